@@ -1,0 +1,95 @@
+import type { FieldTable, Message, Properties } from '../message/index.js';
+import type { Topology } from '../topology/index.js';
+
+/** A message to be published. */
+export interface Publication {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly properties: Properties;
+  readonly body: Uint8Array;
+  /** Unroutable is a failure: `done` gets an UnroutableError. */
+  readonly mandatory?: boolean;
+}
+
+/**
+ * Called once: without a failure when the broker has taken responsibility (a publisher confirm), with one when the
+ * message was refused, returned, or the exchange does not exist.
+ */
+export type Done = (failure?: Error) => void;
+
+/** A message in a consumer's hands. Exactly one of the settling methods counts; the first wins, later calls do nothing. */
+export interface BackendDelivery {
+  readonly message: Message;
+  readonly queue: string;
+  readonly redelivered: boolean;
+  /** Quorum queues: how often it came back to the queue before (header x-delivery-count on the wire). */
+  readonly deliveryCount: number;
+  readonly settled: boolean;
+  ack(): void;
+  /**
+   * basic.reject without requeue: dead-letters the message if its queue has a dead-letter exchange.
+   * @param headers added to the dead letter, atomically, where the backend's `rejectsWithHeaders` says so
+   */
+  reject(headers?: FieldTable): void;
+  /** Back to its original position in the queue. */
+  requeue(): void;
+  /**
+   * Publishes, and acks this delivery once the broker confirmed; if it is refused or returned, this delivery stays
+   * unsettled and `done` gets the failure. On the embedded backend both are one atomic step.
+   */
+  replaceBy(publication: Publication, done?: Done): void;
+}
+
+export interface ConsumeOptions {
+  /** Unsettled deliveries at most; 0 is unlimited. */
+  readonly prefetch: number;
+  readonly priority?: number;
+  readonly exclusive?: boolean;
+  /** Called when the broker ends the consumer (its queue was deleted) or a reconnecting backend loses it. */
+  readonly onCancel?: () => void;
+}
+
+/** A running consumer. */
+export interface Consumption {
+  /** No new deliveries from now on; those in hand stay and can still be settled. */
+  cancel(): void;
+  /** Gives back everything unsettled (to its original position) and ends; implies cancel. */
+  close(): void;
+}
+
+/** What a queue looks like from outside, without touching it. */
+export interface QueueStatus {
+  readonly messages: number;
+  readonly unacknowledged: number;
+  readonly consumers: number;
+}
+
+/**
+ * The port between everything of Nest and a broker. The embedded backend answers in the same call stack wherever a
+ * callback allows it and creates no promise per message; a RabbitMQ backend answers later.
+ */
+export interface Backend {
+  /** True when `reject(headers)` adds its headers to the dead letter. AMQP's reject cannot (an extension of ours). */
+  readonly rejectsWithHeaders: boolean;
+  /** Idempotent. */
+  connect(): Promise<void>;
+  /**
+   * Declares everything, deletes nothing. What exists with other arguments is a TopologyError that shows, argument by
+   * argument, what is there and what was asked.
+   */
+  declare(topology: Topology): Promise<void>;
+  publish(publication: Publication, done?: Done): void;
+  consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption;
+  /** A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`. */
+  openReplies(onReply: (message: Message) => void): ReplyChannel;
+  status(queue: string): Promise<QueueStatus | undefined>;
+  /** Cancels consumers and returns what is unsettled. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Publishes requests whose replies come back without a queue of their own (rule S1). */
+export interface ReplyChannel {
+  /** The publication's reply-to is set by the channel. */
+  request(publication: Publication, done?: Done): void;
+  close(): void;
+}

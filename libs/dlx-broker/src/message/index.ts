@@ -1,0 +1,2 @@
+export * from './field-table.js';
+export * from './message.js';
