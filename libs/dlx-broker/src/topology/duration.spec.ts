@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { DlxConfigurationError } from './configuration-error.js';
+import { parseDuration } from './duration.js';
+
+describe('a duration', () => {
+  it.each([
+    ['200ms', 200],
+    ['30s', 30_000],
+    ['1.5s', 1_500],
+    ['5 minutes', 300_000],
+    ['1h', 3_600_000],
+    ['250', 250],
+    [0, 0],
+    [1_000, 1_000],
+    [315_360_000_000, 315_360_000_000],
+  ])('%j is %d ms (rule B1)', (written, milliseconds) => {
+    expect(parseDuration(written, 'here')).toBe(milliseconds);
+  });
+
+  it.each(['', 'soon', '5 parsecs', '-1s', '0.5ms', -1, 0.5, Number.NaN, Infinity, 315_360_000_001, '11y', 'x'.repeat(500)])(
+    '%j is refused by a text that names where it stands (rule B1)',
+    (written) => {
+      const attempt = () => parseDuration(written, '@Ttl on OrdersController.created');
+      expect(attempt).toThrow(DlxConfigurationError);
+      expect(attempt).toThrow(/^@Ttl on OrdersController\.created: /);
+      expect(attempt).toThrow(typeof written === 'string' ? `'${written}'` : String(written));
+    },
+  );
+});

@@ -1,0 +1,37 @@
+import ms from 'ms';
+import { DlxConfigurationError } from './configuration-error.js';
+
+/** The longest time AMQP knows for a TTL: ten years of 365 days, in milliseconds (rule B1). */
+export const longestDuration = 315_360_000_000;
+
+/**
+ * Reads a duration as users write it: a number of milliseconds, or a text such as `'200ms'`, `'30s'`, `'5m'`, `'1h'`.
+ * @param value what the user wrote; a text without a unit counts milliseconds
+ * @param origin who wrote it and where, for the error: `retry.backoff.delay of OrdersController.created`
+ * @returns whole milliseconds, 0 up to ten years (rule B1)
+ * @throws DlxConfigurationError naming origin and value
+ */
+export function parseDuration(value: string | number, origin: string): number {
+  const milliseconds = typeof value === 'number' ? value : read(value);
+  if (milliseconds === undefined || !Number.isFinite(milliseconds)) {
+    throw refused(value, origin, "is not a duration; write milliseconds or a text such as '200ms', '30s', '5m' or '1h'");
+  }
+  if (milliseconds < 0) throw refused(value, origin, 'is negative; a duration is 0 or more');
+  if (!Number.isInteger(milliseconds)) throw refused(value, origin, 'is not a whole number of milliseconds');
+  if (milliseconds > longestDuration) throw refused(value, origin, 'is longer than ten years (of 365 days)');
+  return milliseconds;
+}
+
+/** The library throws for an empty or an endless text and answers undefined for a strange one: here both are no duration. */
+function read(text: string): number | undefined {
+  try {
+    return ms(text as ms.StringValue);
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(value: string | number, origin: string, why: string): DlxConfigurationError {
+  const shown = typeof value === 'string' ? `'${value}'` : String(value);
+  return new DlxConfigurationError(`${origin}: ${shown} ${why}`);
+}
