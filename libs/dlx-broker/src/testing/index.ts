@@ -1,0 +1,2 @@
+export * from './counted-names.js';
+export * from './manual-clock.js';
