@@ -17,13 +17,23 @@ describe('a duration', () => {
     expect(parseDuration(written, 'here')).toBe(milliseconds);
   });
 
-  it.each(['', 'soon', '5 parsecs', '-1s', '0.5ms', -1, 0.5, Number.NaN, Infinity, 315_360_000_001, '11y', 'x'.repeat(500)])(
-    '%j is refused by a text that names where it stands (rule B1)',
-    (written) => {
-      const attempt = () => parseDuration(written, '@Ttl on OrdersController.created');
-      expect(attempt).toThrow(DlxConfigurationError);
-      expect(attempt).toThrow(/^@Ttl on OrdersController\.created: /);
-      expect(attempt).toThrow(typeof written === 'string' ? `'${written}'` : String(written));
-    },
-  );
+  it.each([
+    '',
+    'soon',
+    '5 parsecs',
+    '-1s',
+    '0.5ms',
+    -1,
+    0.5,
+    Number.NaN,
+    Infinity,
+    315_360_000_001,
+    '11y',
+    'x'.repeat(500),
+  ])('%j is refused by a text that names where it stands (rule B1)', (written) => {
+    const attempt = () => parseDuration(written, '@Ttl on OrdersController.created');
+    expect(attempt).toThrow(DlxConfigurationError);
+    expect(attempt).toThrow(/^@Ttl on OrdersController\.created: /);
+    expect(attempt).toThrow(typeof written === 'string' ? `'${written}'` : String(written));
+  });
 });
