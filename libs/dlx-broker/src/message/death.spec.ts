@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { closesCycle, modernDialect, recordDeath } from './death.js';
+import type { Death, DeathReason } from './death.js';
+import { deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
+import { array, int32, int64, longstr, table } from './field-table.js';
+import type { Field, FieldTable } from './field-table.js';
+
+const death = (queue: string, reason: DeathReason, more: Partial<Death> = {}): Death => ({
+  queue,
+  reason,
+  exchange: 'orders',
+  routingKeys: ['new'],
+  time: 1_700_000_000,
+  ...more,
+});
+
+const headersOf = (entries: Record<string, Field>): FieldTable => new Map(Object.entries(entries));
+const entry = (entries: Record<string, Field>): Field => table(headersOf(entries));
+const forged = (...deaths: Field[]): FieldTable => headersOf({ 'x-death': array(deaths) });
+const pairs = (headers: FieldTable): string[] =>
+  deathsOf(headers).map(({ queue, reason, count }) => `${queue} ${reason} ${count}`);
+
+/** The headers after these deaths, `queue reason` each. */
+const after = (...deaths: string[]): FieldTable => {
+  let headers: FieldTable = new Map();
+  for (const each of deaths) {
+    const [queue, reason] = each.split(' ') as [string, DeathReason];
+    headers = recordDeath(headers, death(queue, reason));
+  }
+  return headers;
+};
+
+describe('a death is recorded', () => {
+  it('as an entry with its fields in wire order (rule H5)', () => {
+    const headers = recordDeath(
+      undefined,
+      death('work', 'expired', { originalExpiration: '+50', routingKeys: ['a', 'b'] }),
+    );
+    const deaths = headers.get('x-death');
+    expect(deaths).toEqual(
+      array([
+        entry({
+          count: int64(1),
+          reason: longstr('expired'),
+          queue: longstr('work'),
+          time: { type: 'T', value: 1_700_000_000 },
+          exchange: longstr('orders'),
+          'routing-keys': array([longstr('a'), longstr('b')]),
+          'original-expiration': longstr('+50'),
+        }),
+      ]),
+    );
+    const first = deaths?.type === 'A' && deaths.value[0];
+    expect(first && first.type === 'F' && [...first.value.keys()]).toEqual([
+      'count',
+      'reason',
+      'queue',
+      'time',
+      'exchange',
+      'routing-keys',
+      'original-expiration',
+    ]);
+  });
+
+  it('by counting when the pair is known, changing nothing else, and comes first (rules H6, H7)', () => {
+    const once = after('work rejected', 'delay expired');
+    const twice = recordDeath(
+      once,
+      death('work', 'rejected', { time: 1_800_000_000, exchange: 'x', routingKeys: ['y'] }),
+    );
+    expect(pairs(twice)).toEqual(['work rejected 2', 'delay expired 1']);
+    expect(deathsOf(twice)[0]).toMatchObject({ exchange: 'orders', routingKeys: ['new'], time: 1_700_000_000_000 });
+  });
+
+  it('newest first however many pairs there are (rule H7, and not bug V2)', () => {
+    const headers = after('a expired', 'b expired', 'c maxlen', 'd rejected', 'b expired');
+    expect(pairs(headers)).toEqual(['b expired 2', 'd rejected 1', 'c maxlen 1', 'a expired 1']);
+  });
+
+  it('with x-first-death headers the first time only, over what a client sent (rule H8)', () => {
+    const sent = headersOf({ 'x-first-death-queue': longstr('made up'), other: int32(1) });
+    const first = recordDeath(sent, death('work', 'rejected'));
+    expect(firstDeathOf(first)).toEqual({ reason: 'rejected', queue: 'work', exchange: 'orders' });
+    expect(first.get('other')).toBe(sent.get('other'));
+    expect(firstDeathOf(recordDeath(first, death('delay', 'expired')))).toMatchObject({ queue: 'work' });
+  });
+
+  it('in new headers: neither the old table nor its entries change (rule H13)', () => {
+    const old = after('work rejected', 'delay expired');
+    const before = pairs(old);
+    recordDeath(old, death('delay', 'expired'));
+    recordDeath(old, death('work', 'rejected'));
+    expect(pairs(old)).toEqual(before);
+  });
+});
+
+describe('a history that a client sent', () => {
+  it('is believed: counts of any integer type go on as int64, other fields stay, no first death (rule H9)', () => {
+    const mine = { queue: longstr('q'), reason: longstr('rejected'), mine: longstr('kept') };
+    for (const count of [int32(4), { type: 'B', value: 4 }, int64(4n)] satisfies Field[]) {
+      const headers = recordDeath(forged(entry({ ...mine, count })), death('q', 'rejected'));
+      const deaths = headers.get('x-death');
+      const bumped = deaths?.type === 'A' ? deaths.value[0] : undefined;
+      expect(bumped?.type === 'F' && bumped.value.get('count')?.type).toBe('l');
+      expect(bumped?.type === 'F' && bumped.value.get('mine')).toEqual(longstr('kept'));
+      expect(pairs(headers)).toEqual(['q rejected 5']);
+      expect(firstDeathOf(headers)).toBeUndefined();
+    }
+  });
+
+  it('without counts: a lone entry becomes 1, duplicates their number and one more (rule H10)', () => {
+    const pair = { queue: longstr('q'), reason: longstr('rejected') };
+    const die = (...deaths: Field[]): string[] => pairs(recordDeath(forged(...deaths), death('q', 'rejected')));
+    expect(die(entry(pair))).toEqual(['q rejected 1']);
+    expect(die(entry(pair), entry(pair), entry(pair))).toEqual(['q rejected 4']);
+    expect(die(entry({ ...pair, count: int32(5) }), entry({ ...pair, count: int32(7) }))).toEqual(['q rejected 6']);
+    const other = entry({ queue: longstr('o'), reason: longstr('expired') });
+    expect(die(other, other)).toEqual(['q rejected 1', 'o expired 2']);
+  });
+
+  it('of ten thousand entries costs no time worth mentioning', () => {
+    const many = Array.from({ length: 10_000 }, (_, n) =>
+      entry({ queue: longstr(`q${n}`), reason: longstr('expired') }),
+    );
+    const start = performance.now();
+    expect(deathsOf(recordDeath(forged(...many), death('q', 'rejected')))).toHaveLength(10_001);
+    expect(performance.now() - start).toBeLessThan(500);
+  });
+
+  it('is replaced when it is no array, its elements no tables, or the count no integer (rules H11, V5)', () => {
+    const pair = { queue: longstr('q'), reason: longstr('rejected') };
+    for (const header of [
+      longstr('x'),
+      int32(1),
+      table(new Map()),
+      array([longstr('x')]),
+      array([entry(pair), int32(1)]),
+      array([entry({ ...pair, count: longstr('2') })]),
+      array([entry({ ...pair, count: { type: 'd', value: 2 } })]),
+    ]) {
+      const headers = recordDeath(headersOf({ 'x-death': header }), death('q', 'rejected'));
+      expect(pairs(headers)).toEqual(['q rejected 1']);
+      expect(firstDeathOf(headers)).toBeUndefined();
+    }
+  });
+
+  it('keeps counting beyond the safe integers', () => {
+    const last = entry({ queue: longstr('q'), reason: longstr('expired'), count: int64(Number.MAX_SAFE_INTEGER) });
+    const headers = recordDeath(forged(last), death('q', 'expired'));
+    const again = recordDeath(headers, death('q', 'expired')).get('x-death');
+    const bumped = again?.type === 'A' ? again.value[0] : undefined;
+    expect(bumped?.type === 'F' && bumped.value.get('count')).toEqual(int64(9_007_199_254_740_993n));
+  });
+});
+
+describe('RabbitMQ 4', () => {
+  it('replaces the history a client sent (rule W3)', () => {
+    const sent = after('work rejected', 'work rejected');
+    const headers = recordDeath(sent, death('delay', 'expired'), modernDialect, false);
+    expect(pairs(headers)).toEqual(['delay expired 1']);
+    expect(firstDeathOf(headers)).toMatchObject({ queue: 'delay' });
+    expect(pairs(recordDeath(headers, death('work', 'rejected'), modernDialect, true))).toHaveLength(2);
+  });
+
+  it('names the last death beside the first (rule W2)', () => {
+    const first = recordDeath(undefined, death('work', 'rejected'), modernDialect);
+    const second = recordDeath(first, death('delay', 'expired'), modernDialect);
+    expect(second.get('x-first-death-queue')).toEqual(longstr('work'));
+    expect(second.get('x-last-death-queue')).toEqual(longstr('delay'));
+    expect(second.get('x-last-death-reason')).toEqual(longstr('expired'));
+  });
+});
+
+describe('a cycle is closed', () => {
+  it.each<[string, string[], string, boolean]>([
+    ['(a) by a queue that expires into itself', ['q expired'], 'q', true],
+    ['(b) by A to B to A, all expired', ['a expired', 'b expired'], 'a', true],
+    ['(e) by overflow', ['a maxlen', 'b maxlen'], 'a', true],
+    ['(f) when the newest entry is automatic, though it was rejected before', ['q rejected', 'q expired'], 'q', true],
+    ['(I5) when the rejection is older than the cycle', ['w rejected', 'a expired', 'b expired'], 'a', true],
+    ['(D2) by a delivery limit', ['q delivery_limit'], 'q', true],
+  ])('%s (rule I4)', (_, deaths, queue, closed) => {
+    expect(closesCycle(after(...deaths), queue)).toBe(closed);
+  });
+
+  it.each<[string, string[], string]>([
+    ['(c) when a consumer rejected on the way', ['work rejected', 'delay expired'], 'work'],
+    ['(d) when it was rejected just now', ['q rejected'], 'q'],
+    ['(I1) when it was rejected just now, after an automatic death', ['q expired', 'q rejected'], 'q'],
+    ['(g) for a queue it never died in', ['a expired', 'b expired'], 'c'],
+  ])('never %s (rule I4)', (_, deaths, queue) => {
+    expect(closesCycle(after(...deaths), queue)).toBe(false);
+  });
+
+  it('with a history that a client forged too (rule I6)', () => {
+    const headers = forged(entry({ queue: longstr('target'), reason: longstr('expired'), count: int32(1) }));
+    expect(closesCycle(recordDeath(headers, death('q', 'expired')), 'target')).toBe(true);
+  });
+});
+
+describe('the history of deaths', () => {
+  it('is empty where there is none or nonsense', () => {
+    expect(deathsOf(undefined)).toEqual([]);
+    expect(deathsOf(headersOf({ 'x-death': longstr('x') }))).toEqual([]);
+    expect(deathsOf(forged(longstr('x'), entry({ queue: int32(1) }), table(new Map())))).toEqual([]);
+    expect(deathsOf(forged(entry({ queue: longstr('q'), reason: longstr('odd') })))).toEqual([
+      { queue: 'q', reason: 'odd', exchange: '', routingKeys: [], count: 1, time: 0 },
+    ]);
+  });
+
+  it('can be stripped, and nothing else is', () => {
+    const headers = recordDeath(headersOf({ mine: int32(1) }), death('q', 'rejected'), modernDialect);
+    expect([...stripDeaths(headers).keys()]).toEqual(['mine']);
+    expect(headers.has('x-death')).toBe(true);
+    const untouched = headersOf({ mine: int32(1) });
+    expect(stripDeaths(untouched)).toBe(untouched);
+  });
+});
