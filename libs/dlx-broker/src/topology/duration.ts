@@ -14,7 +14,11 @@ export const longestDuration = 315_360_000_000;
 export function parseDuration(value: string | number, origin: string): number {
   const milliseconds = typeof value === 'number' ? value : read(value);
   if (milliseconds === undefined || !Number.isFinite(milliseconds)) {
-    throw refused(value, origin, "is not a duration; write milliseconds or a text such as '200ms', '30s', '5m' or '1h'");
+    throw refused(
+      value,
+      origin,
+      "is not a duration; write milliseconds or a text such as '200ms', '30s', '5m' or '1h'",
+    );
   }
   if (milliseconds < 0) throw refused(value, origin, 'is negative; a duration is 0 or more');
   if (!Number.isInteger(milliseconds)) throw refused(value, origin, 'is not a whole number of milliseconds');
