@@ -1,0 +1,3 @@
+import * as dlx from 'dlx-broker';
+
+console.log(`dlx-broker offers ${Object.keys(dlx).length} names.`);
