@@ -1,0 +1,187 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/** The walls of the house, as docs/walk.md draws them: what each room may import. The lint rules have to agree. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  message: [],
+  broker: ['message'],
+  topology: ['message'],
+  store: ['message', 'broker'],
+  amqp: ['message', 'broker'],
+  management: ['message', 'broker'],
+  backend: ['message', 'broker', 'topology'],
+  streams: ['message', 'topology', 'backend'],
+  nest: ['message', 'topology', 'backend', 'streams'],
+};
+const rooms = [...Object.keys(mayImport), 'testing'];
+/** Neither time nor chance nor a host in these. */
+const pure = ['message', 'broker'];
+const lent = [
+  'Date',
+  'performance',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+  'Promise',
+  'process',
+  'console',
+  'globalThis',
+  'crypto',
+];
+
+const root = resolve(import.meta.dirname, '..');
+const source = 'libs/dlx-broker/src';
+const snippets = new Map<string, string>();
+let found: Map<string, string[]>;
+let house: string;
+
+/** Adds a file to the house that is linted; its name is the case. */
+function file(path: string, code: string): string {
+  snippets.set(path, code);
+  return path;
+}
+
+const imports = (path: string): string => `import { thing } from '${path}';\nexport const it = thing;\n`;
+const wallOf = 'eslint(no-restricted-imports)';
+const globals = 'eslint(no-restricted-globals)';
+const properties = 'eslint(no-restricted-properties)';
+
+interface Case {
+  readonly name: string;
+  readonly path: string;
+  readonly expected: readonly string[];
+}
+const cases: Case[] = [];
+function expects(name: string, path: string, code: string, expected: readonly string[] = []): void {
+  cases.push({ name, path: file(`${source}/${path}`, code), expected });
+}
+
+for (const [room, allowed] of Object.entries(mayImport)) {
+  for (const other of rooms.filter((name) => name !== room)) {
+    const open = allowed.includes(other);
+    const expected = open ? [] : [wallOf];
+    const verb = open ? 'may enter' : 'may not enter';
+    expects(`${room} ${verb} ${other}`, `${room}/to-${other}.ts`, imports(`../${other}/index.js`), expected);
+    expects(
+      `${room} ${verb} ${other} from a folder of its own`,
+      `${room}/inner/to-${other}.ts`,
+      imports(`../../${other}/index.js`),
+      expected,
+    );
+    expects(
+      `${room} may not enter ${other} by a window`,
+      `${room}/window-${other}.ts`,
+      imports(`../${other}/deep/file.js`),
+      [wallOf],
+    );
+  }
+  expects(
+    `${room} may not import types through a wall`,
+    `${room}/types.ts`,
+    `export type { T } from '../testing/index.js';\n`,
+    [wallOf],
+  );
+  expects(
+    `${room} may not import late through a wall`,
+    `${room}/late.ts`,
+    `export const late = () => import('../testing/index.js');\n`,
+    [wallOf],
+  );
+  expects(`${room} may not know the front door`, `${room}/front.ts`, imports('../index.js'), [wallOf]);
+  expects(`${room} may not know serve`, `${room}/serve.ts`, imports('../serve.js'), [wallOf]);
+  expects(`${room} imports its own files`, `${room}/own.ts`, imports('./inner/file.js'));
+  expects(`a spec of ${room} may use testing`, `${room}/some.spec.ts`, imports('../testing/house.js'));
+}
+
+for (const room of pure) {
+  for (const name of lent) {
+    expects(`${room} does not use ${name}`, `${room}/uses-${name}.ts`, `export const use = () => ${name};\n`, [
+      globals,
+    ]);
+  }
+  expects(`${room} does not use Math.random`, `${room}/random.ts`, 'export const use = () => Math.random();\n', [
+    properties,
+  ]);
+  expects(`${room} does not take random out of Math`, `${room}/taken.ts`, 'export const { random } = Math;\n', [
+    properties,
+  ]);
+  expects(`${room} may calculate`, `${room}/calculates.ts`, 'export const use = () => Math.floor(1.5);\n');
+  expects(`${room} uses no library`, `${room}/library.ts`, imports('rxjs'), [wallOf]);
+  expects(`${room} uses nothing of Node`, `${room}/node.ts`, imports('node:fs'), [wallOf]);
+}
+
+for (const joins of ['serve.ts', 'nest/dlx-broker.module.ts']) {
+  const up = joins.includes('/') ? '../' : './';
+  const all = ['broker', 'store', 'amqp', 'management', 'backend'];
+  const code = (tail: string): string => all.map((room) => `export * from '${up}${room}/${tail}';\n`).join('');
+  expects(`${joins} joins the rooms`, joins, code('index.js'));
+}
+expects('the front door enters by no window', 'index.ts', imports('./broker/queue/queue.js'), [wallOf]);
+expects('testing may enter anywhere', 'testing/anywhere.ts', imports('../broker/queue/queue.js'));
+expects('nobody says any', 'store/any.ts', 'export const loose = (value: any) => value;\n', [
+  'typescript(no-explicit-any)',
+]);
+expects('no file has more than 300 lines of code', 'store/long.ts', 'export {};\n'.repeat(301), ['eslint(max-lines)']);
+expects(
+  'comments and blank lines are free',
+  'store/talks.ts',
+  `${'export {};\n'.repeat(299)}${'// why\n\n'.repeat(99)}`,
+);
+file(`${source}/store/cycle-b.ts`, `import { a } from './cycle-a.js';\nexport const b = () => a;\n`);
+expects(
+  'no imports in a circle',
+  'store/cycle-a.ts',
+  `import { b } from './cycle-b.js';\nexport const a = () => b;\n`,
+  ['import(no-cycle)'],
+);
+cases.push({
+  name: 'a sample does not reach into the library',
+  path: file('apps/some/src/main.ts', imports('../../../libs/dlx-broker/src/index.js')),
+  expected: [wallOf],
+});
+cases.push({
+  name: 'a sample imports dlx-broker by its name',
+  path: file('apps/some/src/user.ts', imports('dlx-broker/testing')),
+  expected: [],
+});
+
+/** One run of oxlint over a house of snippets, under the real configuration. */
+beforeAll(() => {
+  house = mkdtempSync(join(tmpdir(), 'walls-'));
+  copyFileSync(join(root, '.oxlintrc.json'), join(house, '.oxlintrc.json'));
+  for (const [path, code] of snippets) {
+    mkdirSync(dirname(join(house, path)), { recursive: true });
+    writeFileSync(join(house, path), code);
+  }
+  found = new Map();
+  for (const { filename, code } of lint(house)) {
+    const path = relative(house, resolve(house, filename));
+    found.set(path, [...(found.get(path) ?? []), code]);
+  }
+});
+afterAll(() => rmSync(house, { recursive: true, force: true }));
+
+interface Finding {
+  readonly filename: string;
+  readonly code: string;
+}
+
+function lint(cwd: string): readonly Finding[] {
+  const oxlint = join(root, 'node_modules/oxlint/bin/oxlint');
+  try {
+    execFileSync(process.execPath, [oxlint, '--deny-warnings', '--format', 'json'], { cwd, encoding: 'utf8' });
+  } catch (error) {
+    return (JSON.parse((error as { stdout: string }).stdout) as { diagnostics: Finding[] }).diagnostics;
+  }
+  throw new Error('oxlint found nothing in a house full of violations');
+}
+
+describe('the walls hold:', () => {
+  it.each(cases.map((one) => [one.name, one] as const))('%s', (_, { path, expected }) => {
+    expect([...new Set(found.get(path))]).toEqual(expected);
+  });
+});
