@@ -1,0 +1,45 @@
+import { fieldTypeNames } from '../message/index.js';
+import type { Field } from '../message/index.js';
+
+/** A field's bare value as it stands in RabbitMQ's error texts: text plain, all else as an Erlang term. */
+export const fieldText = (field: Field): string => (field.type === 'S' ? field.value : erlangTerm(field));
+
+/** A field's value as an Erlang term: `1000`, `1.0e3`, `true`, `<<"text">>`, `[{byte,1}]`. */
+export function erlangTerm(field: Field): string {
+  switch (field.type) {
+    case 'f':
+    case 'd':
+      return erlangFloat(field.value);
+    case 'S':
+      return erlangBinary(field.value);
+    case 'x':
+      return erlangBinary(String.fromCharCode(...field.value.subarray(0, 1024)));
+    case 'A':
+      return `[${field.value.map((each) => `{${fieldTypeNames[each.type]},${erlangTerm(each)}}`).join(',')}]`;
+    case 'F': {
+      const entries = [...field.value].map(
+        ([name, each]) => `{${erlangBinary(name)},${fieldTypeNames[each.type]},${erlangTerm(each)}}`,
+      );
+      return `[${entries.join(',')}]`;
+    }
+    case 'D':
+      return `{${field.value.scale},${field.value.value}}`;
+    default:
+      return String(field.value); // void reads "undefined" in Erlang too
+  }
+}
+
+export const erlangBinary = (text: string): string => `<<${erlangString(text)}>>`;
+
+export const erlangString = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
+
+/** Erlang writes the shorter of both notations, and never a float without a fraction. */
+function erlangFloat(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  const [digits, exponent] = value.toExponential().split('e') as [string, string];
+  const scientific = `${digits.includes('.') ? digits : `${digits}.0`}e${exponent.replace('+', '')}`;
+  const plain = String(value);
+  if (plain.includes('e')) return scientific;
+  const decimal = plain.includes('.') ? plain : `${plain}.0`;
+  return scientific.length < decimal.length ? scientific : decimal;
+}

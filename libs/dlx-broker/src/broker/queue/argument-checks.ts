@@ -1,0 +1,69 @@
+import { preconditionFailed } from '../errors.js';
+import { fieldTypeNames } from '../../message/index.js';
+import type { FieldTable } from '../../message/index.js';
+import { integer, integerOf } from './argument-values.js';
+import { queueArgument, queueArguments } from './arguments.js';
+import { queueTypeNames, queueTypeOf } from './queue-types.js';
+
+/**
+ * The first check of a new queue's arguments (rule F9); the caller asks for the permissions of rule N2 next, and then
+ * for {@link checkQueueArguments}.
+ */
+export function checkDlxArgumentType(queue: string, vhost: string, args: FieldTable): void {
+  const value = args.get('x-dead-letter-exchange');
+  if (value === undefined || value.type === 'S') return;
+  const type = fieldTypeNames[value.type];
+  throw preconditionFailed(`invalid type '${type}' for arg 'x-dead-letter-exchange' in ${here(queue, vhost)}`);
+}
+
+/** All other checks of a new queue, in RabbitMQ's order: values, keys its type lacks, properties (rules F9, D9, D1). */
+export function checkQueueArguments(
+  queue: string,
+  vhost: string,
+  args: FieldTable,
+  durable: boolean,
+  exclusive: boolean,
+  autoDelete: boolean,
+): void {
+  if (args.size > 0) {
+    checkValue(queue, vhost, args, 'x-queue-type');
+    checkValuesAndKeys(queue, vhost, args);
+  }
+  if (queueTypeOf(args) === 'classic') return;
+  if (autoDelete) throw invalidProperty('auto-delete', queue, vhost);
+  if (exclusive) throw invalidProperty('exclusive-owner', queue, vhost);
+  if (!durable) throw invalidProperty('non-durable', queue, vhost);
+}
+
+/** The priority a consumer asks for; 0 if it does not (rule Q3). */
+export function consumerPriority(queue: string, vhost: string, args: FieldTable): number {
+  const value = args.get('x-priority');
+  if (value === undefined) return 0;
+  const wrong = integer(value, args);
+  if (wrong !== undefined) {
+    throw preconditionFailed(`invalid arg 'x-priority' for ${here(queue, vhost)}: ${wrong}`);
+  }
+  return Number(integerOf(value));
+}
+
+function checkValuesAndKeys(queue: string, vhost: string, args: FieldTable): void {
+  const type = queueTypeOf(args);
+  for (const row of queueArguments) if (row.on[type] !== undefined) checkValue(queue, vhost, args, row.name);
+  for (const name of args.keys()) {
+    const row = queueArgument(name); // unknown ones are accepted and kept
+    if (row === undefined || row.on[type] !== undefined) continue;
+    throw preconditionFailed(`invalid arg '${name}' for ${here(queue, vhost)} of queue type ${queueTypeNames[type]}`);
+  }
+}
+
+function checkValue(queue: string, vhost: string, args: FieldTable, name: string): void {
+  const value = args.get(name);
+  if (value === undefined) return;
+  const wrong = queueArgument(name)?.accepts(value, args);
+  if (wrong !== undefined) throw preconditionFailed(`invalid arg '${name}' for ${here(queue, vhost)}: ${wrong}`);
+}
+
+const invalidProperty = (property: string, queue: string, vhost: string) =>
+  preconditionFailed(`invalid property '${property}' for ${here(queue, vhost)}`);
+
+const here = (queue: string, vhost: string): string => `queue '${queue}' in vhost '${vhost}'`;

@@ -1,0 +1,48 @@
+import { checkSameArgument, checkSameProperty } from '../equivalence.js';
+import type { Field, FieldTable } from '../../message/index.js';
+import { queueArguments } from './arguments.js';
+import type { QueueType } from './queue-types.js';
+
+/** What a declare says of a queue. */
+export interface QueueIdentity {
+  readonly durable: boolean;
+  readonly autoDelete: boolean;
+  readonly arguments: FieldTable;
+}
+
+/**
+ * Whether an existing queue is what a redeclare asks for; the first difference is a 406 (rules F10, F11). Whose
+ * exclusive queue it is, is checked before, by the caller (rule O4).
+ */
+export function checkEquivalent(
+  queue: string,
+  vhost: string,
+  existing: QueueIdentity & { readonly type: QueueType },
+  asked: QueueIdentity,
+): void {
+  const where = `queue '${queue}' in vhost '${vhost}'`;
+  checkSameProperty('durable', existing.durable, asked.durable, where);
+  checkSameProperty('auto_delete', existing.autoDelete, asked.autoDelete, where);
+  if (existing.arguments === asked.arguments || (existing.arguments.size === 0 && asked.arguments.size === 0)) return;
+  for (const name of comparedArguments[existing.type]) {
+    const current = existing.arguments.get(name);
+    const received = asked.arguments.get(name);
+    if (current === undefined && received === undefined) continue;
+    if (name === 'x-queue-type' && isClassic(current) && isClassic(received)) continue;
+    checkSameArgument(name, current, received, where);
+  }
+}
+
+/** Naming the default type is the same as not naming one. */
+const isClassic = (type: Field | undefined): boolean => type === undefined || type.value === 'classic';
+
+const inOrder = (type: QueueType): readonly string[] =>
+  queueArguments
+    .filter((row) => row.on[type] !== undefined)
+    .sort((one, other) => one.on[type]! - other.on[type]!)
+    .map((row) => row.name);
+
+const comparedArguments: Readonly<Record<QueueType, readonly string[]>> = {
+  classic: inOrder('classic'),
+  quorum: inOrder('quorum'),
+};

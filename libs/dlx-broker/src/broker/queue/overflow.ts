@@ -1,0 +1,13 @@
+/** What a full queue does with one message more (rules C3 to C9). A new policy is a new row. */
+export const overflowPolicies = {
+  'drop-head': { refuses: false, deadLettersRefused: false },
+  'reject-publish': { refuses: true, deadLettersRefused: false },
+  'reject-publish-dlx': { refuses: true, deadLettersRefused: true },
+} as const;
+
+export type Overflow = keyof typeof overflowPolicies;
+
+export const overflowNames = Object.keys(overflowPolicies) as readonly Overflow[];
+
+/** Whether a text from the wire or a policy names one; `constructor` does not. */
+export const isOverflow = (name: unknown): name is Overflow => overflowNames.includes(name as Overflow);

@@ -1,0 +1,24 @@
+import { preconditionFailed } from '../errors.js';
+import type { FieldTable } from '../../message/index.js';
+
+/** A new queue type is a name here, and its column in the table of arguments. */
+export type QueueType = 'classic' | 'quorum';
+
+/** What RabbitMQ calls the types in its error texts (rule D9). */
+export const queueTypeNames: Readonly<Record<QueueType, string>> = {
+  classic: 'rabbit_classic_queue',
+  quorum: 'rabbit_quorum_queue',
+};
+
+/** The type that checked arguments ask for; classic unless they say otherwise. */
+export function queueTypeOf(args: FieldTable): QueueType {
+  const asked = args.get('x-queue-type');
+  return asked?.type === 'S' && asked.value === 'quorum' ? 'quorum' : 'classic';
+}
+
+/** For a declare with an empty name: only classic queues get one from the server (rule D1). */
+export function checkServerNamed(args: FieldTable): void {
+  const type = queueTypeOf(args);
+  if (type === 'classic') return;
+  throw preconditionFailed(`Cannot declare a server-named queue for type ${queueTypeNames[type]}`);
+}

@@ -1,0 +1,123 @@
+import type { Field, FieldTable } from '../../message/index.js';
+import { integerOf } from './argument-values.js';
+import { queueArguments } from './arguments.js';
+import type { Merge, QueueArgument } from './arguments.js';
+import type { Overflow } from './overflow.js';
+import type { QueueType } from './queue-types.js';
+
+/** What holds for a queue once its arguments and policies are put together; replaced as a whole, never changed. */
+export interface QueueSettings {
+  /** Milliseconds. */
+  readonly messageTtl: number | undefined;
+  /** Milliseconds without use after which the queue goes. */
+  readonly expires: number | undefined;
+  readonly deadLetterExchange: string | undefined;
+  readonly deadLetterRoutingKey: string | undefined;
+  readonly deadLetterStrategy: 'at-most-once' | 'at-least-once';
+  readonly maxLength: number | undefined;
+  /** Sum of the bodies. */
+  readonly maxLengthBytes: number | undefined;
+  readonly overflow: Overflow;
+  readonly deliveryLimit: number | undefined;
+  readonly maxPriority: number | undefined;
+  readonly singleActiveConsumer: boolean;
+}
+
+/** Policy keys and their values, as a policy's definition has them. */
+export type Definition = ReadonlyMap<string, unknown>;
+
+type Values = { -readonly [setting in keyof QueueSettings]: QueueSettings[setting] };
+
+/**
+ * Puts checked arguments and validated policies together (rules F3, F4, F12, D2, D11).
+ * @param policy the definition of the one policy that applies (rule F7)
+ * @param operatorPolicy the same of the operator policies: a further upper bound for its few keys
+ */
+export function effectiveSettings(
+  type: QueueType,
+  args: FieldTable,
+  policy?: Definition,
+  operatorPolicy?: Definition,
+): QueueSettings {
+  const values: Values = { ...noSettings };
+  if (args.size > 0 || policy !== undefined || operatorPolicy !== undefined) {
+    for (const row of queueArguments) {
+      if (row.setting === undefined || row.on[type] === undefined) continue;
+      const value = merged(row, type, args, policy, operatorPolicy);
+      if (value !== undefined) assign(values, row.setting, value);
+    }
+  }
+  // rule D7: accepted there, without its effect
+  if (type === 'quorum' && values.overflow === 'reject-publish-dlx') values.overflow = 'drop-head';
+  // rule M1: without all three it silently is the usual strategy
+  if (values.deadLetterExchange === undefined || values.overflow !== 'reject-publish') {
+    values.deadLetterStrategy = 'at-most-once';
+  }
+  return values;
+}
+
+/** A queue without arguments and policies. */
+export const noSettings: QueueSettings = {
+  messageTtl: undefined,
+  expires: undefined,
+  deadLetterExchange: undefined,
+  deadLetterRoutingKey: undefined,
+  deadLetterStrategy: 'at-most-once',
+  maxLength: undefined,
+  maxLengthBytes: undefined,
+  overflow: 'drop-head',
+  deliveryLimit: undefined,
+  maxPriority: undefined,
+  singleActiveConsumer: false,
+};
+
+type Value = number | string | boolean;
+
+function merged(
+  row: QueueArgument,
+  type: QueueType,
+  args: FieldTable,
+  policy: Definition | undefined,
+  operatorPolicy: Definition | undefined,
+): Value | undefined {
+  const argument = argumentValue(row, args.get(row.name));
+  if (row.policy === undefined) return argument;
+  const byUser = policyValue(policy?.get(row.policy));
+  const byOperator = row.operator ? policyValue(operatorPolicy?.get(row.policy)) : undefined;
+  return choose(mergeFor(row, type), argument, smaller(byUser, byOperator));
+}
+
+const mergeFor = (row: QueueArgument, type: QueueType): Merge =>
+  typeof row.merge === 'object' ? row.merge[type] : (row.merge ?? 'argument');
+
+function choose(merge: Merge, argument: Value | undefined, policy: Value | undefined): Value | undefined {
+  switch (merge) {
+    case 'argument':
+      return argument ?? policy;
+    case 'policy':
+      return policy ?? argument;
+    case 'minimum':
+      return smaller(argument, policy);
+  }
+}
+
+function smaller(one: Value | undefined, other: Value | undefined): Value | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return other < one ? other : one;
+}
+
+function argumentValue(row: QueueArgument, field: Field | undefined): Value | undefined {
+  if (field === undefined) return undefined;
+  if (field.type === 'S') return row.setting === 'deliveryLimit' ? undefined : field.value;
+  if (field.type === 't') return row.setting === 'deliveryLimit' ? undefined : field.value;
+  const number = integerOf(field);
+  return number === undefined || number < 0 ? undefined : Number(number);
+}
+
+const policyValue = (value: unknown): Value | undefined =>
+  typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean' ? value : undefined;
+
+/** The table says which setting a value is for and its check which type it has; this is where both meet. */
+function assign(values: Values, setting: keyof QueueSettings, value: Value): void {
+  (values as Record<keyof QueueSettings, Value>)[setting] = value;
+}
