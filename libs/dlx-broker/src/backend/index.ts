@@ -1,1 +1,3 @@
 export * from './backend.js';
+export * from './republish.js';
+export * from './retry-headers.js';

@@ -1,0 +1,123 @@
+import { bool, deathsOf, firstDeathOf, int32, longstr, stripDeaths } from '../message/index.js';
+import type { Field, FieldTable, Message, XDeath } from '../message/index.js';
+
+/** The headers a republished message carries, for the broker's own do not survive republishing (rule W3). */
+export const retryHeaders = {
+  /** The attempt this is; on a parked message the last one made. */
+  attempt: 'dlx-attempt',
+  /** The work queue these attempts belong to. */
+  queue: 'dlx-queue',
+  /** Where the message was published at first: the exchange and the routing key. */
+  firstExchange: 'dlx-first-exchange',
+  firstRoutingKey: 'dlx-first-routing-key',
+  /** True on a parked message. */
+  parked: 'dlx-parked',
+  /** How often somebody sent it back to its origin. */
+  redrives: 'dlx-redrives',
+} as const;
+
+/** What describes an error (`dlx-error-class` ...) begins with this; a redriven message loses it. */
+const errorPrefix = 'dlx-error-';
+
+/** Where a message is published to. */
+export interface Address {
+  readonly exchange: string;
+  readonly routingKey: string;
+}
+
+/**
+ * Which attempt it is when this message comes from that queue: 1 for the first. Counted in a header of ours, plus the
+ * rejections since (rule E1), for a queue may also retry by dead-lettering into a wait queue.
+ */
+export function attemptOf(message: Message, queue: string): number {
+  const { headers } = message.properties;
+  const rejected = deathsOf(headers).find((death) => death.queue === queue && death.reason === 'rejected');
+  return Math.min(largest, counted(headers, queue) + Math.max(0, rejected?.count ?? 0));
+}
+
+function counted(headers: FieldTable | undefined, queue: string): number {
+  if (text(headers, retryHeaders.queue) !== queue) return 1;
+  const attempt = natural(headers, retryHeaders.attempt);
+  return headers?.get(retryHeaders.parked)?.value === true ? (attempt ?? 0) + 1 : Math.max(1, attempt ?? 1);
+}
+
+/** Where a message that was republished or dead-lettered was published at first; undefined if it was neither. */
+export function originOf(message: Message): Address | undefined {
+  const { headers } = message.properties;
+  const exchange = text(headers, retryHeaders.firstExchange);
+  const routingKey = text(headers, retryHeaders.firstRoutingKey);
+  if (exchange !== undefined && routingKey !== undefined) return { exchange, routingKey };
+  const first = oldestDeath(headers);
+  return first && { exchange: first.exchange, routingKey: first.routingKeys[0] ?? '' };
+}
+
+/** Where a message was published at first, whether or not it was ever republished or dead-lettered. */
+export const addressOf = (message: Message): Address => originOf(message) ?? message;
+
+/** The queue in which the message failed at first, whichever queues it went through since. */
+export function workQueueOf(message: Message): string | undefined {
+  const { headers } = message.properties;
+  return text(headers, retryHeaders.queue) ?? oldestDeath(headers)?.queue;
+}
+
+/** How often the message was sent back to its origin: a high number is a message that will never succeed. */
+export const redrivesOf = (message: Message): number => natural(message.properties.headers, retryHeaders.redrives) ?? 0;
+
+/**
+ * The headers of a message that will be tried again or is parked. Gone are the deaths, with which the message could be
+ * dropped as a cycle (rules H9, I6), and CC, which would be further queues to return to (rule G2).
+ * @param attempt the attempt it will be; when parked, the last one made
+ * @param added what describes the failure
+ */
+export function headersForRetry(
+  message: Message,
+  queue: string,
+  attempt: number,
+  parked: boolean,
+  added: FieldTable | undefined,
+): FieldTable {
+  const { exchange, routingKey } = addressOf(message);
+  const headers = withoutTraces(message);
+  for (const [name, field] of added ?? []) headers.set(name, field);
+  headers.set(retryHeaders.attempt, int32(attempt));
+  headers.set(retryHeaders.queue, longstr(queue));
+  headers.set(retryHeaders.firstExchange, longstr(exchange));
+  headers.set(retryHeaders.firstRoutingKey, longstr(routingKey));
+  if (parked) headers.set(retryHeaders.parked, bool(true));
+  else headers.delete(retryHeaders.parked);
+  return headers;
+}
+
+/** The headers of a message that starts anew: nothing of its failures is left but the number of redrives. */
+export function headersForRedrive(message: Message): FieldTable {
+  const headers = withoutTraces(message);
+  for (const name of Object.values(retryHeaders)) headers.delete(name);
+  for (const name of [...headers.keys()]) if (name.startsWith(errorPrefix)) headers.delete(name);
+  return headers.set(retryHeaders.redrives, int32(redrivesOf(message) + 1));
+}
+
+function withoutTraces(message: Message): Map<string, Field> {
+  const headers = new Map<string, Field>(stripDeaths(message.properties.headers));
+  for (const name of ['CC', 'BCC', 'x-delivery-count', 'x-acquired-count']) headers.delete(name);
+  return headers;
+}
+
+/** The first death is named by headers of its own (rule H8); the order of the entries shows only the latest deaths. */
+function oldestDeath(headers: FieldTable | undefined): XDeath | undefined {
+  const deaths = deathsOf(headers);
+  const first = firstDeathOf(headers);
+  return deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason) ?? deaths.at(-1);
+}
+
+function text(headers: FieldTable | undefined, name: string): string | undefined {
+  const field = headers?.get(name);
+  return field?.type === 'S' ? field.value : undefined;
+}
+
+/** The largest number an int32 header can carry, with room to add one. */
+const largest = 2_147_483_646;
+
+function natural(headers: FieldTable | undefined, name: string): number | undefined {
+  const value = headers?.get(name)?.value;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? Math.min(value, largest) : undefined;
+}
