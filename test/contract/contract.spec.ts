@@ -1,0 +1,41 @@
+import { describe, expect, it, vi } from 'vitest';
+import { cases } from './cases/index.js';
+import type { Driver } from './driver.js';
+import { drivers } from './drivers.js';
+import { expectedDifferences } from './expected-differences.js';
+
+// Cases on a broker in real time mostly wait: let many of them wait together.
+vi.setConfig({ maxConcurrency: 16, testTimeout: 30_000 });
+
+describe.each(
+  await Promise.all(
+    drivers.map(async (driver) => ({ driver, name: driver.name, missing: await driver.unavailable() })),
+  ),
+)('the contract, kept by $name', ({ driver, missing }) => {
+  if (missing !== undefined) {
+    if (process.env['CI'] !== undefined) it('can be reached', () => expect.fail(missing));
+    else console.warn(`SKIPPED: the contract suite on ${driver.name}: ${missing}`);
+    describe.skip.each(cases)('$name', () => void it('is skipped', () => undefined));
+    return;
+  }
+  for (const { section, list } of cases)
+    describe.concurrent(section, () => {
+      for (const each of list) {
+        const difference = expectedDifferences[driver.name]?.find(({ name }) => name === each.name);
+        const skipped = driver.realTime && each.virtualTimeOnly !== undefined;
+        // Real time is not ours: a case that missed its moment may try once more.
+        (skipped ? it.skip : it.concurrent)(each.name, { retry: driver.realTime ? 1 : 0 }, async () => {
+          expect(await observe(driver, each)).toEqual(difference === undefined ? each.expected : difference.observed);
+        });
+      }
+    });
+});
+
+async function observe(driver: Driver, each: (typeof cases)[number]['list'][number]): Promise<unknown> {
+  const session = await driver.open();
+  try {
+    return await each.run(session, await session.channel());
+  } finally {
+    await session.close();
+  }
+}

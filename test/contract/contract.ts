@@ -1,0 +1,146 @@
+import {
+  bool,
+  emptyTable,
+  int32,
+  int64,
+  longstr,
+  type Field,
+  type FieldTable,
+} from '../../libs/dlx-broker/src/message/index.js';
+import type { Received, Session, TestChannel } from './driver.js';
+import { AdministrationFailure, Failure } from './failure.js';
+import { normalHeaders, type NormalField } from './normal-form.js';
+
+/** One promise of the broker: what is done, and what must be seen. */
+export interface Case {
+  /** Cites its rule: `rule H6: ...`. */
+  readonly name: string;
+  readonly run: (session: Session, channel: TestChannel) => Promise<unknown>;
+  readonly expected: unknown;
+  /** Why it cannot be seen on a broker in real time, if so. */
+  readonly virtualTimeOnly?: string;
+}
+
+export const contract = (name: string, run: Case['run'], expected: unknown): Case => ({ name, run, expected });
+
+export const virtualTimeOnly = (why: string, it: Case): Case => ({ ...it, virtualTimeOnly: why });
+
+/** Plain values to a field table: strings S, integers I or l, booleans t; a Field stays what it is. */
+export function args(values: Readonly<Record<string, string | number | boolean | Field>>): FieldTable {
+  return new Map(Object.entries(values).map(([name, value]) => [name, field(value)]));
+}
+
+function field(value: string | number | boolean | Field): Field {
+  if (typeof value === 'string') return longstr(value);
+  if (typeof value === 'boolean') return bool(value);
+  if (typeof value === 'number') return Math.abs(value) < 2 ** 31 ? int32(value) : int64(value);
+  return value;
+}
+
+/** What an attempt came to: `ok`, or the failure as data. */
+export async function attempt(action: Promise<unknown>): Promise<unknown> {
+  try {
+    await action;
+    return 'ok';
+  } catch (error) {
+    if (error instanceof AdministrationFailure) return { status: error.status, reason: error.reason };
+    if (!(error instanceof Failure)) throw error;
+    const { code, text, classId, methodId, closes } = error;
+    return { code, text, at: `${classId}.${methodId}`, closes };
+  }
+}
+
+const names: Readonly<Record<number, string>> = {
+  403: 'ACCESS_REFUSED',
+  404: 'NOT_FOUND',
+  405: 'RESOURCE_LOCKED',
+  406: 'PRECONDITION_FAILED',
+  503: 'COMMAND_INVALID',
+  530: 'NOT_ALLOWED',
+  540: 'NOT_IMPLEMENTED',
+};
+
+/** The expectation of a closed channel. */
+export const soft = (code: number, at: string, text: string) => ({
+  code,
+  text: `${names[code]} - ${text}`,
+  at,
+  closes: 'channel',
+});
+
+/** The expectation of a closed connection. */
+export const hard = (code: number, at: string, text: string) => ({ ...soft(code, at, text), closes: 'connection' });
+
+export const bodies = (messages: readonly { readonly body: string }[]): string[] => messages.map(({ body }) => body);
+
+/** The deaths of a message in short: `queue/reason count`, newest first. */
+export function deaths(message: Received | undefined): string[] {
+  const death = message?.properties.headers?.get('x-death');
+  if (death?.type !== 'A') return [];
+  return death.value.map((entry) => {
+    const fields = entry.type === 'F' ? entry.value : emptyTable;
+    const text = (name: string) => String(fields.get(name)?.value);
+    return `${text('queue')}/${text('reason')} ${text('count')}`;
+  });
+}
+
+/** A header's wire type and value, in normal form. */
+export function header(session: Session, message: Received | undefined, name: string): unknown {
+  const headers = message?.properties.headers;
+  const found = headers && normalHeaders(session, headers).find(([known]) => known === name);
+  return found?.slice(1);
+}
+
+/** The normal form of an x-death entry (rule H5). */
+export function death(entry: {
+  readonly queue: string;
+  readonly reason: string;
+  readonly exchange?: string;
+  readonly keys: readonly string[];
+  readonly count?: number;
+  readonly expiration?: string;
+}): NormalField[] {
+  return [
+    ['count', 'l', entry.count ?? 1],
+    ['exchange', 'S', entry.exchange ?? ''],
+    ...(entry.expiration === undefined ? [] : [['original-expiration', 'S', entry.expiration] as const]),
+    ['queue', 'S', entry.queue],
+    ['reason', 'S', entry.reason],
+    ['routing-keys', 'A', entry.keys.map((key) => ['S', key])],
+    ['time', 'T', 'NOW'],
+  ];
+}
+
+/** The normal form of the x-first-death headers (rule H8). */
+export const firstDeath = (reason: string, queue: string, exchange = ''): NormalField[] => [
+  ['x-first-death-exchange', 'S', exchange],
+  ['x-first-death-queue', 'S', queue],
+  ['x-first-death-reason', 'S', reason],
+];
+
+/** The queue `work`, dead-lettering to the queue `dead` through the fanout exchange `dlx`. */
+export async function workAndDead(
+  channel: TestChannel,
+  values: Parameters<typeof args>[0] = {},
+  options: { readonly durable?: boolean } = {},
+): Promise<void> {
+  await channel.declareExchange('dlx', 'fanout');
+  await channel.declareQueue('dead');
+  await channel.bindQueue('dead', 'dlx');
+  await channel.declareQueue('work', { ...options, arguments: args({ 'x-dead-letter-exchange': 'dlx', ...values }) });
+}
+
+/** Publishes bodies to a queue by the default exchange. */
+export async function send(channel: TestChannel, queue: string, ...texts: readonly string[]): Promise<void> {
+  for (const body of texts) await channel.publish('', queue, { body });
+}
+
+/** Takes messages out of a queue without acknowledging them. */
+export async function take(channel: TestChannel, queue: string, count: number): Promise<Received[]> {
+  const messages: Received[] = [];
+  for (let taken = 0; taken < count; taken += 1) {
+    const message = await channel.get(queue);
+    if (message !== undefined) messages.push(message);
+  }
+  return messages;
+}

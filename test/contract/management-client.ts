@@ -1,0 +1,35 @@
+import { AdministrationFailure } from './failure.js';
+
+/** The little of the management HTTP API that the tests need to arrange their world. */
+export class ManagementClient {
+  readonly #url: string;
+  readonly #authorization: string;
+
+  constructor(url: string, user: string, password: string) {
+    this.#url = url;
+    this.#authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  }
+
+  /**
+   * @param path below `/api`
+   * @throws AdministrationFailure with the status and reason of any answer that is not a success
+   */
+  async call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(`${this.#url}/api${path}`, {
+      method,
+      headers: { authorization: this.#authorization, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new AdministrationFailure(response.status, reasonIn(text));
+    return text === '' ? undefined : JSON.parse(text);
+  }
+}
+
+function reasonIn(text: string): string {
+  try {
+    return String((JSON.parse(text) as { reason?: unknown }).reason);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,111 @@
+import { connect, type Socket } from 'node:net';
+import { bool, table } from '../../../libs/dlx-broker/src/message/index.js';
+import { Failure } from '../failure.js';
+import { WireChannel } from './channel.js';
+import { FrameReader, writeFrame, type Frame } from './frames.js';
+import { readMethod, writeMethod, type Arguments, type Method } from './methods.js';
+
+export interface WireOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly vhost: string;
+}
+
+const capabilities = new Map(
+  ['publisher_confirms', 'consumer_cancel_notify', 'basic.nack', 'authentication_failure_close'].map((name) => [
+    name,
+    bool(true),
+  ]),
+);
+
+/** A plain AMQP 0-9-1 connection without heartbeats: nothing is hidden, nothing converted. */
+export class WireConnection {
+  readonly #channels = new Map<number, WireChannel>();
+  readonly #frames = new FrameReader();
+  readonly #waiting: { resolve(method: Method): void; reject(error: Error): void }[] = [];
+  #lastChannel = 0;
+  /** Why the connection ended, once it did. */
+  failure: Failure | undefined;
+
+  private constructor(readonly socket: Socket) {
+    socket.setNoDelay(true);
+    socket.on('data', (bytes: Buffer) => this.#frames.take(bytes).forEach((frame) => this.#receive(frame)));
+    socket.on('error', (error) => this.#end(new Failure(0, error.message, 0, 0, 'connection')));
+    socket.on('close', () => this.#end(new Failure(0, 'the socket was closed', 0, 0, 'connection')));
+  }
+
+  /** @throws Failure when the broker refuses */
+  static async open(options: WireOptions): Promise<WireConnection> {
+    const socket = connect(options.port, options.host);
+    await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    const connection = new WireConnection(socket);
+    socket.write(Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]));
+    await connection.#next();
+    connection.send(0, 'connection.start-ok', {
+      properties: new Map([['capabilities', table(capabilities)]]),
+      mechanism: 'PLAIN',
+      response: `\0${options.user}\0${options.password}`,
+      locale: 'en_US',
+    });
+    const { args } = await connection.#next();
+    const limits = { channelMax: args['channelMax'] ?? 0, frameMax: args['frameMax'] ?? 0, heartbeat: 0 };
+    connection.send(0, 'connection.tune-ok', limits);
+    connection.send(0, 'connection.open', { vhost: options.vhost });
+    await connection.#next();
+    return connection;
+  }
+
+  async openChannel(): Promise<WireChannel> {
+    this.#lastChannel += 1;
+    const channel = new WireChannel(this, this.#lastChannel);
+    this.#channels.set(this.#lastChannel, channel);
+    await channel.call('channel.open', {});
+    return channel;
+  }
+
+  send(channel: number, name: string, args: Arguments): void {
+    this.write(writeFrame(1, channel, writeMethod(name, args)));
+  }
+
+  write(bytes: Buffer): void {
+    if (this.socket.writable) this.socket.write(bytes);
+  }
+
+  async close(): Promise<void> {
+    if (this.failure !== undefined) return void this.socket.destroy();
+    const answer = this.#next();
+    this.send(0, 'connection.close', { code: 200, text: 'bye' });
+    await answer.catch(() => undefined);
+    this.socket.destroy();
+  }
+
+  /** Drops the socket without a word, as a crashed client does. */
+  drop(): void {
+    this.socket.destroy();
+  }
+
+  #next(): Promise<Method> {
+    if (this.failure !== undefined) return Promise.reject(this.failure);
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  #receive(frame: Frame): void {
+    if (frame.type === 8) return;
+    if (frame.channel !== 0) return this.#channels.get(frame.channel)?.receive(frame);
+    const method = readMethod(frame.payload);
+    if (method.name === 'connection.blocked' || method.name === 'connection.unblocked') return;
+    if (method.name !== 'connection.close') return this.#waiting.shift()?.resolve(method);
+    this.send(0, 'connection.close-ok', {});
+    this.#end(Failure.of(method, 'connection'));
+  }
+
+  #end(failure: Failure): void {
+    if (this.failure !== undefined) return;
+    this.failure = failure;
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(failure);
+    for (const channel of this.#channels.values()) channel.end(failure);
+    this.socket.end();
+  }
+}
