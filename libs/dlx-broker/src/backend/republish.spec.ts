@@ -17,8 +17,14 @@ const deliver = (message: Message, queue = 'orders', refusal?: Error) => {
   const successors: Publication[] = [];
   const unexpected = () => expect.unreachable('only replaceBy keeps the message safe');
   const delivery: BackendDelivery = {
-    ...{ message, queue, redelivered: false, deliveryCount: 0, settled: false },
-    ...{ ack: unexpected, reject: unexpected, requeue: unexpected },
+    message,
+    queue,
+    redelivered: false,
+    deliveryCount: 0,
+    settled: false,
+    ack: unexpected,
+    reject: unexpected,
+    requeue: unexpected,
     replaceBy(publication: Publication, done?: Done) {
       successors.push(publication);
       done?.(refusal);
@@ -36,7 +42,11 @@ const arrived = (publication: Publication, queue = 'orders') =>
 const died = (message: Message, queue: string, reason: 'rejected' | 'expired') => {
   const routingKeys = [message.routingKey];
   const headers = recordDeath(message.properties.headers, {
-    ...{ queue, reason, routingKeys, exchange: message.exchange, time: 1_700_000_000 },
+    queue,
+    reason,
+    routingKeys,
+    exchange: message.exchange,
+    time: 1_700_000_000,
   });
   return new Message('dlx', message.routingKey, { ...message.properties, headers }, message.body);
 };

@@ -35,6 +35,17 @@ export function attemptOf(message: Message, queue: string): number {
   return Math.min(largest, counted(headers, queue) + Math.max(0, rejected?.count ?? 0));
 }
 
+/**
+ * How often this message failed in that queue, as seen from another one: the attempts counted, and every death there
+ * since, for whatever reason. So a message nobody comes to handle does not go round for ever either.
+ */
+export function failuresOf(message: Message, queue: string): number {
+  const { headers } = message.properties;
+  let failures = counted(headers, queue) - 1;
+  for (const death of deathsOf(headers)) if (death.queue === queue) failures += Math.max(0, death.count);
+  return Math.min(largest, failures);
+}
+
 function counted(headers: FieldTable | undefined, queue: string): number {
   if (text(headers, retryHeaders.queue) !== queue) return 1;
   const attempt = natural(headers, retryHeaders.attempt);
@@ -92,7 +103,7 @@ export function headersForRetry(
 export function headersForRedrive(message: Message): FieldTable {
   const headers = withoutTraces(message);
   for (const name of Object.values(retryHeaders)) headers.delete(name);
-  for (const name of [...headers.keys()]) if (name.startsWith(errorPrefix)) headers.delete(name);
+  for (const name of headers.keys()) if (name.startsWith(errorPrefix)) headers.delete(name);
   return headers.set(retryHeaders.redrives, int32(redrivesOf(message) + 1));
 }
 

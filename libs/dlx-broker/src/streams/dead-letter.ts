@@ -1,0 +1,235 @@
+import { addressOf, failuresOf, park, redrive, redrivesOf, retryIn, workQueueOf } from '../backend/index.js';
+import type { Address, BackendDelivery, Done } from '../backend/index.js';
+import { deathsOf, emptyTable, firstDeathOf } from '../message/index.js';
+import type { FieldTable, Properties, XDeath } from '../message/index.js';
+import { DlxConfigurationError, parseDuration } from '../topology/index.js';
+import { LetterSettledError } from './letter-errors.js';
+import { decodePayload, type Undecodable } from './payload.js';
+import type { WaitRooms } from './wait-rooms.js';
+
+/** One entry of `x-death`: all deaths of a message in one queue for one reason. */
+export interface LetterDeath extends Omit<XDeath, 'time'> {
+  /** When it first died there for that reason, to the second. */
+  readonly time: Date;
+}
+
+/** What a letter needs of the stream it came from. */
+export interface LetterHost {
+  readonly rooms: WaitRooms;
+  /** True once the stream has ended and given back what was unsettled. */
+  readonly closed: boolean;
+  left(): void;
+  takenUp(): void;
+  failed(letter: DeadLetter, failure: unknown): void;
+}
+
+/**
+ * A dead letter in hand. Settle each one once: `ack`, `reject`, `requeue`, `redrive`, `retryIn` or `park`. A second
+ * time has no effect on the broker and is a LetterSettledError, as is any time after the stream gave the letter back.
+ *
+ * `redrive`, `retryIn` and `park` publish a successor and resolve once the broker has confirmed it and the letter is
+ * acked. When they fail, the promise rejects, and the letter is in hand again as if nothing had happened. An ignored
+ * rejection does not end the process: it is reported to `DeadLetters.failures`.
+ */
+export class DeadLetter<T = unknown> {
+  readonly #delivery: BackendDelivery;
+  readonly #host: LetterHost;
+  #state: 'open' | 'pending' | 'settled' = 'open';
+  #left = false;
+  #payload: { readonly value: T | Undecodable } | undefined;
+  #deaths: readonly LetterDeath[] | undefined;
+
+  /** Made by {@link DeadLetters.from}. */
+  constructor(delivery: BackendDelivery, host: LetterHost) {
+    this.#delivery = delivery;
+    this.#host = host;
+  }
+
+  /** The queue it lies in. */
+  get queue(): string {
+    return this.#delivery.queue;
+  }
+
+  /** The body, decoded by its content type; an {@link Undecodable} if that is not possible. */
+  get payload(): T | Undecodable {
+    this.#payload ??= { value: decodePayload(this.#delivery.message) as T | Undecodable };
+    return this.#payload.value;
+  }
+
+  get body(): Uint8Array {
+    return this.#delivery.message.body;
+  }
+
+  get properties(): Properties {
+    return this.#delivery.message.properties;
+  }
+
+  get headers(): FieldTable {
+    return this.properties.headers ?? emptyTable;
+  }
+
+  get redelivered(): boolean {
+    return this.#delivery.redelivered;
+  }
+
+  /** Its deaths, the latest first (rule H7). Empty when it was parked: see `failures` and the `dlx-` headers. */
+  get deaths(): readonly LetterDeath[] {
+    this.#deaths ??= deathsOf(this.headers).map((death) => ({ ...death, time: new Date(death.time) }));
+    return this.#deaths;
+  }
+
+  /** Its first death (rule H8). */
+  get firstDeath(): LetterDeath | undefined {
+    const first = firstDeathOf(this.headers);
+    const named = this.deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason);
+    return named ?? this.deaths.at(-1);
+  }
+
+  /** The queue in which it failed at first; the queue it lies in if nothing tells. */
+  get workQueue(): string {
+    return workQueueOf(this.#delivery.message) ?? this.queue;
+  }
+
+  /** Where it was published at first, before any retry or death. */
+  get origin(): Address {
+    const { exchange, routingKey } = addressOf(this.#delivery.message);
+    return { exchange, routingKey };
+  }
+
+  /** How often it failed in its work queue. Taken from the work queue itself, this time counts as one. */
+  get failures(): number {
+    return failuresOf(this.#delivery.message, this.workQueue) + (this.workQueue === this.queue ? 1 : 0);
+  }
+
+  /** How often it was sent back to its origin. */
+  get redrives(): number {
+    return redrivesOf(this.#delivery.message);
+  }
+
+  /** False once it was settled, is about to be, or was given back. */
+  get open(): boolean {
+    return this.#state === 'open' && !this.#host.closed && !this.#delivery.settled;
+  }
+
+  /** Done with: it leaves the queue for good. */
+  ack(): void {
+    this.#settle('ack');
+  }
+
+  /** Dead-letters it again if its queue has a dead-letter exchange; otherwise it is gone. */
+  reject(): void {
+    this.#settle('reject');
+  }
+
+  /** Back to its place in the queue, from where it is delivered again at once, often to this very stream. */
+  requeue(): void {
+    this.#settle('requeue');
+  }
+
+  /**
+   * Back to where it was published at first, to begin anew. Every queue bound there gets it: to spare the others name
+   * the queue, `redrive(letter.workQueue)`.
+   * @param to a queue, or an exchange and a routing key
+   */
+  redrive(to?: Address | string): Promise<void> {
+    return this.#replace('redrive', undefined, (done) => redrive(this.#delivery, to, done));
+  }
+
+  /**
+   * Back to its work queue after a delay, as one more attempt.
+   * @param delay milliseconds, or a text such as `'30s'`. Each distinct delay is a queue of its own; 64 at most
+   */
+  retryIn(delay: number | string): Promise<void> {
+    const { rooms } = this.#host;
+    const milliseconds = () => {
+      const read = parseDuration(delay, 'retryIn');
+      if (read > 0) return read;
+      throw new DlxConfigurationError('retryIn(0) would not wait; use redrive(letter.workQueue)');
+    };
+    const options = { queue: this.workQueue, attempt: this.failures + 1 };
+    return this.#replace(
+      'retryIn',
+      () => rooms.wait(milliseconds()),
+      (done) => retryIn(this.#delivery, milliseconds(), options, done),
+    );
+  }
+
+  /**
+   * To a queue where it stays until somebody takes it. It is declared if it does not exist.
+   * @param queue default: the name of the work queue and `.parked`
+   */
+  park(queue: string = `${this.workQueue}.parked`): Promise<void> {
+    const lot = () => {
+      if (queue !== this.queue) return this.#host.rooms.lot(queue);
+      throw new DlxConfigurationError(`park: the letter lies in '${queue}' already`);
+    };
+    const options = { queue: this.workQueue, attempt: this.failures };
+    return this.#replace('park', lot, (done) => park(this.#delivery, queue, options, done));
+  }
+
+  /**
+   * Leaves it in its queue, unsettled, until the stream ends, and lets the stream go on: it no longer counts towards
+   * the prefetch. It can still be settled. No effect on a letter that is settled.
+   */
+  leave(): void {
+    if (this.#left || this.#state === 'settled' || this.#host.closed) return;
+    this.#left = true;
+    this.#host.left();
+  }
+
+  #settle(how: 'ack' | 'reject' | 'requeue'): void {
+    this.#claim(how);
+    this.#finish();
+    this.#delivery[how]();
+  }
+
+  #claim(how: string): void {
+    if (this.open) return;
+    const why =
+      this.#state !== 'open' ? 'it is settled already' : 'its stream ended, or lost it, and it went back to the queue';
+    throw new LetterSettledError(`${how} of a dead letter of queue '${this.queue}' has no effect: ${why}`);
+  }
+
+  #finish(): void {
+    this.#state = 'settled';
+    if (this.#left) this.#host.takenUp();
+    this.#left = false;
+  }
+
+  #replace(how: string, prepare: (() => Promise<void> | undefined) | undefined, act: (done: Done) => void) {
+    const replaced = this.#replaceNow(how, prepare, act);
+    // Also keeps a promise nobody looks at from ending the process.
+    replaced.catch((failure: unknown) => this.#host.failed(this, failure));
+    return replaced;
+  }
+
+  /** Synchronous up to the publication when there is nothing to prepare. */
+  async #replaceNow(how: string, prepare: (() => Promise<void> | undefined) | undefined, act: (done: Done) => void) {
+    this.#claim(how);
+    this.#state = 'pending';
+    try {
+      const preparing = prepare?.();
+      if (preparing !== undefined) {
+        await preparing;
+        this.#stillOurs(how);
+      }
+      await new Promise<void>((resolve, reject) => {
+        act((failure) => {
+          if (failure !== undefined) return reject(failure);
+          this.#finish();
+          resolve();
+        });
+      });
+    } catch (error) {
+      this.#state = 'open';
+      throw error;
+    }
+  }
+
+  /** The stream may have ended while a queue was being declared. */
+  #stillOurs(how: string): void {
+    this.#state = 'open';
+    this.#claim(how);
+    this.#state = 'pending';
+  }
+}

@@ -1,0 +1,25 @@
+/** A letter was settled twice, or after its stream had ended and given it back. */
+export class LetterSettledError extends Error {
+  override readonly name = 'LetterSettledError';
+}
+
+/** More letters were left in their queue than the stream may hold back. */
+export class TooManyLeftError extends Error {
+  override readonly name = 'TooManyLeftError';
+
+  constructor(queue: string, most: number) {
+    super(
+      `more than ${most} letters of queue '${queue}' were left unsettled by this stream; ` +
+        `settle what does not concern it (otherwise: 'ack', 'reject', a function), or raise leaveAtMost`,
+    );
+  }
+}
+
+/** The broker ended the stream's consumer: its queue was deleted, or the connection is gone. */
+export class ConsumerCancelledError extends Error {
+  override readonly name = 'ConsumerCancelledError';
+
+  constructor(queue: string) {
+    super(`the broker cancelled the consumer of queue '${queue}'`);
+  }
+}
