@@ -13,7 +13,7 @@ export function erlangTerm(field: Field): string {
     case 'S':
       return erlangBinary(field.value);
     case 'x':
-      return erlangBinary(String.fromCharCode(...field.value.subarray(0, 1024)));
+      return erlangBinary(latin1(field.value));
     case 'A':
       return `[${field.value.map((each) => `{${fieldTypeNames[each.type]},${erlangTerm(each)}}`).join(',')}]`;
     case 'F': {
@@ -29,9 +29,24 @@ export function erlangTerm(field: Field): string {
   }
 }
 
-export const erlangBinary = (text: string): string => `<<${erlangString(text)}>>`;
+export const erlangBinary = (text: string): string => (text === '' ? '<<>>' : `<<${erlangString(text)}>>`);
 
-export const erlangString = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
+export const erlangString = (text: string): string => `"${text.replace(/["\\\n\r\t]/g, (char) => escapes[char]!)}"`;
+
+const escapes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+/** Bytes as text, one character each. */
+export function latin1(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}
 
 /** Erlang writes the shorter of both notations, and never a float without a fraction. */
 function erlangFloat(value: number): string {

@@ -1,0 +1,33 @@
+/** Who gets what matches: each destination once, however many bindings lead there. */
+export class Destinations<Destination> {
+  /** How many bindings lead to each. */
+  readonly #bindings = new Map<Destination, number>();
+  /** The same as a list, quicker to walk; made again when it is needed after a change. */
+  #list: readonly Destination[] | undefined;
+
+  get size(): number {
+    return this.#bindings.size;
+  }
+
+  add(destination: Destination): void {
+    const count = this.#bindings.get(destination) ?? 0;
+    this.#bindings.set(destination, count + 1);
+    if (count === 0) this.#list = undefined;
+  }
+
+  remove(destination: Destination): void {
+    const count = this.#bindings.get(destination);
+    if (count === undefined) return;
+    if (count > 1) {
+      this.#bindings.set(destination, count - 1);
+    } else {
+      this.#bindings.delete(destination);
+      this.#list = undefined;
+    }
+  }
+
+  addTo(into: Set<Destination>): void {
+    const list = (this.#list ??= [...this.#bindings.keys()]);
+    for (let index = 0; index < list.length; index++) into.add(list[index]!);
+  }
+}

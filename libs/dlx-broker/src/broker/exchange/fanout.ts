@@ -1,0 +1,20 @@
+import type { Message } from '../../message/index.js';
+import { Destinations } from './destinations.js';
+import type { Binding, Router } from './router.js';
+
+/** Everybody gets everything; keys are kept, and ignored (rule P9). */
+export class FanoutRouter<Destination> implements Router<Destination> {
+  readonly #bound = new Destinations<Destination>();
+
+  bind(binding: Binding<Destination>): void {
+    this.#bound.add(binding.destination);
+  }
+
+  unbind(binding: Binding<Destination>): void {
+    this.#bound.remove(binding.destination);
+  }
+
+  route(_message: Message, _routingKey: string, into: Set<Destination>): void {
+    this.#bound.addTo(into);
+  }
+}

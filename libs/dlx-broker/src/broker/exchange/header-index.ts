@@ -1,0 +1,133 @@
+import type { Field, FieldTable } from '../../message/index.js';
+import { headerKey, isStructure } from './header-values.js';
+import type { HeaderKey } from './header-values.js';
+
+/** One header a binding asks for; without a value it only has to be there. */
+export interface Requirement {
+  readonly name: string;
+  readonly value: { readonly key: HeaderKey; readonly structure: boolean } | undefined;
+}
+
+export interface HeaderBinding<Destination> {
+  readonly destination: Destination;
+  /** All requirements, or any of them. */
+  readonly all: boolean;
+  readonly requirements: readonly Requirement[];
+  /** The requirements under which the index found a place for it. */
+  readonly slots: Requirement[];
+}
+
+type Bucket<Destination> = Set<HeaderBinding<Destination>>;
+
+/** The bindings that name one header. */
+class NamedHeader<Destination> {
+  readonly present: Bucket<Destination> = new Set();
+  readonly plain = new Map<HeaderKey, Bucket<Destination>>();
+  readonly structured = new Map<HeaderKey, Bucket<Destination>>();
+
+  get isEmpty(): boolean {
+    return this.present.size === 0 && this.plain.size === 0 && this.structured.size === 0;
+  }
+}
+
+/**
+ * Finds bindings by a header's name and value, so that a publish looks at those only which share a value with it. An
+ * `any` binding has a place under each of its requirements, an `all` binding under the rarest.
+ */
+export class HeaderIndex<Destination> {
+  readonly #names = new Map<string, NamedHeader<Destination>>();
+
+  add(binding: HeaderBinding<Destination>): void {
+    const slots = binding.all ? [this.#rarest(binding.requirements)] : binding.requirements;
+    for (const slot of slots) {
+      binding.slots.push(slot);
+      this.#makeBucket(slot).add(binding);
+    }
+  }
+
+  remove(binding: HeaderBinding<Destination>): void {
+    for (const slot of binding.slots) {
+      const named = this.#names.get(slot.name);
+      const bucket = this.#bucket(slot);
+      if (named === undefined || bucket === undefined) continue;
+      bucket.delete(binding);
+      if (bucket.size === 0 && slot.value !== undefined) bucketsFor(named, slot.value.structure).delete(slot.value.key);
+      if (named.isEmpty) this.#names.delete(slot.name);
+    }
+  }
+
+  match(headers: FieldTable, into: Set<Destination>): void {
+    if (this.#names.size === 0 || headers.size === 0) return;
+    if (this.#names.size < headers.size) {
+      for (const [name, named] of this.#names) {
+        const field = headers.get(name);
+        if (field !== undefined) this.#matchHeader(named, field, headers, into);
+      }
+    } else {
+      for (const [name, field] of headers) {
+        const named = this.#names.get(name);
+        if (named !== undefined) this.#matchHeader(named, field, headers, into);
+      }
+    }
+  }
+
+  #matchHeader(named: NamedHeader<Destination>, field: Field, headers: FieldTable, into: Set<Destination>): void {
+    collect(named.present, headers, into);
+    const buckets = bucketsFor(named, isStructure(field));
+    if (buckets.size === 0) return;
+    const bucket = buckets.get(headerKey(field));
+    if (bucket !== undefined) collect(bucket, headers, into);
+  }
+
+  #rarest(requirements: readonly Requirement[]): Requirement {
+    let rarest = requirements[0]!;
+    let fewest = Infinity;
+    for (const requirement of requirements) {
+      const count = this.#bucket(requirement)?.size ?? 0;
+      // A mere presence is the last choice: any value will bring a publish there.
+      const cost = requirement.value === undefined ? count + 1_000_000 : count;
+      if (cost >= fewest) continue;
+      fewest = cost;
+      rarest = requirement;
+    }
+    return rarest;
+  }
+
+  #bucket({ name, value }: Requirement): Bucket<Destination> | undefined {
+    const named = this.#names.get(name);
+    if (named === undefined) return undefined;
+    return value === undefined ? named.present : bucketsFor(named, value.structure).get(value.key);
+  }
+
+  #makeBucket({ name, value }: Requirement): Bucket<Destination> {
+    let named = this.#names.get(name);
+    if (named === undefined) this.#names.set(name, (named = new NamedHeader()));
+    if (value === undefined) return named.present;
+    const buckets = bucketsFor(named, value.structure);
+    let bucket = buckets.get(value.key);
+    if (bucket === undefined) buckets.set(value.key, (bucket = new Set()));
+    return bucket;
+  }
+}
+
+const bucketsFor = <Destination>(named: NamedHeader<Destination>, structure: boolean) =>
+  structure ? named.structured : named.plain;
+
+/** Whatever shares a bucket with the message has one requirement fulfilled; for `any` that is enough. */
+function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, into: Set<Destination>): void {
+  for (const binding of bucket) {
+    if (!binding.all || binding.requirements.length === 1 || fulfilsAll(headers, binding.requirements)) {
+      into.add(binding.destination);
+    }
+  }
+}
+
+function fulfilsAll(headers: FieldTable, requirements: readonly Requirement[]): boolean {
+  for (const { name, value } of requirements) {
+    const field = headers.get(name);
+    if (field === undefined) return false;
+    if (value === undefined) continue;
+    if (isStructure(field) !== value.structure || headerKey(field) !== value.key) return false;
+  }
+  return true;
+}

@@ -1,0 +1,105 @@
+import { Destinations } from './destinations.js';
+
+/** A word of a pattern, reached by the words before it. */
+class Node<Destination> {
+  readonly words = new Map<string, Node<Destination>>();
+  readonly isHash: boolean;
+  destinations: Destinations<Destination> | undefined;
+  /** The last step of a match that came here; no step comes twice. */
+  step = 0;
+
+  constructor(isHash: boolean) {
+    this.isHash = isHash;
+  }
+
+  get isEmpty(): boolean {
+    return this.words.size === 0 && this.destinations === undefined;
+  }
+}
+
+/** Patterns of words, by their words. `*` and `#` are children like others, which the walk knows. */
+export class TopicTrie<Destination> {
+  readonly #root = new Node<Destination>(false);
+  #step = 0;
+  #here: Node<Destination>[] = [];
+  #next: Node<Destination>[] = [];
+
+  add(pattern: string, destination: Destination): void {
+    let node = this.#root;
+    for (const word of wordsOf(pattern)) {
+      let child = node.words.get(word);
+      if (child === undefined) node.words.set(word, (child = new Node(word === '#')));
+      node = child;
+    }
+    node.destinations ??= new Destinations();
+    node.destinations.add(destination);
+  }
+
+  remove(pattern: string, destination: Destination): void {
+    const words = wordsOf(pattern);
+    const path = [this.#root];
+    for (const word of words) {
+      const child = path[path.length - 1]!.words.get(word);
+      if (child === undefined) return;
+      path.push(child);
+    }
+    const last = path[path.length - 1]!;
+    last.destinations?.remove(destination);
+    if (last.destinations?.size === 0) last.destinations = undefined;
+    for (let depth = words.length; depth > 0 && path[depth]!.isEmpty; depth--) {
+      path[depth - 1]!.words.delete(words[depth - 1]!);
+    }
+  }
+
+  /**
+   * Walks all patterns at once, a word of the key at a time: never more steps than words times nodes, whatever the
+   * patterns; following each `#` by itself would grow exponentially.
+   */
+  match(key: string, into: Set<Destination>): void {
+    this.#begin();
+    this.#reach(this.#root);
+    this.#swap();
+    for (const word of wordsOf(key)) {
+      if (this.#here.length === 0) return;
+      this.#begin();
+      for (let index = 0; index < this.#here.length; index++) this.#take(this.#here[index]!, word);
+      this.#swap();
+    }
+    for (let index = 0; index < this.#here.length; index++) this.#here[index]!.destinations?.addTo(into);
+    this.#here.length = 0;
+  }
+
+  #take(node: Node<Destination>, word: string): void {
+    if (node.isHash) this.#reach(node);
+    // In a key these are words like others: they must not be looked up as the wildcards.
+    const child = word === '*' || word === '#' ? undefined : node.words.get(word);
+    if (child !== undefined) this.#reach(child);
+    const anyWord = node.words.get('*');
+    if (anyWord !== undefined) this.#reach(anyWord);
+  }
+
+  /** Here, and beyond every `#` that follows, since it may stand for no word at all. */
+  #reach(node: Node<Destination>): void {
+    for (let each: Node<Destination> | undefined = node; each !== undefined; each = each.words.get('#')) {
+      if (each.step === this.#step) return;
+      each.step = this.#step;
+      this.#next.push(each);
+    }
+  }
+
+  #begin(): void {
+    this.#step++;
+    this.#next.length = 0;
+  }
+
+  #swap(): void {
+    const here = this.#here;
+    this.#here = this.#next;
+    this.#next = here;
+  }
+}
+
+const noWords: readonly string[] = [];
+
+/** The empty key has no words, not an empty one (rule P7). */
+const wordsOf = (key: string): readonly string[] => (key === '' ? noWords : key.split('.'));
