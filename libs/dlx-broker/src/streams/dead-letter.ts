@@ -17,7 +17,7 @@ export interface LetterDeath extends Omit<XDeath, 'time'> {
 export interface LetterHost {
   readonly rooms: WaitRooms;
   /** True once the stream has ended and given back what was unsettled. */
-  readonly closed: boolean;
+  closed(): boolean;
   left(): void;
   takenUp(): void;
   failed(letter: DeadLetter, failure: unknown): void;
@@ -108,7 +108,7 @@ export class DeadLetter<T = unknown> {
 
   /** False once it was settled, is about to be, or was given back. */
   get open(): boolean {
-    return this.#state === 'open' && !this.#host.closed && !this.#delivery.settled;
+    return this.#state === 'open' && !this.#host.closed() && !this.#delivery.settled;
   }
 
   /** Done with: it leaves the queue for good. */
@@ -172,7 +172,7 @@ export class DeadLetter<T = unknown> {
    * the prefetch. It can still be settled. No effect on a letter that is settled.
    */
   leave(): void {
-    if (this.#left || this.#state === 'settled' || this.#host.closed) return;
+    if (this.#left || this.#state === 'settled' || this.#host.closed()) return;
     this.#left = true;
     this.#host.left();
   }

@@ -4,6 +4,7 @@ import type { Backend, Consumption } from '../backend/index.js';
 import { DlxConfigurationError } from '../topology/index.js';
 import type { WaitQueueType } from '../topology/index.js';
 import { DeadLetter } from './dead-letter.js';
+import type { LetterHost } from './dead-letter.js';
 import { ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 import { WaitRooms } from './wait-rooms.js';
 
@@ -106,19 +107,16 @@ class LetterStream<T> {
     for (const hand of this.#hands) hand.consumption?.close();
   }
 
-  #host(hand: Hand) {
-    const stream = this;
+  #host(hand: Hand): LetterHost {
     return {
       rooms: this.rooms,
-      get closed() {
-        return stream.#closed;
-      },
+      closed: () => this.#closed,
       left: () => this.#leave(hand),
       takenUp: () => {
         hand.left--;
         this.#left--;
       },
-      failed: (letter: DeadLetter, failure: unknown) => this.report({ letter, failure }),
+      failed: (letter, failure) => this.report({ letter, failure }),
     };
   }
 

@@ -24,7 +24,7 @@ export function retryWithBackoff<T>(
 ): OperatorFunction<DeadLetter<T>, RetriedLetter<T>> {
   const planFor = (queue: string): RetryPlan => planRetry(policy, { queue, origin: 'retryWithBackoff', random });
   planFor('*');
-  return mergeMap(async (letter) => {
+  return mergeMap(async (letter): Promise<RetriedLetter<T>> => {
     const plan = planFor(letter.workQueue);
     const attempt = Math.max(1, letter.failures);
     if (attempt >= plan.attempts) {
