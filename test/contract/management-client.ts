@@ -28,8 +28,11 @@ export class ManagementClient {
 
 function reasonIn(text: string): string {
   try {
-    return String((JSON.parse(text) as { reason?: unknown }).reason);
+    return plain(String((JSON.parse(text) as { reason?: unknown }).reason));
   } catch {
     return text;
   }
 }
+
+/** Without the HTML escapes and the line end that the API puts around some reasons. */
+const plain = (reason: string): string => reason.replaceAll('&lt;', '<').replaceAll('&gt;', '>').trimEnd();
