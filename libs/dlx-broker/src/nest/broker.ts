@@ -1,0 +1,176 @@
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import type { Backend } from '../backend/index.js';
+import type { DlxClient } from './client.js';
+import { describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
+import type { HandlerSource } from './handler-source.js';
+import type { Handler } from './handler.js';
+import type { Connected, ResolvedOptions } from './options.js';
+import { planHandlers, type Plan } from './plan.js';
+import { QueueConsumer } from './queue-consumer.js';
+import type { DlxServer } from './server.js';
+import { Settlement, type HandlerCounts } from './settlement.js';
+
+/** How long to wait before a queue that the broker took away is declared and consumed again, in milliseconds. */
+const restorePause = 1_000;
+
+/**
+ * One broker of an application: collects what handlers need, declares it, consumes when the application is up, and
+ * waits for handlers when it goes down.
+ */
+export class DlxBroker implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
+  readonly #logger: Logger;
+  readonly #settlement: Settlement;
+  readonly #consumers = new Map<string, QueueConsumer>();
+  readonly #restoring = new Set<NodeJS.Timeout>();
+  #booted = false;
+  #listening = false;
+  #closing = false;
+  #turn: Promise<void> = Promise.resolve();
+  #warned = '';
+
+  constructor(
+    readonly options: ResolvedOptions,
+    private readonly connected: Connected,
+    private readonly server: DlxServer,
+    private readonly source: HandlerSource,
+    private readonly client: DlxClient,
+  ) {
+    this.#logger = new Logger(`DlxBroker ${options.name}`);
+    this.#settlement = new Settlement(connected.backend, options, this.#logger);
+    server.attach({ backend: connected.backend, listen: () => this.#listen(), drain: () => this.#drainServer() });
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get backend(): Backend {
+    return this.connected.backend;
+  }
+
+  /** What the handlers of this broker did so far. */
+  get counts(): Readonly<HandlerCounts> {
+    return { ...this.#settlement.counts };
+  }
+
+  /** What is, or will be, declared for the handlers known by now. Nothing is declared by asking. */
+  topology(): Topology {
+    return this.#plan().topology;
+  }
+
+  /** The same for people. */
+  describeTopology(): string {
+    return describeTopology(this.topology());
+  }
+
+  /** Earlier the application's providers would not be ready for messages. */
+  async onApplicationBootstrap(): Promise<void> {
+    this.#booted = true;
+    await this.#inTurn();
+  }
+
+  /** Other providers may still publish while they are shut down: the backend closes later. */
+  async onModuleDestroy(): Promise<void> {
+    await this.drain();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.drain();
+    this.client.close();
+    if (this.connected.owned) await this.connected.backend.close();
+  }
+
+  /** Takes no more messages, waits for the handlers at work (option `drainTimeout`), gives the rest back. Idempotent. */
+  async drain(): Promise<void> {
+    this.#closing = true;
+    for (const timer of this.#restoring) clearTimeout(timer);
+    this.#restoring.clear();
+    await this.#turn.catch(() => undefined);
+    await this.#stop([...this.#consumers.values()]);
+  }
+
+  /** In hybrid applications this may come before the application is up: then it waits for that. */
+  async #listen(): Promise<void> {
+    this.#listening = true;
+    if (this.#booted) await this.#inTurn();
+  }
+
+  async #drainServer(): Promise<void> {
+    this.#listening = false;
+    const handlers = new Set(this.source.ofServer(this.server));
+    await this.#stop([...this.#consumers.values()].filter((consumer) => consumer.serves(handlers)));
+  }
+
+  /** One after the other: bootstrap and listen may overlap. */
+  #inTurn(): Promise<void> {
+    const turn = this.#turn.catch(() => undefined).then(() => this.#start());
+    this.#turn = turn;
+    return turn;
+  }
+
+  async #start(): Promise<void> {
+    const plan = this.#plan();
+    const ready = new Set<Handler>([
+      ...this.source.ofModule(),
+      ...(this.#listening ? this.source.ofServer(this.server) : []),
+    ]);
+    await this.backend.connect();
+    if (this.options.declare) await this.backend.declare(plan.topology);
+    this.#warn(plan.topology);
+    for (const consumer of plan.consumers) {
+      if (this.#closing) return;
+      if (!consumer.handlers.every(({ handler }) => ready.has(handler))) continue;
+      const known = this.#consumers.get(consumer.queue);
+      const running = known ?? new QueueConsumer(consumer, this.backend, this.#settlement, this.#process, this.#logger);
+      running.update(consumer);
+      this.#consumers.set(consumer.queue, running);
+      if (!running.running) running.start((lost) => this.#restoreSoon(lost));
+    }
+  }
+
+  #plan(): Plan {
+    return planHandlers([...this.source.ofModule(), ...this.source.ofServer(this.server)], this.options);
+  }
+
+  readonly #process: ConstructorParameters<typeof QueueConsumer>[3] = (context, run) =>
+    this.server.process(context, run);
+
+  #warn(topology: Topology): void {
+    const lost = unheardDeadLetters(topology).map(
+      ({ queue, exchange }) => `dead letters of '${queue}' go to '${exchange}', to which no handler here binds a queue`,
+    );
+    const warning = lost.join('; ');
+    if (warning !== '' && warning !== this.#warned)
+      this.#logger.warn(`${warning}: unless somebody else does, they are dropped`);
+    this.#warned = warning;
+  }
+
+  /** Somebody deleted the queue, or its node went down. */
+  #restoreSoon(consumer: QueueConsumer): void {
+    if (this.#closing) return;
+    this.#logger.warn(`the broker ended the consumer of '${consumer.queue}'; it starts again in ${restorePause} ms`);
+    const timer = setTimeout(() => {
+      this.#restoring.delete(timer);
+      this.#inTurn().catch((error: unknown) => {
+        this.#logger.error(error);
+        this.#restoreSoon(consumer);
+      });
+    }, restorePause);
+    this.#restoring.add(timer);
+  }
+
+  async #stop(consumers: readonly QueueConsumer[]): Promise<void> {
+    for (const consumer of consumers) consumer.cancel();
+    const idle = Promise.all(consumers.map((consumer) => consumer.idle()));
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.options.drainTimeout)));
+    await Promise.race([idle, timeout]);
+    clearTimeout(timer);
+    for (const consumer of consumers) {
+      const left = consumer.close();
+      if (left > 0)
+        this.#logger.warn(`${left} messages of '${consumer.queue}' were still at work and go back to the queue`);
+      this.#consumers.delete(consumer.queue);
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
+import { InvalidMessageException } from '@nestjs/microservices/errors/invalid-message.exception.js';
+import { AsyncSubject, throwError, type Observable } from 'rxjs';
+import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
+import type { Field, Message, Properties } from '../message/index.js';
+import { fieldTableOf } from '../topology/index.js';
+import { describeError } from './failure.js';
+import { dlxHeaders } from './headers.js';
+import { decodePayload, encodePayload } from './payload.js';
+import { DlxRecord } from './record-builder.js';
+import { replyKindOf } from './replies.js';
+
+/** Where a client publishes. */
+export interface DlxClientOptions {
+  readonly backend: Backend;
+  /** The exchange of events. Default `dlx.events`. */
+  readonly events?: string;
+  /** The exchange of requests. Default `dlx.requests`. */
+  readonly requests?: string;
+}
+
+const persistent: Properties = { deliveryMode: 2 };
+
+/**
+ * Publishes events and requests; the pattern is the routing key, the body is the data. `emit` succeeds when the broker
+ * has taken responsibility; to a missing exchange it fails with the broker's text. `send` fails at once when nobody
+ * handles the pattern; unsubscribing (by `timeout`, `take` ...) forgets the request.
+ */
+export class DlxClient extends ClientProxy {
+  readonly #backend: Backend;
+  readonly #events: string;
+  readonly #requests: string;
+  readonly #logger = new Logger(DlxClient.name);
+  readonly #prefix = randomUUID();
+  readonly #pending = new Map<string, (packet: WritePacket) => void>();
+  #replies: ReplyChannel | undefined;
+  #connected = false;
+  #requestCount = 0;
+
+  constructor({ backend, events = 'dlx.events', requests = 'dlx.requests' }: DlxClientOptions) {
+    super();
+    this.#backend = backend;
+    this.#events = events;
+    this.#requests = requests;
+  }
+
+  override async connect(): Promise<void> {
+    if (this.#connected) return;
+    await this.#backend.connect();
+    this.#connected = true;
+    this._status$.next('connected');
+  }
+
+  /** Requests without an answer fail; the backend stays open. */
+  override close(): void {
+    this.#replies?.close();
+    this.#replies = undefined;
+    for (const callback of [...this.#pending.values()]) callback({ err: new Error('the client was closed') });
+    this.#pending.clear();
+    this.#connected = false;
+  }
+
+  /** The backend. */
+  override unwrap<T>(): T {
+    return this.#backend as T;
+  }
+
+  /** Publishes at once, whether or not somebody subscribes; a failure nobody subscribed to is logged. */
+  override emit<TResult = unknown, TInput = unknown>(pattern: unknown, data: TInput): Observable<TResult> {
+    if (pattern === undefined || pattern === null || data === undefined || data === null) {
+      return throwError(() => new InvalidMessageException());
+    }
+    const result = new AsyncSubject<TResult>();
+    const done: Done = (failure) => {
+      if (failure === undefined) {
+        result.next(undefined as TResult);
+        result.complete();
+      } else this.#emitFailed(result, failure, pattern);
+    };
+    if (this.#connected) this.#publishEvent(this.createPacket(pattern, data), done);
+    else this.connect().then(() => this.#publishEvent(this.createPacket(pattern, data), done), done);
+    return result;
+  }
+
+  protected override dispatchEvent<T>(packet: ReadPacket): Promise<T> {
+    return new Promise<T>((resolve, reject) =>
+      this.#publishEvent(packet, (failure) => (failure === undefined ? resolve(undefined as T) : reject(failure))),
+    );
+  }
+
+  protected override publish(packet: ReadPacket, callback: (packet: WritePacket) => void): () => void {
+    let id: string | undefined;
+    try {
+      const publication = this.#publication(packet, this.#requests, true);
+      id = publication.properties.correlationId ?? `${this.#prefix}-${++this.#requestCount}`;
+      if (this.#pending.has(id))
+        throw new Error(`a request with the correlation id '${id}' waits for its answer already`);
+      const properties = { ...publication.properties, correlationId: id };
+      const waiting = id;
+      this.#pending.set(waiting, callback);
+      this.#replies ??= this.#backend.openReplies((message) => this.#answered(message));
+      this.#replies.request({ ...publication, properties }, (failure) => {
+        if (failure !== undefined && this.#pending.delete(waiting)) callback({ err: failure });
+      });
+      return () => {
+        if (this.#pending.get(waiting) === callback) this.#pending.delete(waiting);
+      };
+    } catch (error) {
+      callback({ err: error });
+      return () => undefined;
+    }
+  }
+
+  #publishEvent(packet: ReadPacket, done: Done): void {
+    try {
+      this.#backend.publish(this.#publication(packet, this.#events, false), done);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #publication(packet: ReadPacket, exchange: string, mandatory: boolean): Publication {
+    const data: unknown = packet.data;
+    const record = data instanceof DlxRecord ? data : undefined;
+    const { contentType, body } = encodePayload(record === undefined ? data : record.data);
+    const said = record?.properties ?? persistent;
+    const properties: Properties = { ...said, contentType: said.contentType ?? contentType };
+    return {
+      exchange: record?.exchange ?? exchange,
+      routingKey: this.normalizePattern(packet.pattern as string),
+      properties: packet.metadata === undefined ? properties : withMetadata(properties, packet.metadata),
+      body,
+      mandatory: record?.mandatory ?? mandatory,
+    };
+  }
+
+  #answered(message: Message): void {
+    const id = message.properties.correlationId;
+    const callback = id === undefined ? undefined : this.#pending.get(id);
+    if (id === undefined || callback === undefined) return; // given up, or not ours
+    const kind = replyKindOf(message);
+    if (kind !== 'next') this.#pending.delete(id);
+    try {
+      const response = decodePayload(message);
+      if (kind === 'error') callback({ err: response });
+      else if (kind === 'complete') callback({ isDisposed: true });
+      else callback(kind === 'last' ? { response, isDisposed: true } : { response });
+    } catch (error) {
+      this.#pending.delete(id);
+      callback({ err: error });
+    }
+  }
+
+  /** On the rare way out only, so that whoever got the observable has had the time to subscribe. */
+  #emitFailed<T>(result: AsyncSubject<T>, failure: Error, pattern: unknown): void {
+    queueMicrotask(() => {
+      if (!result.observed) {
+        this.#logger.error(
+          `emit of '${this.normalizePattern(pattern as string)}' failed: ${describeError(failure).message}`,
+        );
+      }
+      result.error(failure);
+    });
+  }
+}
+
+function withMetadata(properties: Properties, metadata: Readonly<Record<string, string>>): Properties {
+  const value = fieldTableOf(metadata, 'metadata of a packet');
+  return {
+    ...properties,
+    headers: new Map<string, Field>(properties.headers).set(dlxHeaders.metadata, { type: 'F', value }),
+  };
+}

@@ -1,0 +1,111 @@
+import { BaseRpcContext } from '@nestjs/microservices';
+import { addressOf, attemptOf, type BackendDelivery } from '../backend/index.js';
+import { deathsOf, type Message, type Properties, type XDeath } from '../message/index.js';
+import { plainTableOf, type Plain } from '../topology/index.js';
+import { dlxHeaders } from './headers.js';
+
+/** One entry of the history of deaths, its time as a date. */
+export type ContextDeath = Omit<XDeath, 'time'> & { readonly time: Date };
+
+/**
+ * The routing key a message was published with, also after it came back from a wait queue: there the default exchange
+ * brings it by the name of the queue.
+ */
+export function patternOf(message: Message, queue: string): string {
+  return message.exchange === '' && message.routingKey === queue ? addressOf(message).routingKey : message.routingKey;
+}
+
+/** What a handler may know about its message, by `@Ctx()`. Everything is worked out when it is asked for. */
+export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
+  #headers: Readonly<Record<string, Plain>> | undefined;
+  #deaths: readonly ContextDeath[] | undefined;
+  #failed = false;
+  #failure: unknown;
+  #hooked = false;
+
+  constructor(delivery: BackendDelivery) {
+    super([delivery]);
+  }
+
+  get message(): Message {
+    return this.args[0].message;
+  }
+
+  get properties(): Properties {
+    return this.args[0].message.properties;
+  }
+
+  /** The queue it came from. */
+  get queue(): string {
+    return this.args[0].queue;
+  }
+
+  get redelivered(): boolean {
+    return this.args[0].redelivered;
+  }
+
+  /** An object without a prototype: names come from the wire. */
+  get headers(): Readonly<Record<string, Plain>> {
+    return (this.#headers ??= plainTableOf(this.properties.headers));
+  }
+
+  /** The history of deaths, newest first. */
+  get deaths(): readonly ContextDeath[] {
+    return (this.#deaths ??= deathsOf(this.properties.headers).map((death) => ({
+      ...death,
+      time: new Date(death.time),
+    })));
+  }
+
+  /** 1 the first time this handler's queue delivers the message, one more after every failure. */
+  get attempt(): number {
+    return attemptOf(this.message, this.queue);
+  }
+
+  /** The routing key it was published with. */
+  getPattern(): string {
+    return patternOf(this.message, this.queue);
+  }
+
+  /** What a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`). */
+  getMetadata(): Readonly<Record<string, string>> | undefined {
+    const field = this.properties.headers?.get(dlxHeaders.metadata);
+    return field?.type === 'F' ? (plainTableOf(field.value) as Readonly<Record<string, string>>) : undefined;
+  }
+
+  /** Settles by hand, now; the outcome of the handler does not count any more. */
+  ack(): void {
+    this.args[0].ack();
+  }
+
+  /** Dead-letters the message, or drops it if its queue has no dead-letter exchange. */
+  reject(): void {
+    this.args[0].reject();
+  }
+
+  /** Back to its place in the queue; without a delay it comes again at once. */
+  requeue(): void {
+    this.args[0].requeue();
+  }
+
+  /** @internal The pre-request hook was here. */
+  markHooked(): void {
+    this.#hooked = true;
+  }
+
+  /** @internal */
+  get hooked(): boolean {
+    return this.#hooked;
+  }
+
+  /** @internal Remembers the error as it was thrown, before exception filters replace it. */
+  capture(error: unknown): void {
+    this.#failed = true;
+    this.#failure = error;
+  }
+
+  /** @internal The error as it was thrown, or else what came out of the filters. */
+  failureOr(filtered: unknown): unknown {
+    return this.#failed ? this.#failure : filtered;
+  }
+}

@@ -1,0 +1,71 @@
+import type { Field } from '../../message/index.js';
+import { DlxConfigurationError, parseDuration } from '../../topology/index.js';
+
+/** Reads what a user wrote in a decorator, or throws a DlxConfigurationError that names origin and value. */
+export interface Accepts {
+  /** For the table in the documentation. */
+  readonly says: string;
+  read(value: unknown, origin: string): Field;
+}
+
+export const text: Accepts = {
+  says: 'text',
+  read(value, origin) {
+    if (typeof value !== 'string') throw refused(value, origin, 'is not a text');
+    return { type: 'S', value };
+  },
+};
+
+export const flag: Accepts = {
+  says: 'true or false',
+  read(value, origin) {
+    if (typeof value !== 'boolean') throw refused(value, origin, 'is neither true nor false');
+    return { type: 't', value };
+  },
+};
+
+/** A whole number within bounds, both included. */
+export const whole = (least: number, most: number): Accepts => ({
+  says: `whole number, ${least} to ${most === Number.MAX_SAFE_INTEGER ? 'any' : most}`,
+  read(value, origin) {
+    if (typeof value !== 'number' || !Number.isInteger(value)) throw refused(value, origin, 'is not a whole number');
+    if (value < least || value > most) throw refused(value, origin, `is not between ${least} and ${most}`);
+    return integer(value);
+  },
+});
+
+/** Milliseconds, or a text such as '30s' or '5 minutes'. */
+export const duration = (least: number): Accepts => ({
+  says: `duration, at least ${least} ms`,
+  read(value, origin) {
+    if (typeof value !== 'number' && typeof value !== 'string') {
+      throw refused(value, origin, "is not a duration; write milliseconds or a text such as '30s' or '5 minutes'");
+    }
+    const milliseconds = parseDuration(value, origin);
+    if (milliseconds < least) throw refused(value, origin, `is less than ${least} ms`);
+    return integer(milliseconds);
+  },
+});
+
+export const oneOf = (...words: readonly string[]): Accepts => ({
+  says: words.join(', '),
+  read(value, origin) {
+    if (typeof value !== 'string' || !words.includes(value)) {
+      throw refused(value, origin, `is not one of ${words.join(', ')}`);
+    }
+    return { type: 'S', value };
+  },
+});
+
+const integer = (value: number): Field => ({ type: Math.abs(value) > 0x7fff_ffff ? 'l' : 'I', value });
+
+/** A value as it appears in an error text. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'function') return `function ${value.name}`;
+  if (typeof value === 'object' && value !== null) return JSON.stringify(value);
+  return String(value);
+}
+
+export const refused = (value: unknown, origin: string, why: string): DlxConfigurationError =>
+  new DlxConfigurationError(`${origin}: ${shown(value)} ${why}`);

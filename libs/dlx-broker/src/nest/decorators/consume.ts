@@ -1,0 +1,21 @@
+import { contribute } from './contribution.js';
+import type { ExchangeOptions } from './exchange.js';
+
+/** What a handler consumes. */
+export interface ConsumeOptions {
+  /** Without it the queue is named after class and method. */
+  readonly queue?: string;
+  /** Bound to the queue; if nobody declares it, it is declared as a durable topic exchange. */
+  readonly exchange?: string | (ExchangeOptions & { readonly name: string });
+  /** Binding keys; given without an exchange they bind the queue to the broker's exchange for events. */
+  readonly routingKey?: string | readonly string[];
+  /** The name of the broker, if the application has several. */
+  readonly broker?: string;
+}
+
+/**
+ * Makes any method of a controller or provider a handler: it needs no transport strategy. Guards, pipes, interceptors
+ * and filters apply, `@Payload()` and `@Ctx()` work, a failure dead-letters the message.
+ */
+export const Consume = (options: string | ConsumeOptions = {}): MethodDecorator =>
+  contribute('Consume', typeof options === 'string' ? { queue: options } : { ...options });

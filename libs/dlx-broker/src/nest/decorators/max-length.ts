@@ -1,0 +1,10 @@
+import { contribute } from './contribution.js';
+
+/** What a full queue does with one message more. */
+export interface LengthOptions {
+  readonly overflow?: 'drop-head' | 'reject-publish' | 'reject-publish-dlx';
+}
+
+/** How many waiting messages the handler's queue holds. */
+export const MaxLength = (messages: number, options: LengthOptions = {}): MethodDecorator =>
+  contribute('MaxLength', { value: messages, ...options });

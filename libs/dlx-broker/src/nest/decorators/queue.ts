@@ -1,0 +1,22 @@
+import { contribute } from './contribution.js';
+
+/** How the queue of a handler is declared. */
+export interface QueueOptions {
+  /** Without a name the queue is named after class and method: `OrdersController.created`. */
+  readonly name?: string;
+  /** Survives a restart of the broker; true unless said otherwise. */
+  readonly durable?: boolean;
+  readonly exclusive?: boolean;
+  readonly autoDelete?: boolean;
+  /** False: it exists already, consume from it as it is. */
+  readonly declare?: boolean;
+  /** Further queue arguments, as AMQP names them. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Names the handler's queue. Handlers that name the same queue share it, and what arrives is told apart by its routing
+ * key.
+ */
+export const Queue = (queue: string | QueueOptions): MethodDecorator =>
+  contribute('Queue', typeof queue === 'string' ? { name: queue } : { ...queue });

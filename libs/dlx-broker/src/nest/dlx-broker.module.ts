@@ -1,0 +1,113 @@
+import {
+  Module,
+  type DynamicModule,
+  type FactoryProvider,
+  type InjectionToken,
+  type ModuleMetadata,
+  type Provider,
+} from '@nestjs/common';
+import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
+import type { Backend } from '../backend/index.js';
+import { DeadLetters } from '../streams/index.js';
+import { DlxConfigurationError } from '../topology/index.js';
+import { DlxBroker } from './broker.js';
+import { captureHook } from './capture.js';
+import { DlxClient } from './client.js';
+import { HandlerSource } from './handler-source.js';
+import { defaultBrokerName, resolveOptions, type Connected, type TransportOptions } from './options.js';
+import { DlxServer } from './server.js';
+import { getDeadLettersToken, getDlxBrokerToken, getDlxClientToken, getDlxServerToken } from './tokens.js';
+
+/** What the module is told, at once or by a factory. */
+export interface DlxBrokerOptions extends TransportOptions {
+  /** A broker that somebody else opened and will close. */
+  readonly backend?: Backend;
+}
+
+/** What has to be known before any factory runs. */
+export interface DlxBrokerModuleExtras {
+  /** Tells several brokers of one application apart. */
+  readonly name?: string;
+  /** Whether other modules may inject client, broker and dead letters without importing this one. Default true. */
+  readonly isGlobal?: boolean;
+}
+
+export interface DlxBrokerAsyncOptions extends DlxBrokerModuleExtras, Pick<ModuleMetadata, 'imports'> {
+  readonly inject?: FactoryProvider['inject'];
+  // eslint-disable-next-line typescript/no-explicit-any -- what is injected is the user's business
+  readonly useFactory: (...injected: any[]) => DlxBrokerOptions | Promise<DlxBrokerOptions>;
+}
+
+/**
+ * A broker in a Nest application. Importing it is enough for handlers with `@Consume`; `@EventPattern` and
+ * `@MessagePattern` need its {@link DlxServer} as a transport strategy. It keeps nothing outside of the application.
+ */
+@Module({})
+export class DlxBrokerModule {
+  static forRoot(options: DlxBrokerOptions & DlxBrokerModuleExtras = {}): DynamicModule {
+    return dynamicModule(options, { provide: optionsToken(options.name), useValue: options });
+  }
+
+  static forRootAsync(options: DlxBrokerAsyncOptions): DynamicModule {
+    const { name, inject = [], useFactory, imports = [] } = options;
+    return { ...dynamicModule(options, { provide: optionsToken(name), inject, useFactory }), imports };
+  }
+}
+
+const optionsToken = (name: string = defaultBrokerName): InjectionToken => `DlxBrokerOptions:${name}`;
+const connectedToken = (name: string): InjectionToken => `DlxConnected:${name}`;
+
+function dynamicModule(
+  { name = defaultBrokerName, isGlobal = true }: DlxBrokerModuleExtras,
+  options: Provider,
+): DynamicModule {
+  const [broker, client, server] = [getDlxBrokerToken(name), getDlxClientToken(name), getDlxServerToken(name)];
+  const connected = connectedToken(name);
+  const given = optionsToken(name);
+  const deadLetters = getDeadLettersToken(name);
+  const providers: Provider[] = [
+    options,
+    { provide: connected, inject: [given], useFactory: connect },
+    { provide: server, useFactory: () => new DlxServer(name) },
+    {
+      provide: client,
+      inject: [given, connected],
+      useFactory: (options: DlxBrokerOptions, { backend }: Connected) => {
+        const { events, requests } = resolveOptions(options, name);
+        return new DlxClient({ backend, events: events.name, requests: requests.name });
+      },
+    },
+    {
+      provide: deadLetters,
+      inject: [given, connected],
+      useFactory: ({ waitQueueType = 'classic' }: DlxBrokerOptions, { backend }: Connected) =>
+        new DeadLetters(backend, { waitQueueType }),
+    },
+    {
+      provide: broker,
+      inject: [given, connected, server, client, ModulesContainer, ApplicationConfig, ModuleRef],
+      useFactory: (
+        options: DlxBrokerOptions,
+        connected: Connected,
+        server: DlxServer,
+        client: DlxClient,
+        modules: ModulesContainer,
+        config: ApplicationConfig,
+        moduleRef: ModuleRef,
+      ) => {
+        // Several brokers share the hook: it keeps nothing, and notes failures in the context it is called with.
+        if (!config.getGlobalPreRequestHooks().includes(captureHook)) config.registerPreRequestHook(captureHook);
+        const source = new HandlerSource(name, modules, config, (request, contextId) =>
+          moduleRef.registerRequestByContextId(request, contextId),
+        );
+        return new DlxBroker(resolveOptions(options, name), connected, server, source, client);
+      },
+    },
+  ];
+  return { module: DlxBrokerModule, global: isGlobal, providers, exports: [broker, client, server, deadLetters] };
+}
+
+function connect(options: DlxBrokerOptions): Connected {
+  if (options.backend !== undefined) return { backend: options.backend, owned: false };
+  throw new DlxConfigurationError('DlxBrokerModule: no backend');
+}

@@ -1,0 +1,116 @@
+import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
+import type { Module } from '@nestjs/core/internal';
+import { DlxConfigurationError } from '../topology/index.js';
+import { discoverMethods, type DiscoveredMethod } from './explorer.js';
+import type { Handler } from './handler.js';
+import { readSettings } from './handler-settings.js';
+import { Invoker, type RegisterRequest } from './invoker.js';
+import { defaultBrokerName } from './options.js';
+import { consumedPatterns } from './plan.js';
+import type { AddedHandler, DlxServer } from './server.js';
+
+/**
+ * Finds the handlers of one broker: methods with `@Consume`, which we bind ourselves, and what Nest added to the
+ * server, for which the decorators of ours are looked up.
+ */
+export class HandlerSource {
+  #methods: readonly DiscoveredMethod[] | undefined;
+  #consuming: readonly Handler[] | undefined;
+  #adopted = 0;
+  readonly #ofServer: Handler[] = [];
+  readonly #byMethod = new Map<DiscoveredMethod, string[]>();
+  readonly #additions = new Map<object, Map<string, number>>();
+
+  constructor(
+    private readonly broker: string,
+    private readonly modules: ModulesContainer,
+    private readonly config: ApplicationConfig,
+    private readonly registerRequest: RegisterRequest,
+  ) {}
+
+  /** The methods with `@Consume`. */
+  ofModule(): readonly Handler[] {
+    return (this.#consuming ??= this.#bindConsuming());
+  }
+
+  /** The methods with `@EventPattern` and `@MessagePattern`, once Nest has added them. */
+  ofServer(server: DlxServer): readonly Handler[] {
+    for (const added of server.added.slice(this.#adopted)) this.#adopt(added);
+    this.#adopted = server.added.length;
+    return this.#ofServer;
+  }
+
+  #bindConsuming(): readonly Handler[] {
+    const invoker = new Invoker(this.modules, this.config, this.registerRequest);
+    const handlers: Handler[] = [];
+    for (const method of this.#discovered()) {
+      const { origin, contributions } = method;
+      if (contributions.length === 0) continue;
+      const consumes = contributions.some(({ decorator }) => decorator === 'Consume');
+      if (!consumes) {
+        refuseLonely(method);
+        continue;
+      }
+      const settings = readSettings(contributions, origin);
+      if ((settings.consume?.broker ?? defaultBrokerName) !== this.broker) continue;
+      const patterns = consumedPatterns(settings, origin);
+      const invoke = invoker.bind(method, this.#keyOf(method.module));
+      handlers.push({ origin, kind: 'consume', patterns, settings, invoke });
+    }
+    return handlers;
+  }
+
+  /** A method with several patterns is added once for each: it stays one handler with one queue. */
+  #adopt(added: AddedHandler): void {
+    const owners = this.#discovered().filter(
+      ({ patternExtras, inController }) => inController && patternExtras === added.extras,
+    );
+    // A method inherited by several controllers is added once for each of them, in the order they are visited.
+    const method = owners[this.#countAddition(added)];
+    if (owners.length > 0 && method === undefined) return; // Nest added everything a second time
+    const known = method && this.#byMethod.get(method);
+    if (known !== undefined) {
+      known.push(added.pattern);
+      return;
+    }
+    const patterns = [added.pattern];
+    if (method !== undefined) this.#byMethod.set(method, patterns);
+    const origin = method?.origin ?? added.pattern;
+    const settings = readSettings(method?.contributions ?? [], origin);
+    this.#ofServer.push({
+      origin,
+      kind: added.isEvent ? 'event' : 'request',
+      patterns,
+      settings,
+      invoke: added.callback,
+    });
+  }
+
+  /** How often this very pattern of this very method was added before. */
+  #countAddition({ extras, pattern }: AddedHandler): number {
+    const patterns = this.#additions.get(extras) ?? new Map<string, number>();
+    const count = patterns.get(pattern) ?? 0;
+    this.#additions.set(extras, patterns.set(pattern, count + 1));
+    return count;
+  }
+
+  #discovered(): readonly DiscoveredMethod[] {
+    return (this.#methods ??= discoverMethods(this.modules));
+  }
+
+  #keyOf(wanted: Module): string {
+    for (const [key, module] of this.modules) if (module === wanted) return key;
+    return '';
+  }
+}
+
+/** Beside nothing that makes the method a handler, our decorators would be ignored in silence. */
+function refuseLonely({ origin, contributions, patternExtras, inController }: DiscoveredMethod): void {
+  if (patternExtras !== undefined && inController) return;
+  const all = contributions.map(({ decorator }) => `@${decorator}`).join(', ');
+  const reason =
+    patternExtras === undefined
+      ? 'needs @Consume, @EventPattern or @MessagePattern beside it'
+      : 'stands in a provider, where Nest does not look for @EventPattern and @MessagePattern; use @Consume';
+  throw new DlxConfigurationError(`${all} on ${origin} ${reason}`);
+}

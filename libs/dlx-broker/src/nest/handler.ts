@@ -1,0 +1,22 @@
+import type { RetryPlan } from '../topology/index.js';
+import type { HandlerSettings } from './handler-settings.js';
+import type { DlxContext } from './context.js';
+
+/** A method that handles messages, whoever found it. */
+export interface Handler {
+  /** Class and method: `OrdersController.created`. */
+  readonly origin: string;
+  /** `event` by `@EventPattern`, `request` by `@MessagePattern`, `consume` by our own decorator. */
+  readonly kind: 'event' | 'request' | 'consume';
+  /** Routing keys; for `event` and `consume` with wildcards. Empty: it takes whatever its queue holds. */
+  readonly patterns: readonly string[];
+  readonly settings: HandlerSettings;
+  invoke(data: unknown, context: DlxContext): Promise<unknown>;
+}
+
+/** A handler with all that was worked out for it. */
+export interface PlannedHandler {
+  readonly handler: Handler;
+  readonly queue: string;
+  readonly retry: RetryPlan | undefined;
+}

@@ -1,0 +1,11 @@
+/** The headers this library writes, beside RabbitMQ's own. */
+export const dlxHeaders = {
+  /** Why a message was rejected: the class of the error, its message, its stack. */
+  errorClass: 'dlx-error-class',
+  errorMessage: 'dlx-error-message',
+  errorStack: 'dlx-error-stack',
+  /** What part of an answer a reply is: `next`, `last`, `complete` or `error`. */
+  reply: 'dlx-reply',
+  /** A table of texts that a dispatch hook attached to a packet. */
+  metadata: 'dlx-metadata',
+} as const;

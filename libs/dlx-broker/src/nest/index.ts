@@ -1,0 +1,14 @@
+export * from './broker.js';
+export { CaptureErrors } from './capture.js';
+export * from './client.js';
+export * from './context.js';
+export * from './decorators/index.js';
+export * from './dlx-broker.module.js';
+export * from './headers.js';
+export type { NamedExchange } from './handler-settings.js';
+export * from './options.js';
+export * from './payload.js';
+export * from './record-builder.js';
+export { DlxServer, getDlxTransportId } from './server.js';
+export type { HandlerCounts } from './settlement.js';
+export * from './tokens.js';

@@ -1,0 +1,123 @@
+import { ContextIdFactory, type ApplicationConfig, type ContextId, type ModulesContainer } from '@nestjs/core';
+import {
+  ExecutionContextHost,
+  GuardsConsumer,
+  GuardsContextCreator,
+  Injector,
+  InterceptorsConsumer,
+  InterceptorsContextCreator,
+  PipesConsumer,
+  PipesContextCreator,
+  REQUEST_CONTEXT_ID,
+  STATIC_CONTEXT,
+} from '@nestjs/core/internal';
+import { RequestContextHost } from '@nestjs/microservices/context/request-context-host.js';
+import { ExceptionFiltersContext } from '@nestjs/microservices/context/exception-filters-context.js';
+import { RpcContextCreator } from '@nestjs/microservices/context/rpc-context-creator.js';
+import { CapturingRpcProxy, captureHook } from './capture.js';
+import type { DlxContext } from './context.js';
+import type { DiscoveredMethod } from './explorer.js';
+import type { Handler } from './handler.js';
+
+type Container = ConstructorParameters<typeof GuardsContextCreator>[0];
+type Invoke = Handler['invoke'];
+type Method = (...args: unknown[]) => never;
+
+/** Registers what a request-scoped provider gets when it injects `REQUEST`. */
+export type RegisterRequest = (request: unknown, contextId: ContextId) => void;
+
+/**
+ * Puts guards, pipes, interceptors and filters around a method, exactly as Nest does for `@EventPattern` on a
+ * controller, but for any provider. The enhancers are those of the application, the module, the class and the method.
+ */
+export class Invoker {
+  readonly #creator: RpcContextCreator;
+  readonly #filters: ExceptionFiltersContext;
+  readonly #injector = new Injector();
+
+  constructor(
+    modules: ModulesContainer,
+    config: ApplicationConfig,
+    private readonly registerRequest: RegisterRequest,
+  ) {
+    const container = { getModules: () => modules } as unknown as Container;
+    this.#filters = new ExceptionFiltersContext(container, config);
+    // The proxy notes failures itself: of the application's hooks all but ours are kept.
+    const hooks = {
+      getGlobalPreRequestHooks: () => config.getGlobalPreRequestHooks().filter((hook) => hook !== captureHook),
+    };
+    this.#creator = new RpcContextCreator(
+      new CapturingRpcProxy(),
+      this.#filters,
+      new PipesContextCreator(container, config),
+      new PipesConsumer(),
+      new GuardsContextCreator(container, config),
+      new GuardsConsumer(),
+      new InterceptorsContextCreator(container, config),
+      new InterceptorsConsumer(),
+      hooks as unknown as ApplicationConfig,
+    );
+  }
+
+  /** @param moduleKey under which the method's module is known to Nest */
+  bind(method: DiscoveredMethod, moduleKey: string): Invoke {
+    const { wrapper, methodName } = method;
+    if (!wrapper.isDependencyTreeStatic()) return this.#bindScoped(method, moduleKey);
+    const instance = wrapper.instance as Record<string, Method>;
+    const proxy = this.#creator.create(instance, instance[methodName]!, moduleKey, methodName, STATIC_CONTEXT);
+    return (data, context) => proxy(data, context);
+  }
+
+  /** A new instance for every message, or one per tenant if the application has a strategy for that. */
+  #bindScoped(method: DiscoveredMethod, moduleKey: string): Invoke {
+    const { wrapper, methodName, module, inController } = method;
+    const collection = inController ? module.controllers : module.providers;
+    const durable = wrapper.isDependencyTreeDurable();
+    return async (data, context) => {
+      try {
+        const contextId = this.#contextOf(new RequestContextHost(context.getPattern(), data, context), durable);
+        const instance = (await this.#injector.loadPerContext(
+          wrapper.instance as object,
+          module,
+          collection,
+          contextId,
+          wrapper,
+        )) as Record<string, Method>;
+        const proxy = this.#creator.create(
+          instance,
+          instance[methodName]!,
+          moduleKey,
+          methodName,
+          contextId,
+          wrapper.id,
+        );
+        return await proxy(data, context);
+      } catch (error) {
+        return this.#resolutionFailed(error, method, moduleKey, data, context);
+      }
+    };
+  }
+
+  #contextOf(request: RequestContextHost, durable: boolean): ContextId {
+    const contextId = ContextIdFactory.getByRequest(request);
+    Object.defineProperty(request, REQUEST_CONTEXT_ID, { value: contextId });
+    this.registerRequest(durable ? contextId.payload : Object.assign(request, contextId.payload), contextId);
+    return contextId;
+  }
+
+  /** A dependency could not be made: the filters see that as well. */
+  #resolutionFailed(
+    error: unknown,
+    method: DiscoveredMethod,
+    moduleKey: string,
+    data: unknown,
+    context: DlxContext,
+  ): unknown {
+    context.capture(error);
+    const prototype = method.hostedBy as Record<string, Method>;
+    const filter = this.#filters.create(prototype, prototype[method.methodName]!, moduleKey);
+    const host = new ExecutionContextHost([data, context]);
+    host.setType('rpc');
+    return filter.handle(error as Error, host);
+  }
+}

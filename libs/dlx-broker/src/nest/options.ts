@@ -1,0 +1,104 @@
+import type { Backend } from '../backend/index.js';
+import { DlxConfigurationError, parseDuration, type Topology, type WaitQueueType } from '../topology/index.js';
+import { refused, whole } from './decorators/accepts.js';
+import type { NamedExchange } from './handler-settings.js';
+
+export const defaultBrokerName = 'default';
+
+/** What {@link DlxServer} and {@link DlxClient} need to know. */
+export interface TransportOptions {
+  /** The topic exchange to which `emit` publishes and `@EventPattern` binds. Default `dlx.events`. */
+  readonly events?: string | NamedExchange;
+  /** The direct exchange to which `send` publishes and `@MessagePattern` binds. Default `dlx.requests`. */
+  readonly requests?: string | NamedExchange;
+  /** Messages a handler works on at the same time, unless `@Prefetch` says otherwise; 0 is unlimited. Default 100. */
+  readonly prefetch?: number;
+  /** How long a shutdown waits for handlers at work: milliseconds or `'10s'`, which is the default. */
+  readonly drainTimeout?: number | string;
+  /** What a rejected message tells about its failure. */
+  readonly errorHeaders?: boolean | ErrorHeaderOptions;
+  /** The queues behind `@Retry`. Default `classic`. */
+  readonly waitQueueType?: WaitQueueType;
+  /** Declared together with what the handlers need. */
+  readonly topology?: Partial<Topology>;
+  /** False: exchanges, queues and bindings are there already. Default true. */
+  readonly declare?: boolean;
+}
+
+export interface ErrorHeaderOptions {
+  /** Characters of the stack that are kept; 0 leaves it out. Default 2048. */
+  readonly stack?: number;
+  /** Characters of the message that are kept. Default 1024. */
+  readonly message?: number;
+}
+
+/** The same, checked and complete. */
+export interface ResolvedOptions {
+  readonly name: string;
+  readonly events: NamedExchange;
+  readonly requests: NamedExchange;
+  readonly prefetch: number;
+  readonly drainTimeout: number;
+  readonly errorHeaders: Required<ErrorHeaderOptions> | undefined;
+  readonly waitQueueType: WaitQueueType;
+  readonly topology: Partial<Topology>;
+  readonly declare: boolean;
+}
+
+/** A broker as the module knows it: where it is, and whether the module has to close it. */
+export interface Connected {
+  readonly backend: Backend;
+  readonly owned: boolean;
+}
+
+const known: readonly string[] = [
+  'name',
+  'isGlobal',
+  'backend',
+  'broker',
+  'vhost',
+  'user',
+  'events',
+  'requests',
+  'prefetch',
+  'drainTimeout',
+  'errorHeaders',
+  'waitQueueType',
+  'topology',
+  'declare',
+];
+
+/** @throws DlxConfigurationError naming the option and the value */
+export function resolveOptions(options: TransportOptions, name: string): ResolvedOptions {
+  const origin = (option: string): string => `option '${option}' of DlxBrokerModule (broker '${name}')`;
+  for (const option of Object.keys(options)) {
+    if (!known.includes(option)) throw refused(option, `DlxBrokerModule (broker '${name}')`, 'is no option');
+  }
+  const prefetch = options.prefetch ?? 100;
+  whole(0, 65_535).read(prefetch, origin('prefetch'));
+  return {
+    name,
+    events: exchange(options.events, { name: 'dlx.events', type: 'topic' }, origin('events')),
+    requests: exchange(options.requests, { name: 'dlx.requests', type: 'direct' }, origin('requests')),
+    prefetch,
+    drainTimeout: parseDuration(options.drainTimeout ?? '10s', origin('drainTimeout')),
+    errorHeaders: errorHeaders(options.errorHeaders ?? true, origin('errorHeaders')),
+    waitQueueType: options.waitQueueType ?? 'classic',
+    topology: options.topology ?? {},
+    declare: options.declare ?? true,
+  };
+}
+
+function exchange(option: string | NamedExchange | undefined, preset: NamedExchange, origin: string): NamedExchange {
+  const chosen = typeof option === 'string' ? { ...preset, name: option } : { ...preset, ...option };
+  if (typeof chosen.name === 'string' && chosen.name !== '') return chosen;
+  throw new DlxConfigurationError(`${origin}: an exchange needs a name`);
+}
+
+function errorHeaders(option: boolean | ErrorHeaderOptions, origin: string): Required<ErrorHeaderOptions> | undefined {
+  if (option === false) return undefined;
+  const { stack = 2048, message = 1024 } = option === true ? {} : option;
+  whole(0, 65_536).read(stack, `stack of ${origin}`);
+  whole(0, 65_536).read(message, `message of ${origin}`);
+  return { stack, message };
+}

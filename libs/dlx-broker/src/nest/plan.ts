@@ -1,0 +1,189 @@
+import {
+  DlxConfigurationError,
+  collectTopology,
+  isPredeclared,
+  fieldTableOf,
+  planRetry,
+  type BindingDeclaration,
+  type ExchangeDeclaration,
+  type MentionedExchange,
+  type QueueDeclaration,
+  type Topology,
+} from '../topology/index.js';
+import type { Handler, PlannedHandler } from './handler.js';
+import { routingKeysOf, type NamedExchange } from './handler-settings.js';
+import type { ResolvedOptions } from './options.js';
+
+/** One consumer per queue, and who handles what it delivers. */
+export interface ConsumerPlan {
+  readonly queue: string;
+  readonly prefetch: number;
+  readonly priority: number | undefined;
+  readonly handlers: readonly PlannedHandler[];
+}
+
+export interface Plan {
+  readonly topology: Topology;
+  readonly consumers: readonly ConsumerPlan[];
+}
+
+/**
+ * From handlers to what is declared and consumed. Touches no broker.
+ * @throws DlxConfigurationError naming handlers, decorators and values
+ */
+export function planHandlers(handlers: readonly Handler[], options: ResolvedOptions): Plan {
+  refuseTwins(handlers);
+  const parts: Partial<Topology>[] = [brokersOwn(options), options.topology];
+  const mentioned: MentionedExchange[] = [];
+  const foreign = new Set<string>();
+  const consumers = new Map<string, PlannedHandler[]>();
+  for (const handler of handlers) {
+    const queue = queueOf(handler);
+    const retry =
+      handler.settings.retry &&
+      planRetry(handler.settings.retry, {
+        queue,
+        origin: `@Retry on ${handler.origin}`,
+        waitQueueType: options.waitQueueType,
+      });
+    parts.push(declarations(handler, queue, options, mentioned, foreign), retry?.topology ?? {});
+    const sharing = consumers.get(queue);
+    if (sharing === undefined) consumers.set(queue, [{ handler, queue, retry }]);
+    else sharing.push({ handler, queue, retry });
+  }
+  return {
+    topology: collectTopology({ parts, mentioned, foreign }),
+    consumers: [...consumers].map(([queue, planned]) => consumerOf(queue, planned, options)),
+  };
+}
+
+/** Class and method, unless it has a name: then other handlers may share it. */
+export function queueOf({ origin, settings }: Handler): string {
+  const named = settings.queue.name ?? settings.consume?.queue;
+  if (settings.queue.name !== undefined && settings.consume?.queue !== undefined && named !== settings.consume.queue) {
+    throw new DlxConfigurationError(
+      `${origin}: @Queue names '${settings.queue.name}' and @Consume names '${settings.consume.queue}'`,
+    );
+  }
+  const queue = named ?? origin;
+  if (queue === '' || Buffer.byteLength(queue) > 255) {
+    throw new DlxConfigurationError(`${origin}: '${queue}' cannot be the name of a queue: 1 to 255 bytes`);
+  }
+  return queue;
+}
+
+function brokersOwn({ events, requests }: ResolvedOptions): Partial<Topology> {
+  const declared = [events, requests].filter(({ name, declare }) => declare !== false && !isPredeclared(name));
+  return { exchanges: declared.map((exchange) => exchangeOf(exchange, 'DlxBrokerModule')) };
+}
+
+function exchangeOf(exchange: NamedExchange, origin: string): ExchangeDeclaration {
+  const { name, type = 'topic', durable = true, autoDelete = false, internal = false, alternateExchange } = exchange;
+  const args = { ...exchange.arguments, ...(alternateExchange && { 'alternate-exchange': alternateExchange }) };
+  return { name, type, durable, autoDelete, internal, arguments: fieldTableOf(args, origin), origin };
+}
+
+function declarations(
+  handler: Handler,
+  queue: string,
+  options: ResolvedOptions,
+  mentioned: MentionedExchange[],
+  foreign: Set<string>,
+): Partial<Topology> {
+  const { settings, origin } = handler;
+  const exchanges: ExchangeDeclaration[] = [];
+  const bindings: BindingDeclaration[] = [];
+  const bind = (source: string, keys: readonly string[], args: BindingDeclaration['arguments'] = new Map()): void => {
+    mentioned.push({ name: source, origin });
+    for (const routingKey of keys) {
+      bindings.push({ source, destination: queue, destinationType: 'queue', routingKey, arguments: args, origin });
+    }
+  };
+  const declare = (exchange: NamedExchange, by: string): void => {
+    if (exchange.declare === false || isPredeclared(exchange.name)) foreign.add(exchange.name);
+    else exchanges.push(exchangeOf(exchange, by));
+  };
+
+  for (const exchange of settings.exchanges) declare(exchange, `@Exchange on ${origin}`);
+  const consumed = settings.consume?.exchange;
+  if (typeof consumed === 'object') declare(consumed, `@Consume on ${origin}`);
+  for (const source of sourcesOf(handler, options)) bind(source, handler.patterns.length > 0 ? handler.patterns : ['']);
+  for (const { exchange, routingKeys, arguments: args } of settings.bindings) bind(exchange, routingKeys, args);
+  const deadLetter = settings.queueArguments.get('x-dead-letter-exchange');
+  if (deadLetter?.type === 'S') mentioned.push({ name: deadLetter.value, origin: `@DeadLetter on ${origin}` });
+  const alternates = settings.exchanges.map(({ alternateExchange }) => alternateExchange);
+  for (const name of alternates) if (name !== undefined) mentioned.push({ name, origin: `@Exchange on ${origin}` });
+  return { exchanges, bindings, queues: settings.queue.declare === false ? [] : [queueDeclaration(handler, queue)] };
+}
+
+/** The exchanges to which the handler's patterns bind its queue. */
+function sourcesOf({ kind, settings, patterns }: Handler, { events, requests }: ResolvedOptions): readonly string[] {
+  const sources = settings.exchanges.map(({ name }) => name);
+  const consumed = settings.consume?.exchange;
+  if (consumed !== undefined) sources.push(typeof consumed === 'string' ? consumed : consumed.name);
+  if (sources.length > 0 || patterns.length === 0) return sources;
+  return [kind === 'request' ? requests.name : events.name];
+}
+
+function queueDeclaration({ settings, origin }: Handler, name: string): QueueDeclaration {
+  const { durable = true, exclusive = false, autoDelete = false } = settings.queue;
+  return { name, durable, exclusive, autoDelete, arguments: settings.queueArguments, origin };
+}
+
+function consumerOf(queue: string, handlers: readonly PlannedHandler[], options: ResolvedOptions): ConsumerPlan {
+  const prefetch = agreed(queue, 'prefetch', handlers) ?? options.prefetch;
+  return { queue, prefetch, priority: agreed(queue, 'priority', handlers), handlers };
+}
+
+function agreed(
+  queue: string,
+  setting: 'prefetch' | 'priority',
+  handlers: readonly PlannedHandler[],
+): number | undefined {
+  const said = handlers.filter(({ handler }) => handler.settings[setting] !== undefined);
+  const [first] = said;
+  const other = said.find(({ handler }) => handler.settings[setting] !== first?.handler.settings[setting]);
+  if (first !== undefined && other !== undefined) {
+    const claims = [first, other].map(({ handler }) => `${handler.origin} says ${handler.settings[setting]}`);
+    throw new DlxConfigurationError(`queue '${queue}': its handlers differ in ${setting}: ${claims.join(', ')}`);
+  }
+  return first?.handler.settings[setting];
+}
+
+/** What could only be guessed at later: two answers to one request, or two handlers for every message of a queue. */
+function refuseTwins(handlers: readonly Handler[]): void {
+  const requests = new Map<string, Handler>();
+  const unfiltered = new Map<string, Handler>();
+  const unnamed = new Map<string, Handler>();
+  for (const handler of handlers) {
+    const queue = queueOf(handler);
+    if (handler.kind === 'request') {
+      for (const pattern of handler.patterns) {
+        refuseWildcard(pattern, handler);
+        refuseTwin(requests, `pattern '${pattern}'`, handler, pattern);
+      }
+    }
+    if (handler.patterns.length === 0)
+      refuseTwin(unfiltered, `queue '${queue}', which no routing key tells apart`, handler, queue);
+    if (queue === handler.origin) refuseTwin(unnamed, `queue '${queue}'; name it by @Queue`, handler, queue);
+  }
+}
+
+function refuseTwin(known: Map<string, Handler>, what: string, handler: Handler, key: string): void {
+  const twin = known.get(key);
+  if (twin !== undefined) throw new DlxConfigurationError(`${twin.origin} and ${handler.origin} both handle ${what}`);
+  known.set(key, handler);
+}
+
+/** A request has exactly one handler; patterns that are objects (`{"cmd":"sum"}`) are compared as they are. */
+function refuseWildcard(pattern: string, { origin }: Handler): void {
+  if (!pattern.startsWith('{') && pattern.split('.').some((word) => word === '*' || word === '#')) {
+    throw new DlxConfigurationError(
+      `@MessagePattern on ${origin}: '${pattern}' has wildcards, but a request has one handler`,
+    );
+  }
+}
+
+/** The routing keys a `@Consume` names. */
+export const consumedPatterns = (settings: Handler['settings'], origin: string): readonly string[] =>
+  settings.consume?.routingKey === undefined ? [] : routingKeysOf(settings.consume.routingKey, `@Consume on ${origin}`);

@@ -1,0 +1,177 @@
+import type { Logger } from '@nestjs/common';
+import type { Backend, BackendDelivery, Consumption } from '../backend/index.js';
+import { DlxContext, patternOf } from './context.js';
+import type { Handler, PlannedHandler } from './handler.js';
+import { matchesPattern } from './pattern.js';
+import { decodePayload } from './payload.js';
+import type { ConsumerPlan } from './plan.js';
+import { Replies } from './replies.js';
+import { runHandler, type Outcome } from './run.js';
+import type { Settlement } from './settlement.js';
+
+/** Runs something between the hooks that tracing tools set on a transport. */
+export type Processing = (context: DlxContext, run: (end: () => void) => void) => void;
+
+export class UnknownPatternError extends Error {
+  override readonly name = 'UnknownPatternError';
+}
+
+/** The one consumer of one queue: finds the handler, runs it, settles by its outcome, and waits for it at the end. */
+export class QueueConsumer {
+  #consumption: Consumption | undefined;
+  #atWork = 0;
+  #idle: (() => void) | undefined;
+  #single: PlannedHandler | undefined;
+  #plan: ConsumerPlan;
+
+  constructor(
+    plan: ConsumerPlan,
+    private readonly backend: Backend,
+    private readonly settlement: Settlement,
+    private readonly processing: Processing,
+    private readonly logger: Logger,
+  ) {
+    this.#plan = plan;
+    this.update(plan);
+  }
+
+  get running(): boolean {
+    return this.#consumption !== undefined;
+  }
+
+  serves(handlers: ReadonlySet<Handler>): boolean {
+    return this.#plan.handlers.some(({ handler }) => handlers.has(handler));
+  }
+
+  /** More handlers may come to the queue while it is consumed. */
+  update(plan: ConsumerPlan): void {
+    this.#plan = plan;
+    this.#single = plan.handlers.length === 1 ? plan.handlers[0] : undefined;
+  }
+
+  /** @param lost called when the broker ended the consumer */
+  start(lost: (consumer: QueueConsumer) => void): void {
+    const { queue, prefetch, priority } = this.#plan;
+    const onCancel = (): void => {
+      this.#consumption = undefined;
+      lost(this);
+    };
+    const options = { prefetch, ...(priority !== undefined && { priority }), onCancel };
+    this.#consumption = this.backend.consume(queue, options, (delivery) => this.#take(delivery));
+  }
+
+  cancel(): void {
+    this.#consumption?.cancel();
+  }
+
+  /** Resolves when no handler is at work any more. */
+  async idle(): Promise<void> {
+    if (this.#atWork > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  /** What is still at work goes back to the queue. */
+  close(): number {
+    const left = this.#atWork;
+    this.#consumption?.close();
+    this.#consumption = undefined;
+    return left;
+  }
+
+  get queue(): string {
+    return this.#plan.queue;
+  }
+
+  #take(delivery: BackendDelivery): void {
+    try {
+      const context = new DlxContext(delivery);
+      // The only handler of a queue takes what the bindings of the queue bring.
+      if (this.#single !== undefined) this.#handle(delivery, context, this.#single);
+      else this.#distribute(delivery, context);
+    } catch (error) {
+      this.#refuse(delivery, error);
+    }
+  }
+
+  /** Handlers that share a queue are told apart by the routing key; if several match, all of them have to succeed. */
+  #distribute(delivery: BackendDelivery, context: DlxContext): void {
+    const key = patternOf(delivery.message, delivery.queue);
+    const matching = this.#plan.handlers.filter(({ handler }) => handles(handler, key));
+    const [first] = matching;
+    if (first === undefined) {
+      this.settlement.counts.unknownPattern++;
+      const error = new UnknownPatternError(`no handler of queue '${delivery.queue}' is for the pattern '${key}'`);
+      this.logger.error(`${error.message}; the message is rejected`);
+      this.settlement.reject(delivery, error);
+      return;
+    }
+    if (matching.length === 1) return this.#handle(delivery, context, first);
+    const data = decodePayload(delivery.message);
+    let left = matching.length;
+    let worst: readonly [Outcome, PlannedHandler] = [{ failed: false }, first];
+    this.#atWork++;
+    for (const planned of matching) {
+      this.#run(planned, data, context, undefined, (outcome) => {
+        if (outcome.failed && !worst[0].failed) worst = [outcome, planned];
+        if (--left > 0) return;
+        this.settlement.settle(worst[0], delivery, context, worst[1], undefined);
+        this.#done();
+      });
+    }
+  }
+
+  #handle(delivery: BackendDelivery, context: DlxContext, planned: PlannedHandler): void {
+    const data = decodePayload(delivery.message);
+    const replies = this.#repliesFor(delivery, planned.handler);
+    this.#atWork++;
+    this.#run(planned, data, context, replies, (outcome) => {
+      this.settlement.settle(outcome, delivery, context, planned, replies);
+      this.#done();
+    });
+  }
+
+  /** Whatever goes wrong in here, the promise of a handler must not reject unseen: that would end the process. */
+  #run(
+    planned: PlannedHandler,
+    data: unknown,
+    context: DlxContext,
+    replies: Replies | undefined,
+    end: (outcome: Outcome) => void,
+  ): void {
+    this.processing(context, (processed) =>
+      runHandler(planned, data, context, replies, (outcome) => {
+        try {
+          processed();
+          end(outcome);
+        } catch (error) {
+          this.logger.error(error);
+        }
+      }),
+    );
+  }
+
+  #repliesFor({ message }: BackendDelivery, handler: Handler): Replies | undefined {
+    const { replyTo, correlationId } = message.properties;
+    return handler.kind === 'request' && replyTo !== undefined
+      ? new Replies(this.backend, replyTo, correlationId)
+      : undefined;
+  }
+
+  /** Never to be requeued: it would come back for ever. */
+  #refuse(delivery: BackendDelivery, error: unknown): void {
+    this.settlement.counts.undecodable++;
+    this.logger.error(`queue '${delivery.queue}': ${(error as Error).message}; the message is rejected`);
+    try {
+      this.settlement.reject(delivery, error);
+    } catch (failure) {
+      this.logger.error(failure);
+    }
+  }
+
+  #done(): void {
+    if (--this.#atWork === 0) this.#idle?.();
+  }
+}
+
+const handles = ({ patterns, kind }: Handler, key: string): boolean =>
+  patterns.length === 0 ||
+  patterns.some((pattern) => (kind === 'request' ? pattern === key : matchesPattern(pattern, key)));

@@ -1,0 +1,135 @@
+import type { Properties } from '../message/index.js';
+import { fieldTableOf, parseDuration } from '../topology/index.js';
+import { refused, whole } from './decorators/accepts.js';
+
+/** What is published beside the payload. Names are those of the AMQP properties. */
+export interface DlxRecordOptions {
+  readonly headers?: Readonly<Record<string, unknown>>;
+  /** 0 to 255. */
+  readonly priority?: number;
+  /** How long the message may live in a queue: milliseconds or `'30s'`. */
+  readonly expiration?: number | string;
+  /** Written to disk by durable queues; true unless said otherwise. */
+  readonly persistent?: boolean;
+  readonly messageId?: string;
+  readonly correlationId?: string;
+  readonly type?: string;
+  readonly appId?: string;
+  readonly userId?: string;
+  readonly timestamp?: Date;
+  readonly contentType?: string;
+  readonly contentEncoding?: string;
+  /** Further routing keys; those of BCC are not visible to consumers. */
+  readonly cc?: readonly string[];
+  readonly bcc?: readonly string[];
+  /** Instead of the broker's exchange for events or requests; `''` makes the pattern the name of a queue. */
+  readonly exchange?: string;
+  /** Reaching no queue is an error. Requests always are. */
+  readonly mandatory?: boolean;
+}
+
+/** A payload with its properties; made by {@link DlxRecordBuilder}. */
+export class DlxRecord<T = unknown> {
+  constructor(
+    readonly data: T,
+    readonly properties: Properties,
+    readonly exchange?: string,
+    readonly mandatory?: boolean,
+  ) {}
+}
+
+/**
+ * Says more about a message than its payload:
+ * `client.emit('order.created', new DlxRecordBuilder(order).setPriority(5).setHeaders({ tenant }).build())`.
+ */
+export class DlxRecordBuilder<T = unknown> {
+  #options: DlxRecordOptions;
+
+  constructor(
+    private readonly data: T,
+    options: DlxRecordOptions = {},
+  ) {
+    this.#options = options;
+  }
+
+  /** Adds to what was set before. */
+  setOptions(options: DlxRecordOptions): this {
+    this.#options = { ...this.#options, ...options };
+    return this;
+  }
+
+  setHeaders(headers: Readonly<Record<string, unknown>>): this {
+    return this.setOptions({ headers: { ...this.#options.headers, ...headers } });
+  }
+
+  setPriority(priority: number): this {
+    return this.setOptions({ priority });
+  }
+
+  setExpiration(expiration: number | string): this {
+    return this.setOptions({ expiration });
+  }
+
+  setPersistent(persistent: boolean): this {
+    return this.setOptions({ persistent });
+  }
+
+  setMessageId(messageId: string): this {
+    return this.setOptions({ messageId });
+  }
+
+  setCorrelationId(correlationId: string): this {
+    return this.setOptions({ correlationId });
+  }
+
+  setType(type: string): this {
+    return this.setOptions({ type });
+  }
+
+  setCc(...cc: readonly string[]): this {
+    return this.setOptions({ cc });
+  }
+
+  setBcc(...bcc: readonly string[]): this {
+    return this.setOptions({ bcc });
+  }
+
+  setExchange(exchange: string): this {
+    return this.setOptions({ exchange });
+  }
+
+  setMandatory(mandatory: boolean): this {
+    return this.setOptions({ mandatory });
+  }
+
+  /** @throws DlxConfigurationError for a property AMQP cannot carry */
+  build(): DlxRecord<T> {
+    const { exchange, mandatory } = this.#options;
+    return new DlxRecord(this.data, propertiesOf(this.#options), exchange, mandatory);
+  }
+}
+
+const origin = 'DlxRecordBuilder';
+
+function propertiesOf(options: DlxRecordOptions): Properties {
+  const { headers, cc, bcc, priority, expiration, persistent = true, timestamp } = options;
+  if (priority !== undefined) whole(0, 255).read(priority, `priority of ${origin}`);
+  for (const key of [...(cc ?? []), ...(bcc ?? [])]) {
+    if (typeof key !== 'string') throw refused(key, `cc or bcc of ${origin}`, 'is not a text');
+  }
+  const table = fieldTableOf({ ...headers, CC: cc, BCC: bcc }, `headers of ${origin}`);
+  return {
+    headers: table.size > 0 ? table : undefined,
+    deliveryMode: persistent ? 2 : 1,
+    priority,
+    expiration: expiration === undefined ? undefined : String(parseDuration(expiration, `expiration of ${origin}`)),
+    messageId: options.messageId,
+    correlationId: options.correlationId,
+    type: options.type,
+    appId: options.appId,
+    userId: options.userId,
+    timestamp: timestamp && Math.floor(timestamp.getTime() / 1000),
+    contentType: options.contentType,
+    contentEncoding: options.contentEncoding,
+  };
+}

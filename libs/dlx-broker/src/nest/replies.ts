@@ -1,0 +1,88 @@
+import type { Backend, Done } from '../backend/index.js';
+import { longstr, type FieldTable, type Message } from '../message/index.js';
+import { dlxHeaders } from './headers.js';
+import { encodePayload } from './payload.js';
+
+/** What part of an answer a reply is. Without the header (other clients) a reply is the last one. */
+export type ReplyKind = 'next' | 'last' | 'complete' | 'error';
+
+export function replyKindOf(message: Message): ReplyKind {
+  const kind = message.properties.headers?.get(dlxHeaders.reply)?.value;
+  return kind === 'next' || kind === 'complete' || kind === 'error' ? kind : 'last';
+}
+
+const kindHeaders: Readonly<Record<ReplyKind, FieldTable>> = {
+  next: new Map([[dlxHeaders.reply, longstr('next')]]),
+  last: new Map([[dlxHeaders.reply, longstr('last')]]),
+  complete: new Map([[dlxHeaders.reply, longstr('complete')]]),
+  error: new Map([[dlxHeaders.reply, longstr('error')]]),
+};
+
+/**
+ * Answers one request. A value waits until the end of the tick: if the stream ends with it, both are one reply. `done`
+ * of the last reply comes after all others were published.
+ */
+export class Replies {
+  #waiting: { readonly value: unknown } | undefined;
+  #scheduled = false;
+  #failure: Error | undefined;
+  #failed = false;
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly replyTo: string,
+    private readonly correlationId: string | undefined,
+  ) {}
+
+  next(value: unknown): void {
+    this.#flush();
+    this.#waiting = { value };
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    process.nextTick(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  complete(done: Done): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#publish('complete', undefined, done);
+    else this.#publish('last', waiting.value, done);
+  }
+
+  /** The only value there is. */
+  only(value: unknown, done: Done): void {
+    this.#publish(value === undefined ? 'complete' : 'last', value, done);
+  }
+
+  /** Said once: a request that cannot even be tried again has failed already. */
+  error(error: unknown, done: Done): void {
+    if (this.#failed) return done();
+    this.#failed = true;
+    this.#flush();
+    this.#publish('error', error, done);
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    this.#waiting = undefined;
+    this.#publish('next', waiting.value, (failure) => {
+      if (failure !== undefined) this.#failure ??= failure;
+    });
+  }
+
+  #publish(kind: ReplyKind, value: unknown, done: Done): void {
+    try {
+      const { contentType, body } = encodePayload(value);
+      const properties = { contentType, correlationId: this.correlationId, headers: kindHeaders[kind] };
+      this.backend.publish({ exchange: '', routingKey: this.replyTo, properties, body }, (failure) =>
+        done(failure ?? this.#failure),
+      );
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import type { DlxContext } from './context.js';
+import { defaultBrokerName } from './options.js';
+
+/** The transport id of a broker, to bind a pattern to it alone: `@EventPattern('x', getDlxTransportId('audit'))`. */
+export const getDlxTransportId = (name: string = defaultBrokerName): symbol => Symbol.for(`dlx-broker:${name}`);
+
+/** A handler as Nest hands it to a transport. */
+export interface AddedHandler {
+  readonly pattern: string;
+  readonly callback: MessageHandler;
+  readonly isEvent: boolean;
+  /** Identifies the method, see DiscoveredMethod.patternExtras. */
+  readonly extras: object;
+}
+
+/** What a server needs of its broker. */
+export interface ServerHost {
+  readonly backend: unknown;
+  /** Declares what the handlers need, and consumes. */
+  listen(): Promise<void>;
+  /** Waits for the handlers of this server. */
+  drain(): Promise<void>;
+}
+
+/**
+ * Nest's side of a broker: gives `@EventPattern` and `@MessagePattern` their messages. Made by DlxBrokerModule:
+ * `app.connectMicroservice({ strategy: app.get(DlxServer) })`.
+ */
+export class DlxServer extends Server implements CustomTransportStrategy {
+  override readonly propagatesEventHandlerErrors = true;
+  readonly #added: AddedHandler[] = [];
+  #host: ServerHost | undefined;
+  #hooked = false;
+
+  constructor(name: string = defaultBrokerName) {
+    super();
+    this.transportId = getDlxTransportId(name);
+  }
+
+  /** @internal Called once by the broker this server belongs to. */
+  attach(host: ServerHost): void {
+    this.#host = host;
+  }
+
+  /** @internal */
+  get added(): readonly AddedHandler[] {
+    return this.#added;
+  }
+
+  /** Handlers of one event are not chained: each has a queue of its own. */
+  override addHandler(
+    pattern: unknown,
+    callback: MessageHandler,
+    isEventHandler = false,
+    extras: Record<string, unknown> = {},
+  ): void {
+    const route = this.normalizePattern(pattern as string);
+    callback.isEventHandler = isEventHandler;
+    callback.extras = extras;
+    this.#added.push({ pattern: route, callback, isEvent: isEventHandler, extras });
+    if (!this.messageHandlers.has(route)) this.messageHandlers.set(route, callback);
+  }
+
+  override listen(callback: (error?: unknown) => void): void {
+    this.#requireHost()
+      .listen()
+      .then(
+        () => {
+          this._status$.next('connected');
+          callback();
+        },
+        (error: unknown) => callback(error),
+      );
+  }
+
+  override async close(): Promise<void> {
+    await this.#host?.drain();
+    this._status$.next('disconnected');
+  }
+
+  /** There are no events of a driver to listen to; see `status`. */
+  override on(): void {}
+
+  /** The backend. */
+  override unwrap<T>(): T {
+    return this.#requireHost().backend as T;
+  }
+
+  override setOnProcessingStartHook(...[hook]: Parameters<Server['setOnProcessingStartHook']>): void {
+    this.#hooked = true;
+    super.setOnProcessingStartHook(hook);
+  }
+
+  override setOnProcessingEndHook(...[hook]: Parameters<Server['setOnProcessingEndHook']>): void {
+    this.#hooked = true;
+    super.setOnProcessingEndHook(hook);
+  }
+
+  /** @internal Between the processing hooks, which cost promises: without hooks at once. */
+  process(context: DlxContext, run: (end: () => void) => void): void {
+    if (!this.#hooked) return run(doNothing);
+    this.runWithProcessingHooks(context, (end) => new Promise<void>((resolve) => run(() => resolve(end()))));
+  }
+
+  #requireHost(): ServerHost {
+    if (this.#host !== undefined) return this.#host;
+    throw new Error('this DlxServer belongs to no broker: take it from DlxBrokerModule, by app.get(DlxServer)');
+  }
+}
+
+const doNothing = (): void => undefined;

@@ -1,0 +1,108 @@
+import type { Logger } from '@nestjs/common';
+import { retryOrPark, type BackendDelivery, type Backend } from '../backend/index.js';
+import { emptyTable, type FieldTable } from '../message/index.js';
+import type { DlxContext } from './context.js';
+import { describeError, failureHeaders } from './failure.js';
+import type { PlannedHandler } from './handler.js';
+import type { ResolvedOptions } from './options.js';
+import type { Replies } from './replies.js';
+import type { Outcome } from './run.js';
+
+/** What handlers did since the start. */
+export interface HandlerCounts {
+  acked: number;
+  rejected: number;
+  retried: number;
+  parked: number;
+  /** No handler of the queue is for this routing key. */
+  unknownPattern: number;
+  undecodable: number;
+  /** Settled by the handler itself. */
+  byHand: number;
+}
+
+export const noCounts = (): HandlerCounts => ({
+  acked: 0,
+  rejected: 0,
+  retried: 0,
+  parked: 0,
+  unknownPattern: 0,
+  undecodable: 0,
+  byHand: 0,
+});
+
+/** A success acks; a failure is tried again if there is a plan for that, or else dead-lettered with its reason. */
+export class Settlement {
+  readonly counts: HandlerCounts = noCounts();
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly options: ResolvedOptions,
+    private readonly logger: Logger,
+  ) {}
+
+  settle(
+    outcome: Outcome,
+    delivery: BackendDelivery,
+    context: DlxContext,
+    planned: PlannedHandler,
+    replies: Replies | undefined,
+  ): void {
+    if (delivery.settled) {
+      this.counts.byHand++;
+      if (outcome.failed) this.#answer(outcome.failure, replies);
+      return;
+    }
+    if (!outcome.failed) {
+      this.counts.acked++;
+      delivery.ack();
+      return;
+    }
+    const error = context.failureOr(outcome.failure);
+    if (planned.retry !== undefined) this.#retry(error, outcome.failure, delivery, planned, replies);
+    else {
+      this.#log(delivery, planned, error, 'rejected');
+      this.#answer(outcome.failure, replies, () => this.reject(delivery, error));
+    }
+  }
+
+  /** Dead-letters what no handler saw or what a handler failed on, with the reason in the headers where that is possible. */
+  reject(delivery: BackendDelivery, error: unknown): void {
+    if (delivery.settled) return;
+    this.counts.rejected++;
+    delivery.reject(this.backend.rejectsWithHeaders ? this.#headers(error) : undefined);
+  }
+
+  #retry(
+    error: unknown,
+    filtered: unknown,
+    delivery: BackendDelivery,
+    planned: PlannedHandler,
+    replies: Replies | undefined,
+  ): void {
+    const outcome = retryOrPark(delivery, planned.retry!, { error, headers: this.#headers(error) }, (failure) => {
+      if (failure === undefined) return;
+      this.#log(delivery, planned, failure, 'cannot be republished and is rejected');
+      this.#answer(filtered, replies, () => this.reject(delivery, error));
+    });
+    this.counts[outcome.kind]++;
+    const what = outcome.kind === 'parked' ? `parked in '${outcome.queue}'` : `tried again in ${outcome.delay} ms`;
+    this.#log(delivery, planned, error, `${what} after attempt ${outcome.attempt}`);
+    if (outcome.kind === 'parked') this.#answer(filtered, replies);
+  }
+
+  #headers(error: unknown): FieldTable {
+    return this.options.errorHeaders === undefined ? emptyTable : failureHeaders(error, this.options.errorHeaders);
+  }
+
+  /** The caller of a request learns what the filters let through; then it is settled. */
+  #answer(failure: unknown, replies: Replies | undefined, settled: () => void = () => undefined): void {
+    if (replies === undefined) settled();
+    else replies.error(failure, settled);
+  }
+
+  #log(delivery: BackendDelivery, { handler }: PlannedHandler, error: unknown, what: string): void {
+    const { name, message } = describeError(error);
+    this.logger.warn(`${handler.origin}: ${name}: ${message}; message of queue '${delivery.queue}' ${what}`);
+  }
+}

@@ -1,0 +1,22 @@
+import { Inject, type InjectionToken } from '@nestjs/common';
+import { DeadLetters } from '../streams/index.js';
+import { DlxBroker } from './broker.js';
+import { DlxClient } from './client.js';
+import { DlxServer } from './server.js';
+import { defaultBrokerName } from './options.js';
+
+/** Of the default broker the classes themselves are the tokens; a named one has texts. */
+const token = (type: { readonly name: string } & InjectionToken, name: string): InjectionToken =>
+  name === defaultBrokerName ? type : `${type.name}:${name}`;
+
+export const getDlxBrokerToken = (name: string = defaultBrokerName): InjectionToken => token(DlxBroker, name);
+export const getDlxClientToken = (name: string = defaultBrokerName): InjectionToken => token(DlxClient, name);
+export const getDlxServerToken = (name: string = defaultBrokerName): InjectionToken => token(DlxServer, name);
+export const getDeadLettersToken = (name: string = defaultBrokerName): InjectionToken => token(DeadLetters, name);
+
+/** Injects the {@link DlxBroker} of this name. */
+export const InjectDlxBroker = (name?: string): ReturnType<typeof Inject> => Inject(getDlxBrokerToken(name));
+/** Injects the {@link DlxClient} of this name. */
+export const InjectDlxClient = (name?: string): ReturnType<typeof Inject> => Inject(getDlxClientToken(name));
+/** Injects the stream of dead letters of this name. */
+export const InjectDeadLetters = (name?: string): ReturnType<typeof Inject> => Inject(getDeadLettersToken(name));

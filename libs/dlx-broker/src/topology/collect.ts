@@ -1,0 +1,124 @@
+import type { Field } from '../message/index.js';
+import { DlxConfigurationError } from './configuration-error.js';
+import { sameField, sameTable, showField } from './field.js';
+import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from './topology.js';
+
+/** An exchange somebody only mentions: as dead-letter exchange, or as the source of a binding. */
+export interface MentionedExchange {
+  readonly name: string;
+  readonly origin: string;
+}
+
+/** What is put together: declarations, mentions, and exchanges that others declare (`declare: false`). */
+export interface Contributions {
+  readonly parts: readonly Partial<Topology>[];
+  readonly mentioned?: readonly MentionedExchange[];
+  readonly foreign?: ReadonlySet<string>;
+}
+
+/**
+ * Puts declarations together, in order. The same thing may be declared many times if it is the same; the arguments of
+ * a queue are united. An exchange that is mentioned and that nobody declares becomes a durable topic exchange, which
+ * takes plain keys and patterns alike: otherwise its messages would be dropped in silence (rule A7).
+ * @throws DlxConfigurationError naming both origins when two declarations contradict each other
+ */
+export function collectTopology({ parts, mentioned = [], foreign = new Set() }: Contributions): Topology {
+  const exchanges = new Map<string, ExchangeDeclaration>();
+  const queues = new Map<string, QueueDeclaration>();
+  const bindings = new Map<string, BindingDeclaration>();
+  for (const part of parts) {
+    for (const exchange of part.exchanges ?? []) addExchange(exchanges, exchange);
+    for (const queue of part.queues ?? []) addQueue(queues, queue);
+    for (const binding of part.bindings ?? []) addBinding(bindings, binding);
+  }
+  for (const { name, origin } of mentioned) {
+    if (!exchanges.has(name) && !foreign.has(name) && !isPredeclared(name))
+      exchanges.set(name, impliedExchange(name, origin));
+  }
+  return { exchanges: [...exchanges.values()], queues: [...queues.values()], bindings: [...bindings.values()] };
+}
+
+/** The default exchange and everything under `amq.` is there already and must not be declared. */
+export const isPredeclared = (exchange: string): boolean => exchange === '' || exchange.startsWith('amq.');
+
+/**
+ * The dead-letter exchanges that lead nowhere as far as this topology knows: what dies there is dropped unless somebody
+ * else binds a queue.
+ */
+export function unheardDeadLetters(topology: Topology): readonly { queue: string; exchange: string }[] {
+  const declared = new Set(topology.exchanges.map(({ name }) => name));
+  const heard = new Set(topology.bindings.map(({ source }) => source));
+  const unheard: { queue: string; exchange: string }[] = [];
+  for (const queue of topology.queues) {
+    const exchange = queue.arguments.get('x-dead-letter-exchange');
+    if (exchange?.type !== 'S' || !declared.has(exchange.value) || heard.has(exchange.value)) continue;
+    unheard.push({ queue: queue.name, exchange: exchange.value });
+  }
+  return unheard;
+}
+
+const impliedExchange = (name: string, origin: string): ExchangeDeclaration => ({
+  name,
+  type: 'topic',
+  durable: true,
+  autoDelete: false,
+  internal: false,
+  arguments: new Map(),
+  origin: `${origin} (mentioned)`,
+});
+
+function addExchange(known: Map<string, ExchangeDeclaration>, added: ExchangeDeclaration): void {
+  const present = known.get(added.name);
+  if (present === undefined) {
+    known.set(added.name, added);
+    return;
+  }
+  for (const property of ['type', 'durable', 'autoDelete', 'internal'] as const) {
+    if (present[property] !== added[property]) {
+      throw contradiction(`exchange '${added.name}'`, property, [present[property], present], [added[property], added]);
+    }
+  }
+  if (!sameTable(present.arguments, added.arguments)) {
+    const [one, other] = [[...present.arguments.keys()], [...added.arguments.keys()]];
+    throw contradiction(`exchange '${added.name}'`, 'arguments', [one, present], [other, added]);
+  }
+}
+
+function addQueue(known: Map<string, QueueDeclaration>, added: QueueDeclaration): void {
+  const present = known.get(added.name);
+  if (present === undefined) {
+    known.set(added.name, added);
+    return;
+  }
+  for (const property of ['durable', 'exclusive', 'autoDelete'] as const) {
+    if (present[property] !== added[property]) {
+      throw contradiction(`queue '${added.name}'`, property, [present[property], present], [added[property], added]);
+    }
+  }
+  known.set(added.name, { ...present, arguments: united(present, added) });
+}
+
+function united(present: QueueDeclaration, added: QueueDeclaration): ReadonlyMap<string, Field> {
+  const all = new Map(present.arguments);
+  for (const [name, field] of added.arguments) {
+    const there = all.get(name);
+    if (there !== undefined && !sameField(there, field)) {
+      throw contradiction(`queue '${added.name}'`, name, [showField(there), present], [showField(field), added]);
+    }
+    all.set(name, field);
+  }
+  return all;
+}
+
+function addBinding(known: Map<string, BindingDeclaration>, added: BindingDeclaration): void {
+  const { source, destinationType, destination, routingKey } = added;
+  const shown = [...added.arguments].map(([name, field]) => [name, showField(field)]);
+  known.set(JSON.stringify([source, destinationType, destination, routingKey, shown]), added);
+}
+
+type Claim = readonly [value: unknown, by: { readonly origin?: string }];
+
+function contradiction(what: string, property: string, one: Claim, other: Claim): DlxConfigurationError {
+  const claim = ([value, by]: Claim): string => `${by.origin ?? 'somebody'} says ${String(value)}`;
+  return new DlxConfigurationError(`${what}: two declarations differ in ${property}: ${claim(one)}, ${claim(other)}`);
+}
