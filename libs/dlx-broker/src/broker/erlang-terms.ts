@@ -29,6 +29,17 @@ export function erlangTerm(field: Field): string {
   }
 }
 
+/** A value out of JSON as an Erlang term: `5`, `<<"text">>`, `[1,2]`, `#{<<"a">> => 1}`. */
+export function erlangJson(value: unknown): string {
+  if (typeof value === 'string') return erlangBinary(value);
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : erlangFloat(value);
+  if (Array.isArray(value)) return `[${value.map(erlangJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `#{${Object.entries(value)
+    .map(([name, each]) => `${erlangBinary(name)} => ${erlangJson(each)}`)
+    .join(',')}}`;
+}
+
 export const erlangBinary = (text: string): string => (text === '' ? '<<>>' : `<<${erlangString(text)}>>`);
 
 export const erlangString = (text: string): string => `"${text.replace(/["\\\n\r\t]/g, (char) => escapes[char]!)}"`;

@@ -1,0 +1,139 @@
+import { accessRefused } from './errors.js';
+import type { Matcher, Patterns } from './patterns.js';
+
+export type Right = 'configure' | 'write' | 'read';
+export type AccessKind = 'queue' | 'exchange';
+
+export interface User {
+  readonly name: string;
+  /** `administrator`, `management`, `impersonator` ... */
+  readonly tags: readonly string[];
+  /** Opaque here: whoever authenticates makes and compares it. Undefined: nobody can log in as this user. */
+  readonly passwordHash: string | undefined;
+}
+
+/** What a user may do in one virtual host: a pattern of names for each right (rule N1). */
+export interface Permissions {
+  readonly configure: string;
+  readonly write: string;
+  readonly read: string;
+}
+
+export interface UserPermissions extends Permissions {
+  readonly user: string;
+  readonly vhost: string;
+}
+
+/** Answers remembered for each right of a user in a virtual host. */
+const cacheLimit = 1_000;
+
+/** Users, and what they may do where. */
+export class Access {
+  readonly #patterns: Patterns;
+  readonly #users = new Map<string, User>();
+  /** By user, then virtual host. */
+  readonly #grants = new Map<string, Map<string, Grant>>();
+
+  constructor(patterns: Patterns) {
+    this.#patterns = patterns;
+  }
+
+  user(name: string): User | undefined {
+    return this.#users.get(name);
+  }
+
+  users(): readonly User[] {
+    return [...this.#users.values()];
+  }
+
+  /** Makes a user or replaces tags and password; permissions stay. */
+  setUser(
+    name: string,
+    { tags = [], passwordHash }: { readonly tags?: readonly string[]; readonly passwordHash?: string | undefined } = {},
+  ): 'created' | 'changed' {
+    const existed = this.#users.has(name);
+    this.#users.set(name, { name, tags, passwordHash });
+    return existed ? 'changed' : 'created';
+  }
+
+  /** With all permissions; false when there is no such user. */
+  deleteUser(name: string): boolean {
+    this.#grants.delete(name);
+    return this.#users.delete(name);
+  }
+
+  /** @throws PatternError when a pattern is no regular expression; nothing has changed then */
+  setPermissions(user: string, vhost: string, permissions: Permissions): 'created' | 'changed' {
+    const grant = new Grant(permissions, this.#patterns);
+    let grants = this.#grants.get(user);
+    if (grants === undefined) this.#grants.set(user, (grants = new Map()));
+    const existed = grants.has(vhost);
+    grants.set(vhost, grant);
+    return existed ? 'changed' : 'created';
+  }
+
+  /** False when there were none. */
+  deletePermissions(user: string, vhost: string): boolean {
+    return this.#grants.get(user)?.delete(vhost) ?? false;
+  }
+
+  permissions(user: string, vhost: string): UserPermissions | undefined {
+    const grant = this.#grants.get(user)?.get(vhost);
+    return grant && { user, vhost, ...grant.permissions };
+  }
+
+  listPermissions(): readonly UserPermissions[] {
+    return [...this.#grants].flatMap(([user, grants]) =>
+      [...grants].map(([vhost, grant]) => ({ user, vhost, ...grant.permissions })),
+    );
+  }
+
+  /** The virtual host is gone, and every permission in it. */
+  forgetVirtualHost(vhost: string): void {
+    for (const grants of this.#grants.values()) grants.delete(vhost);
+  }
+
+  /** Whether a user has any permissions there, be they empty (rule N1). */
+  mayEnter(user: string, vhost: string): boolean {
+    return this.#grants.get(user)?.has(vhost) ?? false;
+  }
+
+  /**
+   * @param user undefined is the host application itself: it may do everything
+   * @throws 403 with the text of rule N1; the default exchange is called `amq.default` (rule N2)
+   */
+  check(user: string | undefined, vhost: string, right: Right, kind: AccessKind, name: string): void {
+    if (user === undefined) return;
+    const known = kind === 'exchange' && name === '' ? 'amq.default' : name;
+    if (this.#grants.get(user)?.get(vhost)?.allows(right, known) === true) return;
+    throw accessRefused(`access to ${kind} '${known}' in vhost '${vhost}' refused for user '${user}'`);
+  }
+}
+
+/** The patterns of one user in one virtual host, compiled, and what they said of names asked before. */
+class Grant {
+  readonly permissions: Permissions;
+  readonly #matchers: Readonly<Record<Right, Matcher>>;
+  readonly #answers: Readonly<Record<Right, Map<string, boolean>>> = {
+    configure: new Map(),
+    write: new Map(),
+    read: new Map(),
+  };
+
+  constructor({ configure, write, read }: Permissions, patterns: Patterns) {
+    // RabbitMQ reads an empty pattern as one that fits the empty name only: nothing has that.
+    const compile = (pattern: string): Matcher => patterns.compile(pattern === '' ? '^$' : pattern);
+    this.permissions = { configure, write, read };
+    this.#matchers = { configure: compile(configure), write: compile(write), read: compile(read) };
+  }
+
+  allows(right: Right, name: string): boolean {
+    const answers = this.#answers[right];
+    const known = answers.get(name);
+    if (known !== undefined) return known;
+    const answer = this.#matchers[right].matches(name);
+    if (answers.size >= cacheLimit) answers.clear();
+    answers.set(name, answer);
+    return answer;
+  }
+}

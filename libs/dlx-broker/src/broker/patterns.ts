@@ -1,0 +1,28 @@
+/** A compiled pattern of a policy or a permission. */
+export interface Matcher {
+  /** Unanchored, as RabbitMQ does it: `^` and `$` say otherwise. Never throws, and always answers soon. */
+  matches(name: string): boolean;
+}
+
+/**
+ * Regular expressions, lent to the core: patterns come from strangers, and an engine that backtracks without end would
+ * stop the process. Whoever implements it answers for that.
+ */
+export interface Patterns {
+  /** @throws PatternError when it is no regular expression */
+  compile(pattern: string): Matcher;
+}
+
+/** What is wrong with a pattern, in the words of RabbitMQ's engine, and where. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+  readonly reason: string;
+  /** Characters before the fault. */
+  readonly position: number;
+
+  constructor(reason: string, position: number) {
+    super(`${reason} at ${position}`);
+    this.reason = reason;
+    this.position = position;
+  }
+}

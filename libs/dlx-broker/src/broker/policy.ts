@@ -1,0 +1,156 @@
+import { erlangJson, erlangString } from './erlang-terms.js';
+import { PatternError } from './patterns.js';
+import type { Matcher, Patterns } from './patterns.js';
+import { policyKey, supportsAll } from './policy-keys.js';
+import type { QueueType } from './queue/queue-types.js';
+
+export type ApplyTo = 'queues' | 'exchanges' | 'all';
+
+/** Settings for all queues and exchanges whose names match a pattern. */
+export interface Policy {
+  readonly name: string;
+  readonly pattern: string;
+  readonly applyTo: ApplyTo;
+  readonly priority: number;
+  readonly definition: ReadonlyMap<string, unknown>;
+}
+
+/** A policy as somebody asks for it, perhaps in JSON; {@link Policies.set} checks every part. */
+export interface PolicyRequest {
+  readonly pattern: unknown;
+  /** A Map or a plain object of policy keys. */
+  readonly definition: unknown;
+  /** `all` unless told. */
+  readonly applyTo?: unknown;
+  /** 0 unless told; of several policies that match, the highest applies (rule F7). */
+  readonly priority?: unknown;
+}
+
+/** A policy that cannot be; the message is RabbitMQ's (rule F13). */
+export class PolicyError extends Error {
+  override readonly name = 'PolicyError';
+}
+
+interface Ranked {
+  readonly policy: Policy;
+  readonly matcher: Matcher;
+  readonly fits: Readonly<Record<QueueType, boolean>>;
+}
+
+/** The policies of one virtual host: those of its users, or those of the operator (rule F12). */
+export class Policies {
+  readonly #patterns: Patterns;
+  readonly #operator: boolean;
+  readonly #byName = new Map<string, Ranked>();
+  /** Highest priority first, equal ones by name; made again after a change. */
+  #ranking: readonly Ranked[] | undefined;
+
+  constructor(patterns: Patterns, kind: 'user' | 'operator' = 'user') {
+    this.#patterns = patterns;
+    this.#operator = kind === 'operator';
+  }
+
+  /**
+   * Makes a policy or replaces the one of that name.
+   * @throws PolicyError with all that is wrong, a line each
+   */
+  set(name: string, request: PolicyRequest): 'created' | 'changed' {
+    for (const part of ['pattern', 'definition'] as const) {
+      if (request[part] === undefined) throw new PolicyError(`[{key_missing,${part}}]`);
+    }
+    const { pattern, applyTo = 'all', priority = 0 } = request;
+    const definition = entriesOf(request.definition);
+    const matcher = this.#compile(pattern);
+    const wrong = [
+      wrongDefinition(definition, this.#operator),
+      isApplyTo(applyTo) ? undefined : unrecognised(applyTo),
+      typeof matcher === 'string' ? matcher : undefined,
+      typeof priority === 'number' ? undefined : `priority should be a number, actually was ${erlangJson(priority)}`,
+    ].filter((line) => line !== undefined);
+    if (wrong.length > 0 || definition === undefined || typeof matcher === 'string') {
+      throw new PolicyError(`Validation failed\n\n${wrong.join('\n')}\n`);
+    }
+    const policy = { name, pattern, applyTo, priority, definition } as Policy;
+    const keys = [...definition.keys()];
+    const fits = { classic: supportsAll('classic', keys), quorum: supportsAll('quorum', keys) };
+    const existed = this.#byName.has(name);
+    this.#byName.set(name, { policy, matcher, fits });
+    this.#ranking = undefined;
+    return existed ? 'changed' : 'created';
+  }
+
+  /** False when there is none of that name. */
+  delete(name: string): boolean {
+    this.#ranking = undefined;
+    return this.#byName.delete(name);
+  }
+
+  get(name: string): Policy | undefined {
+    return this.#byName.get(name)?.policy;
+  }
+
+  list(): readonly Policy[] {
+    return [...this.#byName.values()].map((each) => each.policy);
+  }
+
+  /** The one policy that applies to a queue (rules F7, F8). */
+  matchQueue(name: string, type: QueueType): Policy | undefined {
+    if (this.#byName.size === 0) return undefined;
+    for (const { policy, matcher, fits } of this.#ranked()) {
+      if (policy.applyTo !== 'exchanges' && fits[type] && matcher.matches(name)) return policy;
+    }
+    return undefined;
+  }
+
+  /** The one policy that applies to an exchange; its keys for queues do no harm there. */
+  matchExchange(name: string): Policy | undefined {
+    if (this.#byName.size === 0 || this.#operator) return undefined;
+    for (const { policy, matcher } of this.#ranked()) {
+      if (policy.applyTo !== 'queues' && matcher.matches(name)) return policy;
+    }
+    return undefined;
+  }
+
+  #ranked(): readonly Ranked[] {
+    return (this.#ranking ??= [...this.#byName.values()].sort(
+      (one, other) => other.policy.priority - one.policy.priority || (one.policy.name < other.policy.name ? -1 : 1),
+    ));
+  }
+
+  /** What is wrong, if it is no pattern. */
+  #compile(pattern: unknown): Matcher | string {
+    if (typeof pattern !== 'string') return `pattern should be a binary but was ${erlangJson(pattern)}`;
+    try {
+      return this.#patterns.compile(pattern);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const fault = `{${erlangString(error.reason)},${error.position}}`;
+      return `pattern should be regular expression but is invalid: ${fault}`;
+    }
+  }
+}
+
+const isApplyTo = (value: unknown): value is ApplyTo => value === 'queues' || value === 'exchanges' || value === 'all';
+
+const unrecognised = (applyTo: unknown): string =>
+  `apply-to '${String(applyTo)}' unrecognised; should be 'queues', 'exchanges' or 'all'`;
+
+/** By name, as RabbitMQ checks them. */
+function entriesOf(definition: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (typeof definition !== 'object' || definition === null || Array.isArray(definition)) return undefined;
+  const entries: [string, unknown][] = definition instanceof Map ? [...definition] : Object.entries(definition);
+  return new Map(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** The first value that is refused, else all keys nobody knows. */
+function wrongDefinition(definition: ReadonlyMap<string, unknown> | undefined, operator: boolean): string | undefined {
+  if (definition === undefined) return 'definition should be an object of policy settings';
+  if (definition.size === 0) return 'no policy provided';
+  const unknown: string[] = [];
+  for (const [name, value] of definition) {
+    const known = policyKey(name, operator);
+    if (known === undefined) unknown.push(`{${erlangJson(name)},${erlangJson(value)}}`);
+    else if (!known.accepts(value)) return `${erlangJson(value)} ${known.refusal}`;
+  }
+  return unknown.length === 0 ? undefined : `[${unknown.join(',')}] are not recognised policy settings`;
+}
