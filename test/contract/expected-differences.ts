@@ -20,5 +20,10 @@ export const expectedDifferences: Readonly<Record<string, readonly ExpectedDiffe
       rule: 'V2',
       observed: 'more rounds',
     },
+    {
+      name: 'rule B7: a higher priority with TTL that arrives above live lower ones expires in time',
+      rule: 'V1',
+      observed: [],
+    },
   ],
 };

@@ -12,6 +12,14 @@ import { messageCases } from './h-message.js';
 import { cycleCases } from './i-cycles.js';
 import { orderCases } from './j-order.js';
 import { confirmCases } from './k-confirms.js';
+import { atLeastOnceCases } from './m-at-least-once.js';
+import { permissionCases } from './n-permissions.js';
+import { queueCases } from './o-queues.js';
+import { exchangeCases } from './p-exchanges.js';
+import { matchingCases } from './p-matching.js';
+import { consumerCases } from './q-consumers.js';
+import { specialQueueCases } from './r-special-queues.js';
+import { directReplyToCases } from './s-direct-reply-to.js';
 
 /** All cases, in the order of the rules. */
 export const cases: readonly { readonly section: string; readonly list: readonly Case[] }[] = [
@@ -28,4 +36,12 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'I: cycles', list: cycleCases },
   { section: 'J: order, requeueing, prefetch', list: orderCases },
   { section: 'K: confirms, returns, transactions', list: confirmCases },
+  { section: 'M: at least once', list: atLeastOnceCases },
+  { section: 'N: permissions', list: permissionCases },
+  { section: 'O: queues', list: queueCases },
+  { section: 'P: exchanges and bindings', list: exchangeCases },
+  { section: 'P: topics and headers', list: matchingCases },
+  { section: 'Q: consumers', list: consumerCases },
+  { section: 'R: priorities, single active consumer', list: specialQueueCases },
+  { section: 'S: direct reply-to', list: directReplyToCases },
 ];
