@@ -1,0 +1,297 @@
+import { PatternError } from '../../broker/patterns.js';
+import { among, character, classes, foldCase, lineEnd, not, posixClasses, range, some, word } from './characters.js';
+import { anyOf, assertion, atomic, backreference, capture, characters, lookAhead, lookBehind } from './matching.js';
+import { repeat, repeatCharacter, sequence } from './matching.js';
+import type { Fits, Piece } from './matching.js';
+
+/** The letters of `(?imsx)`. */
+interface Flags {
+  readonly i: boolean;
+  readonly m: boolean;
+  readonly s: boolean;
+  readonly x: boolean;
+}
+
+/** A piece; of a single character we know more, and use it. */
+type Atom = { readonly piece: Piece } | { readonly fits: Fits };
+
+const controls: ReadonlyMap<string, number> = new Map([
+  ['n', 10],
+  ['r', 13],
+  ['t', 9],
+  ['f', 12],
+  ['e', 27],
+  ['a', 7],
+]);
+
+const isWordAt = (text: string, at: number): boolean => at >= 0 && at < text.length && word(text.charCodeAt(at));
+const atWordEdge = (text: string, at: number): boolean => isWordAt(text, at - 1) !== isWordAt(text, at);
+const atStart = (_: string, at: number): boolean => at === 0;
+const atEnd = (text: string, at: number): boolean => at === text.length;
+const atLastLine = (text: string, at: number): boolean =>
+  atEnd(text, at) || (at === text.length - 1 && text[at] === '\n');
+
+const assertions: ReadonlyMap<string, (text: string, at: number) => boolean> = new Map([
+  ['b', atWordEdge],
+  ['B', (text: string, at: number) => !atWordEdge(text, at)],
+  ['A', atStart],
+  ['z', atEnd],
+  ['Z', atLastLine],
+]);
+
+/** Reads a regular expression as PCRE does, as far as patterns of names need it. */
+export class Parser {
+  readonly #pattern: string;
+  #at = 0;
+  #depth = 0;
+  #groupCount = 0;
+  readonly #groupNames = new Map<string, number>();
+  #flags: Flags = { i: false, m: false, s: false, x: false };
+
+  constructor(pattern: string) {
+    this.#pattern = pattern;
+  }
+
+  parse(): Piece {
+    const piece = this.#alternatives();
+    if (this.#at < this.#pattern.length) throw this.#fault('unmatched parentheses');
+    return piece;
+  }
+
+  /** Up to the end or a closing parenthesis; flags set inside end there. */
+  #alternatives(): Piece {
+    if (++this.#depth > 100) throw this.#fault('parentheses are too deeply nested');
+    const flags = this.#flags;
+    const branches = [this.#branch()];
+    while (this.#take('|')) branches.push(this.#branch());
+    this.#flags = flags;
+    this.#depth--;
+    return anyOf(branches);
+  }
+
+  #branch(): Piece {
+    const pieces: Piece[] = [];
+    let run: Fits[] = [];
+    const endRun = (): void => {
+      if (run.length > 0) pieces.push(characters(run));
+      run = [];
+    };
+    for (this.#skip(); !this.#ended(); this.#skip()) {
+      const atom = this.#quantified(this.#atom());
+      if (atom === undefined) continue;
+      if ('fits' in atom) {
+        run.push(atom.fits);
+        continue;
+      }
+      endRun();
+      pieces.push(atom.piece);
+    }
+    endRun();
+    return pieces.length === 0 ? assertion(() => true) : sequence(pieces);
+  }
+
+  /** Undefined for what is no part of the match, such as `(?i)`. */
+  #atom(): Atom | undefined {
+    const { i, m, s } = this.#flags;
+    const next = this.#pattern[this.#at++]!;
+    switch (next) {
+      case '.':
+        return { fits: s ? () => true : not(lineEnd) };
+      case '^':
+        return holds(m ? (text, at) => at === 0 || text[at - 1] === '\n' : atStart);
+      case '$':
+        return holds(m ? (text, at) => atEnd(text, at) || text[at] === '\n' : atLastLine);
+      case '[':
+        return { fits: this.#set() };
+      case '(':
+        return this.#group();
+      case '\\':
+        return this.#escape();
+      case '*':
+      case '+':
+      case '?':
+        throw this.#fault('nothing to repeat', this.#at - 1);
+      default:
+        return { fits: character(next.charCodeAt(0), i) };
+    }
+  }
+
+  #quantified(atom: Atom | undefined): Atom | undefined {
+    this.#skip();
+    const times = this.#times();
+    if (times === undefined || atom === undefined) return atom;
+    const greedy = !this.#take('?');
+    const possessive = greedy && this.#take('+');
+    const all = { ...times, greedy };
+    const piece = 'fits' in atom ? repeatCharacter(atom.fits, all) : repeat(atom.piece, all);
+    return { piece: possessive ? atomic(piece) : piece };
+  }
+
+  #times(): { least: number; most: number } | undefined {
+    if (this.#take('*')) return { least: 0, most: Infinity };
+    if (this.#take('+')) return { least: 1, most: Infinity };
+    if (this.#take('?')) return { least: 0, most: 1 };
+    const counted = this.#takeMatch(/\{(\d{1,5})(,?)(\d{0,5})\}/y);
+    if (counted === undefined) return undefined;
+    const least = Number(counted[1]);
+    const most = counted[3] !== '' ? Number(counted[3]) : counted[2] === '' ? least : Infinity;
+    if (most < least) throw this.#fault('numbers out of order in {} quantifier', this.#at - 1);
+    return { least, most };
+  }
+
+  #group(): Atom | undefined {
+    if (this.#takeMatch(/\?#[^)]*\)/y) !== undefined) return undefined;
+    if (this.#take('?:')) return this.#closed();
+    if (this.#take('?>')) return this.#closed(atomic);
+    if (this.#take('?=')) return this.#closed((piece) => lookAhead(piece, true));
+    if (this.#take('?!')) return this.#closed((piece) => lookAhead(piece, false));
+    if (this.#take('?<=')) return this.#closed((piece) => lookBehind(piece, true));
+    if (this.#take('?<!')) return this.#closed((piece) => lookBehind(piece, false));
+    const flags = this.#takeMatch(/\?([imsx]*)(?:-([imsx]*))?([:)])/y);
+    if (flags !== undefined) return this.#withFlags(flags[1] ?? '', flags[2] ?? '', flags[3] === ')');
+    const named = this.#takeMatch(/\?(?:P?<|')([A-Za-z_]\w*)[>']/y);
+    if (named === undefined && this.#pattern[this.#at] === '?') {
+      throw this.#fault('unrecognized character after (? or (?-', this.#at + 1);
+    }
+    const number = ++this.#groupCount;
+    if (named !== undefined) this.#groupNames.set(named[1]!, number);
+    return this.#closed((piece) => capture(number, piece));
+  }
+
+  #withFlags(on: string, off: string, untilGroupEnds: boolean): Atom | undefined {
+    const before = this.#flags;
+    const flag = (name: keyof Flags): boolean => (before[name] || on.includes(name)) && !off.includes(name);
+    this.#flags = { i: flag('i'), m: flag('m'), s: flag('s'), x: flag('x') };
+    if (untilGroupEnds) return undefined;
+    const group = this.#closed();
+    this.#flags = before;
+    return group;
+  }
+
+  #closed(wrap: (piece: Piece) => Piece = (piece) => piece): Atom {
+    const piece = this.#alternatives();
+    if (!this.#take(')')) throw this.#fault('missing )');
+    return { piece: wrap(piece) };
+  }
+
+  #escape(): Atom | undefined {
+    const { i } = this.#flags;
+    const holdsHere = assertions.get(this.#pattern[this.#at] ?? '');
+    if (holdsHere !== undefined) {
+      this.#at++;
+      return holds(holdsHere);
+    }
+    if (this.#take('E')) return undefined;
+    if (this.#take('Q')) return this.#quoted();
+    const back = this.#takeMatch(/([1-9]\d?)|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')/y);
+    if (back !== undefined) {
+      const named = this.#groupNames.get(back[2] ?? back[3] ?? back[4] ?? '');
+      const number = back[1] === undefined ? named : Number(back[1]);
+      if (number === undefined) throw this.#fault('reference to non-existent subpattern');
+      return { piece: backreference(number, i ? foldCase : (text) => text) };
+    }
+    return { fits: this.#escapedCharacter() };
+  }
+
+  #quoted(): Atom {
+    const end = this.#pattern.indexOf('\\E', this.#at);
+    const text = this.#pattern.slice(this.#at, end < 0 ? undefined : end);
+    this.#at = end < 0 ? this.#pattern.length : end + 2;
+    const tests = Array.from({ length: text.length }, (_, n) => character(text.charCodeAt(n), this.#flags.i));
+    return { piece: characters(tests) };
+  }
+
+  #escapedCharacter(): Fits {
+    const code = this.#escapedCode();
+    return typeof code === 'number' ? character(code, this.#flags.i) : code;
+  }
+
+  /** After the backslash: one character, or a class of them. */
+  #escapedCode(): number | Fits {
+    const hexadecimal = this.#takeMatch(/x(?:\{([0-9a-fA-F]{1,4})\}|([0-9a-fA-F]{0,2}))/y);
+    if (hexadecimal !== undefined) return Number.parseInt(hexadecimal[1] ?? `0${hexadecimal[2]}`, 16);
+    const octal = this.#takeMatch(/0[0-7]{0,2}/y);
+    if (octal !== undefined) return Number.parseInt(octal[0], 8);
+    const property = this.#takeMatch(/([pP])(?:\{(\^?)(\w+)\}|(\w))/y);
+    if (property !== undefined) return this.#property(property);
+    const next = this.#pattern[this.#at++];
+    if (next === undefined) throw this.#fault('\\ at end of pattern', this.#pattern.length);
+    return classes.get(next) ?? controls.get(next) ?? next.charCodeAt(0);
+  }
+
+  #property([, letter, caret, long, short]: readonly (string | undefined)[]): Fits {
+    try {
+      const property = new RegExp(`^\\p{${long ?? short}}`, 'u'); // for one character at a time
+      const wanted = (letter === 'p') === (caret !== '^');
+      return (code) => property.test(String.fromCharCode(code)) === wanted;
+    } catch {
+      throw this.#fault('unknown property name after \\P or \\p');
+    }
+  }
+
+  #set(): Fits {
+    const negated = this.#take('^');
+    const parts: Fits[] = [];
+    for (let first = true; first || this.#pattern[this.#at] !== ']'; first = false) {
+      if (this.#at >= this.#pattern.length) {
+        throw this.#fault('missing terminating ] for character class', this.#pattern.length);
+      }
+      parts.push(this.#setPart());
+    }
+    this.#at++;
+    const fits = some(...parts);
+    return negated ? not(fits) : fits;
+  }
+
+  #setPart(): Fits {
+    const posix = this.#takeMatch(/\[:(\^?)([a-z]+):\]/y);
+    if (posix !== undefined) {
+      const named = posixClasses.get(posix[2]!);
+      if (named === undefined) throw this.#fault('unknown POSIX class name');
+      return posix[1] === '^' ? not(named) : named;
+    }
+    const low = this.#setCode();
+    if (typeof low !== 'number') return low;
+    const isRange = this.#pattern[this.#at] === '-' && (this.#pattern[this.#at + 1] ?? ']') !== ']';
+    if (!isRange) return character(low, this.#flags.i);
+    this.#at++;
+    const high = this.#setCode();
+    if (typeof high !== 'number') return some(character(low, this.#flags.i), among('-'), high);
+    if (high < low) throw this.#fault('range out of order in character class', this.#at - 1);
+    return range(low, high, this.#flags.i);
+  }
+
+  #setCode(): number | Fits {
+    if (!this.#take('\\')) return this.#pattern.charCodeAt(this.#at++);
+    return this.#take('b') ? 8 : this.#escapedCode();
+  }
+
+  /** Under `(?x)` white space and comments mean nothing. */
+  #skip(): void {
+    if (this.#flags.x) this.#takeMatch(/(?:\s|#[^\n]*(?:\n|$))+/y);
+  }
+
+  #ended(): boolean {
+    const next = this.#pattern[this.#at];
+    return next === undefined || next === '|' || next === ')';
+  }
+
+  #take(text: string): boolean {
+    if (!this.#pattern.startsWith(text, this.#at)) return false;
+    this.#at += text.length;
+    return true;
+  }
+
+  #takeMatch(sticky: RegExp): RegExpExecArray | undefined {
+    sticky.lastIndex = this.#at;
+    const found = sticky.exec(this.#pattern) ?? undefined;
+    if (found !== undefined) this.#at += found[0].length;
+    return found;
+  }
+
+  #fault(reason: string, position = this.#at): PatternError {
+    return new PatternError(reason, position);
+  }
+}
+
+const holds = (condition: (text: string, at: number) => boolean): Atom => ({ piece: assertion(condition) });

@@ -1,0 +1,40 @@
+import type { Matcher, Patterns } from '../broker/patterns.js';
+import type { Attempt, Piece } from './pattern/matching.js';
+import { Parser } from './pattern/parser.js';
+
+/** Steps for one name: a few milliseconds. Ordinary patterns need dozens. */
+const patience = 100_000;
+
+/** What is left for each further name once a pattern has proved hopeless. */
+const leastPatience = 1_000;
+
+/**
+ * Matches the patterns of policies and permissions in steps that are counted, so that no pattern can hold the process
+ * up; see docs/decisions/0011-policy-patterns.md.
+ */
+export const policyPatterns: Patterns = {
+  compile: (pattern) => new SteppedMatcher(new Parser(pattern).parse()),
+};
+
+class SteppedMatcher implements Matcher {
+  readonly #piece: Piece;
+  #patience = patience;
+
+  constructor(piece: Piece) {
+    this.#piece = piece;
+  }
+
+  /** A name that takes too long does not match, as in RabbitMQ, and the next one gets less time. */
+  matches(name: string): boolean {
+    const attempt: Attempt = { text: name, steps: this.#patience, depth: 0, groups: [] };
+    for (let from = 0; from <= name.length && attempt.steps >= 0; from++) {
+      attempt.groups.length = 0;
+      if (this.#piece(attempt, from, accept)) return attempt.steps >= 0;
+      attempt.steps--;
+    }
+    if (attempt.steps < 0) this.#patience = Math.max(leastPatience, this.#patience >> 2);
+    return false;
+  }
+}
+
+const accept = (): boolean => true;
