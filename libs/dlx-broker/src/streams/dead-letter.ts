@@ -4,7 +4,7 @@ import { deathsOf, emptyTable, firstDeathOf } from '../message/index.js';
 import type { FieldTable, Properties, XDeath } from '../message/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
 import { LetterSettledError } from './letter-errors.js';
-import { decodePayload, type Undecodable } from './payload.js';
+import { readPayload, type Undecodable } from './payload.js';
 import type { WaitRooms } from './wait-rooms.js';
 
 /** One entry of `x-death`: all deaths of a message in one queue for one reason. */
@@ -52,7 +52,7 @@ export class DeadLetter<T = unknown> {
 
   /** The body, decoded by its content type; an {@link Undecodable} if that is not possible. */
   get payload(): T | Undecodable {
-    this.#payload ??= { value: decodePayload(this.#delivery.message) as T | Undecodable };
+    this.#payload ??= { value: readPayload(this.#delivery.message) as T | Undecodable };
     return this.#payload.value;
   }
 

@@ -14,15 +14,18 @@ export class Undecodable extends Error {
 }
 
 /**
- * Reads a body by the message's content type: JSON becomes a value, text a string, anything else (and a message without
- * a content type) stays bytes.
+ * Reads a body by the message's content type: JSON (also without a content type, as everywhere in this library) becomes
+ * a value, text a string, anything else stays bytes. An empty body that is not said to be bytes is undefined.
  * @returns an {@link Undecodable} when that fails; never throws
  */
-export function decodePayload({ body, properties }: Message): unknown {
+export function readPayload({ body, properties }: Message): unknown {
   const { contentType, contentEncoding } = properties;
-  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
-  const isJson = /^application\/json$|\+json$/.test(type.trim());
-  if (!isJson && !type.trim().startsWith('text/')) return body;
+  const [first = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const type = first.trim();
+  const isJson = type === '' || type === 'application/json' || type.endsWith('+json');
+  const isText = type.startsWith('text/');
+  if (!isJson && !isText) return body;
+  if (body.length === 0) return isText ? '' : undefined;
   const charset = parameters.map((parameter) => /^\s*charset="?([^"]*)"?\s*$/.exec(parameter)?.[1]).find(Boolean);
   try {
     if (!isPlain(contentEncoding)) throw new Error(`its content encoding is '${contentEncoding}'`);

@@ -1,2 +1,5 @@
 export * from './counted-names.js';
+export * from './dlx-testing.js';
+export * from './house.js';
 export * from './manual-clock.js';
+export * from './queue-view.js';

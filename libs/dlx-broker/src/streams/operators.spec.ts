@@ -1,0 +1,252 @@
+import { lastValueFrom, map, mergeMap, of, take, tap, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { deadQueue, lettersHouse as arrange } from '../testing/letters-house.js';
+import type { DeadLetter } from './dead-letter.js';
+import { groupByQueue } from './group-by-queue.js';
+import { TooManyLeftError } from './letter-errors.js';
+import { redriveTo } from './redrive-to.js';
+import { retryWithBackoff } from './retry-with-backoff.js';
+import { whereDecoded } from './where-decoded.js';
+import { whereReason } from './where-reason.js';
+import { where } from './where.js';
+
+const isOdd = ({ payload }: DeadLetter<string>): boolean => Number(payload) % 2 === 1;
+const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
+
+describe('where', () => {
+  it('leaves unwanted letters in their queue without holding up those behind them', async () => {
+    const { letters, queue, die } = await arrange();
+    die(...numbers(20));
+    const odd = letters.from<string>(deadQueue, { prefetch: 3 }).pipe(
+      where(isOdd),
+      tap((letter) => letter.ack()),
+      map(({ payload }) => payload),
+      take(10),
+      toArray(),
+    );
+    expect(await lastValueFrom(odd)).toEqual(numbers(20).filter((text) => Number(text) % 2 === 1));
+    expect(queue(deadQueue).payloads()).toEqual(numbers(20).filter((text) => Number(text) % 2 === 0));
+    expect(queue(deadQueue).consumers).toBe(0);
+  });
+
+  it('fails, giving everything back, when more are left than leaveAtMost', async () => {
+    const { letters, queue, die } = await arrange();
+    die(...numbers(10));
+    const none = letters.from(deadQueue, { prefetch: 2, leaveAtMost: 5 }).pipe(where(() => false));
+    await expect(lastValueFrom(none)).rejects.toBeInstanceOf(TooManyLeftError);
+    expect(queue(deadQueue).payloads()).toEqual(numbers(10));
+    expect(queue(deadQueue).consumers).toBe(0);
+  });
+
+  it('goes on taking letters when one that was left is settled after all', async () => {
+    const { letters, queue, die } = await arrange();
+    die(...numbers(4));
+    const left: DeadLetter[] = [];
+    const noted = (letter: DeadLetter): number => left.push(letter);
+    letters
+      .from(deadQueue, { prefetch: 1, leaveAtMost: 4 })
+      .pipe(where(() => false, { otherwise: noted }))
+      .subscribe();
+    expect(left).toHaveLength(4);
+    for (const letter of left) letter.ack();
+    expect(queue(deadQueue)).toMatchObject({ ready: 0, unacknowledged: 0 });
+    die(...numbers(4));
+    expect(left).toHaveLength(8);
+  });
+
+  it.each([
+    ['ack', { dead: [], graveyard: [] }],
+    ['reject', { dead: [], graveyard: ['0', '2'] }],
+    ['leave', { dead: ['0', '2'], graveyard: [] }],
+    [(letter: DeadLetter<string>) => letter.redrive('orders'), { dead: [], graveyard: [] }],
+  ] as const)('does with unwanted letters as told: %s', async (otherwise, { dead, graveyard }) => {
+    const { letters, queue, die } = await arrange();
+    die(...numbers(4));
+    const subscription = letters
+      .from<string>(deadQueue)
+      .pipe(where(isOdd, { otherwise }))
+      .subscribe((letter) => letter.ack());
+    await Promise.resolve();
+    subscription.unsubscribe();
+    expect(queue(deadQueue).payloads()).toEqual(dead);
+    expect(queue('graveyard').payloads()).toEqual(graveyard);
+    if (typeof otherwise === 'function') expect(queue('orders').payloads()).toEqual(['0', '2']);
+  });
+
+  it('requeues where another consumer is there to take it (rule J4)', async () => {
+    const { letters, die } = await arrange();
+    const others: unknown[] = [];
+    letters
+      .from<string>(deadQueue)
+      .pipe(where(isOdd, { otherwise: 'requeue' }))
+      .subscribe((letter) => letter.ack());
+    letters.from<string>(deadQueue).subscribe((letter) => {
+      others.push(letter.payload);
+      letter.ack();
+    });
+    die('0');
+    expect(others).toEqual(['0']);
+  });
+});
+
+describe('whereReason', () => {
+  it('goes by the latest death', async () => {
+    const { letters, clock, queue, die, publish } = await arrange();
+    publish('expiring', { expiration: '1000' });
+    clock.advance(1_000);
+    die('rejected');
+    const got: unknown[] = [];
+    const subscription = letters
+      .from(deadQueue)
+      .pipe(whereReason('expired'))
+      .subscribe((letter) => {
+        got.push(letter.payload, letter.deaths[0]!.originalExpiration);
+        letter.ack();
+      });
+    expect(got).toEqual(['expiring', '1000']);
+    subscription.unsubscribe();
+    expect(queue(deadQueue).payloads()).toEqual(['rejected']);
+  });
+
+  it('takes several reasons, and never a message that did not die', async () => {
+    const { letters, queue, die, publish } = await arrange();
+    die('rejected');
+    publish('alive', {}, { exchange: '', routingKey: deadQueue });
+    letters
+      .from(deadQueue)
+      .pipe(whereReason(['rejected', 'maxlen'], { otherwise: 'reject' }))
+      .subscribe((letter) => letter.ack());
+    expect(queue('graveyard').payloads()).toEqual(['alive']);
+  });
+});
+
+it('whereDecoded narrows the payload and settles what cannot be decoded', async () => {
+  const { letters, queue, deadWith } = await arrange();
+  deadWith({ contentType: 'application/json' }, new TextEncoder().encode('{'));
+  deadWith({ contentType: 'application/json' }, new TextEncoder().encode('{"id":7}'));
+  const ids: number[] = [];
+  letters
+    .from<{ id: number }>(deadQueue)
+    .pipe(whereDecoded({ otherwise: 'reject' }))
+    .subscribe((letter) => {
+      ids.push(letter.payload.id);
+      letter.ack();
+    });
+  expect(ids).toEqual([7]);
+  expect(queue('graveyard').ready).toBe(1);
+});
+
+describe('groupByQueue', () => {
+  it('makes one stream per work queue', async () => {
+    const { letters, die, dieIn } = await arrange();
+    die('a');
+    dieIn('invoices', 'i');
+    die('b');
+    const groups = letters.from<string>(deadQueue).pipe(
+      groupByQueue(),
+      mergeMap((group) => group.pipe(map((letter) => (letter.ack(), `${group.key} ${String(letter.payload)}`)))),
+      take(3),
+      toArray(),
+    );
+    expect(await lastValueFrom(groups)).toEqual(['orders a', 'invoices i', 'orders b']);
+  });
+
+  it('leaves letters of groups to which nobody is subscribed', async () => {
+    const { letters, queue, die, dieIn } = await arrange();
+    die(...numbers(5));
+    dieIn('invoices', 'i');
+    const got: unknown[] = [];
+    const subscription = letters
+      .from(deadQueue, { prefetch: 2 })
+      .pipe(
+        groupByQueue(),
+        mergeMap((group) => (group.key === 'invoices' ? group : of())),
+      )
+      .subscribe((letter) => {
+        got.push(letter.payload);
+        letter.ack();
+      });
+    expect(got).toEqual(['i']);
+    subscription.unsubscribe();
+    expect(queue(deadQueue).payloads()).toEqual(numbers(5));
+  });
+});
+
+describe('redriveTo', () => {
+  it('sends letters to where they came from, or to a target, and emits them when that is done', async () => {
+    const { letters, queue, die, dieIn } = await arrange();
+    die('a');
+    dieIn('invoices', 'i');
+    const done = letters.from(deadQueue).pipe(
+      redriveTo(({ workQueue }) => (workQueue === 'invoices' ? 'hospital' : undefined)),
+      map(({ payload, open }) => [payload, open]),
+      take(2),
+      toArray(),
+    );
+    await expect(lastValueFrom(done)).resolves.toEqual([
+      ['a', false],
+      ['i', false],
+    ]);
+    expect(queue('orders').payloads()).toEqual(['a']);
+    expect(queue('hospital').payloads()).toEqual(['i']);
+  });
+
+  it('fails without losing anything when a letter cannot be redriven', async () => {
+    const { letters, queue, die } = await arrange();
+    die('a', 'b');
+    await expect(lastValueFrom(letters.from(deadQueue).pipe(redriveTo('nowhere')))).rejects.toThrow();
+    expect(queue(deadQueue).payloads()).toEqual(['a', 'b']);
+  });
+});
+
+describe('retryWithBackoff', () => {
+  it('waits longer with each failure, and parks when the attempts are used up', async () => {
+    const { letters, clock, queue, die, reject } = await arrange();
+    const log: unknown[] = [];
+    letters
+      .from(deadQueue)
+      .pipe(retryWithBackoff({ attempts: 3, backoff: { type: 'exponential', delay: '10s' } }))
+      .subscribe(({ outcome }) => log.push(outcome));
+    die('a');
+    for (const wait of [10_000, 20_000]) {
+      await turn();
+      clock.advance(wait - 1);
+      expect(queue('orders').ready).toBe(0);
+      clock.advance(1);
+      expect(queue('orders').payloads()).toEqual(['a']);
+      reject('orders');
+    }
+    await turn();
+    expect(log).toEqual([
+      { kind: 'retried', delay: 10_000, attempt: 1 },
+      { kind: 'retried', delay: 20_000, attempt: 2 },
+      { kind: 'parked', queue: 'orders.parked', attempt: 3 },
+    ]);
+    expect(queue('orders.parked').payloads()).toEqual(['a']);
+  });
+
+  it('counts every death in the work queue, so that nothing goes round for ever', async () => {
+    const { letters, clock, queue, dieIn } = await arrange();
+    const log: unknown[] = [];
+    letters
+      .from(deadQueue)
+      .pipe(retryWithBackoff({ attempts: 2, backoff: { type: 'fixed', delay: 100 } }))
+      .subscribe(({ outcome }) => log.push(outcome.kind));
+    dieIn('expiring', 'e');
+    for (let step = 0; step < 8; step++) {
+      clock.advance(100);
+      await turn();
+    }
+    expect(log).toEqual(['retried', 'parked']);
+    expect(queue('expiring.parked').payloads()).toEqual(['e']);
+  });
+
+  it('refuses an impossible policy at once', () => {
+    expect(() => retryWithBackoff({ attempts: 0, backoff: { type: 'fixed', delay: 1 } })).toThrow(
+      /^retryWithBackoff: /,
+    );
+  });
+});
+
+/** Lets promises of declarations and confirms settle. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

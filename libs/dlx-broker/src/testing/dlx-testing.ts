@@ -1,0 +1,188 @@
+import type { INestMicroservice, LoggerService, ModuleMetadata } from '@nestjs/common';
+import type { TestingModuleBuilder } from '@nestjs/testing';
+import type { Address } from '../backend/index.js';
+import type { Properties } from '../message/index.js';
+import {
+  DlxBrokerModule,
+  encodePayload,
+  getDlxServerToken,
+  type DlxServer,
+  type TransportOptions,
+} from '../nest/index.js';
+import { parseDuration } from '../topology/index.js';
+import { house, type House, type HouseOptions } from './house.js';
+import type { QueueView } from './queue-view.js';
+
+/** Taken at once: a test may replace the global one by a fake that stands still. */
+const { setImmediate: soon } = globalThis;
+
+const silent: LoggerService = { log() {}, warn() {}, error() {}, fatal() {} };
+
+export interface DlxTestingOptions extends HouseOptions {
+  /**
+   * How long `settled` and `advance` wait for handlers before they fail, in real milliseconds. Default 2000, so that
+   * the test learns why before it runs into its own timeout.
+   */
+  readonly patience?: number;
+  /** False for silence, where failures of handlers are what is tested. Default: as `@nestjs/testing` does it. */
+  readonly logger?: LoggerService | false;
+}
+
+export interface SettledOptions {
+  /** Queues in which the test itself keeps messages unsettled. */
+  readonly except?: readonly string[];
+}
+
+/** Messages that no handler settled within the patience of the test. */
+export class UnsettledError extends Error {
+  override readonly name = 'UnsettledError';
+}
+
+/**
+ * A Nest application on a broker of its own whose time a test moves: a backoff of hours takes milliseconds.
+ *
+ * ```ts
+ * const dlx = new DlxTesting();
+ * await dlx.start({ controllers: [OrdersController] });
+ * await dlx.publish('orders', { id: 1 });
+ * await dlx.advance('1h');
+ * expect(dlx.queue('orders.parked').payloads()).toEqual([{ id: 1 }]);
+ * await dlx.close();
+ * ```
+ */
+export class DlxTesting {
+  readonly #house: House;
+  readonly #patience: number;
+  readonly #logger: LoggerService | undefined;
+  #app: INestMicroservice | undefined;
+
+  constructor(options: DlxTestingOptions = {}) {
+    this.#house = house(options);
+    this.#patience = options.patience ?? 2_000;
+    this.#logger = options.logger === false ? silent : options.logger;
+  }
+
+  get clock(): House['clock'] {
+    return this.#house.clock;
+  }
+
+  get broker(): House['broker'] {
+    return this.#house.broker;
+  }
+
+  /** What the application is connected to. */
+  get backend(): House['backend'] {
+    return this.#house.backend;
+  }
+
+  /**
+   * Builds and starts an application of `DlxBrokerModule` on this broker and what is given. Needs `@nestjs/testing`.
+   * @param metadata as for `Test.createTestingModule`
+   * @param options as for `DlxBrokerModule.forRoot`
+   */
+  async start(metadata: ModuleMetadata, options: TransportOptions = {}): Promise<INestMicroservice> {
+    const { Test } = await import('@nestjs/testing');
+    const broker = DlxBrokerModule.forRoot({ drainTimeout: this.#patience, ...options });
+    const imports = [broker, ...(metadata.imports ?? [])];
+    return this.startModule(Test.createTestingModule({ ...metadata, imports }));
+  }
+
+  /**
+   * The same for a module that imports `DlxBrokerModule` itself, such as the root module of an application.
+   * @param builder of `Test.createTestingModule`, with whatever providers the test overrides
+   */
+  async startModule(builder: TestingModuleBuilder): Promise<INestMicroservice> {
+    if (this.#app !== undefined) throw new Error('the application is running already');
+    if (this.#logger !== undefined) builder.setLogger(this.#logger);
+    const module = await this.override(builder).compile();
+    const app = module.createNestMicroservice({ strategy: module.get<DlxServer>(getDlxServerToken()) });
+    this.#app = app;
+    await app.listen();
+    return app;
+  }
+
+  /**
+   * Puts this broker in the place of the one a module brings along, and leaves the rest to the test.
+   * @param name of the broker, if the application has several
+   */
+  override(builder: TestingModuleBuilder, name = 'default'): TestingModuleBuilder {
+    return builder.overrideProvider(`DlxConnected:${name}`).useValue({ backend: this.backend, owned: false });
+  }
+
+  /** The application that was started. */
+  get app(): INestMicroservice {
+    if (this.#app === undefined) throw new Error('no application was started');
+    return this.#app;
+  }
+
+  /**
+   * Publishes, and waits until the broker has taken responsibility.
+   * @param to a queue's name, or an exchange and a routing key
+   * @param data as `emit` takes it: bytes travel as they are, anything else as JSON
+   * @throws UnroutableError when no queue gets it, and what the broker refuses
+   */
+  publish(to: string | Address, data: unknown, properties: Properties = {}): Promise<void> {
+    const address = typeof to === 'string' ? { exchange: '', routingKey: to } : to;
+    const { contentType, body } = encodePayload(data);
+    const all = { deliveryMode: 2, contentType, ...properties };
+    return new Promise((resolve, reject) => {
+      this.backend.publish({ ...address, properties: all, body, mandatory: true }, (failure) =>
+        failure === undefined ? resolve() : reject(failure),
+      );
+    });
+  }
+
+  /** A look at a queue that changes nothing. */
+  queue(name: string): QueueView {
+    return this.#house.queue(name);
+  }
+
+  /**
+   * Moves the time on. Stops at every wake-up on the way (messages expire, waits are over), and before it goes on waits
+   * until the handlers have settled what they got: so what they publish meanwhile happens at its right time.
+   * @param duration milliseconds, or a text such as `'30s'`
+   * @throws UnsettledError as `settled`
+   */
+  async advance(duration: number | string, options?: SettledOptions): Promise<void> {
+    const until = this.clock.now() + parseDuration(duration, 'DlxTesting.advance');
+    do await this.settled(options);
+    while (this.clock.step(until));
+  }
+
+  /**
+   * Waits until no handler has a message in hand any more.
+   * @throws UnsettledError naming the queues, when that takes longer than the patience of the test
+   */
+  async settled({ except = [] }: SettledOptions = {}): Promise<void> {
+    const start = performance.now();
+    // Twice in a row: what follows the last settlement (a reply, a log line) has its turn as well.
+    for (let quiet = 0; quiet < 2;) {
+      await new Promise<void>((resolve) => soon(resolve));
+      const busy = this.#inHand(except);
+      quiet = busy.length === 0 ? quiet + 1 : 0;
+      if (busy.length > 0 && performance.now() - start > this.#patience) {
+        const queues = busy.map(([name, count]) => `${count} of '${name}'`).join(', ');
+        throw new UnsettledError(
+          `after ${this.#patience} ms of real time messages are still unsettled: ${queues}; ` +
+            `if the test keeps them on purpose, name the queues in 'except'`,
+        );
+      }
+    }
+  }
+
+  /** Closes the application and the broker. */
+  async close(): Promise<void> {
+    await this.#app?.close();
+    this.#app = undefined;
+    await this.backend.close();
+  }
+
+  #inHand(except: readonly string[]): (readonly [name: string, count: number])[] {
+    const busy: (readonly [string, number])[] = [];
+    for (const vhost of this.broker.virtualHosts.values()) {
+      for (const [name, { unacked }] of vhost.queues)
+        if (unacked > 0 && !except.includes(name)) busy.push([name, unacked]);
+    }
+    return busy;
+  }
+}

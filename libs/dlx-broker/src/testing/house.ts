@@ -1,0 +1,49 @@
+import { EmbeddedBackend } from '../backend/embedded.js';
+import { Broker, type BrokerOptions, type ProfileName } from '../broker/index.js';
+import { CountedNames } from './counted-names.js';
+import { ManualClock } from './manual-clock.js';
+import { QueueView } from './queue-view.js';
+
+export interface HouseOptions {
+  /** The instant at which the clock starts: a Date, or milliseconds since 1970. */
+  readonly start?: Date | number;
+  /** Default `/`. */
+  readonly vhost?: string;
+  /** Which RabbitMQ the broker behaves like. */
+  readonly rabbitmq?: ProfileName;
+}
+
+/** A whole broker of its own for one test: time stands still until the clock is moved, names are counted. */
+export interface House {
+  readonly clock: ManualClock;
+  readonly broker: Broker;
+  readonly backend: EmbeddedBackend;
+  /** A look at a queue, which may not exist yet. */
+  queue(name: string): QueueView;
+}
+
+/** A test trusts the patterns of its own policies. */
+const patterns: BrokerOptions['patterns'] = {
+  compile(pattern) {
+    const expression = new RegExp(pattern);
+    return { matches: (name) => expression.test(name) };
+  },
+};
+
+export function house({ start, vhost = '/', rabbitmq }: HouseOptions = {}): House {
+  const clock = new ManualClock(start);
+  const broker = new Broker({
+    clock,
+    names: new CountedNames(),
+    patterns,
+    ...(rabbitmq === undefined ? {} : { rabbitmq }),
+  });
+  broker.addVirtualHost(vhost);
+  const backend = new EmbeddedBackend(broker, { vhost });
+  return {
+    clock,
+    broker,
+    backend,
+    queue: (name) => new QueueView(name, () => broker.virtualHosts.get(vhost)?.queues.get(name)),
+  };
+}

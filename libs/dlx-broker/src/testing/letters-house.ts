@@ -1,0 +1,77 @@
+import { emptyTable, longstr, type Properties } from '../message/index.js';
+import { DeadLetters, type DeadLetter } from '../streams/index.js';
+import { house } from './house.js';
+
+/** Where the letters of {@link lettersHouse} lie. */
+export const deadQueue = 'orders.dead';
+
+/**
+ * A house for dead letters: the exchange `shop` with the key `order.created` leads to the queue `orders`; what dies
+ * there, or in `invoices` or `expiring` (after 50 ms), comes to `orders.dead`, and from there to `graveyard`.
+ */
+export async function lettersHouse() {
+  const { clock, broker, backend, queue } = house();
+  const declared = { durable: true, autoDelete: false, arguments: emptyTable };
+  const dying = (to: string) => new Map([['x-dead-letter-exchange', longstr(to)]]);
+  const exchange = (name: string, type: string) => ({ ...declared, name, type, internal: false });
+  const lie = (name: string, args = emptyTable) => ({ ...declared, name, exclusive: false, arguments: args });
+  const bound = (source: string, destination: string, routingKey = '') =>
+    ({ source, destination, destinationType: 'queue', routingKey, arguments: emptyTable }) as const;
+  await backend.declare({
+    exchanges: [exchange('shop', 'direct'), exchange('dead', 'fanout'), exchange('deader', 'fanout')],
+    queues: [
+      lie('orders', dying('dead')),
+      lie('invoices', dying('dead')),
+      lie('expiring', new Map([...dying('dead'), ['x-message-ttl', { type: 'I', value: 50 } as const]])),
+      lie(deadQueue, dying('deader')),
+      lie('graveyard'),
+      lie('hospital'),
+    ],
+    bindings: [bound('shop', 'orders', 'order.created'), bound('dead', deadQueue), bound('deader', 'graveyard')],
+  });
+
+  const shop = { exchange: 'shop', routingKey: 'order.created' };
+  const text: Properties = { contentType: 'text/plain' };
+  const publish = (body: string, properties: Properties = {}, to = shop): void =>
+    publishBytes({ ...text, ...properties }, Buffer.from(body), to);
+  const publishBytes = (properties: Properties, body: Uint8Array, to = shop): void =>
+    backend.publish({ ...to, properties, body, mandatory: true }, (failure) => {
+      if (failure !== undefined) throw failure;
+    });
+  /** Rejects everything that waits in a queue. */
+  const reject = (name: string): void => {
+    const consumption = backend.consume(name, { prefetch: 0 }, (delivery) => delivery.reject());
+    consumption.close();
+  };
+
+  return {
+    clock,
+    broker,
+    backend,
+    queue,
+    letters: new DeadLetters(backend),
+    publish,
+    reject,
+    /** Publishes texts to the shop and rejects each in `orders`. */
+    die(...bodies: readonly string[]): void {
+      for (const body of bodies) publish(body);
+      reject('orders');
+    },
+    dieIn(name: string, body: string): void {
+      publish(body, {}, { exchange: '', routingKey: name });
+      if (name !== 'expiring') reject(name);
+    },
+    deadWith(properties: Properties, body: Uint8Array): void {
+      publishBytes(properties, body);
+      reject('orders');
+    },
+    /** The first letters of a stream that goes on. */
+    take(letters: DeadLetters, count: number, prefetch = 10, name = deadQueue): Promise<DeadLetter[]> {
+      const taken: DeadLetter[] = [];
+      letters.from(name, { prefetch }).subscribe((letter) => {
+        if (taken.length < count) taken.push(letter);
+      });
+      return Promise.resolve(taken);
+    },
+  };
+}
