@@ -2,3 +2,4 @@ export * from './field-table.js';
 export * from './message.js';
 export * from './death.js';
 export * from './death-history.js';
+export * from './plain.js';
