@@ -1,9 +1,12 @@
 import { EMPTY, concatMap, firstValueFrom, lastValueFrom, mergeMap, of, take, tap, throwError, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { waitQueues } from '../topology/index.js';
 import { deadQueue, lettersHouse as arrange } from '../testing/letters-house.js';
 import type { DeadLetter } from './dead-letter.js';
 import { ConsumerCancelledError, LetterSettledError } from './letter-errors.js';
 import { Undecodable } from './payload.js';
+
+const outbox = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
 
 describe('a stream of dead letters', () => {
   it('is cold: it consumes from subscribe to unsubscribe', async () => {
@@ -112,7 +115,6 @@ describe('a stream of dead letters', () => {
     const { letters, broker } = await arrange();
     const failed = lastValueFrom(letters.from(deadQueue));
     const vhost = broker.virtualHosts.get('/')!;
-    const outbox = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
     broker.connect().openChannel(outbox).deleteQueue(deadQueue);
     await expect(failed).rejects.toBeInstanceOf(ConsumerCancelledError);
     expect(vhost.queues.has(deadQueue)).toBe(false);
@@ -233,6 +235,28 @@ describe('a dead letter', () => {
     expect(back).toMatchObject({ payload: 'a', properties: { expiration: undefined } });
     expect(back!.headers.get('dlx-attempt')?.value).toBe(2);
     expect(back!.deaths).toMatchObject([{ queue: 'wait.30000', reason: 'expired' }]);
+  });
+
+  it('stays in hand when its wait queue cannot be declared, and can be retried when it can', async () => {
+    const { letters, broker, queue, backend, die, take: grab } = await arrange();
+    await backend.declare({ ...waitQueues([]), queues: [{ ...waitQueues([10]).queues[0]!, arguments: new Map() }] });
+    die('a');
+    const [letter] = await grab(letters, 1);
+    await expect(letter!.retryIn(10)).rejects.toThrow(/wait\.10/);
+    broker.connect().openChannel(outbox).deleteQueue('wait.10');
+    await letter!.retryIn(10);
+    expect(queue('wait.10').payloads()).toEqual(['a']);
+  });
+
+  it('goes back, and is not retried too, when its stream ends while the wait queue is being declared', async () => {
+    const { letters, queue, die } = await arrange();
+    die('a');
+    let retried: Promise<void> | undefined;
+    const subscription = letters.from(deadQueue).subscribe((letter) => (retried = letter.retryIn(10)));
+    subscription.unsubscribe();
+    await expect(retried).rejects.toThrow(/its stream ended/);
+    expect(queue('wait.10').ready).toBe(0);
+    expect(queue(deadQueue).payloads()).toEqual(['a']);
   });
 
   it('refuses a delay that is none, and stays in hand', async () => {

@@ -96,8 +96,8 @@ class LetterStream<T> {
     this.#hands.push(hand);
     const onCancel = (): void => this.subscriber.error(new ConsumerCancelledError(this.queue));
     hand.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) => {
-      // What comes after the end stays unsettled, and goes back with the consumer.
-      if (!this.#closed) this.subscriber.next(new DeadLetter<T>(delivery, this.#host(hand)));
+      // After the end this reaches nobody: what comes then stays unsettled, and goes back with the consumer.
+      this.subscriber.next(new DeadLetter<T>(delivery, this.#host(hand)));
     });
     if (this.#closed) hand.consumption.close(); // it ended on its first letters, while consume was at work
   }

@@ -25,7 +25,7 @@ export async function lettersHouse() {
       lie('expiring', new Map([...dying('dead'), ['x-message-ttl', { type: 'I', value: 50 } as const]])),
       lie(deadQueue, dying('deader')),
       lie('graveyard'),
-      lie('hospital'),
+      lie('hospital', new Map([['x-max-length', { type: 'I', value: 1_000 } as const]])),
     ],
     bindings: [bound('shop', 'orders', 'order.created'), bound('dead', deadQueue), bound('deader', 'graveyard')],
   });
