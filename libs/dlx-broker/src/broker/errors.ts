@@ -53,3 +53,6 @@ export const preconditionFailed = (detail: string): AmqpError => new AmqpError('
 export const accessRefused = (detail: string): AmqpError => new AmqpError('ACCESS_REFUSED', detail);
 
 export const notImplemented = (detail: string): AmqpError => new AmqpError('NOT_IMPLEMENTED', detail);
+
+/** An empty queue name on a channel that has declared none (rule O2). */
+export const noPreviousQueue = (): AmqpError => new AmqpError('NOT_FOUND', 'no previously declared queue');

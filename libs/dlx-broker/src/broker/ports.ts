@@ -1,5 +1,7 @@
 import type { Message } from '../message/index.js';
 import type { AmqpError } from './errors.js';
+import type { Entry } from './queue/entry.js';
+import type { Queue } from './queue/queue.js';
 
 /** Time, lent to the core. All times are milliseconds since 1970. */
 export interface Clock {
@@ -26,6 +28,35 @@ export interface Pace {
   readonly budget: number;
   /** Calls `resume` soon, after other work of the host. */
   later(resume: () => void): void;
+}
+
+/**
+ * What is to outlive the process. All calls between two commits belong to one command and become true together: a dead
+ * letter that leaves one queue and enters two others is one move. The journal decides what it keeps: durable queues,
+ * and of classic ones only persistent messages (rule L1).
+ */
+export interface Journal {
+  /** Exchanges, queues, bindings, policies and users: something of the topology of this virtual host changed. */
+  changed(change: TopologyChange): void;
+  enqueued(queue: Queue, entry: Entry): void;
+  /** Back in its queue; its `returns`, and perhaps its position, have changed. */
+  returned(queue: Queue, entry: Entry): void;
+  /** Gone from the queue. An entry with position 0 never was in it: the queue refused it. */
+  settled(queue: Queue, entry: Entry): void;
+  /**
+   * The end of a command, also of one that changed nothing. `synced`, if given, is called when all that was said so far is safe, at once or later: until
+   * then publisher confirms wait.
+   */
+  commit(synced: (() => void) | undefined): void;
+}
+
+/** A change of what is declared, as plain data. */
+export interface TopologyChange {
+  readonly kind: 'vhost' | 'exchange' | 'queue' | 'binding' | 'policy' | 'user' | 'permission';
+  readonly change: 'added' | 'removed';
+  readonly vhost: string;
+  readonly name: string;
+  readonly details?: unknown;
 }
 
 /** A message on its way to a consumer. */

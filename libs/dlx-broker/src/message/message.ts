@@ -36,6 +36,18 @@ export class Message {
     /** Further keys of the `CC` and `BCC` headers; undefined for nearly all messages (rules G2, G3). */
     readonly carbonCopies?: CarbonCopies,
   ) {}
+
+  /** Whether a death brought it here, so that its `x-death` is the broker's own (rule W3). */
+  get hasDied(): boolean {
+    return false;
+  }
+}
+
+/** A message that died at least once. */
+export class DeadLetteredMessage extends Message {
+  override get hasDied(): boolean {
+    return true;
+  }
 }
 
 /** Routing keys beside the publish key. BCC keys are remembered although the header is removed (rule G2). */

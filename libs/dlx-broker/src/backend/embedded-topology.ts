@@ -1,0 +1,98 @@
+import type { AmqpError, Channel, VirtualHost } from '../broker/index.js';
+import type { Field, FieldTable } from '../message/index.js';
+import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../topology/index.js';
+import { differing, type TopologyDifference, TopologyError } from './errors.js';
+
+/** Declares all of it, after comparing all of it with what exists. @throws TopologyError */
+export function declareEmbedded(topology: Topology, vhost: VirtualHost, openChannel: () => Channel): void {
+  const differences = [
+    ...topology.exchanges.flatMap((exchange) => exchangeDifferences(exchange, vhost)),
+    ...topology.queues.flatMap((queue) => queueDifferences(queue, vhost)),
+  ];
+  if (differences.length > 0) throw differing(differences);
+  for (const exchange of topology.exchanges) {
+    attempt(`exchange '${exchange.name}'`, exchange.origin, openChannel, (channel) => {
+      channel.declareExchange(exchange.name, exchange);
+    });
+  }
+  for (const queue of topology.queues) {
+    attempt(`queue '${queue.name}'`, queue.origin, openChannel, (channel) => {
+      channel.declareQueue(queue.name, queue);
+    });
+  }
+  for (const binding of topology.bindings) declareBinding(binding, openChannel);
+}
+
+function declareBinding(binding: BindingDeclaration, openChannel: () => Channel): void {
+  const { source, destination, destinationType, routingKey } = binding;
+  const what = `binding of ${destinationType} '${destination}' to exchange '${source}'`;
+  attempt(what, binding.origin, openChannel, (channel) => {
+    if (destinationType === 'queue') channel.bindQueue(destination, source, routingKey, binding.arguments);
+    else channel.bindExchange(destination, source, routingKey, binding.arguments);
+  });
+}
+
+/** A channel each, for an error closes it. */
+function attempt(
+  what: string,
+  origin: string | undefined,
+  openChannel: () => Channel,
+  declare: (channel: Channel) => void,
+): void {
+  const channel = openChannel();
+  try {
+    declare(channel);
+  } catch (error) {
+    const by = origin === undefined ? '' : ` (${origin})`;
+    throw new TopologyError(`cannot declare ${what}${by}: ${(error as AmqpError).message}`, [], { cause: error });
+  } finally {
+    channel.close();
+  }
+}
+
+function exchangeDifferences(asked: ExchangeDeclaration, vhost: VirtualHost): TopologyDifference[] {
+  const existing = vhost.exchanges.get(asked.name)?.declared;
+  if (existing === undefined) return [];
+  const about = { kind: 'exchange', name: asked.name, origin: asked.origin } as const;
+  return compare(about, [
+    ['type', existing.type, asked.type],
+    ['durable', existing.durable, asked.durable],
+    ['auto-delete', existing.autoDelete, asked.autoDelete],
+    ['internal', existing.internal, asked.internal],
+    ...argumentPairs(existing.arguments, asked.arguments, ['alternate-exchange']),
+  ]);
+}
+
+function queueDifferences(asked: QueueDeclaration, vhost: VirtualHost): TopologyDifference[] {
+  const existing = vhost.queues.get(asked.name)?.declared;
+  if (existing === undefined) return [];
+  const about = { kind: 'queue', name: asked.name, origin: asked.origin } as const;
+  const names = new Set([...existing.arguments.keys(), ...asked.arguments.keys()]);
+  return compare(about, [
+    ['durable', existing.durable, asked.durable],
+    ['exclusive', existing.owner !== undefined, asked.exclusive],
+    ['auto-delete', existing.autoDelete, asked.autoDelete],
+    ...argumentPairs(existing.arguments, asked.arguments, names),
+  ]);
+}
+
+type Pair = readonly [property: string, existing: unknown, asked: unknown];
+
+function argumentPairs(existing: FieldTable, asked: FieldTable, names: Iterable<string>): Pair[] {
+  return [...names].map((name): Pair => [name, shown(existing.get(name)), shown(asked.get(name))]);
+}
+
+function compare(
+  about: Pick<TopologyDifference, 'kind' | 'name' | 'origin'>,
+  pairs: readonly Pair[],
+): TopologyDifference[] {
+  return pairs
+    .filter(([, existing, asked]) => existing !== asked)
+    .map(([property, existing, asked]) => ({ ...about, property, existing: String(existing), asked: String(asked) }));
+}
+
+/** Integers of all widths look alike, as they are to a redeclare (rule F11). */
+function shown(field: Field | undefined): string {
+  if (field === undefined) return 'none';
+  return field.type === 'S' ? `'${field.value}'` : String(field.value);
+}

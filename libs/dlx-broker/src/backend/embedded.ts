@@ -1,0 +1,170 @@
+import { type Broker, type Channel, type ChannelOutbox, type Connection, Outcome } from '../broker/index.js';
+import type { Message } from '../message/index.js';
+import type { Topology } from '../topology/index.js';
+import type {
+  Backend,
+  BackendDelivery,
+  ConsumeOptions,
+  Consumption,
+  Done,
+  Publication,
+  QueueStatus,
+  ReplyChannel,
+} from './backend.js';
+import { EmbeddedDelivery } from './embedded-delivery.js';
+import { declareEmbedded } from './embedded-topology.js';
+import { RefusedError, UnroutableError } from './errors.js';
+
+export interface EmbeddedOptions {
+  /** `/` unless told. */
+  readonly vhost?: string;
+  /** Without one everything is allowed. */
+  readonly user?: string;
+}
+
+const silent: ChannelOutbox = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
+
+/** A timer as long as Node allows, in milliseconds; it only keeps the process alive while there are consumers. */
+const longestTimer = 2_147_483_647;
+
+/** The backend on a broker in the same process. Nothing here waits: promises are the port's, and already resolved. */
+export class EmbeddedBackend implements Backend {
+  readonly rejectsWithHeaders = true;
+  readonly #options: EmbeddedOptions;
+  readonly #consumptions = new Set<Channel>();
+  #connection: Connection | undefined;
+  #publishing: Channel | undefined;
+  #keepAlive: NodeJS.Timeout | undefined;
+
+  constructor(
+    readonly broker: Broker,
+    options: EmbeddedOptions = {},
+  ) {
+    this.#options = options;
+  }
+
+  /** Deliveries in consumers' hands. */
+  get unsettled(): number {
+    let count = 0;
+    for (const channel of this.#consumptions) count += channel.unackedCount;
+    return count;
+  }
+
+  async connect(): Promise<void> {
+    this.#connected();
+  }
+
+  async declare(topology: Topology): Promise<void> {
+    const connection = this.#connected();
+    declareEmbedded(topology, connection.vhost, () => connection.openChannel(silent));
+  }
+
+  publish(publication: Publication, done?: Done): void {
+    const failure = this.#deposit(publication, () => done?.());
+    if (failure !== undefined) done?.(failure);
+  }
+
+  consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption {
+    const channel = this.#connected().openChannel({
+      ...silent,
+      deliver: (delivery) => {
+        try {
+          onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#deposit));
+        } catch (error) {
+          this.#end(channel); // a listener that throws is no consumer: everything returns
+          options.onCancel?.();
+          throw error;
+        }
+      },
+      cancelled: () => options.onCancel?.(),
+      closed: () => options.onCancel?.(),
+    });
+    this.#consumptions.add(channel);
+    this.#keepAlive ??= setInterval(() => {}, longestTimer);
+    channel.qos(options.prefetch);
+    const { priority, exclusive = false } = options;
+    const args =
+      priority === undefined ? undefined : new Map([['x-priority', { type: 'I', value: priority } as const]]);
+    let tag: string;
+    try {
+      tag = channel.consume(queue, { exclusive, ...(args === undefined ? {} : { arguments: args }) });
+    } catch (error) {
+      this.#end(channel);
+      throw error;
+    }
+    return {
+      cancel: () => {
+        if (!channel.isClosed) channel.cancel(tag);
+      },
+      close: () => this.#end(channel),
+    };
+  }
+
+  openReplies(onReply: (message: Message) => void): ReplyChannel {
+    const channel = this.#connected().openChannel({ ...silent, deliver: (delivery) => onReply(delivery.message) });
+    channel.consume('amq.rabbitmq.reply-to', { noAck: true });
+    const address = channel.replyAddress as string;
+    return {
+      // By another channel: a publish that fails must not end the address others wait at.
+      request: (publication, done) => {
+        const properties = { ...publication.properties, replyTo: address };
+        this.publish({ ...publication, properties }, done);
+      },
+      close: () => channel.close(),
+    };
+  }
+
+  async status(queue: string): Promise<QueueStatus | undefined> {
+    const found = this.#connected().vhost.queues.get(queue);
+    if (found === undefined) return undefined;
+    return { messages: found.length, unacknowledged: found.unacked, consumers: found.consumers.count };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#keepAlive);
+    this.#keepAlive = undefined;
+    this.#connection?.close();
+    this.#connection = undefined;
+    this.#publishing = undefined;
+    this.#consumptions.clear();
+  }
+
+  #connected(): Connection {
+    if (this.#connection === undefined || this.#connection.isClosed) {
+      this.#connection = this.broker.connect(this.#options);
+      this.#publishing = undefined;
+    }
+    return this.#connection;
+  }
+
+  #end(channel: Channel): void {
+    this.#consumptions.delete(channel);
+    channel.close();
+    if (this.#consumptions.size > 0) return;
+    clearInterval(this.#keepAlive);
+    this.#keepAlive = undefined;
+  }
+
+  readonly #deposit = (publication: Publication, safe: () => void): Error | undefined => {
+    const { exchange, routingKey, properties, body, mandatory = false } = publication;
+    const connection = this.#connected();
+    if (this.#publishing === undefined || this.#publishing.isClosed) this.#publishing = connection.openChannel(silent);
+    let failure: Error | undefined;
+    let isKept = false;
+    let isOver = false;
+    const kept = (): void => {
+      isKept = true;
+      if (isOver && failure === undefined) safe();
+    };
+    try {
+      const outcome = this.#publishing.deposit(exchange, routingKey, properties, body, kept);
+      if ((outcome & Outcome.Refused) !== 0) failure = new RefusedError(exchange, routingKey);
+      else if (mandatory && (outcome & Outcome.Routed) === 0) failure = new UnroutableError(exchange, routingKey);
+    } catch (error) {
+      failure = error as Error;
+    }
+    isOver = true;
+    if (isKept && failure === undefined) safe();
+    return failure;
+  };
+}

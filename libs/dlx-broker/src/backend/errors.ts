@@ -1,0 +1,54 @@
+/** A message that was to be routed somewhere and was not: RabbitMQ's reply to a mandatory publish. */
+export class UnroutableError extends Error {
+  override readonly name = 'UnroutableError';
+  readonly code = 312;
+
+  constructor(exchange: string, routingKey: string) {
+    super(`NO_ROUTE - exchange '${exchange}' has no queue for routing key '${routingKey}'`);
+  }
+}
+
+/** A full queue refused the message: a publisher confirm with nack (rule C7). */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+
+  constructor(exchange: string, routingKey: string) {
+    super(`a queue of exchange '${exchange}' with routing key '${routingKey}' is full and refused the message (nack)`);
+  }
+}
+
+/** One property that is not what was asked for. */
+export interface TopologyDifference {
+  readonly kind: 'exchange' | 'queue';
+  readonly name: string;
+  readonly property: string;
+  /** As text; `none` when it is not set. */
+  readonly existing: string;
+  readonly asked: string;
+  /** Who asked. */
+  readonly origin: string | undefined;
+}
+
+/** The declarations do not fit what the broker has, or the broker refused one. Nothing was deleted. */
+export class TopologyError extends Error {
+  override readonly name = 'TopologyError';
+
+  constructor(
+    message: string,
+    readonly differences: readonly TopologyDifference[] = [],
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The error for everything that differs, argument by argument. */
+export function differing(differences: readonly TopologyDifference[]): TopologyError {
+  const lines = differences.map(({ kind, name, property, existing, asked, origin }) => {
+    const by = origin === undefined ? '' : ` (${origin})`;
+    return `  ${kind} '${name}' ${property}: there is ${existing}, asked for ${asked}${by}`;
+  });
+  const advice =
+    'Nothing was changed or deleted. Give the new one another name, or delete the old one when it is empty.';
+  return new TopologyError(`The topology does not fit what exists:\n${lines.join('\n')}\n${advice}`, differences);
+}

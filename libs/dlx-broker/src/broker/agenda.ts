@@ -1,0 +1,149 @@
+import { Deque } from './deque.js';
+import type { Clock, Journal, Pace } from './ports.js';
+import type { DeadLetter } from './queue/dead-letter.js';
+import type { Queue } from './queue/queue.js';
+import { Wakeups } from './wakeups.js';
+
+/** Something that leaves the broker: a delivery, a return, a confirm. */
+export interface Output {
+  send(): void;
+}
+
+/** How the agenda gets a dead letter to its exchange: the virtual host's part of the walk. */
+export type Carry = (letter: DeadLetter, now: number) => void;
+
+/**
+ * What is still to be done. A command changes one room and leaves the rest here: dead letters to be carried on, queues
+ * to be attended, outputs to be sent. It is a list and not a recursion, so a chain of any length needs no stack; with
+ * a pace, the host gets its turn in between. Outputs leave after the command, never inside it.
+ */
+export class Agenda {
+  readonly wakeups = new Wakeups();
+  readonly dead = new Deque<DeadLetter>();
+  readonly #queues = new Deque<Queue>();
+  readonly #outputs = new Deque<Output>();
+  #unsynced: (() => void)[] = [];
+  #depth = 0;
+  #sending = false;
+  #resuming = false;
+  #steps = Infinity;
+  #asked: number | undefined;
+  #stopped = false;
+
+  constructor(
+    readonly clock: Clock,
+    readonly pace: Pace | undefined,
+    readonly journal: Journal | undefined,
+    readonly carry: Carry,
+  ) {}
+
+  /** Begins a command. @returns the one `now` of it */
+  begin(): number {
+    if (this.#depth++ === 0 && !this.#sending && this.pace !== undefined) this.#steps = this.pace.budget;
+    return this.clock.now();
+  }
+
+  /** Ends a command: does the work it left, then sends what goes out. */
+  end(now: number): void {
+    if (this.dead.length > 0 || this.#queues.length > 0) this.#work(now);
+    if (--this.#depth > 0) return;
+    if (this.journal !== undefined) this.#commit(this.journal);
+    if (this.wakeups.next !== this.#asked && !this.#stopped) this.#askClock();
+    if (this.#outputs.length > 0 && !this.#sending) this.#send();
+  }
+
+  /** Several commands whose outputs leave together. */
+  batch(commands: () => void): void {
+    const now = this.begin();
+    try {
+      commands();
+    } finally {
+      this.end(now);
+    }
+  }
+
+  attend(queue: Queue): void {
+    if (queue.attended) return;
+    queue.attended = true;
+    this.#queues.push(queue);
+  }
+
+  output(output: Output): void {
+    this.#outputs.push(output);
+  }
+
+  /** Runs `then` when everything said to the journal so far is safe. */
+  whenSynced(then: () => void): void {
+    this.#unsynced.push(then);
+  }
+
+  /** No more calls of the clock. */
+  stop(): void {
+    this.#stopped = true;
+    this.clock.wakeAt(undefined, this.tick);
+  }
+
+  /** The clock's call. */
+  readonly tick = (): void => {
+    this.#asked = undefined;
+    const now = this.begin();
+    this.wakeups.ring(now);
+    this.end(now);
+  };
+
+  #work(now: number): void {
+    while (this.#steps > 0) {
+      const letter = this.dead.shift();
+      if (letter !== undefined) {
+        this.carry(letter, now);
+        this.#steps--;
+        continue;
+      }
+      const queue = this.#queues.shift();
+      if (queue === undefined) return;
+      queue.attended = false;
+      const steps = queue.attend(now, this.#steps);
+      if (steps >= this.#steps) this.attend(queue);
+      this.#steps -= steps;
+    }
+    if (this.dead.length > 0 || this.#queues.length > 0) this.#resumeLater();
+  }
+
+  #send(): void {
+    this.#sending = true;
+    try {
+      for (let output = this.#outputs.first(); output !== undefined; output = this.#outputs.first()) {
+        if (this.#steps <= 0) return this.#resumeLater();
+        this.#steps--;
+        this.#outputs.shift();
+        output.send();
+      }
+    } finally {
+      this.#sending = false;
+      if (this.#outputs.length > 0) this.#resumeLater();
+    }
+  }
+
+  #resumeLater(): void {
+    if (this.#resuming || this.pace === undefined) return;
+    this.#resuming = true;
+    this.pace.later(this.#resume);
+  }
+
+  readonly #resume = (): void => {
+    this.#resuming = false;
+    this.end(this.begin());
+  };
+
+  #commit(journal: Journal): void {
+    const waiting = this.#unsynced;
+    this.#unsynced = [];
+    if (waiting.length === 0) return journal.commit(undefined);
+    journal.commit(() => this.batch(() => waiting.forEach((then) => then())));
+  }
+
+  #askClock(): void {
+    this.#asked = this.wakeups.next;
+    this.clock.wakeAt(this.#asked, this.tick);
+  }
+}

@@ -1,0 +1,118 @@
+import { Access } from './access.js';
+import { Agenda } from './agenda.js';
+import { Connection } from './channel/connection.js';
+import { AmqpError } from './errors.js';
+import { methods } from './methods.js';
+import type { Patterns } from './patterns.js';
+import { PolicyBook } from './policy-book.js';
+import type { Clock, ConnectionOutbox, Journal, Names, Pace } from './ports.js';
+import { type Profile, type ProfileName, profiles } from './profile.js';
+import { VirtualHost } from './virtual-host.js';
+
+/** What a broker is lent: its only windows to the world. */
+export interface BrokerOptions {
+  readonly clock: Clock;
+  readonly names: Names;
+  /** Matches the patterns of policies and permissions; without one they cannot be set. */
+  readonly patterns: Patterns;
+  /** Without one nothing outlives the process. */
+  readonly journal?: Journal;
+  /** Without one every command runs to its very end. */
+  readonly pace?: Pace;
+  /** Which RabbitMQ it behaves like; `'3.10'` unless told. */
+  readonly rabbitmq?: ProfileName;
+}
+
+export interface ConnectOptions {
+  /** `/` unless told. */
+  readonly vhost?: string;
+  /** A user known to {@link Broker.access}; without one everything is allowed. */
+  readonly user?: string;
+  readonly outbox?: ConnectionOutbox;
+}
+
+/** A whole broker: virtual hosts, users, and one agenda for all of them. It has no `start`: it is when it is made. */
+export class Broker {
+  readonly access: Access;
+  readonly profile: Profile;
+  readonly #agenda: Agenda;
+  readonly #options: BrokerOptions;
+  readonly #vhosts = new Map<string, VirtualHost>();
+
+  constructor(options: BrokerOptions) {
+    this.#options = options;
+    this.profile = profiles[options.rabbitmq ?? '3.10'];
+    this.access = new Access(options.patterns);
+    this.#agenda = new Agenda(options.clock, options.pace, options.journal, (letter, now) =>
+      (letter.queue.home as VirtualHost).carry(letter, now),
+    );
+    this.addVirtualHost('/');
+  }
+
+  get virtualHosts(): ReadonlyMap<string, VirtualHost> {
+    return this.#vhosts;
+  }
+
+  /** Idempotent. */
+  addVirtualHost(name: string): VirtualHost {
+    const existing = this.#vhosts.get(name);
+    if (existing !== undefined) return existing;
+    const vhost = new VirtualHost(name, {
+      agenda: this.#agenda,
+      access: this.access,
+      names: this.#options.names,
+      profile: this.profile,
+      policies: new PolicyBook(this.#options.patterns, this.profile),
+    });
+    this.#vhosts.set(name, vhost);
+    this.#options.journal?.changed({ kind: 'vhost', change: 'added', vhost: name, name });
+    return vhost;
+  }
+
+  /** Ends its connections; everything in it goes. */
+  removeVirtualHost(name: string): void {
+    const vhost = this.#vhosts.get(name);
+    if (vhost === undefined) return;
+    this.#vhosts.delete(name);
+    const error = new AmqpError('CONNECTION_FORCED', `vhost '${name}' is deleted`);
+    for (const connection of vhost.connections) connection.force(error);
+    this.#agenda.batch(() => {
+      for (const queue of vhost.queues.values()) vhost.removeQueue(queue);
+    });
+    this.#options.journal?.changed({ kind: 'vhost', change: 'removed', vhost: name, name });
+  }
+
+  /** @throws 530 when there is no such virtual host */
+  virtualHost(name: string): VirtualHost {
+    const vhost = this.#vhosts.get(name);
+    if (vhost !== undefined) return vhost;
+    const error = new AmqpError('NOT_ALLOWED', `vhost ${name} not found`);
+    error.method = methods.connectionOpen;
+    throw error;
+  }
+
+  /** @throws 530 when there is no such virtual host, or the user has no permissions in it (rules N1, T3) */
+  connect(options: ConnectOptions = {}): Connection {
+    const vhost = this.virtualHost(options.vhost ?? '/');
+    const user = options.user === undefined ? undefined : this.access.user(options.user);
+    if (options.user !== undefined && (user === undefined || !this.access.mayEnter(options.user, vhost.name))) {
+      const text = `access to vhost '${vhost.name}' refused for user '${options.user}'`;
+      const error = new AmqpError('NOT_ALLOWED', text);
+      error.method = methods.connectionOpen;
+      throw error;
+    }
+    return new Connection(vhost, user, options.outbox);
+  }
+
+  /** Ends all connections and gives the clock back; what waits in queues stays where it is. Idempotent. */
+  close(): void {
+    const error = new AmqpError('CONNECTION_FORCED', "broker forced connection closure with reason 'shutdown'");
+    for (const vhost of this.#vhosts.values()) for (const connection of vhost.connections) connection.force(error);
+    this.#agenda.stop();
+  }
+
+  /** Several commands whose outputs leave together, e.g. all frames of one read of a socket. */
+  batch(commands: () => void): void {
+    this.#agenda.batch(commands);
+  }
+}

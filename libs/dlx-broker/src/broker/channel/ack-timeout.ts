@@ -1,0 +1,46 @@
+import type { Clock } from '../ports.js';
+import { Alarm, type Wakeups } from '../wakeups.js';
+import type { Unacked } from './unacked.js';
+
+/** How long a delivery may stay unacknowledged, in milliseconds (rule Q8). */
+export const consumerTimeout = 1_800_000;
+const interval = 60_000;
+
+/**
+ * Watches the oldest unacknowledged delivery of a channel. Instead of a time on every delivery it remembers, once a
+ * minute, how far the tags had come, which is as exact as RabbitMQ's own check.
+ */
+export class AckTimeout {
+  readonly #alarm: Alarm;
+  #marks: { readonly time: number; readonly tag: number }[] = [];
+
+  constructor(
+    readonly wakeups: Wakeups,
+    readonly unacked: Unacked,
+    readonly lastTag: () => number,
+    readonly timedOut: () => void,
+  ) {
+    this.#alarm = new Alarm((now) => this.#look(now));
+  }
+
+  /** There is something to watch. */
+  start(clock: Clock): void {
+    if (this.#alarm.isSet) return;
+    this.#marks = [];
+    this.wakeups.set(this.#alarm, clock.now() + interval);
+  }
+
+  stop(): void {
+    this.wakeups.unset(this.#alarm);
+  }
+
+  #look(now: number): void {
+    const oldest = this.unacked.first();
+    if (oldest === undefined) return;
+    this.#marks.push({ time: now, tag: this.lastTag() });
+    while ((this.#marks[0]?.tag ?? Infinity) < oldest.deliveryTag) this.#marks.shift();
+    const mark = this.#marks[0];
+    if (mark !== undefined && now - mark.time >= consumerTimeout) return this.timedOut();
+    this.wakeups.set(this.#alarm, now + interval);
+  }
+}

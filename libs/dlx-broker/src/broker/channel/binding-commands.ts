@@ -1,0 +1,109 @@
+import type { FieldTable } from '../../message/index.js';
+import { withoutLineEnds } from '../declare-queue.js';
+import { notDefault } from '../declare-exchange.js';
+import { accessRefused, notImplemented, preconditionFailed } from '../errors.js';
+import type { Destination } from '../exchange/exchange.js';
+import { exchangeTypes } from '../exchange/types.js';
+import type { Channel } from './channel.js';
+
+export interface DeleteQueueOptions {
+  readonly ifUnused?: boolean;
+  readonly ifEmpty?: boolean;
+}
+
+export function bindQueue(channel: Channel, queue: string, exchange: string, key: string, args: FieldTable): void {
+  const name = channel.queueName(queue);
+  const bindingKey = queue === '' && key === '' ? name : key; // rule O2
+  const { vhost } = channel;
+  checkBindingRights(channel, 'queue', name, exchange);
+  const destination = vhost.queueFor(channel.connection, name);
+  bind(channel, destination, exchange, bindingKey, args);
+}
+
+export function unbindQueue(channel: Channel, queue: string, exchange: string, key: string, args: FieldTable): void {
+  const name = channel.queueName(queue);
+  checkBindingRights(channel, 'queue', name, exchange);
+  const destination = channel.vhost.queues.get(name);
+  if (destination === undefined) return; // rule P5
+  unbind(channel, channel.vhost.queueFor(channel.connection, name), exchange, key, args);
+}
+
+export function bindExchange(channel: Channel, to: string, from: string, key: string, args: FieldTable): void {
+  checkBindingRights(channel, 'exchange', notDefault(to), from);
+  const source = channel.vhost.exchange(from);
+  bind(channel, channel.vhost.exchange(to), source.name, key, args);
+}
+
+export function unbindExchange(channel: Channel, to: string, from: string, key: string, args: FieldTable): void {
+  checkBindingRights(channel, 'exchange', notDefault(to), from);
+  const destination = channel.vhost.exchanges.get(to);
+  if (destination !== undefined) unbind(channel, destination, from, key, args);
+}
+
+/** `exchange.delete` (rules P3, P4). */
+export function deleteExchange(channel: Channel, exchange: string, ifUnused: boolean): void {
+  const { vhost } = channel;
+  const name = withoutLineEnds(exchange);
+  notDefault(name);
+  if (name.startsWith('amq.')) {
+    throw accessRefused(`deletion of system exchange '${name}' in vhost '${vhost.name}' not allowed`);
+  }
+  vhost.check(channel.connection.user, 'configure', 'exchange', name);
+  const found = vhost.exchanges.get(name);
+  if (found === undefined) return;
+  if (ifUnused && found.bindingCount > 0) {
+    throw preconditionFailed(`exchange '${name}' in vhost '${vhost.name}' in use`);
+  }
+  vhost.removeExchange(found);
+}
+
+/** `queue.purge` (rule O6). @returns how many messages went */
+export function purgeQueue(channel: Channel, queue: string): number {
+  const name = channel.queueName(queue);
+  channel.vhost.check(channel.connection.user, 'read', 'queue', name);
+  return channel.vhost.queueFor(channel.connection, name).purge();
+}
+
+/** `queue.delete` (rules O6, D10). @returns how many ready messages went with it */
+export function deleteQueue(channel: Channel, queue: string, options: DeleteQueueOptions): number {
+  const { vhost } = channel;
+  const name = channel.queueName(queue);
+  vhost.check(channel.connection.user, 'configure', 'queue', name);
+  if (!vhost.queues.has(name)) return 0;
+  const found = vhost.queueFor(channel.connection, name);
+  const where = `queue '${name}' in vhost '${vhost.name}'`;
+  if (found.declared.type === 'quorum' && (options.ifUnused === true || options.ifEmpty === true)) {
+    const flag = options.ifUnused === true ? 'if-unused' : 'if-empty';
+    const text = `queue.delete operations with ${flag} flag set are not supported by quorum queues`;
+    throw notImplemented(`cannot delete ${where}. ${text}`);
+  }
+  if (options.ifUnused === true && found.consumers.count > 0) throw preconditionFailed(`${where} in use`);
+  if (options.ifEmpty === true && found.length > 0) throw preconditionFailed(`${where} not empty`);
+  const { length } = found;
+  vhost.removeQueue(found);
+  return length;
+}
+
+function bind(channel: Channel, destination: Destination, from: string, key: string, args: FieldTable): void {
+  const { vhost } = channel;
+  const source = vhost.exchange(from);
+  exchangeTypes.get(source.declared.type)?.checkBinding?.(args); // rule P8
+  if (!source.bind(destination, key, args)) return;
+  vhost.journal?.changed({ kind: 'binding', change: 'added', vhost: vhost.name, name: from });
+}
+
+function unbind(channel: Channel, destination: Destination, from: string, key: string, args: FieldTable): void {
+  const { vhost } = channel;
+  const source = vhost.exchanges.get(from);
+  if (source === undefined || !source.unbind(destination, key, args)) return;
+  vhost.journal?.changed({ kind: 'binding', change: 'removed', vhost: vhost.name, name: from });
+  vhost.bindingRemoved(source);
+}
+
+/** Rules P3 and N4: write on the destination, then read on the source. */
+function checkBindingRights(channel: Channel, kind: 'queue' | 'exchange', to: string, from: string): void {
+  const { user } = channel.connection;
+  channel.vhost.check(user, 'write', kind, to);
+  notDefault(from);
+  channel.vhost.check(user, 'read', 'exchange', from);
+}

@@ -1,0 +1,295 @@
+import { emptyTable, type FieldTable, type Properties } from '../../message/index.js';
+import type { Agenda } from '../agenda.js';
+import { declareExchange, type ExchangeOptions } from '../declare-exchange.js';
+import { declareQueue, type QueueOk, type QueueOptions } from '../declare-queue.js';
+import { AmqpError, type MethodId, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
+import { methods } from '../methods.js';
+import type { ChannelOutbox } from '../ports.js';
+import type { Outcome, VirtualHost } from '../virtual-host.js';
+import { bindExchange, bindQueue, deleteExchange, deleteQueue, type DeleteQueueOptions } from './binding-commands.js';
+import { purgeQueue, unbindExchange, unbindQueue } from './binding-commands.js';
+import type { Confirms } from './confirms.js';
+import type { Connection } from './connection.js';
+import { consume, type ConsumeOptions } from './consume.js';
+import { Publisher, type PublishOptions } from './publisher.js';
+import { type Got, Receiver } from './receiver.js';
+import { Transaction } from './transaction.js';
+
+/**
+ * One method per AMQP method. Each is a command: it runs to its end, then what it caused goes out. An AmqpError ends
+ * the channel, a hard one the connection, before it is thrown (rule Q9).
+ */
+export class Channel {
+  transaction: Transaction | undefined;
+  readonly agenda: Agenda;
+  readonly vhost: VirtualHost;
+  readonly receiver: Receiver;
+  readonly #publisher = new Publisher(this);
+  #lastQueue: string | undefined;
+  #closed = false;
+
+  constructor(
+    readonly connection: Connection,
+    readonly outbox: ChannelOutbox,
+    readonly number: number,
+  ) {
+    this.vhost = connection.vhost;
+    this.agenda = this.vhost.agenda;
+    this.receiver = new Receiver(this);
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  get confirms(): Confirms | undefined {
+    return this.#publisher.confirms;
+  }
+
+  /** Where replies to this channel's requests go (rule S1). */
+  get replyAddress(): string | undefined {
+    return this.receiver.replyAddress;
+  }
+
+  /** Deliveries not settled yet. */
+  get unackedCount(): number {
+    return this.receiver.settler.unacked.count;
+  }
+
+  declareExchange(name: string, options: ExchangeOptions = {}): void {
+    this.#command(methods.exchangeDeclare, () => declareExchange(this, name, options));
+  }
+
+  deleteExchange(name: string, options: { readonly ifUnused?: boolean } = {}): void {
+    this.#command(methods.exchangeDelete, () => deleteExchange(this, name, options.ifUnused === true));
+  }
+
+  bindExchange(destination: string, source: string, bindingKey: string, args: FieldTable = emptyTable): void {
+    this.#command(methods.exchangeBind, () => bindExchange(this, destination, source, bindingKey, args));
+  }
+
+  unbindExchange(destination: string, source: string, bindingKey: string, args: FieldTable = emptyTable): void {
+    this.#command(methods.exchangeUnbind, () => unbindExchange(this, destination, source, bindingKey, args));
+  }
+
+  declareQueue(name: string, options: QueueOptions = {}): QueueOk {
+    return this.#command(methods.queueDeclare, (now) => {
+      const ok = declareQueue(this, name, options, now);
+      this.#lastQueue = ok.queue;
+      return ok;
+    });
+  }
+
+  bindQueue(queue: string, exchange: string, bindingKey: string, args: FieldTable = emptyTable): void {
+    this.#command(methods.queueBind, () => bindQueue(this, queue, exchange, bindingKey, args));
+  }
+
+  unbindQueue(queue: string, exchange: string, bindingKey: string, args: FieldTable = emptyTable): void {
+    this.#command(methods.queueUnbind, () => unbindQueue(this, queue, exchange, bindingKey, args));
+  }
+
+  purgeQueue(queue: string): number {
+    return this.#command(methods.queuePurge, () => purgeQueue(this, queue));
+  }
+
+  deleteQueue(queue: string, options: DeleteQueueOptions = {}): number {
+    return this.#command(methods.queueDelete, () => deleteQueue(this, queue, options));
+  }
+
+  /** `basic.qos` (rule Q4). */
+  qos(prefetchCount: number, options: { readonly global?: boolean; readonly prefetchSize?: number } = {}): void {
+    const { global = false, prefetchSize = 0 } = options;
+    this.#command(methods.basicQos, () => this.receiver.limit(prefetchCount, global, prefetchSize));
+  }
+
+  consume(queue: string, options: ConsumeOptions = {}): string {
+    return this.#command(methods.basicConsume, () => consume(this, queue, options));
+  }
+
+  /** An unknown tag is fine (rule Q1). Deliveries of the consumer stay outstanding. */
+  cancel(consumerTag: string): void {
+    this.#command(methods.basicCancel, (now) => this.receiver.cancel(consumerTag, now));
+  }
+
+  /** @returns the tag of its confirm, counted from 1; 0 when confirms are not on */
+  publish(
+    exchange: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    options?: PublishOptions,
+  ): number {
+    const now = this.#begin();
+    try {
+      return this.#publisher.publish(exchange, routingKey, properties, body, options, now);
+    } catch (error) {
+      throw this.#failed(error, methods.basicPublish);
+    } finally {
+      this.agenda.end(now);
+    }
+  }
+
+  /**
+   * A publish whose fate is known at once, for hosts in the same process: no confirm and no return follow. An extension
+   * of ours; with {@link Broker.batch} it becomes one step with what replaces it.
+   * @param safe called when the message is taken and what the journal promises is kept
+   */
+  deposit(exchange: string, routingKey: string, properties: Properties, body: Uint8Array, safe?: () => void): Outcome {
+    const now = this.#begin();
+    try {
+      return this.#publisher.deposit(exchange, routingKey, properties, body, safe, now);
+    } catch (error) {
+      throw this.#failed(error, methods.basicPublish);
+    } finally {
+      this.agenda.end(now);
+    }
+  }
+
+  get(queue: string, options: { readonly noAck?: boolean } = {}): Got | undefined {
+    return this.#command(methods.basicGet, (now) => {
+      const name = this.queueName(queue);
+      this.vhost.check(this.connection.user, 'read', 'queue', name);
+      return this.receiver.fetch(this.vhost.queueFor(this.connection, name), options.noAck === true, now);
+    });
+  }
+
+  ack(deliveryTag: number, multiple = false): void {
+    const now = this.#begin();
+    try {
+      this.receiver.settler.settle(deliveryTag, multiple, 'ack', undefined, now);
+    } catch (error) {
+      throw this.#failed(error, methods.basicAck);
+    } finally {
+      this.agenda.end(now);
+    }
+  }
+
+  /** @param headers added to the dead letters; an extension of ours, AMQP's nack has none */
+  nack(deliveryTag: number, multiple = false, requeue = true, headers?: FieldTable): void {
+    this.#command(methods.basicNack, (now) =>
+      this.receiver.settler.settle(deliveryTag, multiple, requeue ? 'requeue' : 'reject', headers, now),
+    );
+  }
+
+  /** @param headers added to the dead letter; an extension of ours, AMQP's reject has none */
+  reject(deliveryTag: number, requeue = true, headers?: FieldTable): void {
+    const now = this.#begin();
+    try {
+      this.receiver.settler.settle(deliveryTag, false, requeue ? 'requeue' : 'reject', headers, now);
+    } catch (error) {
+      throw this.#failed(error, methods.basicReject);
+    } finally {
+      this.agenda.end(now);
+    }
+  }
+
+  /** Rule Q5. */
+  recover(requeue: boolean): void {
+    this.#command(methods.basicRecover, (now) => {
+      if (!requeue) throw notImplemented('requeue=false');
+      this.receiver.settler.recover(now);
+    });
+  }
+
+  confirmSelect(): void {
+    this.#command(methods.confirmSelect, () => {
+      if (this.transaction !== undefined) throw preconditionFailed('cannot switch from tx to confirm mode');
+      this.#publisher.select();
+    });
+  }
+
+  txSelect(): void {
+    this.#command(methods.txSelect, () => {
+      if (this.confirms !== undefined) throw preconditionFailed('cannot switch from confirm to tx mode');
+      this.transaction ??= new Transaction();
+    });
+  }
+
+  /** Publishes first, then settlements (rule K8). */
+  txCommit(): void {
+    this.#command(methods.txCommit, (now) => {
+      const { publishes, settlements } = this.#held();
+      this.#held().clear();
+      let complete = true;
+      for (const held of publishes) {
+        if (!this.#publisher.send(held.message, held.exchange, held.mandatory, now)) complete = false;
+      }
+      for (const held of settlements) this.receiver.settler.applyAll(held.records, held.settlement, held.headers, now);
+      if (!complete) throw preconditionFailed('partial tx completion'); // rule K9
+    });
+  }
+
+  txRollback(): void {
+    this.#command(methods.txRollback, () => {
+      const { settlements } = this.#held();
+      this.#held().clear();
+      for (const { records } of settlements) this.receiver.settler.restore(records);
+    });
+  }
+
+  /** The client's side is full: no deliveries until {@link resume}. */
+  pause(): void {
+    this.receiver.isFlowing = false;
+  }
+
+  resume(): void {
+    this.agenda.batch(() => {
+      this.receiver.isFlowing = true;
+      this.receiver.reviveAll();
+    });
+  }
+
+  /** An orderly end: consumers go, unsettled deliveries return, a transaction is forgotten. Idempotent. */
+  close(): void {
+    this.agenda.batch(() => this.end());
+  }
+
+  /** Part of a command. */
+  end(): void {
+    if (this.#closed) return;
+    const now = this.agenda.clock.now();
+    this.#closed = true;
+    if (this.transaction !== undefined) {
+      for (const { records } of this.transaction.settlements) this.receiver.settler.restore(records); // rule K8
+      this.transaction.clear();
+    }
+    this.receiver.end(now);
+    this.connection.forget(this);
+  }
+
+  /** An empty name is the queue last declared on this channel (rule O2). @throws 404 */
+  queueName(name: string): string {
+    if (name !== '') return name;
+    if (this.#lastQueue === undefined) throw noPreviousQueue();
+    return this.#lastQueue;
+  }
+
+  #command<T>(method: MethodId, run: (now: number) => T): T {
+    const now = this.#begin();
+    try {
+      return run(now);
+    } catch (error) {
+      throw this.#failed(error, method);
+    } finally {
+      this.agenda.end(now);
+    }
+  }
+
+  #begin(): number {
+    if (this.#closed) throw new AmqpError('CHANNEL_ERROR', "expected 'channel.open'");
+    return this.agenda.begin();
+  }
+
+  #failed(error: unknown, method: MethodId): unknown {
+    if (!(error instanceof AmqpError)) return error;
+    error.method = method;
+    if (error.closes === 'channel') this.end();
+    else this.connection.endWith(error);
+    return error;
+  }
+
+  #held(): Transaction {
+    if (this.transaction === undefined) throw preconditionFailed('channel is not transactional');
+    return this.transaction;
+  }
+}

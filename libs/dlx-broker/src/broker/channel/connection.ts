@@ -1,0 +1,83 @@
+import type { AmqpError } from '../errors.js';
+import type { User } from '../access.js';
+import type { Output } from '../agenda.js';
+import type { ChannelOutbox, ConnectionOutbox } from '../ports.js';
+import type { Queue } from '../queue/queue.js';
+import type { VirtualHost } from '../virtual-host.js';
+import { Channel } from './channel.js';
+
+/** A client's connection to one virtual host: its channels, its exclusive queues, its user. */
+export class Connection {
+  /** Queues that end with it (rule O4). */
+  readonly exclusiveQueues = new Set<Queue>();
+  readonly #channels = new Set<Channel>();
+  #closed = false;
+
+  constructor(
+    readonly vhost: VirtualHost,
+    /** Undefined is the host application itself, to which everything is allowed. */
+    readonly user: User | undefined,
+    readonly outbox: ConnectionOutbox | undefined,
+  ) {
+    vhost.connections.add(this);
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  get channels(): ReadonlySet<Channel> {
+    return this.#channels;
+  }
+
+  /** @param number as the client numbers it; it appears in error texts only */
+  openChannel(outbox: ChannelOutbox, number = this.#channels.size + 1): Channel {
+    const channel = new Channel(this, outbox, number);
+    this.#channels.add(channel);
+    return channel;
+  }
+
+  /** An orderly end: consumers go, unsettled deliveries return, exclusive queues are deleted. Idempotent. */
+  close(): void {
+    const { agenda } = this.vhost;
+    agenda.batch(() => this.end());
+  }
+
+  /** The server ends it, and says why. */
+  force(error: AmqpError): void {
+    const { agenda } = this.vhost;
+    if (this.#closed) return;
+    agenda.batch(() => this.endWith(error));
+  }
+
+  /** Part of a command: a hard error in one of its channels, or {@link force}. */
+  endWith(error: AmqpError): void {
+    if (this.#closed) return;
+    this.end();
+    if (this.outbox !== undefined) this.vhost.agenda.output(new Closed(this.outbox, error));
+  }
+
+  /** Part of a command. */
+  end(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const channel of this.#channels) channel.end();
+    for (const queue of this.exclusiveQueues) this.vhost.removeQueue(queue);
+    this.vhost.connections.delete(this);
+  }
+
+  forget(channel: Channel): void {
+    this.#channels.delete(channel);
+  }
+}
+
+class Closed implements Output {
+  constructor(
+    readonly outbox: ConnectionOutbox,
+    readonly error: AmqpError,
+  ) {}
+
+  send(): void {
+    this.outbox.closed(this.error);
+  }
+}

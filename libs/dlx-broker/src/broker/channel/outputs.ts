@@ -1,0 +1,62 @@
+import type { Message } from '../../message/index.js';
+import type { Output } from '../agenda.js';
+import type { AmqpError } from '../errors.js';
+import type { Delivery } from '../ports.js';
+import type { Channel } from './channel.js';
+
+/** `basic.return` on its way out (rule K4). */
+export class ReturnedMessage implements Output {
+  readonly replyCode = 312;
+  readonly replyText = 'NO_ROUTE';
+
+  constructor(
+    readonly channel: Channel,
+    readonly message: Message,
+  ) {}
+
+  send(): void {
+    if (!this.channel.isClosed) this.channel.outbox.returned(this);
+  }
+}
+
+/** `basic.cancel` of the server on its way out (rule Q6). */
+export class Cancelled implements Output {
+  constructor(
+    readonly channel: Channel,
+    readonly consumerTag: string,
+  ) {}
+
+  send(): void {
+    if (!this.channel.isClosed) this.channel.outbox.cancelled(this.consumerTag);
+  }
+}
+
+/** `channel.close` of the server's own accord on its way out (rule Q8). */
+export class ServerClosed implements Output {
+  constructor(
+    readonly channel: Channel,
+    readonly error: AmqpError,
+  ) {}
+
+  send(): void {
+    this.channel.outbox.closed(this.error);
+  }
+}
+
+/** A direct reply on its way out: a delivery that needs no ack (rule S1). */
+export class ReplyDelivery implements Output, Delivery {
+  readonly redelivered = false;
+  readonly deliveryCount = 0;
+  readonly queue = '';
+
+  constructor(
+    readonly channel: Channel,
+    readonly consumerTag: string,
+    readonly deliveryTag: number,
+    readonly message: Message,
+  ) {}
+
+  send(): void {
+    if (!this.channel.isClosed) this.channel.outbox.deliver(this);
+  }
+}

@@ -1,0 +1,40 @@
+import type { Message } from '../../message/index.js';
+import type { Delivery } from '../ports.js';
+import type { Entry } from '../queue/entry.js';
+import type { Queue } from '../queue/queue.js';
+import type { Channel } from './channel.js';
+import type { Consumer } from './consumer.js';
+
+/** A delivery: what goes out to the client, and what the channel remembers until it is settled. */
+export class Outstanding implements Delivery {
+  settled = false;
+
+  constructor(
+    readonly channel: Channel,
+    readonly deliveryTag: number,
+    readonly from: Queue,
+    readonly entry: Entry,
+    /** Undefined when it was fetched by `basic.get`. */
+    readonly consumer: Consumer | undefined,
+    readonly redelivered: boolean,
+    /** As handed out: the queue's own message, or one with `x-delivery-count` (rule D3). */
+    readonly message: Message,
+  ) {}
+
+  get consumerTag(): string {
+    return this.consumer?.tag ?? '';
+  }
+
+  get queue(): string {
+    return this.from.name;
+  }
+
+  get deliveryCount(): number {
+    return this.entry.returns;
+  }
+
+  /** As an output of the agenda. */
+  send(): void {
+    if (!this.channel.isClosed) this.channel.outbox.deliver(this);
+  }
+}

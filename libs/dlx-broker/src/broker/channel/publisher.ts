@@ -1,0 +1,129 @@
+import { Message, type Properties } from '../../message/index.js';
+import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
+import type { Exchange } from '../exchange/exchange.js';
+import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../publication-checks.js';
+import { parseExpiration, withoutBcc } from '../publication-checks.js';
+import { replyQueue } from '../reply-addresses.js';
+import { Outcome } from '../virtual-host.js';
+import type { Channel } from './channel.js';
+import { Confirms } from './confirms.js';
+import { ReturnedMessage } from './outputs.js';
+
+export interface PublishOptions {
+  /** Return it when no queue gets it (rule K4). */
+  readonly mandatory?: boolean;
+  /** Not implemented, as in RabbitMQ (rule K5). */
+  readonly immediate?: boolean;
+}
+
+/** A channel's publishing half: checks, confirms, returns (section K of the rules). */
+export class Publisher {
+  #confirms: Confirms | undefined;
+
+  constructor(readonly channel: Channel) {}
+
+  get confirms(): Confirms | undefined {
+    return this.#confirms;
+  }
+
+  /** Idempotent (rule K9). */
+  select(): void {
+    const { agenda } = this.channel;
+    this.#confirms ??= new Confirms(this.channel, (output) => agenda.output(output));
+  }
+
+  /** @returns the tag of its confirm, 0 when the channel has none */
+  publish(
+    exchangeName: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    options: PublishOptions | undefined,
+    now: number,
+  ): number {
+    if (options?.immediate === true) throw notImplemented('immediate=true');
+    const exchange = this.#exchange(exchangeName, body);
+    const message = this.#message(exchangeName, routingKey, properties, body);
+    const mandatory = options?.mandatory === true;
+    const held = this.channel.transaction;
+    if (held !== undefined) {
+      held.publishes.push({ message, exchange, mandatory });
+      return 0;
+    }
+    const tag = this.#confirms === undefined ? 0 : this.#confirms.next();
+    const accepted = this.send(message, exchange, mandatory, now);
+    if (tag !== 0) this.#confirm(tag, accepted);
+    return tag;
+  }
+
+  /** A publish without confirm or return: the outcome is known at once. */
+  deposit(
+    exchangeName: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    safe: (() => void) | undefined,
+    now: number,
+  ): Outcome {
+    const exchange = this.#exchange(exchangeName, body);
+    const message = this.#message(exchangeName, routingKey, properties, body);
+    const { agenda, vhost } = this.channel;
+    const outcome = vhost.publish(message, exchange, now);
+    if (safe === undefined || (outcome & Outcome.Refused) !== 0) return outcome;
+    if (agenda.journal !== undefined) agenda.whenSynced(safe);
+    else safe();
+    return outcome;
+  }
+
+  /** Walks a checked message to its queues. @returns false when one refused it (rule C10) */
+  send(message: Message, exchange: Exchange, mandatory: boolean, now: number): boolean {
+    const outcome = this.channel.vhost.publish(message, exchange, now);
+    if (mandatory && (outcome & Outcome.Routed) === 0) {
+      this.#confirms?.close();
+      this.channel.agenda.output(new ReturnedMessage(this.channel, message));
+    }
+    return (outcome & Outcome.Refused) === 0;
+  }
+
+  /** With a journal that syncs later, an ack waits until what it promises is safe; a nack promises nothing. */
+  #confirm(tag: number, ok: boolean): void {
+    const { agenda } = this.channel;
+    const confirms = this.#confirms as Confirms;
+    if (ok && agenda.journal !== undefined) agenda.whenSynced(() => confirms.settle(tag, true));
+    else confirms.settle(tag, ok);
+  }
+
+  /** In the order of rule K7: size, permission, existence, internal. */
+  #exchange(name: string, body: Uint8Array): Exchange {
+    const { vhost, connection } = this.channel;
+    checkSize(body.length, vhost.profile.maxMessageSize);
+    if (connection.user !== undefined) vhost.check(connection.user, 'write', 'exchange', name);
+    const exchange = vhost.exchange(name);
+    if (exchange.declared.internal) {
+      const text = `cannot publish to internal exchange '${name}' in vhost '${vhost.name}'`;
+      throw new AmqpError('ACCESS_REFUSED', text);
+    }
+    return exchange;
+  }
+
+  /** Goes on in the order of rule K7: reply-to, user-id, expiration, delivery mode, carbon copies. */
+  #message(exchange: string, routingKey: string, properties: Properties, body: Uint8Array): Message {
+    let sent = properties;
+    if (sent.replyTo === replyQueue) sent = { ...sent, replyTo: this.#replyAddress() }; // rule S1
+    if (sent.userId !== undefined) checkUserId(sent, this.channel.connection.user);
+    if (sent.expiration !== undefined) parseExpiration(sent.expiration);
+    checkDeliveryMode(sent.deliveryMode);
+    const { headers } = sent;
+    if (headers === undefined || headers.size === 0) return new Message(exchange, routingKey, sent, body);
+    const copies = carbonCopiesOf(headers);
+    const visible = withoutBcc(headers);
+    if (visible !== headers) sent = { ...sent, headers: visible };
+    return new Message(exchange, routingKey, sent, body, copies);
+  }
+
+  #replyAddress(): string {
+    const address = this.channel.replyAddress;
+    if (address === undefined) throw preconditionFailed('fast reply consumer does not exist');
+    return address;
+  }
+}

@@ -1,0 +1,172 @@
+import type { Message } from '../../message/index.js';
+import { notImplemented, preconditionFailed } from '../errors.js';
+import type { Entry } from '../queue/entry.js';
+import type { Queue } from '../queue/queue.js';
+import { AckTimeout, consumerTimeout } from './ack-timeout.js';
+import type { Channel } from './channel.js';
+import type { Consumer } from './consumer.js';
+import { withDeliveryCount } from './delivery-count.js';
+import { Cancelled, ReplyDelivery, ServerClosed } from './outputs.js';
+import { Outstanding } from './outstanding.js';
+import { Prefetch } from './prefetch.js';
+import { Settler } from './settler.js';
+
+/** What `basic.get-ok` tells (rule Q7). */
+export interface Got {
+  readonly deliveryTag: number;
+  readonly redelivered: boolean;
+  readonly message: Message;
+  readonly queue: string;
+  /** Ready messages left. */
+  readonly messageCount: number;
+  readonly deliveryCount: number;
+}
+
+/** A channel's receiving half: its consumers, their limits, and the tags of what is handed out. */
+export class Receiver {
+  readonly consumers = new Map<string, Consumer>();
+  /** The shared limit of `basic.qos` with global (rule Q4). */
+  readonly prefetch = new Prefetch(0);
+  /** The limit of consumers that start from now on (rule Q4). */
+  consumerPrefetch = 0;
+  /** False while the client's side cannot take more. */
+  isFlowing = true;
+  readonly settler: Settler;
+  readonly #timeout: AckTimeout;
+  #replyAddress: string | undefined;
+  #replyTag = '';
+  #lastTag = 0;
+
+  constructor(readonly channel: Channel) {
+    this.settler = new Settler(channel, this);
+    this.#timeout = new AckTimeout(
+      channel.agenda.wakeups,
+      this.settler.unacked,
+      () => this.#lastTag,
+      () => this.#ackTimedOut(),
+    );
+  }
+
+  /** Where replies to this channel's requests go (rule S1). */
+  get replyAddress(): string | undefined {
+    return this.#replyAddress;
+  }
+
+  /** `basic.qos` (rule Q4). */
+  limit(prefetchCount: number, global: boolean, prefetchSize: number): void {
+    if (prefetchSize !== 0) throw notImplemented(`prefetch_size!=0 (${prefetchSize})`);
+    if (!global) this.consumerPrefetch = prefetchCount;
+    else this.#limitAll(prefetchCount);
+  }
+
+  /** A queue gives this channel a message for one of its consumers. */
+  handOut(queue: Queue, entry: Entry, consumer: Consumer): void {
+    const message = queue.declared.type === 'quorum' ? withDeliveryCount(entry, false) : entry.message;
+    const tag = ++this.#lastTag;
+    const delivery = new Outstanding(this.channel, tag, queue, entry, consumer, entry.returns > 0, message);
+    if (consumer.noAck) {
+      queue.settle(entry);
+    } else {
+      this.#hold(delivery);
+      consumer.prefetch.unsettled++;
+      this.prefetch.unsettled++;
+    }
+    this.channel.agenda.output(delivery);
+  }
+
+  /** `basic.get`. */
+  fetch(queue: Queue, noAck: boolean, now: number): Got | undefined {
+    const entry = queue.take(now);
+    if (entry === undefined) return undefined;
+    const message = queue.declared.type === 'quorum' ? withDeliveryCount(entry, true) : entry.message;
+    const deliveryTag = ++this.#lastTag;
+    const redelivered = entry.returns > 0;
+    if (noAck) queue.settle(entry);
+    else this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message));
+    const { length: messageCount, name } = queue;
+    return { deliveryTag, redelivered, message, queue: name, messageCount, deliveryCount: entry.returns };
+  }
+
+  /** A consumer's delivery was settled: it, and others under the channel's limit, may have room again. */
+  released(consumer: Consumer): void {
+    consumer.prefetch.unsettled--;
+    const wasFull = !this.prefetch.hasRoom;
+    this.prefetch.unsettled--;
+    if (wasFull) this.reviveAll();
+    else consumer.revive();
+  }
+
+  reviveAll(): void {
+    for (const consumer of this.consumers.values()) consumer.revive();
+  }
+
+  /** An unknown tag is fine (rule Q1). Deliveries of the consumer stay outstanding. */
+  cancel(tag: string, now: number): void {
+    if (this.#replyAddress !== undefined && tag === this.#replyTag) this.#dropReplies();
+    const consumer = this.consumers.get(tag);
+    this.consumers.delete(tag);
+    consumer?.queue.removeConsumer(consumer, now);
+  }
+
+  /** A queue went and took a consumer with it (rule Q6). */
+  ended(consumer: Consumer): void {
+    this.consumers.delete(consumer.tag);
+    this.channel.agenda.output(new Cancelled(this.channel, consumer.tag));
+  }
+
+  has(tag: string): boolean {
+    return this.consumers.has(tag) || (this.#replyAddress !== undefined && tag === this.#replyTag);
+  }
+
+  /** Becomes the taker of direct replies (rule S1). */
+  takeReplies(tag: string): void {
+    if (this.#replyAddress !== undefined) throw preconditionFailed('reply consumer already set');
+    const { replies, names } = this.channel.vhost;
+    this.#replyTag = tag;
+    this.#replyAddress = replies.add(names.token(), this);
+  }
+
+  takeReply(message: Message): void {
+    this.channel.agenda.output(new ReplyDelivery(this.channel, this.#replyTag, ++this.#lastTag, message));
+  }
+
+  /** The channel ends: consumers go, then everything outstanding returns. */
+  end(now: number): void {
+    this.#timeout.stop();
+    this.#dropReplies();
+    const consumers = [...this.consumers.values()];
+    this.consumers.clear();
+    for (const consumer of consumers) consumer.queue.removeConsumer(consumer, now);
+    this.settler.recover(now);
+  }
+
+  #hold(delivery: Outstanding): void {
+    if (this.settler.unacked.count === 0) this.#timeout.start(this.channel.agenda.clock);
+    this.settler.unacked.add(delivery);
+  }
+
+  #limitAll(count: number): void {
+    for (const { queue } of this.consumers.values()) {
+      if (queue.declared.type !== 'quorum' || count === 0) continue;
+      const where = `queue '${queue.name}' in vhost '${this.channel.vhost.name}'`;
+      throw notImplemented(`${where} does not support global qos`); // rule D10
+    }
+    this.prefetch.limit = count;
+    this.reviveAll();
+  }
+
+  #dropReplies(): void {
+    if (this.#replyAddress === undefined) return;
+    this.channel.vhost.replies.remove(this.#replyAddress);
+    this.#replyAddress = undefined;
+  }
+
+  #ackTimedOut(): void {
+    const error = preconditionFailed(
+      `delivery acknowledgement on channel ${this.channel.number} timed out. Timeout value used: ${consumerTimeout} ms. ` +
+        'This timeout value can be configured, see consumers doc guide to learn more',
+    );
+    this.channel.end();
+    this.channel.agenda.output(new ServerClosed(this.channel, error));
+  }
+}

@@ -1,0 +1,65 @@
+import type { FieldTable } from '../../message/index.js';
+import { preconditionFailed } from '../errors.js';
+import type { Channel } from './channel.js';
+import type { Outstanding } from './outstanding.js';
+import type { Receiver } from './receiver.js';
+import type { Settlement } from './transaction.js';
+import { Unacked } from './unacked.js';
+
+/** A channel's settling half: what is in the client's hands and how it leaves them. */
+export class Settler {
+  readonly unacked = new Unacked();
+
+  constructor(
+    readonly channel: Channel,
+    readonly receiver: Receiver,
+  ) {}
+
+  /** Ack, nack, reject. @throws 406 when the tag is not outstanding here (rule A4) */
+  settle(tag: number, multiple: boolean, settlement: Settlement, headers: FieldTable | undefined, now: number): void {
+    const held = this.channel.transaction;
+    if (!multiple) {
+      const record = this.unacked.take(tag);
+      if (record === undefined) throw preconditionFailed(`unknown delivery tag ${tag}`);
+      if (held !== undefined) held.settlements.push({ records: [record], settlement, headers });
+      else this.#apply(record, settlement, headers, now);
+      return;
+    }
+    const records = this.#upTo(tag);
+    if (held !== undefined) held.settlements.push({ records, settlement, headers });
+    else this.applyAll(records, settlement, headers, now);
+  }
+
+  /** `basic.recover`: everything outstanding comes back (rule Q5). */
+  recover(now: number): void {
+    this.applyAll(this.unacked.takeUpTo(0), 'requeue', undefined, now);
+  }
+
+  applyAll(
+    records: readonly Outstanding[],
+    settlement: Settlement,
+    headers: FieldTable | undefined,
+    now: number,
+  ): void {
+    for (const record of records) this.#apply(record, settlement, headers, now);
+  }
+
+  /** A transaction forgot them: they are outstanding again (rule K8). */
+  restore(records: readonly Outstanding[]): void {
+    this.unacked.restore(records);
+  }
+
+  /** Tag 0 is everything, and no error when there is nothing (rule A3); a tag beyond the last is one (rule A4). */
+  #upTo(tag: number): readonly Outstanding[] {
+    if (tag !== 0 && !this.unacked.reaches(tag)) throw preconditionFailed(`unknown delivery tag ${tag}`);
+    return this.unacked.takeUpTo(tag);
+  }
+
+  #apply(record: Outstanding, settlement: Settlement, headers: FieldTable | undefined, now: number): void {
+    const { from, entry, consumer } = record;
+    if (settlement === 'ack') from.settle(entry);
+    else if (settlement === 'reject') from.reject(entry, now, headers);
+    else from.giveBack(entry, now);
+    if (consumer !== undefined) this.receiver.released(consumer);
+  }
+}

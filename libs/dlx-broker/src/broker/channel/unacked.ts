@@ -1,0 +1,108 @@
+import { Deque } from '../deque.js';
+import type { Outstanding } from './outstanding.js';
+
+/**
+ * A channel's unsettled deliveries in the order of their tags. Settled ones stay as gaps until the front is reached or
+ * gaps outnumber the rest; so settling costs the same in any order, and a message held for ever holds nothing else.
+ */
+export class Unacked {
+  readonly #records = new Deque<Outstanding>();
+  #gaps = 0;
+
+  get count(): number {
+    return this.#records.length - this.#gaps;
+  }
+
+  add(record: Outstanding): void {
+    this.#records.push(record);
+  }
+
+  /** The oldest unsettled one. */
+  first(): Outstanding | undefined {
+    return this.#records.first();
+  }
+
+  /** Removes and returns the delivery with this tag; undefined when it is not outstanding (rule A4). */
+  take(tag: number): Outstanding | undefined {
+    const record = this.#find(tag);
+    if (record === undefined || record.settled) return undefined;
+    record.settled = true;
+    this.#gaps++;
+    this.#trim();
+    return record;
+  }
+
+  /** Whether there is an outstanding delivery with this tag or a later one. */
+  reaches(tag: number): boolean {
+    for (let index = this.#records.length - 1; index >= 0; index--) {
+      const record = this.#records.at(index) as Outstanding;
+      if (!record.settled) return record.deliveryTag >= tag;
+    }
+    return false;
+  }
+
+  /** Takes records back that {@link take} or {@link takeUpTo} had removed. */
+  restore(records: readonly Outstanding[]): void {
+    for (const record of records) record.settled = false;
+    const all = new Set(records);
+    this.#records.each((record) => {
+      if (!record.settled) all.add(record);
+    });
+    this.#records.clear();
+    this.#gaps = 0;
+    for (const record of [...all].sort((a, b) => a.deliveryTag - b.deliveryTag)) this.#records.push(record);
+  }
+
+  /** Removes and returns all up to and including the tag, 0 for all there are, in the order of the tags (rule A3). */
+  takeUpTo(tag: number): Outstanding[] {
+    const taken: Outstanding[] = [];
+    for (let record = this.#records.first(); record !== undefined; record = this.#records.first()) {
+      if (tag !== 0 && record.deliveryTag > tag) break;
+      this.#records.shift();
+      if (record.settled) {
+        this.#gaps--;
+      } else {
+        record.settled = true;
+        taken.push(record);
+      }
+    }
+    this.#trim();
+    return taken;
+  }
+
+  /** From the oldest to the newest, without changing anything. */
+  each(visit: (record: Outstanding) => void): void {
+    this.#records.each((record) => {
+      if (!record.settled) visit(record);
+    });
+  }
+
+  #find(tag: number): Outstanding | undefined {
+    const first = this.#records.first();
+    if (first === undefined || tag < first.deliveryTag) return undefined;
+    // Without no-ack deliveries and clearing of gaps the tags are dense, and the first look finds it.
+    const guess = this.#records.at(tag - first.deliveryTag);
+    if (guess?.deliveryTag === tag) return guess;
+    let low = 0;
+    let high = this.#records.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >>> 1;
+      const record = this.#records.at(middle) as Outstanding;
+      if (record.deliveryTag === tag) return record;
+      if (record.deliveryTag < tag) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  }
+
+  #trim(): void {
+    for (let first = this.#records.first(); first?.settled; first = this.#records.first()) {
+      this.#records.shift();
+      this.#gaps--;
+    }
+    if (this.#gaps > 64 && this.#gaps > this.count) {
+      this.#records.filter((record) => !record.settled);
+      this.#gaps = 0;
+    }
+  }
+}

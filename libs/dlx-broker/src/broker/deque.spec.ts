@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Deque } from './deque.js';
+
+describe('a deque', () => {
+  it('does what an array does, whatever the order of commands', () => {
+    const command = fc.oneof(
+      fc.record({ do: fc.constant('push' as const), value: fc.nat() }),
+      fc.record({ do: fc.constant('shift' as const) }),
+      fc.record({ do: fc.constant('filter' as const), value: fc.integer({ min: 2, max: 5 }) }),
+      fc.record({ do: fc.constant('clear' as const) }),
+    );
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 300 }), (commands) => {
+        const deque = new Deque<number>();
+        let array: number[] = [];
+        for (const step of commands) {
+          if (step.do === 'push') array.push(step.value);
+          if (step.do === 'push') deque.push(step.value);
+          if (step.do === 'shift') expect(deque.shift()).toBe(array.shift());
+          if (step.do === 'filter') {
+            array = array.filter((value) => value % step.value !== 0);
+            deque.filter((value) => value % step.value !== 0);
+          }
+          if (step.do === 'clear' && array.length > 20) {
+            array = [];
+            deque.clear();
+          }
+          expect(deque.length).toBe(array.length);
+          expect(deque.first()).toBe(array[0]);
+          expect(deque.at(1)).toBe(array[1]);
+          const seen: number[] = [];
+          deque.each((value) => void seen.push(value));
+          expect(seen).toEqual(array);
+        }
+      }),
+    );
+  });
+
+  it('gives back the room of what left, and stays in order', () => {
+    const deque = new Deque<number>();
+    for (let round = 0; round < 3; round++) {
+      for (let index = 0; index < 10_000; index++) deque.push(index);
+      for (let index = 0; index < 10_000; index++) expect(deque.shift()).toBe(index);
+    }
+    expect(deque.shift()).toBeUndefined();
+  });
+});

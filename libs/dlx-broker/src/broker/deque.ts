@@ -1,0 +1,68 @@
+/** A queue with two ends in one ring of slots: push and shift cost the same at any length (never `Array.shift`). */
+export class Deque<T> {
+  #slots: (T | undefined)[] = new Array<T | undefined>(8);
+  #head = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(value: T): void {
+    if (this.#length === this.#slots.length) this.#resize(this.#length * 2);
+    this.#slots[(this.#head + this.#length) & (this.#slots.length - 1)] = value;
+    this.#length++;
+  }
+
+  first(): T | undefined {
+    return this.#slots[this.#head];
+  }
+
+  /** The value `index` places behind the first. */
+  at(index: number): T | undefined {
+    return index < this.#length ? this.#slots[(this.#head + index) & (this.#slots.length - 1)] : undefined;
+  }
+
+  shift(): T | undefined {
+    const value = this.#slots[this.#head];
+    if (this.#length === 0) return undefined;
+    this.#slots[this.#head] = undefined;
+    this.#head = (this.#head + 1) & (this.#slots.length - 1);
+    this.#length--;
+    if (this.#length < this.#slots.length >> 3 && this.#slots.length > 64) this.#resize(this.#slots.length >> 1);
+    return value;
+  }
+
+  clear(): void {
+    this.#slots = new Array<T | undefined>(8);
+    this.#head = 0;
+    this.#length = 0;
+  }
+
+  /** Calls `visit` from the first to the last; false ends it. */
+  each(visit: (value: T) => boolean | void): void {
+    for (let index = 0; index < this.#length; index++) {
+      if (visit(this.#slots[(this.#head + index) & (this.#slots.length - 1)] as T) === false) return;
+    }
+  }
+
+  /** Keeps what `wanted` says, in order. */
+  filter(wanted: (value: T) => boolean): void {
+    let kept = 0;
+    const mask = this.#slots.length - 1;
+    for (let index = 0; index < this.#length; index++) {
+      const value = this.#slots[(this.#head + index) & mask] as T;
+      if (wanted(value)) this.#slots[(this.#head + kept++) & mask] = value;
+    }
+    for (let index = kept; index < this.#length; index++) this.#slots[(this.#head + index) & mask] = undefined;
+    this.#length = kept;
+  }
+
+  #resize(capacity: number): void {
+    const slots = new Array<T | undefined>(capacity);
+    const mask = this.#slots.length - 1;
+    for (let index = 0; index < this.#length; index++) slots[index] = this.#slots[(this.#head + index) & mask];
+    this.#slots = slots;
+    this.#head = 0;
+  }
+}

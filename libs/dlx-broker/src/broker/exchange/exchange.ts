@@ -1,0 +1,99 @@
+import type { FieldTable, Message } from '../../message/index.js';
+import { Queue } from '../queue/queue.js';
+import { bindingIdentity } from './binding-identity.js';
+import type { Binding, Router } from './router.js';
+
+/** Where a binding may lead. */
+export type Destination = Queue | Exchange;
+
+export interface ExchangeDeclared {
+  readonly name: string;
+  readonly type: string;
+  readonly durable: boolean;
+  readonly autoDelete: boolean;
+  readonly internal: boolean;
+  readonly arguments: FieldTable;
+}
+
+/** An exchange: its declaration, its bindings, and the router of its type. */
+export class Exchange {
+  readonly name: string;
+  readonly declared: ExchangeDeclared;
+  /** Exchanges that have a binding to this one, to be told when it goes. */
+  readonly boundTo = new Set<Exchange>();
+  /** Takes what no binding wants (rule G6): by argument, else by policy. */
+  alternate: string | undefined;
+  policy: string | undefined;
+  readonly #router: Router<Destination>;
+  readonly #bindings = new Map<Destination, Map<string, Binding<Destination>>>();
+  #exchangesBound = 0;
+  #bindingCount = 0;
+
+  constructor(declared: ExchangeDeclared, router: Router<Destination>) {
+    this.name = declared.name;
+    this.declared = declared;
+    this.#router = router;
+  }
+
+  get bindingCount(): number {
+    return this.#bindingCount;
+  }
+
+  /** Whether what it finds are queues only, and nothing else is asked when it finds none: the common case. */
+  get isPlain(): boolean {
+    return this.#exchangesBound === 0 && this.alternate === undefined;
+  }
+
+  bindings(): readonly Binding<Destination>[] {
+    return [...this.#bindings.values()].flatMap((of) => [...of.values()]);
+  }
+
+  /** Binding twice is one binding (rule P5): false. */
+  bind(destination: Destination, bindingKey: string, args: FieldTable): boolean {
+    let known = this.#bindings.get(destination);
+    if (known === undefined) this.#bindings.set(destination, (known = new Map()));
+    const identity = bindingIdentity(bindingKey, args);
+    if (known.has(identity)) return false;
+    const binding = { destination, bindingKey, arguments: args };
+    known.set(identity, binding);
+    this.#router.bind(binding);
+    this.#bindingCount++;
+    if (destination instanceof Exchange) this.#exchangesBound++;
+    destination.boundTo.add(this);
+    return true;
+  }
+
+  /** A binding that is not there is fine (rule P5): false. */
+  unbind(destination: Destination, bindingKey: string, args: FieldTable): boolean {
+    const known = this.#bindings.get(destination);
+    const identity = bindingIdentity(bindingKey, args);
+    const binding = known?.get(identity);
+    if (known === undefined || binding === undefined) return false;
+    known.delete(identity);
+    this.#remove(binding);
+    if (known.size === 0) {
+      this.#bindings.delete(destination);
+      destination.boundTo.delete(this);
+    }
+    return true;
+  }
+
+  /** The destination is gone. */
+  forget(destination: Destination): void {
+    const known = this.#bindings.get(destination);
+    if (known === undefined) return;
+    this.#bindings.delete(destination);
+    for (const binding of known.values()) this.#remove(binding);
+  }
+
+  /** Adds the destinations of the message for this key. */
+  route(message: Message, routingKey: string, into: Set<Destination>): void {
+    this.#router.route(message, routingKey, into);
+  }
+
+  #remove(binding: Binding<Destination>): void {
+    this.#router.unbind(binding);
+    this.#bindingCount--;
+    if (binding.destination instanceof Exchange) this.#exchangesBound--;
+  }
+}

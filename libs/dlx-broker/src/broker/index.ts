@@ -1,0 +1,17 @@
+export { Broker, type BrokerOptions, type ConnectOptions } from './broker.js';
+export { Channel } from './channel/channel.js';
+export type { Got } from './channel/receiver.js';
+export { Connection } from './channel/connection.js';
+export type { ConsumeOptions } from './channel/consume.js';
+export type { PublishOptions } from './channel/publisher.js';
+export type { ExchangeOptions } from './declare-exchange.js';
+export type { QueueOk, QueueOptions } from './declare-queue.js';
+export * from './errors.js';
+export * from './ports.js';
+export { type ProfileName, profiles } from './profile.js';
+export { Queue } from './queue/queue.js';
+export { queueArguments } from './queue/arguments.js';
+export { Outcome, VirtualHost } from './virtual-host.js';
+export type { Access, AccessKind, Permissions, Right, User, UserPermissions } from './access.js';
+export { type Matcher, PatternError, type Patterns } from './patterns.js';
+export { type Policy, PolicyError, type PolicyRequest } from './policy.js';

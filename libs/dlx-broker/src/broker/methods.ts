@@ -1,0 +1,30 @@
+import type { MethodId } from './errors.js';
+
+/** Class and method ids of the methods an error can be blamed on. */
+export const methods = {
+  connectionOpen: [10, 40],
+  channelOpen: [20, 10],
+  channelFlow: [20, 20],
+  exchangeDeclare: [40, 10],
+  exchangeDelete: [40, 20],
+  exchangeBind: [40, 30],
+  exchangeUnbind: [40, 40],
+  queueDeclare: [50, 10],
+  queueBind: [50, 20],
+  queuePurge: [50, 30],
+  queueDelete: [50, 40],
+  queueUnbind: [50, 50],
+  basicQos: [60, 10],
+  basicConsume: [60, 20],
+  basicCancel: [60, 30],
+  basicPublish: [60, 40],
+  basicGet: [60, 70],
+  basicAck: [60, 80],
+  basicReject: [60, 90],
+  basicRecover: [60, 110],
+  basicNack: [60, 120],
+  confirmSelect: [85, 10],
+  txSelect: [90, 10],
+  txCommit: [90, 20],
+  txRollback: [90, 30],
+} as const satisfies Record<string, MethodId>;

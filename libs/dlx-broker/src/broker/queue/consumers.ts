@@ -1,0 +1,101 @@
+import { Deque } from '../deque.js';
+import type { Entry } from './entry.js';
+
+/** What a queue knows of a consumer. Its prefetch and its channel are its own affair. */
+export interface Taker {
+  readonly priority: number;
+  readonly exclusive: boolean;
+  /** False while its prefetch, its channel or its socket is full (rule J4). It tells the queue when that ends. */
+  canTake(): boolean;
+  take(entry: Entry): void;
+  /** The queue is gone (rule Q6). */
+  cancelledByServer(): void;
+}
+
+/** Consumers of one priority, in turn (rule J5). Those found full wait outside until they say they have room. */
+interface Rank {
+  readonly priority: number;
+  readonly ring: Deque<Taker>;
+}
+
+/** A queue's consumers, and whose turn it is: the highest priority that can take a message first (rule Q3). */
+export class Consumers {
+  /** In the order they came; the first is the active one of a single-active-consumer queue (rule R3). */
+  readonly #all = new Set<Taker>();
+  readonly #ringing = new Set<Taker>();
+  readonly #ranks: Rank[] = [];
+
+  constructor(readonly singleActive: boolean) {}
+
+  get count(): number {
+    return this.#all.size;
+  }
+
+  get hasExclusive(): boolean {
+    for (const taker of this.#all) return taker.exclusive;
+    return false;
+  }
+
+  /** The one that gets the messages of a single-active-consumer queue. */
+  get active(): Taker | undefined {
+    for (const taker of this.#all) return taker;
+    return undefined;
+  }
+
+  add(taker: Taker): void {
+    this.#all.add(taker);
+    this.#enter(taker);
+  }
+
+  remove(taker: Taker): void {
+    this.#all.delete(taker);
+    if (this.#ringing.delete(taker)) this.#rank(taker.priority).ring.filter((other) => other !== taker);
+  }
+
+  /** It has room again. */
+  revive(taker: Taker): void {
+    if (this.#all.has(taker) && !this.#ringing.has(taker)) this.#enter(taker);
+  }
+
+  /** Who gets the next message; undefined when nobody can take one. */
+  next(): Taker | undefined {
+    if (this.singleActive) {
+      const active = this.active;
+      return active?.canTake() ? active : undefined;
+    }
+    for (const { ring } of this.#ranks) {
+      for (let taker = ring.shift(); taker !== undefined; taker = ring.shift()) {
+        if (taker.canTake()) {
+          ring.push(taker);
+          return taker;
+        }
+        this.#ringing.delete(taker);
+      }
+    }
+    return undefined;
+  }
+
+  /** Empties the house; the caller tells them. */
+  removeAll(): Taker[] {
+    const all = [...this.#all];
+    this.#all.clear();
+    this.#ringing.clear();
+    this.#ranks.length = 0;
+    return all;
+  }
+
+  #enter(taker: Taker): void {
+    this.#ringing.add(taker);
+    this.#rank(taker.priority).ring.push(taker);
+  }
+
+  #rank(priority: number): Rank {
+    let index = this.#ranks.findIndex((rank) => rank.priority <= priority);
+    if (index < 0) index = this.#ranks.length;
+    const found = this.#ranks[index];
+    if (found?.priority === priority) return found;
+    const rank: Rank = { priority, ring: new Deque<Taker>() };
+    this.#ranks.splice(index, 0, rank);
+    return rank;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Entry } from './entry.js';
+import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
+
+/** One ready list per priority; what is first is the oldest of the highest (rules R1, C11). */
+export class PriorityList implements Ready {
+  readonly #lists: (ReadyList | undefined)[];
+  #highest = 0;
+  #length = 0;
+  #bytes = 0;
+
+  constructor(readonly maxPriority: number) {
+    this.#lists = new Array<ReadyList | undefined>(maxPriority + 1);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(entry: Entry): void {
+    this.#listOf(entry).push(entry);
+  }
+
+  giveBack(entry: Entry, to: ReturnTo): void {
+    this.#listOf(entry).giveBack(entry, to);
+  }
+
+  first(): Entry | undefined {
+    return this.#top()?.first();
+  }
+
+  shift(): Entry | undefined {
+    const entry = this.#top()?.shift();
+    if (entry === undefined) return undefined;
+    this.#length--;
+    this.#bytes -= entry.message.body.length;
+    return entry;
+  }
+
+  clear(): void {
+    this.#lists.fill(undefined);
+    this.#length = 0;
+    this.#bytes = 0;
+    this.#highest = 0;
+  }
+
+  each(visit: (entry: Entry) => boolean | void): void {
+    let going = true;
+    for (let priority = this.maxPriority; priority >= 0 && going; priority--) {
+      this.#lists[priority]?.each((entry) => (going = visit(entry) !== false));
+    }
+  }
+
+  #listOf(entry: Entry): ReadyList {
+    const priority = Math.min(entry.message.properties.priority ?? 0, this.maxPriority); // rule R1
+    if (priority > this.#highest) this.#highest = priority;
+    this.#length++;
+    this.#bytes += entry.message.body.length;
+    return (this.#lists[priority] ??= new ReadyList());
+  }
+
+  #top(): ReadyList | undefined {
+    while (this.#highest > 0 && (this.#lists[this.#highest]?.length ?? 0) === 0) this.#highest--;
+    return this.#lists[this.#highest];
+  }
+}

@@ -1,0 +1,79 @@
+import { Deque } from '../deque.js';
+import type { Entry } from './entry.js';
+import { Returned } from './returned.js';
+
+/** Where a returned message goes: classic queues know one way, quorum queues two (rules J2, D5). */
+export type ReturnTo = 'original' | 'front' | 'back';
+
+/** What a queue asks of its waiting messages, with or without priorities. */
+export interface Ready {
+  readonly length: number;
+  /** Sum of the bodies (rule C1). */
+  readonly bytes: number;
+  push(entry: Entry): void;
+  giveBack(entry: Entry, to: ReturnTo): void;
+  first(): Entry | undefined;
+  shift(): Entry | undefined;
+  clear(): void;
+  /** From the next to be delivered to the last, without touching them; false ends it. */
+  each(visit: (entry: Entry) => boolean | void): void;
+}
+
+/**
+ * Messages waiting in one line. Whatever was taken from it and comes back was ahead of all that still waits in it, so
+ * the returned ones stand before the line and the line itself is a plain deque.
+ */
+export class ReadyList implements Ready {
+  readonly #line = new Deque<Entry>();
+  #returned: Returned | undefined;
+  #bytes = 0;
+
+  get length(): number {
+    return this.#line.length + (this.#returned === undefined ? 0 : this.#returned.length);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(entry: Entry): void {
+    this.#bytes += entry.message.body.length;
+    this.#line.push(entry);
+  }
+
+  giveBack(entry: Entry, to: ReturnTo): void {
+    if (to === 'back') return this.push(entry);
+    this.#bytes += entry.message.body.length;
+    this.#returned ??= new Returned();
+    this.#returned.add(entry, to);
+  }
+
+  first(): Entry | undefined {
+    return this.#returned?.first() ?? this.#line.first();
+  }
+
+  shift(): Entry | undefined {
+    let entry: Entry | undefined;
+    if (this.#returned !== undefined) {
+      entry = this.#returned.shift();
+      if (this.#returned.length === 0) this.#returned = undefined;
+    } else {
+      entry = this.#line.shift();
+    }
+    if (entry !== undefined) this.#bytes -= entry.message.body.length;
+    return entry;
+  }
+
+  clear(): void {
+    this.#line.clear();
+    this.#returned = undefined;
+    this.#bytes = 0;
+  }
+
+  each(visit: (entry: Entry) => boolean | void): void {
+    let going = true;
+    const step = (entry: Entry): boolean => (going = visit(entry) !== false);
+    this.#returned?.each(step);
+    if (going) this.#line.each(step);
+  }
+}

@@ -1,0 +1,34 @@
+import type { Message } from '../message/index.js';
+
+/** The pseudo-queue a client consumes from to get replies without a queue of its own (rule S1). */
+export const replyQueue = 'amq.rabbitmq.reply-to';
+
+/** Who takes the replies to an address. */
+export interface ReplyTaker {
+  takeReply(message: Message): void;
+}
+
+/** The addresses of those who wait for replies. */
+export class ReplyAddresses {
+  readonly #takers = new Map<string, ReplyTaker>();
+
+  /** @returns the address to be put into reply-to */
+  add(token: string, taker: ReplyTaker): string {
+    const address = `${replyQueue}.${token}`;
+    this.#takers.set(address, taker);
+    return address;
+  }
+
+  remove(address: string): void {
+    this.#takers.delete(address);
+  }
+
+  has(address: string): boolean {
+    return this.#takers.has(address);
+  }
+
+  /** Hands a message published to the default exchange to whoever has this address; nobody is told when it is gone. */
+  deliver(message: Message): void {
+    if (message.routingKey.startsWith(replyQueue)) this.#takers.get(message.routingKey)?.takeReply(message);
+  }
+}

@@ -1,0 +1,221 @@
+import { closesCycle, type FieldTable, type Message } from '../message/index.js';
+import type { Access, AccessKind, Right, User } from './access.js';
+import type { Agenda } from './agenda.js';
+import type { Connection } from './channel/connection.js';
+import { readdress } from './dead-letter.js';
+import { locked } from './declare-queue.js';
+import type { Deque } from './deque.js';
+import { noExchange, noQueue } from './errors.js';
+import { DefaultRouter } from './exchange/default.js';
+import { type Destination, Exchange, type ExchangeDeclared } from './exchange/exchange.js';
+import { predeclaredExchanges } from './exchange/predeclared.js';
+import type { Router } from './exchange/router.js';
+import { type ExchangeKind, exchangeTypes } from './exchange/types.js';
+import type { Journal, Names } from './ports.js';
+import type { Profile } from './profile.js';
+import type { DeadLetter } from './queue/dead-letter.js';
+import { Queue, type QueueDeclared, type QueueHome } from './queue/queue.js';
+import { ReplyAddresses } from './reply-addresses.js';
+import { Routing } from './routing.js';
+import type { Wakeups } from './wakeups.js';
+import type { PolicyRequest } from './policy.js';
+import type { PolicyBook } from './policy-book.js';
+
+/** What a virtual host gets from its broker. */
+export interface VirtualHostParts {
+  readonly agenda: Agenda;
+  readonly access: Access;
+  readonly names: Names;
+  readonly profile: Profile;
+  readonly policies: PolicyBook;
+}
+
+/** What a publish came to; both can be true at once (rule C10). */
+export const enum Outcome {
+  Unroutable = 0,
+  Routed = 1,
+  Refused = 2,
+}
+
+/** Where the rooms meet. It knows exchanges and queues and walks every message from one to the other. */
+export class VirtualHost implements QueueHome {
+  readonly exchanges = new Map<string, Exchange>();
+  readonly queues = new Map<string, Queue>();
+  readonly connections = new Set<Connection>();
+  readonly replies = new ReplyAddresses();
+  readonly agenda: Agenda;
+  readonly names: Names;
+  readonly profile: Profile;
+  readonly policies: PolicyBook;
+  readonly #access: Access;
+  readonly #routing = new Routing((name) => this.exchanges.get(name));
+
+  constructor(
+    readonly name: string,
+    parts: VirtualHostParts,
+  ) {
+    this.agenda = parts.agenda;
+    this.names = parts.names;
+    this.profile = parts.profile;
+    this.policies = parts.policies;
+    this.#access = parts.access;
+    for (const declared of predeclaredExchanges) this.addExchange(declared);
+  }
+
+  get wakeups(): Wakeups {
+    return this.agenda.wakeups;
+  }
+
+  get dead(): Deque<DeadLetter> {
+    return this.agenda.dead;
+  }
+
+  get journal(): Journal | undefined {
+    return this.agenda.journal;
+  }
+
+  attend(queue: Queue): void {
+    this.agenda.attend(queue);
+  }
+
+  drop(queue: Queue): void {
+    this.removeQueue(queue);
+  }
+
+  /** The front door of the walk: one exchange, its queues, and what each makes of the message. */
+  publish(message: Message, exchange: Exchange, now: number): Outcome {
+    let outcome = Outcome.Unroutable;
+    for (const queue of this.#routing.route(exchange, message)) {
+      outcome |= queue.enqueue(message, now) ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
+    }
+    if (exchange.name === '') this.replies.deliver(message);
+    return outcome;
+  }
+
+  /** One step of the walk after a death; what dies on the way there joins the agenda's list. */
+  carry(letter: DeadLetter, now: number): void {
+    const exchange = this.exchanges.get(letter.exchange); // rule F2: resolved at each death
+    if (exchange === undefined) return letter.queue.finish(letter, false, now);
+    const message = readdress(letter, this.profile.dialect);
+    const headers = message.properties.headers as FieldTable;
+    let arrived = false;
+    let refused = false;
+    for (const queue of this.#routing.route(exchange, message)) {
+      if (letter.delivered?.has(queue)) continue;
+      if (closesCycle(headers, queue.name)) continue; // rule I2
+      if (!queue.enqueue(message, now)) refused = true;
+      else if (letter.retained) (letter.delivered ??= new Set()).add(queue);
+      arrived = true;
+    }
+    if (exchange.name === '') this.replies.deliver(message); // rule G9
+    letter.queue.finish(letter, (arrived || letter.delivered !== undefined) && !refused, now);
+  }
+
+  /** @throws 404 */
+  exchange(name: string): Exchange {
+    const exchange = this.exchanges.get(name);
+    if (exchange === undefined) throw noExchange(name, this.name);
+    return exchange;
+  }
+
+  /** @throws 404, or 405 when it is another connection's exclusive queue (rule O4) */
+  queueFor(connection: Connection, name: string): Queue {
+    const queue = this.queues.get(name);
+    if (queue === undefined) throw noQueue(name, this.name);
+    const { owner } = queue.declared;
+    if (owner !== undefined && owner !== connection) throw locked(name, this.name);
+    return queue;
+  }
+
+  /** @throws 403 unless the user may (section N of the rules) */
+  check(user: User | undefined, right: Right, kind: AccessKind, name: string): void {
+    if (user !== undefined) this.#access.check(user.name, this.name, right, kind, name);
+  }
+
+  addExchange(declared: ExchangeDeclared): Exchange {
+    const exchange = new Exchange(declared, this.#router(declared));
+    this.exchanges.set(declared.name, exchange);
+    this.policies.applyToExchange(exchange);
+    this.journal?.changed({ kind: 'exchange', change: 'added', vhost: this.name, name: declared.name });
+    return exchange;
+  }
+
+  removeExchange(exchange: Exchange): void {
+    this.exchanges.delete(exchange.name);
+    for (const source of exchange.boundTo) this.#forget(source, exchange);
+    for (const { destination } of exchange.bindings()) destination.boundTo.delete(exchange);
+    this.journal?.changed({ kind: 'exchange', change: 'removed', vhost: this.name, name: exchange.name });
+  }
+
+  addQueue(declared: QueueDeclared, now: number): Queue {
+    const queue = new Queue(this, declared, this.policies.settingsOf(declared), now);
+    this.policies.nameOn(queue);
+    this.queues.set(queue.name, queue);
+    declared.owner?.exclusiveQueues.add(queue);
+    this.journal?.changed({ kind: 'queue', change: 'added', vhost: this.name, name: queue.name });
+    return queue;
+  }
+
+  removeQueue(queue: Queue): void {
+    if (queue.deleted) return;
+    this.queues.delete(queue.name);
+    queue.declared.owner?.exclusiveQueues.delete(queue);
+    for (const source of queue.boundTo) this.#forget(source as Exchange, queue);
+    for (const taker of queue.end()) taker.cancelledByServer(); // rule Q6
+    this.journal?.changed({ kind: 'queue', change: 'removed', vhost: this.name, name: queue.name });
+  }
+
+  /** After a binding went: an auto-delete exchange goes with its last one as a source (rule P4). */
+  bindingRemoved(exchange: Exchange): void {
+    if (exchange.declared.autoDelete && exchange.bindingCount === 0) this.removeExchange(exchange);
+  }
+
+  /** Makes or replaces a policy; it acts at once, also on messages that wait (rule F6). @throws PolicyError */
+  setPolicy(name: string, request: PolicyRequest): 'created' | 'changed' {
+    return this.#changePolicies(name, 'added', () => this.policies.user.set(name, request));
+  }
+
+  /** False when there is none of that name. */
+  deletePolicy(name: string): boolean {
+    return this.#changePolicies(name, 'removed', () => this.policies.user.delete(name));
+  }
+
+  /** An upper bound set by whoever runs the broker (rule F12). @throws PolicyError */
+  setOperatorPolicy(name: string, request: PolicyRequest): 'created' | 'changed' {
+    return this.#changePolicies(name, 'added', () => this.policies.operator.set(name, request));
+  }
+
+  /** False when there is none of that name. */
+  deleteOperatorPolicy(name: string): boolean {
+    return this.#changePolicies(name, 'removed', () => this.policies.operator.delete(name));
+  }
+
+  #changePolicies<T>(name: string, change: 'added' | 'removed', make: () => T): T {
+    const result = make();
+    this.#applyPolicies();
+    this.journal?.changed({ kind: 'policy', change, vhost: this.name, name });
+    return result;
+  }
+
+  /** Puts the policies in force on everything there is, at once (rule F6). */
+  #applyPolicies(): void {
+    this.agenda.batch(() => {
+      const now = this.agenda.clock.now();
+      for (const exchange of this.exchanges.values()) this.policies.applyToExchange(exchange);
+      for (const queue of this.queues.values()) {
+        this.policies.nameOn(queue);
+        queue.apply(this.policies.settingsOf(queue.declared), now);
+      }
+    });
+  }
+
+  #forget(source: Exchange, destination: Destination): void {
+    source.forget(destination);
+    this.bindingRemoved(source);
+  }
+
+  #router(declared: ExchangeDeclared): Router<Destination> {
+    if (declared.name === '') return new DefaultRouter<Destination>((key) => this.queues.get(key)); // rule O7
+    return (exchangeTypes.get(declared.type) as ExchangeKind).createRouter<Destination>();
+  }
+}
