@@ -57,7 +57,7 @@ export class DlxClient extends ClientProxy {
   override close(): void {
     this.#replies?.close();
     this.#replies = undefined;
-    for (const callback of [...this.#pending.values()]) callback({ err: new Error('the client was closed') });
+    for (const callback of this.#pending.values()) callback({ err: new Error('the client was closed') });
     this.#pending.clear();
     this.#connected = false;
   }

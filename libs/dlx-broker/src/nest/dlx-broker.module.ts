@@ -8,20 +8,35 @@ import {
 } from '@nestjs/common';
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { Backend } from '../backend/index.js';
+import { EmbeddedBackend } from '../backend/embedded.js';
+import { randomNames, SystemClock, turnPace } from '../backend/host.js';
+import { policyPatterns } from '../backend/patterns.js';
+import { Broker } from '../broker/index.js';
 import { DeadLetters } from '../streams/index.js';
-import { DlxConfigurationError } from '../topology/index.js';
 import { DlxBroker } from './broker.js';
 import { captureHook } from './capture.js';
 import { DlxClient } from './client.js';
 import { HandlerSource } from './handler-source.js';
 import { defaultBrokerName, resolveOptions, type Connected, type TransportOptions } from './options.js';
 import { DlxServer } from './server.js';
-import { getDeadLettersToken, getDlxBrokerToken, getDlxClientToken, getDlxServerToken } from './tokens.js';
+import {
+  getDeadLettersToken,
+  getDlxBrokerToken,
+  getDlxClientToken,
+  getDlxConnectedToken,
+  getDlxServerToken,
+} from './tokens.js';
 
 /** What the module is told, at once or by a factory. */
 export interface DlxBrokerOptions extends TransportOptions {
-  /** A broker that somebody else opened and will close. */
+  /** The way to a broker, opened by somebody else, who closes it. Default: a broker of the application's own. */
   readonly backend?: Backend;
+  /** A broker in this process that somebody else made: shared by applications, or with a clock for tests. */
+  readonly broker?: Broker;
+  /** Of the broker in this process. Default `/`. */
+  readonly vhost?: string;
+  /** Of the broker in this process; without one everything is allowed. */
+  readonly user?: string;
 }
 
 /** What has to be known before any factory runs. */
@@ -55,14 +70,13 @@ export class DlxBrokerModule {
 }
 
 const optionsToken = (name: string = defaultBrokerName): InjectionToken => `DlxBrokerOptions:${name}`;
-const connectedToken = (name: string): InjectionToken => `DlxConnected:${name}`;
 
 function dynamicModule(
   { name = defaultBrokerName, isGlobal = true }: DlxBrokerModuleExtras,
   options: Provider,
 ): DynamicModule {
   const [broker, client, server] = [getDlxBrokerToken(name), getDlxClientToken(name), getDlxServerToken(name)];
-  const connected = connectedToken(name);
+  const connected = getDlxConnectedToken(name);
   const given = optionsToken(name);
   const deadLetters = getDeadLettersToken(name);
   const providers: Provider[] = [
@@ -107,7 +121,11 @@ function dynamicModule(
   return { module: DlxBrokerModule, global: isGlobal, providers, exports: [broker, client, server, deadLetters] };
 }
 
-function connect(options: DlxBrokerOptions): Connected {
-  if (options.backend !== undefined) return { backend: options.backend, owned: false };
-  throw new DlxConfigurationError('DlxBrokerModule: no backend');
+function connect({ backend, broker = newBroker(), vhost = '/', user }: DlxBrokerOptions): Connected {
+  if (backend !== undefined) return { backend, owned: false };
+  broker.addVirtualHost(vhost);
+  return { backend: new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) }), owned: true };
 }
+
+const newBroker = (): Broker =>
+  new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns, pace: turnPace });

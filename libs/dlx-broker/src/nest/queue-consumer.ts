@@ -1,5 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import type { Backend, BackendDelivery, Consumption } from '../backend/index.js';
+import { deathsOf } from '../message/index.js';
 import { DlxContext, patternOf } from './context.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import { matchesPattern } from './pattern.js';
@@ -105,7 +106,7 @@ export class QueueConsumer {
       return;
     }
     if (matching.length === 1) return this.#handle(delivery, context, first);
-    const data = decodePayload(delivery.message);
+    const data = payloadOf(delivery);
     let left = matching.length;
     let worst: readonly [Outcome, PlannedHandler] = [{ failed: false }, first];
     this.#atWork++;
@@ -120,7 +121,7 @@ export class QueueConsumer {
   }
 
   #handle(delivery: BackendDelivery, context: DlxContext, planned: PlannedHandler): void {
-    const data = decodePayload(delivery.message);
+    const data = payloadOf(delivery);
     const replies = this.#repliesFor(delivery, planned.handler);
     this.#atWork++;
     this.#run(planned, data, context, replies, (outcome) => {
@@ -175,3 +176,19 @@ export class QueueConsumer {
 const handles = ({ patterns, kind }: Handler, key: string): boolean =>
   patterns.length === 0 ||
   patterns.some((pattern) => (kind === 'request' ? pattern === key : matchesPattern(pattern, key)));
+
+/**
+ * What some other queue rejected may be rejected because nobody can read it: whoever takes care of dead letters gets its
+ * bytes, or they would be rejected once more and lost.
+ */
+function payloadOf({ message, queue }: BackendDelivery): unknown {
+  try {
+    return decodePayload(message);
+  } catch (error) {
+    const deaths = deathsOf(message.properties.headers);
+    const rejectedElsewhere =
+      deaths.some(({ reason }) => reason === 'rejected') && !deaths.some((death) => death.queue === queue);
+    if (rejectedElsewhere) return Buffer.from(message.body);
+    throw error;
+  }
+}

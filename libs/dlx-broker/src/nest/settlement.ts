@@ -34,6 +34,7 @@ export const noCounts = (): HandlerCounts => ({
 /** A success acks; a failure is tried again if there is a plan for that, or else dead-lettered with its reason. */
 export class Settlement {
   readonly counts: HandlerCounts = noCounts();
+  #unhooked = false;
 
   constructor(
     private readonly backend: Backend,
@@ -58,6 +59,7 @@ export class Settlement {
       delivery.ack();
       return;
     }
+    this.#checkHook(context, planned);
     const error = context.failureOr(outcome.failure);
     if (planned.retry !== undefined) this.#retry(error, outcome.failure, delivery, planned, replies);
     else {
@@ -71,6 +73,16 @@ export class Settlement {
     if (delivery.settled) return;
     this.counts.rejected++;
     delivery.reject(this.backend.rejectsWithHeaders ? this.#headers(error) : undefined);
+  }
+
+  /** Said once: without the hook, dead letters tell `Internal server error` whatever went wrong. */
+  #checkHook(context: DlxContext, { handler }: PlannedHandler): void {
+    if (this.#unhooked || context.hooked || handler.kind === 'consume') return;
+    this.#unhooked = true;
+    this.logger.warn(
+      `what ${handler.origin} and other handlers throw cannot be seen here: ` +
+        'connect the transport with { inheritAppConfig: true }, or apply @UseInterceptors(CaptureErrors)',
+    );
   }
 
   #retry(

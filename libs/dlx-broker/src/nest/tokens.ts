@@ -14,6 +14,9 @@ export const getDlxClientToken = (name: string = defaultBrokerName): InjectionTo
 export const getDlxServerToken = (name: string = defaultBrokerName): InjectionToken => token(DlxServer, name);
 export const getDeadLettersToken = (name: string = defaultBrokerName): InjectionToken => token(DeadLetters, name);
 
+/** What leads to the broker ({@link Connected}): a test may put another one in its place. */
+export const getDlxConnectedToken = (name: string = defaultBrokerName): InjectionToken => `DlxConnected:${name}`;
+
 /** Injects the {@link DlxBroker} of this name. */
 export const InjectDlxBroker = (name?: string): ReturnType<typeof Inject> => Inject(getDlxBrokerToken(name));
 /** Injects the {@link DlxClient} of this name. */

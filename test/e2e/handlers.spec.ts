@@ -1,0 +1,402 @@
+import { Controller, Inject, Injectable, Scope, type Type } from '@nestjs/common';
+import { REQUEST } from '@nestjs/core';
+import { Ctx, EventPattern, MessagePattern, Payload, type RequestContext } from '@nestjs/microservices';
+import {
+  Bind,
+  Consume,
+  DeadLetter,
+  DlxBroker,
+  DlxClient,
+  DlxConfigurationError,
+  DlxContext,
+  DlxRecordBuilder,
+  Exchange,
+  Queue,
+  Retry,
+  Ttl,
+} from 'dlx-broker';
+import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
+import { contextApp, hybrid, microservice, Morgue } from './apps.js';
+
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 1 });
+const to = (queue: string, data: unknown): [string, unknown] => [
+  queue,
+  new DlxRecordBuilder(data).setExchange('').build(),
+];
+
+describe('dead letters', () => {
+  it.each(['topic', 'direct', 'fanout'] as const)(
+    'of one handler reach another by a %s exchange, in any order',
+    async (type) => {
+      @Injectable()
+      class Fails {
+        @Consume('orders')
+        @DeadLetter('orders.dlx', 'lost')
+        work(): never {
+          throw new TypeError('bad');
+        }
+      }
+      @Injectable()
+      class Undertaker {
+        readonly bodies: unknown[] = [];
+        @Consume({ queue: 'orders.dead', exchange: { name: 'orders.dlx', type }, routingKey: 'lost' })
+        take(@Payload() data: unknown): void {
+          this.bodies.push(data);
+        }
+      }
+      for (const providers of [
+        [Fails, Undertaker],
+        [Undertaker, Fails],
+      ]) {
+        const app = await contextApp({ providers });
+        await firstValueFrom(app.get(DlxClient).emit(...to('orders', 5)));
+        await until(() => expect(app.get(Undertaker).bodies).toEqual([5]));
+      }
+    },
+  );
+
+  it('go straight to a queue by the default exchange (rule G7)', async () => {
+    @Injectable()
+    class Both {
+      readonly bodies: unknown[] = [];
+      @Consume('work')
+      @DeadLetter({ exchange: '', routingKey: 'grave' })
+      work(): never {
+        throw new Error('no');
+      }
+      @Consume('grave')
+      bury(data: unknown): void {
+        this.bodies.push(data);
+      }
+    }
+    const app = await contextApp({ providers: [Both] });
+    await firstValueFrom(app.get(DlxClient).emit(...to('work', 'x')));
+    await until(() => expect(app.get(Both).bodies).toEqual(['x']));
+  });
+
+  it('tell class, message and the beginning of the stack, unless switched off', async () => {
+    @Injectable()
+    class Fails {
+      @Consume('work')
+      @DeadLetter('dlx')
+      work(): never {
+        throw new RangeError('x'.repeat(5_000));
+      }
+    }
+    const told = async (errorHeaders: boolean | { stack: number }): Promise<Morgue['bodies'][number]['headers']> => {
+      const app = await contextApp({ providers: [Fails, Morgue], options: { errorHeaders } });
+      await firstValueFrom(app.get(DlxClient).emit(...to('work', 'x')));
+      await until(() => expect(app.get(Morgue).bodies).toHaveLength(1));
+      return app.get(Morgue).bodies[0]!.headers;
+    };
+    const all = await told(true);
+    expect(all['dlx-error-class']).toBe('RangeError');
+    expect(all['dlx-error-message']).toBe('x'.repeat(1_024));
+    expect(all['dlx-error-stack']).toHaveLength(2_048);
+    expect(await told({ stack: 0 })).not.toHaveProperty('dlx-error-stack');
+    expect(await told(false)).not.toHaveProperty('dlx-error-class');
+  });
+
+  it('that are undecodable are rejected with the reason and never come back', async () => {
+    @Injectable()
+    class Work {
+      calls = 0;
+      @Consume('work')
+      @DeadLetter('dlx')
+      work(): void {
+        this.calls++;
+      }
+    }
+    const app = await contextApp({ providers: [Work, Morgue] });
+    const broken = {
+      exchange: '',
+      routingKey: 'work',
+      properties: { contentType: 'application/json' },
+      body: Buffer.from('{'),
+    };
+    app.get(DlxBroker).backend.publish(broken);
+    await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ undecodable: 1, rejected: 1 }));
+    expect(app.get(Work).calls).toBe(0);
+    await until(() => expect(app.get(Morgue).bodies).toHaveLength(1));
+    expect(app.get(Morgue).bodies[0]!.data).toEqual(Buffer.from('{'));
+    expect(app.get(Morgue).bodies[0]!.headers['dlx-error-class']).toBe('UndecodablePayloadError');
+    const status = await app.get(DlxBroker).backend.status('work');
+    expect(status).toMatchObject({ messages: 0, unacknowledged: 0 });
+  });
+});
+
+describe('handlers that share a queue', () => {
+  @Controller()
+  class Shared {
+    readonly seen: string[] = [];
+    @EventPattern<string>('order.created')
+    @Queue('orders')
+    @DeadLetter('dlx')
+    created(): void {
+      this.seen.push('created');
+    }
+    @EventPattern<string>('order.#')
+    @Queue('orders')
+    all(): void {
+      this.seen.push('all');
+    }
+    @MessagePattern('order.price')
+    @Queue('orders')
+    price(): number {
+      return 9;
+    }
+  }
+
+  it('get what is theirs by the routing key', async () => {
+    const app = await microservice({ controllers: [Shared] });
+    await firstValueFrom(app.get(DlxClient).emit('order.created', 1));
+    await until(() => expect(app.get(Shared).seen.toSorted()).toEqual(['all', 'created']));
+    await firstValueFrom(app.get(DlxClient).emit('order.paid', 1));
+    await until(() => expect(app.get(Shared).seen).toHaveLength(3));
+    expect(app.get(DlxBroker).counts.acked).toBe(2);
+  });
+
+  it('an unknown pattern is rejected, counted and does not stop the queue', async () => {
+    const app = await microservice({ controllers: [Shared], providers: [Morgue], options: { prefetch: 1 } });
+    await firstValueFrom(app.get(DlxClient).emit(...to('orders', 'stray')));
+    await until(() => expect(app.get(Morgue).bodies).toHaveLength(1));
+    expect(app.get(Morgue).bodies[0]!.headers['dlx-error-class']).toBe('UnknownPatternError');
+    expect(app.get(DlxBroker).counts).toMatchObject({ unknownPattern: 1, rejected: 1 });
+    await firstValueFrom(app.get(DlxClient).emit('order.created', 1));
+    await until(() => expect(app.get(Shared).seen).toHaveLength(2));
+  });
+});
+
+describe('@Retry', () => {
+  it('tries again after a wait, tells the attempt, then parks with the reason', async () => {
+    @Controller()
+    class Flaky {
+      readonly attempts: [number, string][] = [];
+      @EventPattern<string>('flaky')
+      @Retry({ attempts: 3, backoff: { type: 'fixed', delay: 5 } })
+      work(@Payload() _: unknown, @Ctx() context: DlxContext): never {
+        this.attempts.push([context.attempt, context.getPattern()]);
+        throw new SyntaxError('again');
+      }
+      readonly parked: DlxContext[] = [];
+      @Consume('Flaky.work.parked')
+      park(@Ctx() context: DlxContext): void {
+        this.parked.push(context);
+      }
+    }
+    const app = await microservice({ controllers: [Flaky] });
+    await firstValueFrom(app.get(DlxClient).emit('flaky', { id: 1 }));
+    await until(() => expect(app.get(Flaky).parked).toHaveLength(1));
+    expect(app.get(Flaky).attempts).toEqual([1, 2, 3].map((attempt) => [attempt, 'flaky']));
+    expect(app.get(Flaky).parked[0]!.headers).toMatchObject({ 'dlx-error-class': 'SyntaxError', 'dlx-attempt': 3 });
+    expect(app.get(DlxBroker).counts).toMatchObject({ retried: 2, parked: 1, rejected: 0 });
+  });
+
+  it('answers a request by its last attempt only', async () => {
+    @Controller()
+    class Asked {
+      tries = 0;
+      @MessagePattern('ask')
+      @Retry({ attempts: 2, backoff: { type: 'fixed', delay: 1 } })
+      ask(): string {
+        if (++this.tries < 2) throw new Error('not yet');
+        return 'done';
+      }
+    }
+    const app = await microservice({ controllers: [Asked] });
+    expect(await lastValueFrom(app.get(DlxClient).send('ask', {}) as Observable<string>)).toBe('done');
+  });
+});
+
+describe('a handler', () => {
+  it('settles by hand, and its outcome does not count then', async () => {
+    @Injectable()
+    class ByHand {
+      readonly seen: unknown[] = [];
+      @Consume('work')
+      @DeadLetter('dlx')
+      work(@Payload() how: 'ack' | 'reject' | 'requeue', @Ctx() context: DlxContext): void {
+        this.seen.push([how, context.redelivered]);
+        if (context.redelivered) return;
+        context[how]();
+        throw new Error('after settling');
+      }
+    }
+    const app = await contextApp({ providers: [ByHand, Morgue] });
+    for (const how of ['ack', 'reject', 'requeue']) await firstValueFrom(app.get(DlxClient).emit(...to('work', how)));
+    await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ byHand: 3, rejected: 0 }));
+    await until(() => expect(app.get(Morgue).bodies.map(({ data }) => data)).toEqual(['reject']));
+    await until(() => expect(app.get(ByHand).seen).toContainEqual(['requeue', true]));
+  });
+
+  it('of a request-scoped provider gets a new instance and its request', async () => {
+    let instances = 0;
+    const seen: unknown[] = [];
+    @Injectable({ scope: Scope.REQUEST })
+    class Scoped {
+      constructor(@Inject(REQUEST) private readonly request: RequestContext) {
+        instances++;
+      }
+      @Consume({ queue: 'work' })
+      work(@Payload() data: unknown): void {
+        seen.push([data, this.request.getData(), this.request.getContext() instanceof DlxContext]);
+      }
+    }
+    const app = await contextApp({ providers: [Scoped] });
+    await firstValueFrom(app.get(DlxClient).emit(...to('work', 1)));
+    await firstValueFrom(app.get(DlxClient).emit(...to('work', 2)));
+    await until(() => expect(seen).toEqual([1, 2].map((n) => [n, n, true])));
+    expect(instances).toBe(2);
+  });
+
+  it('in a hybrid application works by either way', async () => {
+    @Controller()
+    class Mixed {
+      readonly seen: string[] = [];
+      @EventPattern<string>('a.*')
+      event(): void {
+        this.seen.push('event');
+      }
+      @Consume({ routingKey: 'a.#' })
+      consume(): void {
+        this.seen.push('consume');
+      }
+    }
+    for (const startFirst of [false, true]) {
+      const app = await hybrid({ controllers: [Mixed] }, true, startFirst);
+      await firstValueFrom(app.get(DlxClient).emit('a.b', 1));
+      await until(() => expect(app.get(Mixed).seen.toSorted()).toEqual(['consume', 'event']));
+    }
+  });
+
+  it('inherited by two controllers has a queue for each', async () => {
+    abstract class Base {
+      readonly seen: unknown[] = [];
+      @EventPattern<string>('x')
+      work(data: unknown): void {
+        this.seen.push(data);
+      }
+    }
+    @Controller()
+    class One extends Base {}
+    @Controller()
+    class Two extends Base {}
+    const app = await microservice({ controllers: [One, Two] });
+    await firstValueFrom(app.get(DlxClient).emit('x', 1));
+    await until(() => expect([app.get(One).seen, app.get(Two).seen]).toEqual([[1], [1]]));
+    expect(await app.get(DlxBroker).backend.status('Two.work')).toMatchObject({ consumers: 1 });
+  });
+});
+
+describe('bad input is an error at start:', () => {
+  const refused = async (start: (parts: never) => Promise<unknown>, ...types: Type[]): Promise<unknown> =>
+    start({ controllers: types } as never).then(
+      () => 'it started',
+      (error: unknown) => error,
+    );
+
+  it('two handlers of one request', async () => {
+    @Controller()
+    class Twins {
+      @MessagePattern('sum')
+      one(): void {}
+      @MessagePattern('sum')
+      two(): void {}
+    }
+    const error = await refused(microservice, Twins);
+    expect(error).toBeInstanceOf(DlxConfigurationError);
+    expect(String(error)).toMatch(/Twins.one and Twins.two both handle pattern 'sum'/);
+  });
+
+  it('a request with wildcards', async () => {
+    @Controller()
+    class Wild {
+      @MessagePattern('sum.*')
+      one(): void {}
+    }
+    expect(String(await refused(microservice, Wild))).toMatch(/@MessagePattern on Wild.one: 'sum.\*' has wildcards/);
+  });
+
+  it('a duration that is none', async () => {
+    @Controller()
+    class Late {
+      @Consume('q')
+      @Ttl('soon')
+      one(): void {}
+    }
+    expect(String(await refused(contextApp, Late))).toMatch(/@Ttl on Late.one: 'soon' is not a duration/);
+  });
+
+  it('a retry that can never work', async () => {
+    @Controller()
+    class Never {
+      @Consume('q')
+      @Retry({ attempts: 0, backoff: { type: 'fixed', delay: '1s' } })
+      one(): void {}
+    }
+    expect(String(await refused(contextApp, Never))).toMatch(/@Retry on Never.one: attempts is 0/);
+  });
+
+  it('two classes of one name that would share a queue', async () => {
+    const make = (): Type => {
+      @Controller()
+      class Same {
+        @Consume()
+        one(): void {}
+      }
+      return Same;
+    };
+    expect(String(await refused(contextApp, make(), make()))).toMatch(
+      /Same.one and Same.one both handle queue 'Same.one'/,
+    );
+  });
+
+  it('decorators above a method that handles nothing', async () => {
+    @Controller()
+    class Idle {
+      @Ttl('1s')
+      one(): void {}
+    }
+    expect(String(await refused(contextApp, Idle))).toMatch(/@Ttl on Idle.one needs @Consume/);
+  });
+
+  it('exchanges declared differently', async () => {
+    @Controller()
+    class Differ {
+      @Consume('a')
+      @Exchange('x', { type: 'fanout' })
+      one(): void {}
+      @Consume('b')
+      @Exchange('x', { type: 'direct' })
+      two(): void {}
+    }
+    expect(String(await refused(contextApp, Differ))).toMatch(/exchange 'x': two declarations differ in type/);
+  });
+
+  it('an unknown option', async () => {
+    await expect(contextApp({ options: { prefech: 5 } as never })).rejects.toThrow(/'prefech' is no option/);
+    await expect(contextApp({ options: { drainTimeout: 'later' } })).rejects.toThrow(/option 'drainTimeout'.*'later'/);
+  });
+});
+
+it('the topology can be seen before and after', async () => {
+  @Controller()
+  class Seen {
+    @EventPattern<string>('order.*')
+    @DeadLetter('orders.dlx')
+    @Bind('amq.fanout')
+    one(): void {}
+  }
+  const app = await microservice({ controllers: [Seen] });
+  const described = app.get(DlxBroker).describeTopology();
+  expect(described).toMatch(/dlx.events --order.\*--> Seen.one/);
+  expect(described).toMatch(/amq.fanout ----> Seen.one/);
+  expect(described).toMatch(/Seen.one +durable, x-dead-letter-exchange=orders.dlx/);
+  expect(
+    app
+      .get(DlxBroker)
+      .topology()
+      .exchanges.map(({ name }) => name),
+  ).toEqual(['dlx.events', 'dlx.requests', 'orders.dlx']);
+});

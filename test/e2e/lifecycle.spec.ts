@@ -1,0 +1,239 @@
+import { Controller, Injectable, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { EventPattern } from '@nestjs/microservices';
+import {
+  Consume,
+  DlxBroker,
+  DlxBrokerModule,
+  DlxClient,
+  EmbeddedBackend,
+  getDlxBrokerToken,
+  getDlxClientToken,
+  getDlxServerToken,
+  getDlxTransportId,
+  InjectDlxClient,
+} from 'dlx-broker';
+import { firstValueFrom } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
+import { contextApp, hybrid, microservice } from './apps.js';
+
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 1 });
+
+/** A handler that works until it is released. */
+@Controller()
+class Slow {
+  readonly begun: unknown[] = [];
+  readonly done: unknown[] = [];
+  release!: () => void;
+  readonly #gate = new Promise<void>((resolve) => (this.release = resolve));
+
+  @EventPattern<string>('slow')
+  async event(data: unknown): Promise<void> {
+    await this.#work(data);
+  }
+
+  @Consume({ routingKey: 'calm' })
+  async consume(data: unknown): Promise<void> {
+    await this.#work(data);
+  }
+
+  async #work(data: unknown): Promise<void> {
+    this.begun.push(data);
+    await this.#gate;
+    this.done.push(data);
+  }
+}
+
+describe.each([
+  ['microservice', microservice, 'slow', 'Slow.event'],
+  ['hybrid application, by @EventPattern', hybrid, 'slow', 'Slow.event'],
+  ['hybrid application, by @Consume', hybrid, 'calm', 'Slow.consume'],
+  ['application without a server', contextApp, 'calm', 'Slow.consume'],
+] as const)('when it is closed, a %s', (_, start, pattern, queue) => {
+  it('waits for the handlers at work, and takes nothing more', async () => {
+    const app = await start({ controllers: [Slow] });
+    const [slow, broker, client] = [app.get(Slow), app.get(DlxBroker), app.get(DlxClient)];
+    await firstValueFrom(client.emit(pattern, 1));
+    await until(() => expect(slow.begun).toEqual([1]));
+    const closed = app.close();
+    await until(async () => expect((await broker.backend.status(queue))?.consumers).toBe(0));
+    broker.backend.publish({ exchange: '', routingKey: queue, properties: {}, body: Buffer.from('2') });
+    slow.release();
+    await closed;
+    expect(slow.begun).toEqual([1]);
+    expect(slow.done).toEqual([1]);
+    expect(broker.counts.acked).toBe(1);
+    expect(await broker.backend.status(queue)).toMatchObject({ messages: 1, unacknowledged: 0 });
+  });
+
+  it('gives back what takes too long', async () => {
+    const app = await start({ controllers: [Slow], options: { drainTimeout: '5ms' } });
+    const [slow, broker] = [app.get(Slow), app.get(DlxBroker)];
+    await firstValueFrom(app.get(DlxClient).emit(pattern, 1));
+    await until(() => expect(slow.begun).toEqual([1]));
+    await app.close();
+    expect(await broker.backend.status(queue)).toMatchObject({ messages: 1, unacknowledged: 0, consumers: 0 });
+    slow.release();
+    await until(() => expect(slow.done).toEqual([1]));
+    expect(broker.counts).toMatchObject({ acked: 0, rejected: 0 });
+  });
+});
+
+it('nothing is delivered before the application is up', async () => {
+  const order: string[] = [];
+  @Injectable()
+  class Early implements OnApplicationBootstrap {
+    constructor(@InjectDlxClient() private readonly client: DlxClient) {}
+    async onModuleInit(): Promise<void> {
+      await firstValueFrom(this.client.emit('x', 1).pipe()).catch(() => order.push('no exchange yet'));
+    }
+    onApplicationBootstrap(): void {
+      order.push('up');
+    }
+    @Consume({ routingKey: 'x' })
+    take(): void {
+      order.push('message');
+    }
+  }
+  const app = await contextApp({ providers: [Early] });
+  await firstValueFrom(app.get(DlxClient).emit('x', 1));
+  await until(() => expect(order).toContain('message'));
+  expect(order).toEqual(['no exchange yet', 'up', 'message']);
+});
+
+it('other providers may publish while they are shut down', async () => {
+  let outcome: unknown;
+  @Injectable()
+  class Last implements OnModuleDestroy {
+    constructor(@InjectDlxClient() private readonly client: DlxClient) {}
+    async onModuleDestroy(): Promise<void> {
+      outcome = await firstValueFrom(this.client.emit('bye', 1)).then(() => 'published', String);
+    }
+  }
+  const app = await contextApp({ providers: [Last] });
+  await app.close();
+  expect(outcome).toBe('published');
+});
+
+describe('several brokers', () => {
+  it('in one application are told apart by name', async () => {
+    @Injectable()
+    class Two {
+      readonly seen: unknown[] = [];
+      @Consume({ routingKey: 'x' })
+      main(data: unknown): void {
+        this.seen.push(['main', data]);
+      }
+      @Consume({ routingKey: 'x', broker: 'audit' })
+      audit(data: unknown): void {
+        this.seen.push(['audit', data]);
+      }
+    }
+    const imports = [DlxBrokerModule.forRoot(), DlxBrokerModule.forRoot({ name: 'audit' })];
+    const app = await contextApp({ providers: [Two], imports });
+    await firstValueFrom(app.get<DlxClient>(getDlxClientToken('audit')).emit('x', 1));
+    await until(() => expect(app.get(Two).seen).toEqual([['audit', 1]]));
+    await firstValueFrom(app.get(DlxClient).emit('x', 2));
+    await until(() => expect(app.get(Two).seen).toContainEqual(['main', 2]));
+    expect(app.get(Two).seen).toHaveLength(2);
+    expect(app.get<DlxBroker>(getDlxBrokerToken('audit')).name).toBe('audit');
+  });
+
+  it('give a pattern to the transport it names', async () => {
+    @Controller()
+    class Named {
+      readonly seen: string[] = [];
+      @EventPattern<string>('x', getDlxTransportId('audit'))
+      audit(): void {
+        this.seen.push('audit');
+      }
+      @EventPattern<string>('x', getDlxTransportId())
+      main(): void {
+        this.seen.push('main');
+      }
+    }
+    @Module({
+      imports: [DlxBrokerModule.forRoot(), DlxBrokerModule.forRoot({ name: 'audit' })],
+      controllers: [Named],
+    })
+    class AppModule {}
+    const app = await NestFactory.create(AppModule, { logger: false });
+    for (const name of [undefined, 'audit']) {
+      app.connectMicroservice({ strategy: app.get(getDlxServerToken(name)) }, { inheritAppConfig: true });
+    }
+    await app.startAllMicroservices();
+    await app.init();
+    await firstValueFrom(app.get<DlxClient>(getDlxClientToken('audit')).emit('x', 1));
+    await until(() => expect(app.get(Named).seen).toEqual(['audit']));
+    await app.close();
+  });
+
+  it('of two applications in one process do not meet', async () => {
+    @Injectable()
+    class Mine {
+      readonly seen: unknown[] = [];
+      @Consume({ routingKey: 'x' })
+      take(data: unknown): void {
+        this.seen.push(data);
+      }
+    }
+    const [one, two] = [await contextApp({ providers: [Mine] }), await contextApp({ providers: [Mine] })];
+    await firstValueFrom(one.get(DlxClient).emit('x', 1));
+    await until(() => expect(one.get(Mine).seen).toEqual([1]));
+    expect(two.get(Mine).seen).toEqual([]);
+  });
+
+  it('or they do, by a backend that is lent to both and that neither closes', async () => {
+    @Injectable()
+    class Mine {
+      readonly seen: unknown[] = [];
+      @Consume({ queue: 'shared' })
+      take(data: unknown): void {
+        this.seen.push(data);
+      }
+    }
+    const first = await contextApp({ providers: [Mine] });
+    const { backend } = first.get(DlxBroker);
+    expect(backend).toBeInstanceOf(EmbeddedBackend);
+    const lent = new EmbeddedBackend((backend as EmbeddedBackend).broker);
+    const imports = [DlxBrokerModule.forRootAsync({ useFactory: async () => ({ backend: lent }) })];
+    const second = await contextApp({ providers: [Mine], imports });
+    await first.get(DlxBroker).drain();
+    await firstValueFrom(first.get(DlxClient).emit('x', 1));
+    backend.publish({ exchange: '', routingKey: 'shared', properties: {}, body: Buffer.from('7') });
+    await until(() => expect(second.get(Mine).seen).toEqual([7]));
+    await second.close();
+    expect(await lent.status('shared')).toMatchObject({ consumers: 0 });
+  });
+});
+
+it('options may come from a factory, and the module may stay private', async () => {
+  const imports = [
+    DlxBrokerModule.forRootAsync({ isGlobal: false, useFactory: () => ({ events: 'shop.events', prefetch: 3 }) }),
+  ];
+  const app = await contextApp({ imports });
+  expect(app.get(DlxBroker).options).toMatchObject({ prefetch: 3, events: { name: 'shop.events', type: 'topic' } });
+});
+
+it('a consumer starts again when its queue was deleted', async () => {
+  @Injectable()
+  class Back {
+    readonly seen: unknown[] = [];
+    @Consume({ routingKey: 'x' })
+    take(data: unknown): void {
+      this.seen.push(data);
+    }
+  }
+  const app = await contextApp({ providers: [Back] });
+  const { broker } = app.get(DlxBroker).backend as EmbeddedBackend;
+  const connection = broker.connect();
+  connection
+    .openChannel({ deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} })
+    .deleteQueue('Back.take');
+  await vi.waitFor(
+    async () => expect(await app.get(DlxBroker).backend.status('Back.take')).toMatchObject({ consumers: 1 }),
+    { timeout: 5_000 },
+  );
+  await firstValueFrom(app.get(DlxClient).emit('x', 5));
+  await until(() => expect(app.get(Back).seen).toEqual([5]));
+});

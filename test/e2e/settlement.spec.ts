@@ -1,0 +1,180 @@
+import {
+  Catch,
+  Injectable,
+  Logger,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  UsePipes,
+  type ExceptionFilter,
+  type Type,
+} from '@nestjs/common';
+import { RpcException } from '@nestjs/microservices';
+import { CaptureErrors, DeadLetter, DlxBroker, DlxClient } from 'dlx-broker';
+import { concat, EMPTY, firstValueFrom, of, throwError, timer } from 'rxjs';
+import { mergeMap } from 'rxjs/operators';
+import { describe, expect, it, vi } from 'vitest';
+import { handlerOf, hybrid, contextApp, microservice, Morgue, type Kind } from './apps.js';
+
+class OutOfStock extends Error {}
+
+@Catch()
+class Handles implements ExceptionFilter {
+  catch(): unknown {
+    return of('handled');
+  }
+}
+
+@Catch()
+class Silent implements ExceptionFilter {
+  catch(): void {}
+}
+
+@Catch()
+class Rethrows implements ExceptionFilter {
+  catch(error: unknown): unknown {
+    return throwError(() => error);
+  }
+}
+
+@Injectable()
+class Refuses {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+@Injectable()
+class Throws {
+  canActivate(): boolean {
+    throw new OutOfStock('in a guard');
+  }
+}
+
+@Injectable()
+class Picky {
+  transform(): never {
+    throw new OutOfStock('in a pipe');
+  }
+}
+
+interface Row {
+  readonly what: string;
+  readonly handle?: () => unknown;
+  readonly above?: MethodDecorator[];
+  readonly settles: 'ack' | 'reject';
+  /** The class of the error as the dead letter tells it. */
+  readonly tells?: string;
+}
+
+const fails = (): never => {
+  throw new OutOfStock('none left');
+};
+
+const rows: readonly Row[] = [
+  { what: 'returns a value', handle: () => 5, settles: 'ack' },
+  { what: 'returns nothing', handle: () => undefined, settles: 'ack' },
+  { what: 'returns a promise', handle: () => Promise.resolve(5), settles: 'ack' },
+  { what: 'returns a stream that completes', handle: () => of(1, 2), settles: 'ack' },
+  { what: 'returns an empty stream', handle: () => EMPTY, settles: 'ack' },
+  { what: 'throws', handle: fails, settles: 'reject', tells: 'OutOfStock' },
+  { what: 'throws what is no error', handle: () => Promise.reject('plain text'), settles: 'reject', tells: 'string' },
+  { what: 'rejects', handle: async () => fails(), settles: 'reject', tells: 'OutOfStock' },
+  {
+    what: 'returns a stream that fails at once',
+    handle: () => throwError(fails),
+    settles: 'reject',
+    tells: 'OutOfStock',
+  },
+  {
+    what: 'returns a stream that fails late',
+    handle: () => concat(of(1), timer(1).pipe(mergeMap(fails))),
+    settles: 'reject',
+    tells: 'OutOfStock',
+  },
+  {
+    what: 'throws an RpcException',
+    handle: () => Promise.reject(new RpcException({ code: 7 })),
+    settles: 'reject',
+    tells: 'RpcException',
+  },
+  { what: 'has a guard that says no', above: [UseGuards(Refuses)], settles: 'reject', tells: 'RpcException' },
+  { what: 'has a guard that throws', above: [UseGuards(Throws)], settles: 'reject', tells: 'OutOfStock' },
+  { what: 'has a pipe that fails', above: [UsePipes(Picky)], settles: 'reject', tells: 'OutOfStock' },
+  { what: 'has a filter that handles it', handle: fails, above: [UseFilters(Handles)], settles: 'ack' },
+  {
+    what: 'has a filter that returns nothing',
+    handle: fails,
+    above: [UseFilters(Silent)],
+    settles: 'reject',
+    tells: 'OutOfStock',
+  },
+  {
+    what: 'has a filter that rethrows',
+    handle: fails,
+    above: [UseFilters(Rethrows)],
+    settles: 'reject',
+    tells: 'OutOfStock',
+  },
+];
+
+const apps = { EventPattern: microservice, Consume: contextApp } as const;
+
+async function afterOne(
+  kind: Kind,
+  { handle = () => 1, above = [] }: Row,
+  scoped: boolean,
+): Promise<[DlxBroker, Morgue]> {
+  const worker: Type = handlerOf(kind, handle, [...above, DeadLetter('dlx')], scoped);
+  const parts = kind === 'Consume' ? { providers: [worker, Morgue] } : { controllers: [worker], providers: [Morgue] };
+  const app = await apps[kind](parts);
+  await firstValueFrom(app.get(DlxClient).emit('work', { id: 1 }));
+  const broker = app.get(DlxBroker);
+  await vi.waitFor(() => expect(broker.counts.acked + broker.counts.rejected).toBeGreaterThan(0), { interval: 1 });
+  return [broker, app.get(Morgue)];
+}
+
+describe.each(['EventPattern', 'Consume'] as const)('a message is settled by its outcome: @%s', (kind) => {
+  describe.each([false, true])('request-scoped: %s', (scoped) => {
+    it.each(rows)('$settles when the handler $what', async (row) => {
+      const [broker, morgue] = await afterOne(kind, row, scoped);
+      if (row.settles === 'ack') {
+        expect(broker.counts).toMatchObject({ acked: 1, rejected: 0 });
+        expect(morgue.bodies).toEqual([]);
+        expect(await broker.backend.status('Worker.work')).toMatchObject({ messages: 0, unacknowledged: 0 });
+      } else {
+        await vi.waitFor(() => expect(morgue.bodies).toHaveLength(1), { interval: 1 });
+        const [body] = morgue.bodies;
+        expect(body!.data).toEqual({ id: 1 });
+        expect(body!.context.deaths).toMatchObject([{ queue: 'Worker.work', reason: 'rejected', count: 1 }]);
+        expect(body!.context.deaths[0]!.time).toBeInstanceOf(Date);
+        expect(body!.headers['dlx-error-class']).toBe(row.tells);
+      }
+    });
+  });
+});
+
+describe('in a hybrid application that does not share its configuration', () => {
+  const headersOf = async (above: MethodDecorator[]): Promise<Morgue['bodies'][number]['headers']> => {
+    const worker = handlerOf('EventPattern', fails, [...above, DeadLetter('dlx')]);
+    const app = await hybrid({ controllers: [worker], providers: [Morgue] }, false);
+    await firstValueFrom(app.get(DlxClient).emit('work', 1));
+    const morgue = app.get(Morgue);
+    await vi.waitFor(() => expect(morgue.bodies).toHaveLength(1), { interval: 1 });
+    return morgue.bodies[0]!.headers;
+  };
+
+  it('the class of the error is not known, which is said once', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn');
+    expect(await headersOf([])).toMatchObject({
+      'dlx-error-class': 'Object',
+      'dlx-error-message': 'Internal server error',
+    });
+    expect(warn.mock.calls.filter(([text]) => String(text).includes('inheritAppConfig'))).toHaveLength(1);
+    warn.mockRestore();
+  });
+
+  it('unless an interceptor notes it', async () => {
+    expect(await headersOf([UseInterceptors(CaptureErrors)])).toMatchObject({ 'dlx-error-class': 'OutOfStock' });
+  });
+});
