@@ -4,6 +4,7 @@ import { ChannelRecord } from './channel-record.js';
 import type { Driver, Received, Session, TestChannel, TestConnection, TestPermissions, TestPolicy } from './driver.js';
 import { Failure } from './failure.js';
 import { ManagementClient } from './management-client.js';
+import { plainNames } from './plain-names.js';
 import type { Content, WireChannel } from './wire/channel.js';
 import { WireConnection } from './wire/connection.js';
 import type { Method } from './wire/methods.js';
@@ -121,10 +122,7 @@ class RabbitMqSession implements Session {
   plain(text: string): string {
     let plain = text.replaceAll(`'${this.#vhost}'`, "'V'").replaceAll(`vhost ${this.#vhost}`, 'vhost V');
     for (const user of this.#users) plain = plain.replaceAll(this.#userName(user), user);
-    return plain
-      .replace(/amq\.gen-[\w-]{22}/g, 'amq.gen-NAME')
-      .replace(/amq\.ctag-[\w-]{22}/g, 'amq.ctag-NAME')
-      .replace(/amq\.rabbitmq\.reply-to\.[\w+/=.-]+/g, 'amq.rabbitmq.reply-to.TOKEN');
+    return plainNames(plain);
   }
 
   setPolicy(name: string, policy: TestPolicy): Promise<void> {
