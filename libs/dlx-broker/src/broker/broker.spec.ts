@@ -18,7 +18,7 @@ describe('a broker', () => {
     channel.declareQueue('q10000');
     publishText(channel, '', 'q0', 'one');
     expect(queue('q10000').ready).toBe(1);
-  });
+  }, 60_000);
 
   it('drains 200,000 messages to a consumer that acks inside its delivery: a new command each, not a deeper stack', () => {
     const { broker } = house();

@@ -164,7 +164,7 @@ describe('RabbitMQ 4', () => {
 
   it('names the last death beside the first (rule W2)', () => {
     const first = recordDeath(undefined, death('work', 'rejected'), modernDialect);
-    const second = recordDeath(first, death('delay', 'expired'), modernDialect);
+    const second = recordDeath(first, death('delay', 'expired'), modernDialect, true);
     expect(second.get('x-first-death-queue')).toEqual(longstr('work'));
     expect(second.get('x-last-death-queue')).toEqual(longstr('delay'));
     expect(second.get('x-last-death-reason')).toEqual(longstr('expired'));

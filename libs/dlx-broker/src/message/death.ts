@@ -36,18 +36,18 @@ export const modernDialect: Dialect = { lastDeathHeaders: true, trustsClientDeat
  * Writes a death into the headers (rules H5 to H13).
  * @param headers the message's headers, left untouched; the result shares their values
  * @param brokerMade whether `x-death` in `headers` was written by this broker; false for a message as its client
- *   published it. It matters only to a dialect that does not trust clients.
+ *   published it, which is checked for forged shapes, or ignored by a dialect that does not trust clients
  * @returns new headers, whose `x-death` begins with this death (rule H7)
  */
 export function recordDeath(
   headers: FieldTable | undefined,
   death: Death,
   dialect: Dialect = classicDialect,
-  brokerMade = true,
+  brokerMade = false,
 ): FieldTable {
   const recorded = new Map<string, Field>(headers);
   const known = dialect.trustsClientDeaths || brokerMade ? recorded.get('x-death') : undefined;
-  recorded.set('x-death', { type: 'A', value: withDeath(known, death) });
+  recorded.set('x-death', { type: 'A', value: withDeath(known, death, brokerMade) });
   if (known === undefined) nameDeath(recorded, 'x-first-death', death); // rule H8; never changed afterwards
   if (dialect.lastDeathHeaders) nameDeath(recorded, 'x-last-death', death);
   return recorded;
@@ -68,10 +68,11 @@ export function closesCycle(headers: FieldTable, queue: string): boolean {
   return false;
 }
 
-function withDeath(known: Field | undefined, death: Death): readonly Field[] {
-  const earlier = known?.type === 'A' ? mergeDeaths(known.value) : undefined;
-  if (earlier === undefined) return [newEntry(death)]; // rules H11, V5
-  const index = earlier.findIndex((entry) => isAbout(entry, death));
+function withDeath(known: Field | undefined, death: Death, brokerMade: boolean): readonly Field[] {
+  if (known?.type !== 'A') return [newEntry(death)]; // rule H11
+  const earlier = brokerMade ? known.value : mergeDeaths(known.value);
+  if (earlier === undefined) return [newEntry(death)]; // rule V5
+  const index = indexOf(earlier, death);
   if (index < 0) return [newEntry(death), ...earlier];
   const bumped = oneMore(earlier[index]!);
   if (bumped === undefined) return [newEntry(death)]; // rule V5: a count that is no integer
@@ -81,9 +82,14 @@ function withDeath(known: Field | undefined, death: Death): readonly Field[] {
   return deaths;
 }
 
-function isAbout(entry: Field, death: Death): boolean {
-  if (entry.type !== 'F') return false;
-  return entry.value.get('queue')?.value === death.queue && entry.value.get('reason')?.value === death.reason;
+/** A plain loop: histories are short as a rule, but a long one must not be slower than it has to be. */
+function indexOf(entries: readonly Field[], death: Death): number {
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index]!;
+    if (entry.type !== 'F' || entry.value.get('queue')?.value !== death.queue) continue;
+    if (entry.value.get('reason')?.value === death.reason) return index;
+  }
+  return -1;
 }
 
 /** Rule H6: a repeated death only counts; everything else stays as it was the first time. */
