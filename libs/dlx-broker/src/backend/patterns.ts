@@ -1,12 +1,12 @@
-import type { Matcher, Patterns } from '../broker/patterns.js';
+import type { Matcher, Patterns } from '../broker/index.js';
 import type { Attempt, Piece } from './pattern/matching.js';
 import { Parser } from './pattern/parser.js';
 
-/** Steps for one name: a few milliseconds. Ordinary patterns need dozens. */
-const patience = 100_000;
+/** Steps for one name: some milliseconds. Ordinary patterns need dozens. */
+const patience = 20_000;
 
 /** What is left for each further name once a pattern has proved hopeless. */
-const leastPatience = 1_000;
+const leastPatience = 500;
 
 /**
  * Matches the patterns of policies and permissions in steps that are counted, so that no pattern can hold the process

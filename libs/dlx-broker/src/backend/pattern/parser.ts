@@ -1,4 +1,4 @@
-import { PatternError } from '../../broker/patterns.js';
+import { PatternError } from '../../broker/index.js';
 import { among, character, classes, foldCase, lineEnd, not, posixClasses, range, some, word } from './characters.js';
 import { anyOf, assertion, atomic, backreference, capture, characters, lookAhead, lookBehind } from './matching.js';
 import { repeat, repeatCharacter, sequence } from './matching.js';
