@@ -78,7 +78,7 @@ export class DeadLetter<T = unknown> {
     return this.#deaths;
   }
 
-  /** Its first death (rule H8). */
+  /** Its first death since it was last published (rule H8): after a retry that of the wait queue, see `workQueue`. */
   get firstDeath(): LetterDeath | undefined {
     const first = firstDeathOf(this.headers);
     const named = this.deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason);
