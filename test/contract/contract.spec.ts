@@ -22,7 +22,8 @@ describe.each(
     describe.concurrent(section, () => {
       for (const each of list) {
         const difference = expectedDifferences[driver.name]?.find(({ name }) => name === each.name);
-        const skipped = driver.realTime && each.virtualTimeOnly !== undefined;
+        const { on } = each.only ?? {};
+        const skipped = on === 'virtual time' ? driver.realTime : on === 'the wire' && !driver.speaksAmqp;
         // Real time is not ours: a case that missed its moment may try once more.
         (skipped ? it.skip : it.concurrent)(each.name, { retry: driver.realTime ? 1 : 0 }, async () => {
           expect(await observe(driver, each)).toEqual(difference === undefined ? each.expected : difference.observed);

@@ -7,8 +7,9 @@ import {
   type Field,
   type FieldTable,
 } from '../../libs/dlx-broker/src/message/index.js';
-import type { Received, Session, TestChannel } from './driver.js';
+import type { PublishOptions, Received, Session, TestChannel } from './driver.js';
 import { AdministrationFailure, Failure } from './failure.js';
+import type { WireOptions } from './wire/connection.js';
 import { normalHeaders, type NormalField } from './normal-form.js';
 
 /** One promise of the broker: what is done, and what must be seen. */
@@ -17,13 +18,19 @@ export interface Case {
   readonly name: string;
   readonly run: (session: Session, channel: TestChannel) => Promise<unknown>;
   readonly expected: unknown;
-  /** Why it cannot be seen on a broker in real time, if so. */
-  readonly virtualTimeOnly?: string;
+  /** Where else it cannot be seen, and why. */
+  readonly only?: { readonly on: 'virtual time' | 'the wire'; readonly why: string };
 }
 
 export const contract = (name: string, run: Case['run'], expected: unknown): Case => ({ name, run, expected });
 
-export const virtualTimeOnly = (why: string, it: Case): Case => ({ ...it, virtualTimeOnly: why });
+export const virtualTimeOnly = (why: string, it: Case): Case => ({ ...it, only: { on: 'virtual time', why } });
+
+/** A case in frames, for brokers that have a wire. */
+export const onTheWire = (name: string, run: (wire: WireOptions) => Promise<unknown>, expected: unknown): Case => ({
+  ...contract(name, async ({ wire }) => wire && run(wire), expected),
+  only: { on: 'the wire', why: 'frames are no matter of the engine' },
+});
 
 /** Plain values to a field table: strings S, integers I or l, booleans t; a Field stays what it is. */
 export function args(values: Readonly<Record<string, string | number | boolean | Field>>): FieldTable {
@@ -143,4 +150,18 @@ export async function take(channel: TestChannel, queue: string, count: number): 
     if (message !== undefined) messages.push(message);
   }
   return messages;
+}
+
+/** Publishes to `work`, rejects, and hands back the dead letter. */
+export async function rejected(
+  session: Session,
+  channel: TestChannel,
+  options: PublishOptions = {},
+): Promise<Received> {
+  await channel.publish('', 'work', options);
+  const got = await channel.get('work');
+  await channel.reject(got?.deliveryTag ?? 0, false);
+  const [dead] = await session.drain('dead');
+  if (dead === undefined) throw new Error('the dead letter is missing');
+  return dead;
 }

@@ -1,5 +1,6 @@
 import type { FieldTable, Properties } from '../../libs/dlx-broker/src/message/index.js';
 import type { ConfirmOutcome } from './channel-record.js';
+import type { WireOptions } from './wire/connection.js';
 
 /**
  * A broker under test. All drivers show the same surface, so that one case runs on all of them: the engine in the same
@@ -9,6 +10,8 @@ export interface Driver {
   readonly name: string;
   /** Whether `elapse` really waits. */
   readonly realTime: boolean;
+  /** Whether its sessions can be talked to in frames. */
+  readonly speaksAmqp: boolean;
   /** @returns why it cannot be used here, or undefined */
   unavailable(): Promise<string | undefined>;
   /** A fresh virtual host for one case. */
@@ -21,6 +24,8 @@ export interface Session {
   connect(options?: { readonly user?: string; readonly vhost?: string }): Promise<TestConnection>;
   /** A new channel on the session's first connection. */
   channel(): Promise<TestChannel>;
+  /** Where to connect for a talk in frames, if the driver has a wire. */
+  readonly wire?: WireOptions;
   /** Takes all messages out of a queue on a connection of its own, acknowledged at once. */
   drain(queue: string): Promise<Received[]>;
   /** Lets time pass, in milliseconds, then settles. */

@@ -19,6 +19,7 @@ import { plainNames } from './plain-names.js';
 export const engineDriver: Driver = {
   name: 'engine',
   realTime: false,
+  speaksAmqp: false,
   unavailable: async () => undefined,
   open: async () => new EngineSession(),
 };

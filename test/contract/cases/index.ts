@@ -8,6 +8,7 @@ import { argumentCases } from './f-arguments.js';
 import { equivalenceCases } from './f-equivalence.js';
 import { policyCases } from './f-policies.js';
 import { routingCases } from './g-routing.js';
+import { historyCases } from './h-history.js';
 import { messageCases } from './h-message.js';
 import { cycleCases } from './i-cycles.js';
 import { orderCases } from './j-order.js';
@@ -20,6 +21,7 @@ import { matchingCases } from './p-matching.js';
 import { consumerCases } from './q-consumers.js';
 import { specialQueueCases } from './r-special-queues.js';
 import { directReplyToCases } from './s-direct-reply-to.js';
+import { wireCases } from './t-wire.js';
 
 /** All cases, in the order of the rules. */
 export const cases: readonly { readonly section: string; readonly list: readonly Case[] }[] = [
@@ -33,6 +35,7 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'F: policies', list: policyCases },
   { section: 'G: where a dead letter goes', list: routingCases },
   { section: 'H: what changes in the message', list: messageCases },
+  { section: 'H: the history of deaths', list: historyCases },
   { section: 'I: cycles', list: cycleCases },
   { section: 'J: order, requeueing, prefetch', list: orderCases },
   { section: 'K: confirms, returns, transactions', list: confirmCases },
@@ -44,4 +47,5 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'Q: consumers', list: consumerCases },
   { section: 'R: priorities, single active consumer', list: specialQueueCases },
   { section: 'S: direct reply-to', list: directReplyToCases },
+  { section: 'T: the wire', list: wireCases },
 ];

@@ -1,4 +1,4 @@
-import { args, attempt, bodies, contract, hard, send, soft, take, type Case } from '../contract.js';
+import { args, attempt, bodies, contract, hard, send, soft, take, type Case, virtualTimeOnly } from '../contract.js';
 
 const inExclusiveUse = soft(403, '60.20', "queue 'q' in vhost 'V' in exclusive use");
 
@@ -192,6 +192,24 @@ export const consumerCases: readonly Case[] = [
       [3],
       undefined,
     ],
+  ),
+  virtualTimeOnly(
+    'the timeout is half an hour',
+    contract(
+      'rule Q8: a delivery that is not settled for half an hour closes the channel and is requeued',
+      async (session, channel) => {
+        await channel.declareQueue('q');
+        await channel.declareQueue('kept');
+        const slow = await session.channel();
+        await slow.consume('q');
+        await send(channel, 'q', 'one');
+        await session.elapse(1_799_000);
+        const before = (await channel.declareQueue('q')).messageCount;
+        await session.elapse(180_000); // brokers look once a minute
+        return [before, (await channel.declareQueue('q')).messageCount, (await attempt(slow.get('kept'))) !== 'ok'];
+      },
+      [0, 1, true],
+    ),
   ),
   contract(
     'rule Q9: a soft error ends the channel’s consumers and requeues; the connection lives',

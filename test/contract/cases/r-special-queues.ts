@@ -1,4 +1,16 @@
-import { args, attempt, bodies, contract, deaths, send, soft, take, workAndDead, type Case } from '../contract.js';
+import {
+  args,
+  attempt,
+  bodies,
+  contract,
+  deaths,
+  send,
+  soft,
+  take,
+  workAndDead,
+  type Case,
+  virtualTimeOnly,
+} from '../contract.js';
 import type { TestChannel } from '../driver.js';
 
 async function prioritised(channel: TestChannel, queue: string, ...priorities: readonly (number | undefined)[]) {
@@ -122,6 +134,22 @@ export const specialQueueCases: readonly Case[] = [
       return bodies(second.messages);
     },
     ['a'],
+  ),
+  virtualTimeOnly(
+    'rule V3: a real broker loses its queue over it',
+    contract(
+      'rule R3: after a cancel while messages are ready the next in line gets them at once',
+      async (_session, channel) => {
+        await channel.declareQueue('q', { arguments: args(single) });
+        await channel.qos(1);
+        const first = await channel.consume('q');
+        const second = await channel.consume('q');
+        await send(channel, 'q', 'a', 'b');
+        await channel.cancel(first.tag);
+        return [bodies(first.messages), bodies(second.messages)];
+      },
+      [['a'], ['b']],
+    ),
   ),
   contract(
     'rule R3: an exclusive consumer is refused there',

@@ -11,6 +11,9 @@ export interface WireOptions {
   readonly user: string;
   readonly password: string;
   readonly vhost: string;
+  /** Asked for in tune-ok; what the server offers unless told. */
+  readonly channelMax?: number;
+  readonly frameMax?: number;
 }
 
 const capabilities = new Map(
@@ -28,6 +31,9 @@ export class WireConnection {
   #lastChannel = 0;
   /** Why the connection ended, once it did. */
   failure: Failure | undefined;
+  readonly #ends: ((failure: Failure) => void)[] = [];
+  /** Settles with the reason when the connection ends. */
+  readonly ended = new Promise<Failure>((resolve) => this.#ends.push(resolve));
 
   private constructor(readonly socket: Socket) {
     socket.setNoDelay(true);
@@ -50,17 +56,18 @@ export class WireConnection {
       locale: 'en_US',
     });
     const { args } = await connection.#next();
-    const limits = { channelMax: args['channelMax'] ?? 0, frameMax: args['frameMax'] ?? 0, heartbeat: 0 };
+    const { channelMax = args['channelMax'] ?? 0, frameMax = args['frameMax'] ?? 0 } = options;
+    const limits = { channelMax, frameMax, heartbeat: 0 };
     connection.send(0, 'connection.tune-ok', limits);
     connection.send(0, 'connection.open', { vhost: options.vhost });
     await connection.#next();
     return connection;
   }
 
-  async openChannel(): Promise<WireChannel> {
-    this.#lastChannel += 1;
-    const channel = new WireChannel(this, this.#lastChannel);
-    this.#channels.set(this.#lastChannel, channel);
+  async openChannel(number = this.#lastChannel + 1): Promise<WireChannel> {
+    this.#lastChannel = Math.max(number, this.#lastChannel);
+    const channel = new WireChannel(this, number);
+    this.#channels.set(number, channel);
     await channel.call('channel.open', {});
     return channel;
   }
@@ -79,6 +86,11 @@ export class WireConnection {
     this.send(0, 'connection.close', { code: 200, text: 'bye' });
     await answer.catch(() => undefined);
     this.socket.destroy();
+  }
+
+  /** Sends a frame as it is, be it right or wrong. */
+  frame(type: number, channel: number, payload: Buffer): void {
+    this.write(writeFrame(type, channel, payload));
   }
 
   /** Drops the socket without a word, as a crashed client does. */
@@ -104,6 +116,7 @@ export class WireConnection {
   #end(failure: Failure): void {
     if (this.failure !== undefined) return;
     this.failure = failure;
+    for (const end of this.#ends) end(failure);
     for (const waiting of this.#waiting.splice(0)) waiting.reject(failure);
     for (const channel of this.#channels.values()) channel.end(failure);
     this.socket.end();
