@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
 import { InvalidMessageException } from '@nestjs/microservices/errors/invalid-message.exception.js';
-import { AsyncSubject, throwError, type Observable } from 'rxjs';
+import { AsyncSubject, Observable, throwError } from 'rxjs';
 import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
 import type { Field, Message, Properties } from '../message/index.js';
 import { fieldTableOf } from '../topology/index.js';
 import { describeError } from './failure.js';
 import { dlxHeaders } from './headers.js';
-import { decodePayload, encodePayload } from './payload.js';
+import { bytesType, decodePayload, encodePayload, jsonType } from './payload.js';
 import { DlxRecord } from './record-builder.js';
 import { replyKindOf } from './replies.js';
 
@@ -21,7 +21,11 @@ export interface DlxClientOptions {
   readonly requests?: string;
 }
 
-const persistent: Properties = { deliveryMode: 2 };
+/** What most messages carry is the same object: properties are never changed in place (rule H13). */
+const plainProperties = (contentType: string | undefined): Properties => ({ deliveryMode: 2, contentType });
+const jsonProperties = plainProperties(jsonType);
+const bytesProperties = plainProperties(bytesType);
+const emptyProperties = plainProperties(undefined);
 
 /**
  * Publishes events and requests; the pattern is the routing key, the body is the data. `emit` succeeds when the broker
@@ -33,7 +37,7 @@ export class DlxClient extends ClientProxy {
   readonly #events: string;
   readonly #requests: string;
   readonly #logger = new Logger(DlxClient.name);
-  readonly #prefix = randomUUID();
+  readonly #prefix = randomBytes(6).toString('base64url');
   readonly #pending = new Map<string, (packet: WritePacket) => void>();
   #replies: ReplyChannel | undefined;
   #connected = false;
@@ -84,6 +88,16 @@ export class DlxClient extends ClientProxy {
     return result;
   }
 
+  /** Asks when somebody subscribes, each time anew. */
+  override send<TResult = unknown, TInput = unknown>(pattern: unknown, data: TInput): Observable<TResult> {
+    const whenConnected = super.send<TResult, TInput>(pattern, data);
+    if (pattern === undefined || pattern === null || data === undefined || data === null) return whenConnected;
+    return new Observable((observer) => {
+      if (!this.#connected) return whenConnected.subscribe(observer);
+      return this.publish(this.createPacket(pattern, data), this.createObserver(observer));
+    });
+  }
+
   protected override dispatchEvent<T>(packet: ReadPacket): Promise<T> {
     return new Promise<T>((resolve, reject) =>
       this.#publishEvent(packet, (failure) => (failure === undefined ? resolve(undefined as T) : reject(failure))),
@@ -91,21 +105,17 @@ export class DlxClient extends ClientProxy {
   }
 
   protected override publish(packet: ReadPacket, callback: (packet: WritePacket) => void): () => void {
-    let id: string | undefined;
     try {
       const publication = this.#publication(packet, this.#requests, true);
-      id = publication.properties.correlationId ?? `${this.#prefix}-${++this.#requestCount}`;
-      if (this.#pending.has(id))
-        throw new Error(`a request with the correlation id '${id}' waits for its answer already`);
-      const properties = { ...publication.properties, correlationId: id };
-      const waiting = id;
-      this.#pending.set(waiting, callback);
+      const id = publication.properties.correlationId ?? `${this.#prefix}${++this.#requestCount}`;
+      if (this.#pending.has(id)) throw new Error(`a request with the correlation id '${id}' waits already`);
+      this.#pending.set(id, callback);
       this.#replies ??= this.#backend.openReplies((message) => this.#answered(message));
-      this.#replies.request({ ...publication, properties }, (failure) => {
-        if (failure !== undefined && this.#pending.delete(waiting)) callback({ err: failure });
+      this.#replies.request(withCorrelation(publication, id), (failure) => {
+        if (failure !== undefined && this.#pending.delete(id)) callback({ err: failure });
       });
       return () => {
-        if (this.#pending.get(waiting) === callback) this.#pending.delete(waiting);
+        if (this.#pending.get(id) === callback) this.#pending.delete(id);
       };
     } catch (error) {
       callback({ err: error });
@@ -125,11 +135,10 @@ export class DlxClient extends ClientProxy {
     const data: unknown = packet.data;
     const record = data instanceof DlxRecord ? data : undefined;
     const { contentType, body } = encodePayload(record === undefined ? data : record.data);
-    const said = record?.properties ?? persistent;
-    const properties: Properties = { ...said, contentType: said.contentType ?? contentType };
+    const properties = record === undefined ? propertiesFor(contentType) : recordProperties(record, contentType);
     return {
       exchange: record?.exchange ?? exchange,
-      routingKey: this.normalizePattern(packet.pattern as string),
+      routingKey: typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string),
       properties: packet.metadata === undefined ? properties : withMetadata(properties, packet.metadata),
       body,
       mandatory: record?.mandatory ?? mandatory,
@@ -164,6 +173,21 @@ export class DlxClient extends ClientProxy {
       result.error(failure);
     });
   }
+}
+
+function propertiesFor(contentType: string | undefined): Properties {
+  if (contentType === jsonType) return jsonProperties;
+  return contentType === undefined ? emptyProperties : bytesProperties;
+}
+
+const recordProperties = ({ properties }: DlxRecord, contentType: string | undefined): Properties => ({
+  ...properties,
+  contentType: properties.contentType ?? contentType,
+});
+
+function withCorrelation(publication: Publication, correlationId: string): Publication {
+  const { exchange, routingKey, properties, body, mandatory = true } = publication;
+  return { exchange, routingKey, properties: { ...properties, correlationId }, body, mandatory };
 }
 
 function withMetadata(properties: Properties, metadata: Readonly<Record<string, string>>): Properties {

@@ -8,9 +8,7 @@ import {
 } from '@nestjs/common';
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { Backend } from '../backend/index.js';
-import { EmbeddedBackend } from '../backend/embedded.js';
-import { randomNames, SystemClock, turnPace } from '../backend/host.js';
-import { policyPatterns } from '../backend/patterns.js';
+import { EmbeddedBackend, policyPatterns, randomNames, SystemClock, turnPace } from '../backend/index.js';
 import { Broker } from '../broker/index.js';
 import { DeadLetters } from '../streams/index.js';
 import { DlxBroker } from './broker.js';

@@ -11,16 +11,16 @@ export interface EncodedPayload {
   readonly body: Uint8Array;
 }
 
-const json = 'application/json';
-const bytes = 'application/octet-stream';
+export const jsonType = 'application/json';
+export const bytesType = 'application/octet-stream';
 const nothing: EncodedPayload = { contentType: undefined, body: new Uint8Array(0) };
 
 /** Bytes travel as they are, anything else as JSON; `undefined` is an empty body. The data only: there is no envelope. */
 export function encodePayload(data: unknown): EncodedPayload {
   if (data === undefined) return nothing;
-  if (data instanceof Uint8Array) return { contentType: bytes, body: data };
+  if (data instanceof Uint8Array) return { contentType: bytesType, body: data };
   const text = JSON.stringify(data) as string | undefined;
-  return text === undefined ? nothing : { contentType: json, body: Buffer.from(text) };
+  return text === undefined ? nothing : { contentType: jsonType, body: Buffer.from(text) };
 }
 
 /**
@@ -29,7 +29,7 @@ export function encodePayload(data: unknown): EncodedPayload {
  * @throws UndecodablePayloadError when it is no JSON
  */
 export function decodePayload({ properties, body }: Message): unknown {
-  if (body.length === 0 && properties.contentType !== bytes) return undefined;
+  if (body.length === 0 && properties.contentType !== bytesType) return undefined;
   const buffer = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   switch (formatOf(properties)) {
     case 'json':
@@ -43,9 +43,9 @@ export function decodePayload({ properties, body }: Message): unknown {
 
 function formatOf({ contentType, contentEncoding }: Properties): 'json' | 'text' | 'bytes' {
   if (contentEncoding !== undefined && !/^(utf-?8|identity)?$/i.test(contentEncoding)) return 'bytes';
-  if (contentType === undefined || contentType === '' || contentType === json) return 'json';
+  if (contentType === undefined || contentType === '' || contentType === jsonType) return 'json';
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
-  if (type === json || type.endsWith('+json')) return 'json';
+  if (type === jsonType || type.endsWith('+json')) return 'json';
   return type.startsWith('text/') ? 'text' : 'bytes';
 }
 

@@ -24,9 +24,14 @@ export const flag: Accepts = {
   },
 };
 
+function boundsOf(least: number, most: number): string {
+  if (most < Number.MAX_SAFE_INTEGER) return `whole number, ${least} to ${most}`;
+  return least > Number.MIN_SAFE_INTEGER ? `whole number, at least ${least}` : 'whole number';
+}
+
 /** A whole number within bounds, both included. */
 export const whole = (least: number, most: number): Accepts => ({
-  says: `whole number, ${least} to ${most === Number.MAX_SAFE_INTEGER ? 'any' : most}`,
+  says: boundsOf(least, most),
   read(value, origin) {
     if (typeof value !== 'number' || !Number.isInteger(value)) throw refused(value, origin, 'is not a whole number');
     if (value < least || value > most) throw refused(value, origin, `is not between ${least} and ${most}`);
