@@ -21,7 +21,6 @@ export {
   type WaitQueueType,
 } from './topology/index.js';
 export * from './backend/index.js';
-export { EmbeddedBackend } from './backend/embedded.js';
 /** The options of the decorator; those of the port are told apart by its method. */
 export type { ConsumeOptions } from './nest/index.js';
 export {

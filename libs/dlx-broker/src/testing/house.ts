@@ -1,4 +1,4 @@
-import { EmbeddedBackend } from '../backend/embedded.js';
+import { EmbeddedBackend } from '../backend/index.js';
 import { Broker, type BrokerOptions, type ProfileName } from '../broker/index.js';
 import { CountedNames } from './counted-names.js';
 import { ManualClock } from './manual-clock.js';
