@@ -12,17 +12,17 @@ export const expectedDifferences: Readonly<Record<string, readonly ExpectedDiffe
   rabbitmq: [
     {
       name: 'rule H7: with three pairs the newest death is first',
-      rule: 'V2',
+      rule: 'rule V2',
       observed: ['c/expired 1', 'a/expired 1', 'b/expired 1'],
     },
     {
       name: 'rule I5: a rejection older than the automatic cycle does not save the message',
-      rule: 'V2',
+      rule: 'rule V2',
       observed: 'more rounds',
     },
     {
       name: 'rule B7: a higher priority with TTL that arrives above live lower ones expires in time',
-      rule: 'V1',
+      rule: 'rule V1',
       observed: [],
     },
   ],

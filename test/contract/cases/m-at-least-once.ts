@@ -92,6 +92,35 @@ export const atLeastOnceCases: readonly Case[] = [
       [[], [['one', 'work/rejected 1']]],
     ),
   ),
+  virtualTimeOnly(
+    'the next try would come after three minutes',
+    contract(
+      'rule M4: leaving the strategy deletes the dead letters that were kept',
+      async (session, channel) => {
+        await session.setPolicy('strategy', {
+          pattern: 'work',
+          definition: { 'dead-letter-strategy': 'at-least-once' },
+        });
+        await channel.declareExchange('dlx', 'direct');
+        await channel.declareQueue('dead');
+        const values = { ...quorum, 'x-dead-letter-exchange': 'dlx', 'x-overflow': 'reject-publish' };
+        await channel.declareQueue('work', { durable: true, arguments: args(values) });
+        await send(channel, 'work', 'kept');
+        await channel.get('work');
+        await channel.reject(1, false);
+        await session.clearPolicy('strategy');
+        await channel.bindQueue('dead', 'dlx', 'work');
+        await session.elapse(400_000);
+        await session.setPolicy('strategy', {
+          pattern: 'work',
+          definition: { 'dead-letter-strategy': 'at-least-once' },
+        });
+        await session.elapse(400_000);
+        return bodies(await session.drain('dead'));
+      },
+      [],
+    ),
+  ),
   contract(
     'rule M5: kept dead letters count towards the length limit',
     async (session, channel) => {

@@ -1,0 +1,219 @@
+import { array, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { args, attempt, deaths } from './contract.js';
+import type { Received, Session, TestChannel, TestConsumer } from './driver.js';
+
+/** Numbers that a seed decides (mulberry32). */
+export class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  /** An integer from 0 to below `sides`. */
+  roll(sides: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
+  }
+
+  chance(percent: number): boolean {
+    return this.roll(100) < percent;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.roll(items.length)] as T;
+  }
+}
+
+/** Dead letters go down this list or back to where they came from: circles of expiry are left to section I. */
+const queues = ['a', 'b', 'c'] as const;
+
+/**
+ * Declares queues with arguments the dice choose, does what the dice say, and tells everything a client can see: the
+ * same seed must tell the same story on every broker. Times other than 0 are left out, and so is what rules V1 and V2
+ * say of RabbitMQ.
+ */
+export async function playRandomProgram(session: Session, seed: number, steps: number): Promise<string[]> {
+  const dice = new Dice(seed);
+  const story: string[] = [];
+  const player = new Player(session, dice, story);
+  await player.declare();
+  for (let step = 0; step < steps; step += 1) await player.step();
+  await player.finish();
+  return story;
+}
+
+class Player {
+  readonly #session: Session;
+  readonly #dice: Dice;
+  readonly #story: string[];
+  #channel!: TestChannel;
+  #outstanding: number[] = [];
+  #consumers: { readonly consumer: TestConsumer; readonly noAck: boolean; seen: number }[] = [];
+  #published = 0;
+  #told = 0;
+  #returned = 0;
+
+  constructor(session: Session, dice: Dice, story: string[]) {
+    this.#session = session;
+    this.#dice = dice;
+    this.#story = story;
+  }
+
+  async declare(): Promise<void> {
+    await this.#open();
+    await this.#channel.declareQueue('end');
+    await this.#channel.declareExchange('fan', 'fanout');
+    for (const [index, queue] of queues.entries()) {
+      const quorum = this.#dice.chance(20);
+      const values = { ...this.#deadLettering(queue, index), ...(quorum ? this.#quorum() : this.#limits()) };
+      this.#story.push(`declare ${queue} ${JSON.stringify(values)}`);
+      await this.#channel.declareQueue(queue, { durable: quorum, arguments: args(values) });
+      if (this.#dice.chance(60)) await this.#channel.bindQueue(queue, 'amq.fanout');
+    }
+    for (const queue of ['c', 'end']) if (this.#dice.chance(70)) await this.#channel.bindQueue(queue, 'fan');
+  }
+
+  async step(): Promise<void> {
+    const dice = this.#dice;
+    const roll = dice.roll(100);
+    if (roll < 40) await this.#publish();
+    else if (roll < 55) await this.#get();
+    else if (roll < 82) await this.#settle();
+    else if (roll < 88) await this.#consume();
+    else if (roll < 91) await this.#cancel();
+    else if (roll < 95) await this.#tell('recover', this.#channel.recover(true)).then(() => (this.#outstanding = []));
+    else if (roll < 97) await this.#reopen();
+    else await this.#tell(`purge`, this.#channel.purgeQueue(dice.pick(queues)));
+    await this.#look();
+  }
+
+  async finish(): Promise<void> {
+    this.#story.push('close');
+    await this.#channel.close().catch(() => undefined);
+    for (const queue of [...queues, 'end'])
+      this.#story.push(...(await this.#session.drain(queue)).map((message) => `left in ${queue}: ${shown(message)}`));
+  }
+
+  #deadLettering(queue: string, index: number): Record<string, string> {
+    const dice = this.#dice;
+    if (dice.chance(15)) return {};
+    if (dice.chance(20)) return { 'x-dead-letter-exchange': index < 2 ? 'fan' : 'amq.direct' };
+    const target = dice.pick([...queues.slice(index + 1), 'end']);
+    if (dice.chance(10)) return { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': queue };
+    return { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': target };
+  }
+
+  #limits(): Record<string, string | number> {
+    const dice = this.#dice;
+    const values: Record<string, string | number> = {};
+    if (dice.chance(50)) values['x-max-length'] = dice.roll(4);
+    if (dice.chance(20)) values['x-max-length-bytes'] = dice.roll(12);
+    if (dice.chance(50)) values['x-overflow'] = dice.pick(['drop-head', 'reject-publish', 'reject-publish-dlx']);
+    if (dice.chance(25)) values['x-max-priority'] = 3;
+    else if (dice.chance(10)) values['x-message-ttl'] = 0;
+    return values;
+  }
+
+  #quorum(): Record<string, string | number> {
+    return { 'x-queue-type': 'quorum', ...(this.#dice.chance(60) ? { 'x-delivery-limit': this.#dice.roll(3) } : {}) };
+  }
+
+  async #open(): Promise<void> {
+    this.#channel = await this.#session.channel();
+    await this.#channel.confirmSelect();
+    await this.#channel.qos(this.#dice.roll(4));
+    this.#outstanding = [];
+    this.#consumers = [];
+    this.#told = 0;
+    this.#returned = 0;
+  }
+
+  async #publish(): Promise<void> {
+    const dice = this.#dice;
+    const body = `m${(this.#published += 1)}`;
+    const headers = dice.chance(20) ? { headers: args({ CC: array([longstr(dice.pick(queues))]) }) } : {};
+    const priority = dice.chance(30) ? { priority: dice.roll(5) } : {};
+    const exchange = dice.chance(25) ? 'amq.fanout' : '';
+    const key = dice.chance(95) ? dice.pick(queues) : 'nobody';
+    const options = { body, mandatory: dice.chance(20), properties: { ...headers, ...priority } };
+    await this.#tell(`publish ${body} to '${exchange}' ${key}`, this.#channel.publish(exchange, key, options));
+  }
+
+  async #get(): Promise<void> {
+    const queue = this.#dice.pick(queues);
+    const noAck = this.#dice.chance(15);
+    const message = await this.#channel.get(queue, { noAck });
+    this.#story.push(`get ${queue}: ${message === undefined ? 'nothing' : shown(message)}`);
+    if (message !== undefined && !noAck) this.#outstanding.push(message.deliveryTag);
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#outstanding.length === 0) return;
+    const dice = this.#dice;
+    const tag = dice.pick(this.#outstanding);
+    const multiple = dice.chance(25);
+    const requeue = dice.chance(45);
+    this.#outstanding = this.#outstanding.filter((each) => (multiple ? each > tag : each !== tag));
+    if (dice.chance(25)) await this.#tell(`ack ${tag} ${multiple}`, this.#channel.ack(tag, multiple));
+    else
+      await this.#tell(
+        `nack ${tag} multiple ${multiple} requeue ${requeue}`,
+        this.#channel.nack(tag, { multiple, requeue }),
+      );
+  }
+
+  async #consume(): Promise<void> {
+    const queue = this.#dice.pick(queues);
+    const noAck = this.#dice.chance(20);
+    if (this.#consumers.some(({ consumer }) => consumer.tag === queue)) return;
+    this.#story.push(`consume ${queue} noAck ${noAck}`);
+    this.#consumers.push({ consumer: await this.#channel.consume(queue, { tag: queue, noAck }), noAck, seen: 0 });
+  }
+
+  async #cancel(): Promise<void> {
+    const gone = this.#consumers.shift();
+    if (gone !== undefined) await this.#tell(`cancel ${gone.consumer.tag}`, this.#channel.cancel(gone.consumer.tag));
+  }
+
+  async #reopen(): Promise<void> {
+    await this.#tell('close', this.#channel.close());
+    await this.#session.settle();
+    await this.#open();
+  }
+
+  async #tell(what: string, action: Promise<unknown>): Promise<void> {
+    this.#story.push(`${what}: ${JSON.stringify(await attempt(action))}`);
+  }
+
+  /** What arrived since the last look. */
+  async #look(): Promise<void> {
+    await this.#session.settle();
+    for (const each of this.#consumers) {
+      for (const message of each.consumer.messages.slice(each.seen)) {
+        this.#story.push(`  ${each.consumer.tag} gets ${shown(message)}`);
+        if (!each.noAck) this.#outstanding.push(message.deliveryTag);
+      }
+      each.seen = each.consumer.messages.length;
+    }
+    this.#outstanding.sort((one, other) => one - other);
+    const returned = this.#channel.returns.slice(this.#returned).map(({ body }) => `return ${body}`);
+    const { acked, nacked, pending } = this.#channel.confirms();
+    this.#returned = this.#channel.returns.length;
+    const settled = acked.length + nacked.length;
+    if (settled > this.#told)
+      this.#story.push(`  acked ${acked.length} nacked ${nacked.join()} open ${pending.join()}`);
+    this.#told = settled;
+    this.#story.push(...returned);
+  }
+}
+
+/** Deaths are sorted: rule V2. */
+function shown(message: Received): string {
+  const { body, redelivered, routingKey, exchange, properties, messageCount = '' } = message;
+  const count = properties.headers?.get('x-delivery-count')?.value ?? '';
+  const history = deaths(message).sort().join('; ');
+  return `${body} from '${exchange}' ${routingKey} ${redelivered ? 'again' : 'fresh'} ${count} left ${messageCount} [${history}]`;
+}

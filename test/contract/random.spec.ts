@@ -1,0 +1,32 @@
+import { describe, expect, it, vi } from 'vitest';
+import { drivers } from './drivers.js';
+import { engineDriver } from './engine-driver.js';
+import { playRandomProgram } from './random-program.js';
+
+vi.setConfig({ maxConcurrency: 16, testTimeout: 60_000 });
+
+const first = Number(process.env['RANDOM_SEED'] ?? 1);
+const count = Number(process.env['RANDOM_PROGRAMS'] ?? 25);
+const steps = Number(process.env['RANDOM_STEPS'] ?? 25);
+
+const others = drivers.filter((driver) => driver !== engineDriver);
+const rows = await Promise.all(
+  others.map(async (driver) => ({ driver, name: driver.name, missing: await driver.unavailable() })),
+);
+
+describe.concurrent.each(rows)('a random program tells the same story on the engine and on $name', (row) => {
+  for (let seed = first; seed < first + count; seed += 1)
+    it.concurrent.skipIf(row.missing !== undefined)(`seed ${seed}`, { retry: 1 }, async () => {
+      const [expected, observed] = await Promise.all(
+        [row.driver, engineDriver].map(async (driver) => {
+          const session = await driver.open();
+          try {
+            return await playRandomProgram(session, seed, steps);
+          } finally {
+            await session.close();
+          }
+        }),
+      );
+      expect(observed).toEqual(expected);
+    });
+});
