@@ -1,18 +1,22 @@
-import { Controller, Inject, Injectable, Scope, type Type } from '@nestjs/common';
-import { REQUEST } from '@nestjs/core';
+import { Controller, Inject, Injectable, Module, Scope, type Type } from '@nestjs/common';
+import { NestFactory, REQUEST } from '@nestjs/core';
 import { Ctx, EventPattern, MessagePattern, Payload, type RequestContext } from '@nestjs/microservices';
 import {
   Bind,
   Consume,
   DeadLetter,
   DlxBroker,
+  DlxBrokerModule,
   DlxClient,
   DlxConfigurationError,
   DlxContext,
+  DlxServer,
   DlxRecordBuilder,
+  EmbeddedBackend,
   Exchange,
   Queue,
   Retry,
+  TopologyError,
   Ttl,
 } from 'dlx-broker';
 import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
@@ -193,6 +197,25 @@ describe('@Retry', () => {
     expect(app.get(DlxBroker).counts).toMatchObject({ retried: 2, parked: 1, rejected: 0 });
   });
 
+  it('parks at once what it is told not to try again', async () => {
+    class Invalid extends Error {}
+    @Injectable()
+    class Strict {
+      calls = 0;
+      @Consume('work')
+      @Retry({ attempts: 5, backoff: { type: 'fixed', delay: '1h' }, parkingLot: 'invalid' }, { except: [Invalid] })
+      work(): never {
+        this.calls++;
+        throw new Invalid('never');
+      }
+    }
+    const app = await contextApp({ providers: [Strict] });
+    await firstValueFrom(app.get(DlxClient).emit(...to('work', 1)));
+    await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ parked: 1, retried: 0 }));
+    expect(await app.get(DlxBroker).backend.status('invalid')).toMatchObject({ messages: 1 });
+    expect(app.get(Strict).calls).toBe(1);
+  });
+
   it('answers a request by its last attempt only', async () => {
     @Controller()
     class Asked {
@@ -228,6 +251,48 @@ describe('a handler', () => {
     await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ byHand: 3, rejected: 0 }));
     await until(() => expect(app.get(Morgue).bodies.map(({ data }) => data)).toEqual(['reject']));
     await until(() => expect(app.get(ByHand).seen).toContainEqual(['requeue', true]));
+  });
+
+  it('runs between the processing hooks of the transport', async () => {
+    const order: string[] = [];
+    @Controller()
+    class Traced {
+      @EventPattern<string>('x')
+      async work(): Promise<void> {
+        await Promise.resolve();
+        order.push('handler');
+      }
+    }
+    const app = await microservice({ controllers: [Traced] });
+    const server = app.get(DlxServer);
+    server.setOnProcessingStartHook((_transport, context, done) => {
+      order.push(`start ${(context as DlxContext).getPattern()}`);
+      void done();
+    });
+    server.setOnProcessingEndHook(() => order.push('end'));
+    await firstValueFrom(app.get(DlxClient).emit('x', 1));
+    await until(() => expect(app.get(DlxBroker).counts.acked).toBe(1));
+    expect(order).toEqual(['start x', 'handler', 'end']);
+  });
+
+  it('takes global enhancers that are set after its topology was shown', async () => {
+    @Injectable()
+    class Piped {
+      readonly seen: unknown[] = [];
+      @Consume('work')
+      work(@Payload() data: unknown): void {
+        this.seen.push(data);
+      }
+    }
+    @Module({ imports: [DlxBrokerModule.forRoot()], providers: [Piped] })
+    class AppModule {}
+    const app = await NestFactory.create(AppModule, { logger: false });
+    expect(app.get(DlxBroker).describeTopology()).toMatch(/work +durable +\(Piped.work\)/);
+    app.useGlobalPipes({ transform: (value: unknown) => [value] });
+    await app.init();
+    await firstValueFrom(app.get(DlxClient).emit(...to('work', 1)));
+    await until(() => expect(app.get(Piped).seen).toEqual([[1]]));
+    await app.close();
   });
 
   it('of a request-scoped provider gets a new instance and its request', async () => {
@@ -372,6 +437,31 @@ describe('bad input is an error at start:', () => {
       two(): void {}
     }
     expect(String(await refused(contextApp, Differ))).toMatch(/exchange 'x': two declarations differ in type/);
+  });
+
+  it('two brokers of one name', async () => {
+    const imports = [DlxBrokerModule.forRoot(), DlxBrokerModule.forRoot({ prefetch: 5 })];
+    await expect(contextApp({ imports })).rejects.toThrow(/there are 2 brokers 'default'/);
+  });
+
+  it('a queue that is there with other arguments, told one by one (TopologyError)', async () => {
+    @Injectable()
+    class Before {
+      @Consume('q')
+      @Ttl('1s')
+      take(): void {}
+    }
+    @Injectable()
+    class After {
+      @Consume('q')
+      @Ttl('2s')
+      take(): void {}
+    }
+    const first = await contextApp({ providers: [Before] });
+    const { broker } = first.get(DlxBroker).backend as EmbeddedBackend;
+    const second = contextApp({ providers: [After], options: { broker } });
+    await expect(second).rejects.toBeInstanceOf(TopologyError);
+    await expect(second).rejects.toThrow(/queue 'q' x-message-ttl: there is 1000, asked for 2000 \(After.take\)/);
   });
 
   it('an unknown option', async () => {

@@ -11,6 +11,7 @@ import type { Backend } from '../backend/index.js';
 import { EmbeddedBackend, policyPatterns, randomNames, SystemClock, turnPace } from '../backend/index.js';
 import { Broker } from '../broker/index.js';
 import { DeadLetters } from '../streams/index.js';
+import { DlxConfigurationError } from '../topology/index.js';
 import { DlxBroker } from './broker.js';
 import { captureHook } from './capture.js';
 import { DlxClient } from './client.js';
@@ -107,6 +108,7 @@ function dynamicModule(
         config: ApplicationConfig,
         moduleRef: ModuleRef,
       ) => {
+        refuseNamesake(modules, broker, name);
         // Several brokers share the hook: it keeps nothing, and notes failures in the context it is called with.
         if (!config.getGlobalPreRequestHooks().includes(captureHook)) config.registerPreRequestHook(captureHook);
         const source = new HandlerSource(name, modules, config, (request, contextId) =>
@@ -117,6 +119,15 @@ function dynamicModule(
     },
   ];
   return { module: DlxBrokerModule, global: isGlobal, providers, exports: [broker, client, server, deadLetters] };
+}
+
+/** Both would consume for the same handlers, each from a broker of its own. */
+function refuseNamesake(modules: ModulesContainer, token: InjectionToken, name: string): void {
+  const brokers = [...modules.values()].filter(
+    ({ metatype, providers }) => metatype === DlxBrokerModule && providers.has(token),
+  );
+  if (brokers.length < 2) return;
+  throw new DlxConfigurationError(`DlxBrokerModule: there are ${brokers.length} brokers '${name}'; give them names`);
 }
 
 function connect({ backend, broker = newBroker(), vhost = '/', user }: DlxBrokerOptions): Connected {

@@ -12,6 +12,7 @@ import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';
 import type { ExchangeOptions } from './decorators/exchange.js';
 import type { QueueOptions } from './decorators/queue.js';
+import type { RetryOptions } from './decorators/retry.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
 
 export interface NamedExchange extends ExchangeOptions {
@@ -34,7 +35,11 @@ export interface HandlerSettings {
   readonly prefetch: number | undefined;
   readonly priority: number | undefined;
   readonly retry: RetryPolicy | undefined;
+  /** Failures that are parked at once. */
+  readonly notRetried: readonly ErrorClass[];
 }
+
+export type ErrorClass = NonNullable<RetryOptions['except']>[number];
 
 /** The options of the decorators that are not rows of the table. */
 const freeOptions: Readonly<Record<string, readonly string[]>> = {
@@ -43,7 +48,7 @@ const freeOptions: Readonly<Record<string, readonly string[]>> = {
   Bind: ['exchange', 'routingKey', 'arguments'],
   Consume: ['queue', 'exchange', 'routingKey', 'broker'],
   QueueArguments: ['arguments'],
-  Retry: ['policy'],
+  Retry: ['policy', 'except'],
 };
 
 /**
@@ -76,6 +81,10 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     prefetch: consumer.get('prefetch')?.value as number | undefined,
     priority: consumer.get('priority')?.value as number | undefined,
     retry: single(contributions, 'Retry', handler)?.['policy'] as RetryPolicy | undefined,
+    notRetried: errorClasses(
+      single(contributions, 'Retry', handler)?.['except'] ?? [],
+      `except of @Retry on ${handler}`,
+    ),
   };
 }
 
@@ -130,6 +139,14 @@ function single(
   if (found.length > 1)
     throw new DlxConfigurationError(`@${decorator} on ${handler}: it stands there ${found.length} times`);
   return found[0];
+}
+
+function errorClasses(value: unknown, origin: string): readonly ErrorClass[] {
+  if (!Array.isArray(value)) throw refused(value, origin, 'is not a list of classes');
+  for (const one of value as readonly unknown[]) {
+    if (typeof one !== 'function') throw refused(one, origin, 'is not a class of errors');
+  }
+  return value as readonly ErrorClass[];
 }
 
 function checkedExchange(settings: Contribution['settings'], origin: string): NamedExchange {

@@ -54,7 +54,10 @@ export class HandlerSource {
       const settings = readSettings(contributions, origin);
       if ((settings.consume?.broker ?? defaultBrokerName) !== this.broker) continue;
       const patterns = consumedPatterns(settings, origin);
-      const invoke = invoker.bind(method, this.#keyOf(method.module));
+      // Bound at its first message: global guards and pipes may be set until the application starts.
+      let bound: Handler['invoke'] | undefined;
+      const bind = (): Handler['invoke'] => invoker.bind(method, this.#keyOf(method.module));
+      const invoke: Handler['invoke'] = (data, context) => (bound ??= bind())(data, context);
       handlers.push({ origin, kind: 'consume', patterns, settings, invoke });
     }
     return handlers;

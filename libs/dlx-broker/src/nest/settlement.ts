@@ -1,6 +1,15 @@
 import type { Logger } from '@nestjs/common';
-import { retryOrPark, type BackendDelivery, type Backend } from '../backend/index.js';
+import {
+  attemptOf,
+  park,
+  retryOrPark,
+  type Backend,
+  type BackendDelivery,
+  type Done,
+  type RetryOutcome,
+} from '../backend/index.js';
 import { emptyTable, type FieldTable } from '../message/index.js';
+import type { RetryPlan } from '../topology/index.js';
 import type { DlxContext } from './context.js';
 import { describeError, failureHeaders } from './failure.js';
 import type { PlannedHandler } from './handler.js';
@@ -92,11 +101,16 @@ export class Settlement {
     planned: PlannedHandler,
     replies: Replies | undefined,
   ): void {
-    const outcome = retryOrPark(delivery, planned.retry!, { error, headers: this.#headers(error) }, (failure) => {
+    const done: Done = (failure) => {
       if (failure === undefined) return;
       this.#log(delivery, planned, failure, 'cannot be republished and is rejected');
       this.#answer(filtered, replies, () => this.reject(delivery, error));
-    });
+    };
+    const plan = planned.retry!;
+    const hopeless = planned.handler.settings.notRetried.some((type) => error instanceof type);
+    const outcome = hopeless
+      ? parkAtOnce(delivery, plan, this.#headers(error), done)
+      : retryOrPark(delivery, plan, { error, headers: this.#headers(error) }, done);
     this.counts[outcome.kind]++;
     const what = outcome.kind === 'parked' ? `parked in '${outcome.queue}'` : `tried again in ${outcome.delay} ms`;
     this.#log(delivery, planned, error, `${what} after attempt ${outcome.attempt}`);
@@ -117,4 +131,11 @@ export class Settlement {
     const { name, message } = describeError(error);
     this.logger.warn(`${handler.origin}: ${name}: ${message}; message of queue '${delivery.queue}' ${what}`);
   }
+}
+
+function parkAtOnce(delivery: BackendDelivery, plan: RetryPlan, headers: FieldTable, done: Done): RetryOutcome {
+  const { queue, parkingLot } = plan;
+  const attempt = attemptOf(delivery.message, queue);
+  park(delivery, parkingLot, { queue, attempt, headers }, done);
+  return { kind: 'parked', queue: parkingLot, attempt };
 }
