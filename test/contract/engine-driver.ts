@@ -116,7 +116,8 @@ class EngineSession implements Session {
   }
 }
 
-class EngineChannel implements TestChannel {
+/** A channel of an engine in this process. */
+export class EngineChannel implements TestChannel {
   readonly #record = new ChannelRecord();
   readonly #channel: Channel;
 

@@ -15,8 +15,11 @@ export interface NormalForm {
   readonly body: string;
 }
 
+/** What of a session it takes to say what differs from run to run. */
+export type Viewpoint = Pick<Session, 'plain' | 'begun' | 'now'>;
+
 /** A message with everything that differs from run to run replaced by a placeholder. */
-export function normalForm(session: Session, message: Received | ReturnedMessage): NormalForm {
+export function normalForm(session: Viewpoint, message: Received | ReturnedMessage): NormalForm {
   const { headers, ...others } = message.properties;
   const properties = Object.fromEntries(
     Object.entries(others)
@@ -34,7 +37,7 @@ export function normalForm(session: Session, message: Received | ReturnedMessage
 }
 
 /** The headers alone. Times of deaths become `NOW` if they lie within the session. */
-export function normalHeaders(session: Session, headers: FieldTable): NormalField[] {
+export function normalHeaders(session: Viewpoint, headers: FieldTable): NormalField[] {
   return normalTable(headers, (name, field) => {
     if (name !== 'x-death' || field.type !== 'A') return normalValue(field);
     return field.value.map((entry) =>
@@ -44,7 +47,7 @@ export function normalHeaders(session: Session, headers: FieldTable): NormalFiel
 }
 
 const deathField =
-  (session: Session) =>
+  (session: Viewpoint) =>
   (name: string, field: Field): unknown => {
     if (name !== 'time' || field.type !== 'T') return normalValue(field);
     const seconds = Number(field.value);
