@@ -1,0 +1,46 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { DeadLetters, redriveTo } from 'dlx-broker';
+import { delayWhen, Subject, type Subscription, tap } from 'rxjs';
+import { Bank, type Payment } from './bank.js';
+import { Timeline } from './timeline.js';
+
+/** Watches the parking lot. Letters stay in its hand, unsettled, until somebody fixed what was wrong. */
+@Injectable()
+export class Operator implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly parked = new Subject<Payment>();
+  readonly #fixed = new Subject<void>();
+  #watching: Subscription | undefined;
+
+  constructor(
+    private readonly letters: DeadLetters,
+    private readonly bank: Bank,
+    private readonly timeline: Timeline,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.#watching = this.letters
+      .from<Payment>('payments.parked')
+      .pipe(
+        tap((letter) => {
+          const { id } = letter.payload as Payment;
+          const reason = String(letter.headers.get('dlx-error-class')?.value);
+          this.timeline.say(id, '', `parked after ${letter.failures} failures, the last: ${reason}`);
+          this.parked.next(letter.payload as Payment);
+        }),
+        delayWhen(() => this.#fixed),
+        tap((letter) => this.timeline.say((letter.payload as Payment).id, '', 'redriven to where it came from')),
+        redriveTo(),
+      )
+      .subscribe();
+  }
+
+  fix(currency: string): void {
+    this.bank.fix(currency);
+    this.timeline.say('', '', `the bank learns about ${currency}`);
+    this.#fixed.next();
+  }
+
+  onModuleDestroy(): void {
+    this.#watching?.unsubscribe();
+  }
+}

@@ -1,0 +1,23 @@
+import { Injectable, UseInterceptors } from '@nestjs/common';
+import { Payload } from '@nestjs/microservices';
+import { Consume, Retry } from 'dlx-broker';
+import { Subject } from 'rxjs';
+import { Bank, type Payment } from './bank.js';
+import { policy } from './policy.js';
+import { ShowAttempts } from './show-attempts.js';
+
+/** Pays what comes in. It knows nothing of retries: it throws, and the decorators say what that means. */
+@Injectable()
+export class Payments {
+  readonly paid = new Subject<Payment>();
+
+  constructor(private readonly bank: Bank) {}
+
+  @Consume({ queue: 'payments', routingKey: 'payment.requested' })
+  @Retry(policy)
+  @UseInterceptors(ShowAttempts)
+  async pay(@Payload() payment: Payment): Promise<void> {
+    await this.bank.transfer(payment);
+    this.paid.next(payment);
+  }
+}

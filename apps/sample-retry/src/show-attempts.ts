@@ -1,0 +1,31 @@
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import type { DlxContext } from 'dlx-broker';
+import { tap, type Observable } from 'rxjs';
+import type { Payment } from './bank.js';
+import { whatNext } from './policy.js';
+import { Timeline } from './timeline.js';
+
+/** An ordinary Nest interceptor: writes how every attempt of a handler ended. */
+@Injectable()
+export class ShowAttempts implements NestInterceptor {
+  constructor(private readonly timeline: Timeline) {}
+
+  intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const { id, amount, currency } = execution.switchToRpc().getData<Payment>();
+    const context = execution.switchToRpc().getContext<DlxContext>();
+    const say = (what: string): void => this.timeline.say(id, context.attempt, `${what}${historyOf(context)}`);
+    return next.handle().pipe(
+      tap({
+        complete: () => say(`paid ${amount} ${currency}`),
+        error: ({ constructor, message }: Error) =>
+          say(`${constructor.name}: ${message}; ${whatNext(context.attempt)}`),
+      }),
+    );
+  }
+}
+
+/** The `x-death` of a retried message names the wait queue it comes from: there it expired, back to work. */
+function historyOf({ deaths }: DlxContext): string {
+  const history = deaths.map(({ queue, reason, count }) => `${reason} in ${queue}, count ${count}`);
+  return history.length === 0 ? '' : `  [x-death: ${history.join('; ')}]`;
+}

@@ -1,0 +1,31 @@
+import { Injectable, Optional } from '@nestjs/common';
+
+/** A clock and a place to write: tests bring their own. */
+export abstract class Stage {
+  abstract now(): number;
+  abstract write(line: string): void;
+}
+
+const terminal: Stage = { now: () => Date.now(), write: (line) => console.log(line) };
+
+/** One line for everything that happens. */
+@Injectable()
+export class Timeline {
+  readonly #stage: Stage;
+  #start: number;
+
+  constructor(@Optional() stage?: Stage) {
+    this.#stage = stage ?? terminal;
+    this.#start = this.#stage.now();
+  }
+
+  begin(): void {
+    this.#start = this.#stage.now();
+    this.#stage.write(' elapsed  message  attempt  what happened');
+  }
+
+  say(message: string, attempt: string | number, what: string): void {
+    const elapsed = ((this.#stage.now() - this.#start) / 1_000).toFixed(2);
+    this.#stage.write(`${elapsed.padStart(6)} s  ${message.padEnd(7)}  ${String(attempt).padEnd(7)}  ${what}`);
+  }
+}

@@ -1,0 +1,47 @@
+import { Test } from '@nestjs/testing';
+import { DlxTesting } from 'dlx-broker/testing';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { AppModule } from '../src/app.module.js';
+import { tell } from '../src/story.js';
+import { Timeline, type Stage } from '../src/timeline.js';
+
+let dlx: DlxTesting;
+beforeEach(() => {
+  dlx = new DlxTesting({ logger: false });
+});
+afterEach(() => dlx.close());
+
+/** A letter that waits for the fix is in the operator's hand all the time. */
+const except = ['payments.parked'];
+
+it('tells three payments, to the hundredth of a second', async () => {
+  const lines: string[] = [];
+  const stage: Stage = { now: () => dlx.clock.now(), write: (line) => void lines.push(line) };
+  const app = await dlx.startModule(
+    Test.createTestingModule({ imports: [AppModule] })
+      .overrideProvider(Timeline)
+      .useValue(new Timeline(stage)),
+  );
+  const told = tell(app, () => dlx.advance('1s', { except }));
+  await dlx.advance('3.5s', { except });
+  await told;
+  await dlx.settled();
+  expect(lines).toEqual([
+    ' elapsed  message  attempt  what happened',
+    '  0.00 s  pay-1    1        paid 30 EUR',
+    '  0.00 s  pay-2    1        BankTimeout: no answer; again in 500 ms',
+    '  0.00 s  pay-3    1        UnknownCurrency: JPY; again in 500 ms',
+    '  0.50 s  pay-2    2        BankTimeout: no answer; again in 1000 ms  [x-death: expired in wait.500, count 1]',
+    '  0.50 s  pay-3    2        UnknownCurrency: JPY; again in 1000 ms  [x-death: expired in wait.500, count 1]',
+    '  1.50 s  pay-2    3        paid 20 USD  [x-death: expired in wait.1000, count 1]',
+    '  1.50 s  pay-3    3        UnknownCurrency: JPY; again in 2000 ms  [x-death: expired in wait.1000, count 1]',
+    '  3.50 s  pay-3    4        UnknownCurrency: JPY; that was the last attempt  [x-death: expired in wait.2000, count 1]',
+    '  3.50 s  pay-3             parked after 4 failures, the last: UnknownCurrency',
+    '  4.50 s                    the bank learns about JPY',
+    '  4.50 s  pay-3             redriven to where it came from',
+    '  4.50 s  pay-3    1        paid 10 JPY',
+  ]);
+  for (const queue of ['payments', 'payments.parked', 'wait.500', 'wait.1000', 'wait.2000']) {
+    expect(dlx.queue(queue)).toMatchObject({ ready: 0, unacknowledged: 0 });
+  }
+});
