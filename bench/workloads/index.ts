@@ -1,0 +1,13 @@
+import type { Workload } from '../workload.js';
+import { w11 } from './w11-start.js';
+import { w1OneInFlight } from './w1-one-in-flight.js';
+import { w1 } from './w1-publish-deliver-ack.js';
+import { w3 } from './w3-reject-dead-letter.js';
+import { w4 } from './w4-expiry.js';
+import { w5 } from './w5-length-limit.js';
+import { w6 } from './w6-topic.js';
+import { w7 } from './w7-fan-out.js';
+import { w8 } from './w8-backlog.js';
+
+/** Everything that is measured, in the order of the table. */
+export const workloads: readonly Workload[] = [w1, w1OneInFlight, w3, w4, w5, w6, w7, w8, w11];
