@@ -1,4 +1,11 @@
-import { Controller, Injectable, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  Controller,
+  Injectable,
+  Module,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { EventPattern } from '@nestjs/microservices';
 import {
@@ -79,15 +86,17 @@ describe.each([
   });
 });
 
-it('nothing is delivered before the application is up', async () => {
+it('what is published while modules are initialised waits until they are up', async () => {
   const order: string[] = [];
   @Injectable()
-  class Early implements OnApplicationBootstrap {
+  class Early implements OnModuleInit, OnApplicationBootstrap {
     constructor(@InjectDlxClient() private readonly client: DlxClient) {}
     async onModuleInit(): Promise<void> {
-      await firstValueFrom(this.client.emit('x', 1).pipe()).catch(() => order.push('no exchange yet'));
+      await firstValueFrom(this.client.emit('x', 1));
+      order.push('published');
     }
-    onApplicationBootstrap(): void {
+    async onApplicationBootstrap(): Promise<void> {
+      await new Promise((resolve) => setImmediate(resolve));
       order.push('up');
     }
     @Consume({ routingKey: 'x' })
@@ -95,10 +104,39 @@ it('nothing is delivered before the application is up', async () => {
       order.push('message');
     }
   }
-  const app = await contextApp({ providers: [Early] });
-  await firstValueFrom(app.get(DlxClient).emit('x', 1));
-  await until(() => expect(order).toContain('message'));
-  expect(order).toEqual(['no exchange yet', 'up', 'message']);
+  @Module({ providers: [Early] })
+  class Feature {}
+  await contextApp({ imports: [{ module: Feature }, DlxBrokerModule.forRoot()] });
+  await until(() => expect(order).toEqual(['published', 'up', 'message']));
+});
+
+it('handlers at work end before the providers of global modules do', async () => {
+  const order: string[] = [];
+  class Database implements OnModuleDestroy {
+    onModuleDestroy(): void {
+      order.push('database closed');
+    }
+  }
+  @Module({ providers: [Database], exports: [Database] })
+  class Data {}
+  @Injectable()
+  class Works {
+    begun = false;
+    @Consume('work')
+    async take(): Promise<void> {
+      this.begun = true;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      order.push('handler ended');
+    }
+  }
+  const app = await contextApp({
+    providers: [Works],
+    imports: [{ module: Data, global: true }, DlxBrokerModule.forRoot()],
+  });
+  app.get(DlxBroker).backend.publish({ exchange: '', routingKey: 'work', properties: {}, body: Buffer.from('1') });
+  await until(() => expect(app.get(Works).begun).toBe(true));
+  await app.close();
+  expect(order).toEqual(['handler ended', 'database closed']);
 });
 
 it('other providers may publish while they are shut down', async () => {

@@ -1,4 +1,4 @@
-import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Backend } from '../backend/index.js';
 import type { DlxClient } from './client.js';
 import { describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
@@ -17,7 +17,7 @@ const restorePause = 1_000;
  * One broker of an application: collects what handlers need, declares it, consumes when the application is up, and
  * waits for handlers when it goes down.
  */
-export class DlxBroker implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
+export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #logger: Logger;
   readonly #settlement: Settlement;
   readonly #consumers = new Map<string, QueueConsumer>();
@@ -63,17 +63,21 @@ export class DlxBroker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     return describeTopology(this.topology());
   }
 
-  /** Earlier the application's providers would not be ready for messages. */
-  async onApplicationBootstrap(): Promise<void> {
+  /** Declared before other modules are initialised, which may publish already. */
+  async onModuleInit(): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.backend.connect();
+      await this.#declare(this.#plan());
+    });
+  }
+
+  /** Consumes for the handlers that are ready. Earlier the application's providers would not be ready for messages. */
+  async start(): Promise<void> {
     this.#booted = true;
-    await this.#inTurn();
+    await this.#inTurn(() => this.#consume());
   }
 
-  /** Other providers may still publish while they are shut down: the backend closes later. */
-  async onModuleDestroy(): Promise<void> {
-    await this.drain();
-  }
-
+  /** Other providers may still publish while they are shut down: the backend closes last. */
   async onApplicationShutdown(): Promise<void> {
     await this.drain();
     this.client.close();
@@ -92,7 +96,7 @@ export class DlxBroker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   /** In hybrid applications this may come before the application is up: then it waits for that. */
   async #listen(): Promise<void> {
     this.#listening = true;
-    if (this.#booted) await this.#inTurn();
+    if (this.#booted) await this.#inTurn(() => this.#consume());
   }
 
   async #drainServer(): Promise<void> {
@@ -101,22 +105,26 @@ export class DlxBroker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     await this.#stop([...this.#consumers.values()].filter((consumer) => consumer.serves(handlers)));
   }
 
-  /** One after the other: bootstrap and listen may overlap. */
-  #inTurn(): Promise<void> {
-    const turn = this.#turn.catch(() => undefined).then(() => this.#start());
+  /** One after the other: start and listen may overlap. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.catch(() => undefined).then(work);
     this.#turn = turn;
     return turn;
   }
 
-  async #start(): Promise<void> {
+  async #declare(plan: Plan): Promise<void> {
+    if (this.options.declare) await this.backend.declare(plan.topology);
+    this.#warn(plan.topology);
+  }
+
+  async #consume(): Promise<void> {
     const plan = this.#plan();
     const ready = new Set<Handler>([
       ...this.source.ofModule(),
       ...(this.#listening ? this.source.ofServer(this.server) : []),
     ]);
     await this.backend.connect();
-    if (this.options.declare) await this.backend.declare(plan.topology);
-    this.#warn(plan.topology);
+    await this.#declare(plan); // there may be more handlers than at first, or a queue less
     for (const consumer of plan.consumers) {
       if (this.#closing) return;
       if (!consumer.handlers.every(({ handler }) => ready.has(handler))) continue;
@@ -151,7 +159,7 @@ export class DlxBroker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     this.#logger.warn(`the broker ended the consumer of '${consumer.queue}'; it starts again in ${restorePause} ms`);
     const timer = setTimeout(() => {
       this.#restoring.delete(timer);
-      this.#inTurn().catch((error: unknown) => {
+      this.#inTurn(() => this.#consume()).catch((error: unknown) => {
         this.#logger.error(error);
         this.#restoreSoon(consumer);
       });

@@ -16,6 +16,7 @@ import { DlxBroker } from './broker.js';
 import { captureHook } from './capture.js';
 import { DlxClient } from './client.js';
 import { HandlerSource } from './handler-source.js';
+import { Lifecycle } from './lifecycle.js';
 import { defaultBrokerName, resolveOptions, type Connected, type TransportOptions } from './options.js';
 import { DlxServer } from './server.js';
 import {
@@ -52,6 +53,10 @@ export interface DlxBrokerAsyncOptions extends DlxBrokerModuleExtras, Pick<Modul
   readonly useFactory: (...injected: any[]) => DlxBrokerOptions | Promise<DlxBrokerOptions>;
 }
 
+/** The broker itself: global unless told otherwise. */
+@Module({})
+class DlxBrokerCoreModule {}
+
 /**
  * A broker in a Nest application. Importing it is enough for handlers with `@Consume`; `@EventPattern` and
  * `@MessagePattern` need its {@link DlxServer} as a transport strategy. It keeps nothing outside of the application.
@@ -59,18 +64,27 @@ export interface DlxBrokerAsyncOptions extends DlxBrokerModuleExtras, Pick<Modul
 @Module({})
 export class DlxBrokerModule {
   static forRoot(options: DlxBrokerOptions & DlxBrokerModuleExtras = {}): DynamicModule {
-    return dynamicModule(options, { provide: optionsToken(options.name), useValue: options });
+    return moduleOf(coreModule(options, { provide: optionsToken(options.name), useValue: options }), options);
   }
 
   static forRootAsync(options: DlxBrokerAsyncOptions): DynamicModule {
     const { name, inject = [], useFactory, imports = [] } = options;
-    return { ...dynamicModule(options, { provide: optionsToken(name), inject, useFactory }), imports };
+    return moduleOf({ ...coreModule(options, { provide: optionsToken(name), inject, useFactory }), imports }, options);
   }
+}
+
+function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): DynamicModule {
+  const lifecycle: Provider = {
+    provide: Lifecycle,
+    inject: [getDlxBrokerToken(name)],
+    useFactory: (broker: DlxBroker) => new Lifecycle(broker),
+  };
+  return { module: DlxBrokerModule, imports: [core], providers: [lifecycle], exports: [core] };
 }
 
 const optionsToken = (name: string = defaultBrokerName): InjectionToken => `DlxBrokerOptions:${name}`;
 
-function dynamicModule(
+function coreModule(
   { name = defaultBrokerName, isGlobal = true }: DlxBrokerModuleExtras,
   options: Provider,
 ): DynamicModule {
@@ -118,13 +132,13 @@ function dynamicModule(
       },
     },
   ];
-  return { module: DlxBrokerModule, global: isGlobal, providers, exports: [broker, client, server, deadLetters] };
+  return { module: DlxBrokerCoreModule, global: isGlobal, providers, exports: [broker, client, server, deadLetters] };
 }
 
 /** Both would consume for the same handlers, each from a broker of its own. */
 function refuseNamesake(modules: ModulesContainer, token: InjectionToken, name: string): void {
   const brokers = [...modules.values()].filter(
-    ({ metatype, providers }) => metatype === DlxBrokerModule && providers.has(token),
+    ({ metatype, providers }) => metatype === DlxBrokerCoreModule && providers.has(token),
   );
   if (brokers.length < 2) return;
   throw new DlxConfigurationError(`DlxBrokerModule: there are ${brokers.length} brokers '${name}'; give them names`);
