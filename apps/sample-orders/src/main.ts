@@ -1,3 +1,8 @@
-import * as dlx from 'dlx-broker';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from './app.module.js';
 
-console.log(`dlx-broker offers ${Object.keys(dlx).length} names.`);
+const { HOST = '127.0.0.1', PORT = '3000' } = process.env;
+const app = await NestFactory.create(AppModule, { logger: ['error', 'warn'] });
+app.enableShutdownHooks();
+await app.listen(Number(PORT), HOST);
+console.log(`The shop is open at ${await app.getUrl()}`);

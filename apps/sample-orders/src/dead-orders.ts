@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { Ctx, Payload } from '@nestjs/microservices';
+import { Consume, DlxContext, type ContextDeath } from 'dlx-broker';
+import type { Order } from './order.js';
+import { morgue } from './topology.js';
+
+/** An order that died, and its history, the latest death first. */
+export interface DeadOrder {
+  readonly order: Order;
+  /** The key it reached the dead-letter queue with. */
+  readonly routingKey: string;
+  readonly error: string | undefined;
+  readonly deaths: readonly ContextDeath[];
+}
+
+/** Takes whatever dies in this shop, prints its `x-death` and remembers it. */
+@Injectable()
+export class DeadOrders {
+  readonly all: DeadOrder[] = [];
+
+  @Consume({ queue: 'dead-orders', exchange: morgue, routingKey: '#' })
+  bury(@Payload() order: Order, @Ctx() context: DlxContext): void {
+    const { deaths, headers } = context;
+    const error = headers['dlx-error-message'] as string | undefined;
+    this.all.push({ order, routingKey: context.message.routingKey, error, deaths });
+    console.log(`order ${order.id} is dead${error === undefined ? '' : ` (${error})`}, its x-death:`);
+    console.table(
+      deaths.map(({ time, routingKeys, ...death }) => {
+        return { ...death, routingKeys: routingKeys.join(', '), time: time.toISOString() };
+      }),
+    );
+  }
+}
