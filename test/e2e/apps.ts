@@ -7,7 +7,13 @@ import {
   type Type,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Ctx, EventPattern, Payload, type MicroserviceOptions } from '@nestjs/microservices';
+import {
+  Ctx,
+  EventPattern,
+  Payload,
+  type AsyncMicroserviceOptions,
+  type MicroserviceOptions,
+} from '@nestjs/microservices';
 import { Consume, DlxBrokerModule, DlxContext, DlxServer, type DlxBrokerOptions, type Plain } from 'dlx-broker';
 import { afterEach } from 'vitest';
 
@@ -44,15 +50,12 @@ export async function contextApp(parts: Parts): Promise<INestApplicationContext>
 
 /** A microservice and nothing else. */
 export async function microservice(parts: Parts): Promise<INestApplicationContext> {
-  const app = await NestFactory.createMicroservice<{ useFactory: (server: DlxServer) => MicroserviceOptions }>(
-    rootModule(parts),
-    {
-      ...quiet,
-      abortOnError: false,
-      inject: [DlxServer],
-      useFactory: (server: DlxServer) => ({ strategy: server }),
-    } as never,
-  );
+  const app = await NestFactory.createMicroservice<AsyncMicroserviceOptions>(rootModule(parts), {
+    ...quiet,
+    abortOnError: false,
+    inject: [DlxServer],
+    useFactory: (server: DlxServer) => ({ strategy: server }),
+  });
   open.push(app);
   await app.listen();
   return app;

@@ -138,8 +138,11 @@ export class QueueConsumer {
     replies: Replies | undefined,
     end: (outcome: Outcome) => void,
   ): void {
+    let ended = false;
     this.processing(context, (processed) =>
       runHandler(planned, data, context, replies, (outcome) => {
+        if (ended) return; // a stream that is not of rxjs may end twice
+        ended = true;
         try {
           processed();
           end(outcome);

@@ -11,7 +11,7 @@ const succeeded: Outcome = { failed: false };
 
 /**
  * Runs a handler to the end of what it returns: a value, a promise or a stream, of which an empty one is a success. A
- * request is answered on the way, and over when its last reply was published. `end` is called once; nothing is thrown.
+ * request is answered on the way, and over when its last reply was published. Nothing is thrown.
  */
 export function runHandler(
   planned: PlannedHandler,
@@ -33,11 +33,15 @@ export function runHandler(
       else replies.only(result, published);
       return;
     }
-    result.subscribe({
-      next: (value) => replies?.next(value),
-      error: fail,
-      complete: () => (replies === undefined ? end(succeeded) : replies.complete(published)),
-    });
+    try {
+      result.subscribe({
+        next: (value) => replies?.next(value),
+        error: fail,
+        complete: () => (replies === undefined ? end(succeeded) : replies.complete(published)),
+      });
+    } catch (error) {
+      fail(error); // not an observable of rxjs: its errors are caught
+    }
   };
   try {
     planned.handler.invoke(data, context).then(settle, fail);
