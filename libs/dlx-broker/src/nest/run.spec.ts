@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { EMPTY, of, throwError } from 'rxjs';
+import type { BackendDelivery } from '../backend/index.js';
+import { Message } from '../message/index.js';
+import { DlxContext } from './context.js';
+import type { Handler, PlannedHandler } from './handler.js';
+import { readSettings } from './handler-settings.js';
+import { runHandler, type Outcome } from './run.js';
+
+const context = (): DlxContext =>
+  new DlxContext({ message: new Message('', 'q', {}, new Uint8Array()), queue: 'q' } as BackendDelivery);
+
+/** Runs a handler as it may be added to the server by hand: nothing of Nest stands in between. */
+function outcomeOf(invoke: Handler['invoke']): Promise<Outcome> {
+  const handler: Handler = { origin: 'A.b', kind: 'event', patterns: ['x'], settings: readSettings([], 'A.b'), invoke };
+  const planned: PlannedHandler = { handler, queue: 'q', retry: undefined };
+  return new Promise((resolve) => runHandler(planned, 1, context(), undefined, resolve));
+}
+
+describe('a handler succeeds with', () => {
+  it.each([undefined, 5, null, EMPTY, of(1, 2)])('%o', async (result) => {
+    expect(await outcomeOf(() => Promise.resolve(result))).toEqual({ failed: false });
+  });
+});
+
+describe('a handler fails', () => {
+  const error = new Error('no');
+  /** Looks like an observable, and breaks the rules. */
+  const broken = {
+    lift: () => broken,
+    subscribe: (): never => {
+      throw error;
+    },
+  };
+
+  it.each<[string, Handler['invoke']]>([
+    ['when its promise rejects', () => Promise.reject(error)],
+    [
+      'when it throws at once',
+      () => {
+        throw error;
+      },
+    ],
+    ['when its stream fails', () => Promise.resolve(throwError(() => error))],
+    ['when its stream cannot be subscribed to', () => Promise.resolve(broken)],
+  ])('%s', async (_, invoke) => expect(await outcomeOf(invoke)).toEqual({ failed: true, failure: error }));
+});
