@@ -8,7 +8,6 @@ import {
   header,
   send,
   soft,
-  take,
   workAndDead,
   type Case,
 } from '../contract.js';
@@ -148,31 +147,6 @@ export const quorumQueueCases: readonly Case[] = [
       return header(session, (await session.drain('dead'))[0], 'x-delivery-count') ?? 'none';
     },
     'none',
-  ),
-  ...(
-    [
-      [
-        'with a delivery limit returned messages come first, in the order returned',
-        { 'x-delivery-limit': 5 },
-        ['b', 'a', 'c'],
-      ],
-      ['without a delivery limit returned messages go to the back', {}, ['c', 'b', 'a']],
-    ] as const
-  ).map(([what, limit, expected]) =>
-    contract(
-      `rule D5: ${what}`,
-      async (session, channel) => {
-        await channel.declareQueue('work', { ...durable, arguments: args({ ...quorum, ...limit }) });
-        await send(channel, 'work', 'a', 'b', 'c');
-        await session.settle();
-        await take(channel, 'work', 2);
-        await channel.reject(2, true);
-        await session.settle();
-        await channel.reject(1, true);
-        return bodies(await session.drain('work'));
-      },
-      expected,
-    ),
   ),
   contract(
     'rule D6: TTL works at the head as in classic queues',

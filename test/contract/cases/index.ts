@@ -3,6 +3,7 @@ import { deathCases } from './a-deaths.js';
 import { timeToLiveCases } from './b-time-to-live.js';
 import { lengthLimitCases } from './c-length-limits.js';
 import { quorumQueueCases } from './d-quorum-queues.js';
+import { returnCases } from './d-returns.js';
 import { delayedRetryCases } from './e-delayed-retry.js';
 import { argumentCases } from './f-arguments.js';
 import { equivalenceCases } from './f-equivalence.js';
@@ -29,6 +30,7 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'B: time to live', list: timeToLiveCases },
   { section: 'C: length limits', list: lengthLimitCases },
   { section: 'D: quorum queues', list: quorumQueueCases },
+  { section: 'D: returns to quorum queues', list: returnCases },
   { section: 'E: delayed retry', list: delayedRetryCases },
   { section: 'F: arguments', list: argumentCases },
   { section: 'F: declaring again', list: equivalenceCases },
