@@ -17,6 +17,9 @@ import type { ResolvedOptions } from './options.js';
 import type { Replies } from './replies.js';
 import type { Outcome } from './run.js';
 
+/** Milliseconds before a message that could not be republished is back in its queue. */
+const pauseBeforeReturn = 1_000;
+
 /** What handlers did since the start. */
 export interface HandlerCounts {
   acked: number;
@@ -101,20 +104,33 @@ export class Settlement {
     planned: PlannedHandler,
     replies: Replies | undefined,
   ): void {
-    const done: Done = (failure) => {
-      if (failure === undefined) return;
-      this.#log(delivery, planned, failure, 'cannot be republished and is rejected');
-      this.#answer(filtered, replies, () => this.reject(delivery, error));
-    };
     const plan = planned.retry!;
     const hopeless = planned.handler.settings.notRetried.some((type) => error instanceof type);
-    const outcome = hopeless
+    let outcome: RetryOutcome | undefined;
+    let ended: { readonly failure: Error | undefined } | undefined;
+    // The end may come before the outcome is returned (embedded), or long after it (a broker elsewhere).
+    const finish = (): void => {
+      if (outcome === undefined || ended === undefined) return;
+      if (ended.failure !== undefined) return this.#comeBack(delivery, planned, ended.failure);
+      this.counts[outcome.kind]++;
+      const what = outcome.kind === 'parked' ? `parked in '${outcome.queue}'` : `tried again in ${outcome.delay} ms`;
+      this.#log(delivery, planned, error, `${what} after attempt ${outcome.attempt}`);
+      if (outcome.kind === 'parked') this.#answer(filtered, replies);
+    };
+    const done: Done = (failure) => {
+      ended = { failure };
+      finish();
+    };
+    outcome = hopeless
       ? parkAtOnce(delivery, plan, this.#headers(error), done)
       : retryOrPark(delivery, plan, { error, headers: this.#headers(error) }, done);
-    this.counts[outcome.kind]++;
-    const what = outcome.kind === 'parked' ? `parked in '${outcome.queue}'` : `tried again in ${outcome.delay} ms`;
-    this.#log(delivery, planned, error, `${what} after attempt ${outcome.attempt}`);
-    if (outcome.kind === 'parked') this.#answer(filtered, replies);
+    finish();
+  }
+
+  /** Neither wait queue nor parking lot took it. A reject could lose it, so it returns, after a pause that breaks a hot loop. */
+  #comeBack(delivery: BackendDelivery, planned: PlannedHandler, failure: Error): void {
+    this.#log(delivery, planned, failure, `cannot be republished and returns to its queue in ${pauseBeforeReturn} ms`);
+    setTimeout(() => delivery.requeue(), pauseBeforeReturn).unref();
   }
 
   #headers(error: unknown): FieldTable {
