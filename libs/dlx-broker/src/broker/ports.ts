@@ -21,7 +21,7 @@ export interface Names {
 
 /**
  * How long the broker may work before it lets its host breathe. Without a pace every command runs to its very end.
- * What clients see is the same either way.
+ * What clients see keeps to the same rules either way; what no rule settles, the order between several queues, may differ.
  */
 export interface Pace {
   /** Steps (deliveries, dead letters, expiries) in one go. */

@@ -6,7 +6,7 @@ import { Alarm, type Wakeups } from '../wakeups.js';
 import { Consumers, type Taker } from './consumers.js';
 import { DeadLetter } from './dead-letter.js';
 import { Entry } from './entry.js';
-import { overflowPolicies } from './overflow.js';
+import { exceeds, isBounded, overflowPolicies } from './overflow.js';
 import { PriorityList } from './priority-list.js';
 import type { QueueType } from './queue-types.js';
 import { type Ready, ReadyList } from './ready-list.js';
@@ -121,8 +121,8 @@ export class Queue {
     }
     this.#ready.push(entry);
     this.#journalEnqueue(entry);
-    if (this.#bounded) this.#dropHead(now);
-    if (entry.deadline !== 0 && this.#ready.first() === entry) this.#headChanged(now);
+    const dropped = this.#bounded && this.#dropHead(now);
+    if (dropped || (entry.deadline !== 0 && this.#ready.first() === entry)) this.#headChanged(now);
     return true;
   }
 
@@ -133,7 +133,7 @@ export class Queue {
     const entry = this.#ready.shift();
     if (entry === undefined) return undefined;
     this.unacked++;
-    this.#arm();
+    this.#headChanged(now); // rule B5: at once
     return entry;
   }
 
@@ -278,17 +278,14 @@ export class Queue {
   }
 
   #wouldExceed(message: Message): boolean {
-    const { maxLength, maxLengthBytes } = this.#settings;
+    const { length, bytes } = this.#ready;
     const retained = this.#retained; // rule M5
-    if (maxLength !== undefined && this.#ready.length + (retained?.count ?? 0) + 1 > maxLength) return true;
-    if (maxLengthBytes === undefined) return false;
-    return this.#ready.bytes + (retained?.bytes ?? 0) + message.body.length > maxLengthBytes;
+    if (retained === undefined) return exceeds(this.#settings, length + 1, bytes + message.body.length);
+    return exceeds(this.#settings, length + retained.count + 1, bytes + retained.bytes + message.body.length);
   }
 
   #exceeds(): boolean {
-    const { maxLength, maxLengthBytes } = this.#settings;
-    if (maxLength !== undefined && this.#ready.length > maxLength) return true;
-    return maxLengthBytes !== undefined && this.#ready.bytes > maxLengthBytes;
+    return exceeds(this.#settings, this.#ready.length, this.#ready.bytes);
   }
 
   #refuse(message: Message, now: number): void {
@@ -298,12 +295,16 @@ export class Queue {
     this.#die(new Entry(message, 0, 0), 'maxlen', now);
   }
 
-  #dropHead(now: number): void {
-    if (!this.#refusesOverflow) this.#dropExcess(now);
+  /** @returns whether the head has changed */
+  #dropHead(now: number): boolean {
+    return !this.#refusesOverflow && this.#dropExcess(now);
   }
 
-  #dropExcess(now: number): void {
-    while (this.#exceeds()) this.#die(this.#ready.shift() as Entry, 'maxlen', now);
+  #dropExcess(now: number): boolean {
+    if (!this.#exceeds()) return false;
+    do this.#die(this.#ready.shift() as Entry, 'maxlen', now);
+    while (this.#exceeds());
+    return true;
   }
 
   /** Rules B5 to B7: from the head, as far as the dead stand in a row. */
@@ -365,6 +366,3 @@ export class Queue {
     this.#home.journal?.enqueued(this, entry);
   }
 }
-
-const isBounded = (settings: QueueSettings): boolean =>
-  settings.maxLength !== undefined || settings.maxLengthBytes !== undefined;

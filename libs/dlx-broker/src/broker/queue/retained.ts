@@ -10,6 +10,7 @@ export class Retained {
   readonly #letters = new Set<DeadLetter>();
   #stranded: DeadLetter[] = [];
   readonly #alarm: Alarm;
+  #bytes = 0;
 
   constructor(
     readonly wakeups: Wakeups,
@@ -26,13 +27,12 @@ export class Retained {
   }
 
   get bytes(): number {
-    let bytes = 0;
-    for (const letter of this.#letters) bytes += letter.entry.message.body.length;
-    return bytes;
+    return this.#bytes;
   }
 
   add(letter: DeadLetter): void {
     this.#letters.add(letter);
+    this.#bytes += letter.entry.message.body.length;
   }
 
   has(letter: DeadLetter): boolean {
@@ -41,7 +41,7 @@ export class Retained {
 
   /** Every target has it. */
   release(letter: DeadLetter): void {
-    this.#letters.delete(letter);
+    if (this.#letters.delete(letter)) this.#bytes -= letter.entry.message.body.length;
   }
 
   /** No target, or one that refused: it stays. */
@@ -54,6 +54,7 @@ export class Retained {
   clear(): DeadLetter[] {
     const letters = [...this.#letters];
     this.#letters.clear();
+    this.#bytes = 0;
     this.#stranded = [];
     this.wakeups.unset(this.#alarm);
     return letters;
