@@ -1,0 +1,86 @@
+import { attend, enqueue, isAtRest, mark } from './queue-rules.js';
+import { expect, type Letter, Mismatch, type ModelMessage, queueOf, ready, type World } from './world.js';
+
+/** Of a pace in these tests. */
+export const largestBudget = 5;
+
+/** Where an exchange sends a key: the default exchange to the queue of that name, the fanout to all it has. */
+export function route(world: World, exchange: string, key: string): string[] {
+  if (exchange === '') return queueOf(world, key) === undefined ? [] : [key];
+  return exchange === 'fan' ? [...world.bound] : []; // rule A7: a missing exchange takes nothing
+}
+
+/**
+ * Finishes a command: deaths first, then one queue after the other. Rules say nothing about the order of the queues, nor
+ * whether a timer that is late is overtaken by other work, so every way is tried.
+ * @returns the first outcome that satisfies `agrees`
+ * @throws Mismatch when none does
+ */
+export function finish(world: World, agrees: (world: World) => void): World {
+  while (world.dead.length > 0) carry(world, world.dead.shift() as Letter);
+  const choices = [...new Set([...world.marked, ...overdue(world)])];
+  if (choices.length === 0) {
+    agrees(world);
+    return world;
+  }
+  const ways = choices.map((name) => (here: World) => finish(attended(here, name), agrees));
+  if (world.slices) {
+    for (const name of choices) {
+      for (let steps = 1; steps <= largestBudget; steps++)
+        ways.push((here) => finish(begun(here, name, steps), agrees));
+    }
+  }
+  if (world.marked.length === 0) ways.unshift((here) => (agrees(here), here));
+  let reason: unknown;
+  for (const way of ways) {
+    try {
+      return way(ways.length === 1 ? world : structuredClone(world));
+    } catch (error) {
+      if (!(error instanceof Mismatch)) throw error;
+      reason ??= error;
+    }
+  }
+  throw reason;
+}
+
+/** Their time is over, but their timers have not rung (rule B8). */
+const overdue = (world: World): string[] =>
+  world.queues.filter((queue) => (ready(queue)[0]?.deadline ?? Infinity) <= world.now).map(({ setup }) => setup.name);
+
+function attended(world: World, name: string): World {
+  world.marked = world.marked.filter((other) => other !== name);
+  const queue = queueOf(world, name);
+  if (queue !== undefined) attend(world, queue);
+  return world;
+}
+
+/** With a pace a queue may be left after some steps, and what died so far goes on first. */
+function begun(world: World, name: string, steps: number): World {
+  const queue = queueOf(world, name)!;
+  attend(world, queue, steps);
+  expect(!isAtRest(world, queue), () => `${name} is at rest sooner`);
+  mark(world, queue);
+  return world;
+}
+
+function carry(world: World, { queue, message, reason }: Letter): void {
+  const { exchange, key = message.key } = queue.setup.deadLetters!;
+  const name = queue.setup.name;
+  const before = message.deaths.find((death) => death.queue === name && death.reason === reason);
+  const deaths = [
+    { queue: name, reason, count: (before?.count ?? 0) + 1 },
+    ...message.deaths.filter((death) => death !== before),
+  ];
+  const firstDeath = message.firstDeath ?? `${reason} ${name} '${message.exchange}'`;
+  const letter: ModelMessage = { ...message, exchange, key, expiration: undefined, deaths, firstDeath };
+  for (const target of route(world, exchange, key)) {
+    if (isCycle(letter, target)) world.ledger.push({ id: message.id, why: 'cycle' });
+    else enqueue(world, queueOf(world, target)!, letter);
+  }
+}
+
+/** Rule I2. */
+function isCycle({ deaths }: ModelMessage, target: string): boolean {
+  const last = deaths.findIndex(({ queue }) => queue === target);
+  return last >= 0 && deaths.slice(0, last + 1).every(({ reason }) => reason !== 'rejected');
+}
