@@ -1,4 +1,4 @@
-import { DeadLetteredMessage, type Dialect, type Field, type FieldTable, recordDeath } from '../message/index.js';
+import { changeHeaders, DeadLetteredMessage, type Dialect, type FieldTable, recordDeath } from '../message/index.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 
 /** The message a dead letter goes on as: its death recorded, its address and headers changed (section H of the rules). */
@@ -29,8 +29,8 @@ function headersBefore(letter: DeadLetter): FieldTable | undefined {
   const { headers } = letter.entry.message.properties;
   const dropsCc = letter.routingKey !== undefined && headers !== undefined && headers.has('CC'); // rule H2
   if (!dropsCc && letter.headers === undefined) return headers;
-  const changed = new Map<string, Field>(headers);
-  if (dropsCc) changed.delete('CC');
-  if (letter.headers !== undefined) for (const [name, value] of letter.headers) changed.set(name, value);
-  return changed;
+  return changeHeaders(headers, (own) => {
+    if (dropsCc) own.delete('CC');
+    if (letter.headers !== undefined) for (const [name, value] of letter.headers) own.set(name, value);
+  });
 }

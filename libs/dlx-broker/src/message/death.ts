@@ -1,4 +1,5 @@
 import type { Field, FieldTable } from './field-table.js';
+import { DeadHeaders, nameDeath, Recorded, writeDeath } from './dead-headers.js';
 import { mergeDeaths } from './death-merge.js';
 
 /** Why a message was dead-lettered; these are the exact strings of the wire (rule A1). */
@@ -45,10 +46,12 @@ export function recordDeath(
   dialect: Dialect = classicDialect,
   brokerMade = false,
 ): FieldTable {
+  const trusted = brokerMade || dialect.trustsClientDeaths;
+  if (headers instanceof DeadHeaders && trusted) return headers.with(death, dialect);
+  const known = trusted ? headers?.get('x-death') : undefined;
+  if (known === undefined) return DeadHeaders.after(headers, death, dialect); // rule H8
   const recorded = new Map<string, Field>(headers);
-  const known = dialect.trustsClientDeaths || brokerMade ? recorded.get('x-death') : undefined;
   recorded.set('x-death', { type: 'A', value: withDeath(known, death, brokerMade) });
-  if (known === undefined) nameDeath(recorded, 'x-first-death', death); // rule H8; never changed afterwards
   if (dialect.lastDeathHeaders) nameDeath(recorded, 'x-last-death', death);
   return recorded;
 }
@@ -58,24 +61,31 @@ export function recordDeath(
  * @param headers what {@link recordDeath} returned: the death just recorded comes first
  */
 export function closesCycle(headers: FieldTable, queue: string): boolean {
+  if (headers instanceof DeadHeaders) {
+    for (const { first } of headers.deaths) {
+      if (first.reason === 'rejected') return false; // rule I2: a reject in the loop keeps it alive
+      if (first.queue === queue) return true;
+    }
+    return false;
+  }
   const deaths = headers.get('x-death');
   if (deaths?.type !== 'A') return false;
   for (const death of deaths.value) {
     if (death.type !== 'F') continue;
-    if (death.value.get('reason')?.value === 'rejected') return false; // rule I2: a reject in the loop keeps it alive
+    if (death.value.get('reason')?.value === 'rejected') return false;
     if (death.value.get('queue')?.value === queue) return true;
   }
   return false;
 }
 
-function withDeath(known: Field | undefined, death: Death, brokerMade: boolean): readonly Field[] {
-  if (known?.type !== 'A') return [newEntry(death)]; // rule H11
+function withDeath(known: Field, death: Death, brokerMade: boolean): readonly Field[] {
+  if (known.type !== 'A') return [writeDeath(new Recorded(death, 1))]; // rule H11
   const earlier = brokerMade ? known.value : mergeDeaths(known.value);
-  if (earlier === undefined) return [newEntry(death)]; // rule V5
+  if (earlier === undefined) return [writeDeath(new Recorded(death, 1))]; // rule V5
   const index = indexOf(earlier, death);
-  if (index < 0) return [newEntry(death), ...earlier];
+  if (index < 0) return [writeDeath(new Recorded(death, 1)), ...earlier];
   const bumped = oneMore(earlier[index]!);
-  if (bumped === undefined) return [newEntry(death)]; // rule V5: a count that is no integer
+  if (bumped === undefined) return [writeDeath(new Recorded(death, 1))]; // rule V5: a count that is no integer
   const deaths = earlier.slice();
   deaths.copyWithin(1, 0, index);
   deaths[0] = bumped;
@@ -119,23 +129,10 @@ function nextCount(count: Field | undefined): Field | undefined {
   }
 }
 
-/** Rule H5, in wire order. */
-function newEntry(death: Death): Field {
-  const entry = new Map<string, Field>();
-  entry.set('count', { type: 'l', value: 1 });
-  entry.set('reason', { type: 'S', value: death.reason });
-  entry.set('queue', { type: 'S', value: death.queue });
-  entry.set('time', { type: 'T', value: death.time });
-  entry.set('exchange', { type: 'S', value: death.exchange });
-  entry.set('routing-keys', { type: 'A', value: death.routingKeys.map((value) => ({ type: 'S', value })) });
-  if (death.originalExpiration !== undefined) {
-    entry.set('original-expiration', { type: 'S', value: death.originalExpiration });
-  }
-  return { type: 'F', value: entry };
-}
-
-function nameDeath(headers: Map<string, Field>, prefix: 'x-first-death' | 'x-last-death', death: Death): void {
-  headers.set(`${prefix}-reason`, { type: 'S', value: death.reason });
-  headers.set(`${prefix}-queue`, { type: 'S', value: death.queue });
-  headers.set(`${prefix}-exchange`, { type: 'S', value: death.exchange });
+/** Headers with more and fewer of the message's own; what the broker wrote about its deaths stays. */
+export function changeHeaders(headers: FieldTable | undefined, change: (own: Map<string, Field>) => void): FieldTable {
+  if (headers instanceof DeadHeaders) return headers.onto(change);
+  const own = new Map(headers);
+  change(own);
+  return own;
 }

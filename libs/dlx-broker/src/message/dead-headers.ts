@@ -1,0 +1,123 @@
+import type { Death, Dialect } from './death.js';
+import type { Field, FieldTable } from './field-table.js';
+
+/** All deaths of a message in one queue for one reason: the first of them, and how many there were (rule H6). */
+export class Recorded {
+  constructor(
+    readonly first: Death,
+    readonly count: number,
+  ) {}
+}
+
+/** What the broker writes itself, over whatever a client sent under these names. */
+const ours = /^x-(?:death|(?:first|last)-death-(?:reason|queue|exchange))$/;
+
+/**
+ * The headers of a dead letter whose whole history is the broker's own. The deaths are kept as records and become an
+ * `x-death` header when somebody looks at it: most dead letters only wait or die again.
+ */
+export class DeadHeaders implements FieldTable {
+  readonly #base: FieldTable | undefined;
+  readonly #last: Death | undefined;
+  #written: Map<string, Field> | undefined;
+
+  private constructor(
+    base: FieldTable | undefined,
+    /** Newest first (rule H7). */
+    readonly deaths: readonly Recorded[],
+    readonly first: Death,
+    last: Death | undefined,
+  ) {
+    this.#base = base;
+    this.#last = last;
+  }
+
+  /** The headers of a message that dies for the first time. */
+  static after(base: FieldTable | undefined, death: Death, dialect: Dialect): DeadHeaders {
+    return new DeadHeaders(base, [new Recorded(death, 1)], death, dialect.lastDeathHeaders ? death : undefined);
+  }
+
+  /** The headers after one more death (rules H6, H7). */
+  with(death: Death, dialect: Dialect): DeadHeaders {
+    const { deaths } = this;
+    const index = deaths.findIndex(({ first }) => first.queue === death.queue && first.reason === death.reason);
+    const known = deaths[index];
+    const newest = known === undefined ? new Recorded(death, 1) : new Recorded(known.first, known.count + 1);
+    const next = [newest];
+    for (let at = 0; at < deaths.length; at++) if (at !== index) next.push(deaths[at] as Recorded);
+    return new DeadHeaders(this.#base, next, this.first, dialect.lastDeathHeaders ? death : undefined);
+  }
+
+  /** The same history on other headers: `change` gets a copy of the message's own. */
+  onto(change: (own: Map<string, Field>) => void): DeadHeaders {
+    const own = new Map(this.#base);
+    change(own);
+    return new DeadHeaders(own, this.deaths, this.first, this.#last);
+  }
+
+  get size(): number {
+    return this.#table().size;
+  }
+
+  get(name: string): Field | undefined {
+    return ours.test(name) ? this.#table().get(name) : this.#base?.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined;
+  }
+
+  forEach(visit: (value: Field, key: string, map: FieldTable) => void): void {
+    for (const [name, field] of this.#table()) visit(field, name, this);
+  }
+
+  entries(): MapIterator<[string, Field]> {
+    return this.#table().entries();
+  }
+
+  keys(): MapIterator<string> {
+    return this.#table().keys();
+  }
+
+  values(): MapIterator<Field> {
+    return this.#table().values();
+  }
+
+  [Symbol.iterator](): MapIterator<[string, Field]> {
+    return this.#table().entries();
+  }
+
+  #table(): Map<string, Field> {
+    return (this.#written ??= this.#write());
+  }
+
+  #write(): Map<string, Field> {
+    const headers = new Map(this.#base);
+    headers.set('x-death', { type: 'A', value: this.deaths.map(writeDeath) });
+    nameDeath(headers, 'x-first-death', this.first); // rule H8
+    if (this.#last !== undefined) nameDeath(headers, 'x-last-death', this.#last); // rule W2
+    return headers;
+  }
+}
+
+/** Writes where and why a message died into headers of its own. */
+export function nameDeath(headers: Map<string, Field>, prefix: 'x-first-death' | 'x-last-death', death: Death): void {
+  headers.set(`${prefix}-reason`, { type: 'S', value: death.reason });
+  headers.set(`${prefix}-queue`, { type: 'S', value: death.queue });
+  headers.set(`${prefix}-exchange`, { type: 'S', value: death.exchange });
+}
+
+/** Rule H5, in wire order. */
+export function writeDeath({ first, count }: Recorded): Field {
+  const entry = new Map<string, Field>();
+  entry.set('count', { type: 'l', value: count });
+  entry.set('reason', { type: 'S', value: first.reason });
+  entry.set('queue', { type: 'S', value: first.queue });
+  entry.set('time', { type: 'T', value: first.time });
+  entry.set('exchange', { type: 'S', value: first.exchange });
+  entry.set('routing-keys', { type: 'A', value: first.routingKeys.map((value) => ({ type: 'S', value })) });
+  if (first.originalExpiration !== undefined) {
+    entry.set('original-expiration', { type: 'S', value: first.originalExpiration });
+  }
+  return { type: 'F', value: entry };
+}
