@@ -8,6 +8,7 @@ import { delayedRetryCases } from './e-delayed-retry.js';
 import { argumentCases } from './f-arguments.js';
 import { equivalenceCases } from './f-equivalence.js';
 import { policyCases } from './f-policies.js';
+import { fuzzFoundCases } from './fuzz-found.js';
 import { routingCases } from './g-routing.js';
 import { historyCases } from './h-history.js';
 import { messageCases } from './h-message.js';
@@ -50,4 +51,5 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'R: priorities, single active consumer', list: specialQueueCases },
   { section: 'S: direct reply-to', list: directReplyToCases },
   { section: 'T: the wire', list: wireCases },
+  { section: 'found by random programs', list: fuzzFoundCases },
 ];

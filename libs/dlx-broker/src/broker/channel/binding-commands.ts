@@ -16,8 +16,8 @@ export function bindQueue(channel: Channel, queue: string, exchange: string, key
   const bindingKey = queue === '' && key === '' ? name : key; // rule O2
   const { vhost } = channel;
   checkBindingRights(channel, 'queue', name, exchange);
-  const destination = vhost.queueFor(channel.connection, name);
-  bind(channel, destination, exchange, bindingKey, args);
+  const source = vhost.exchange(exchange); // rule P5: of two missing ones the exchange is named
+  bind(channel, vhost.queueFor(channel.connection, name), source.name, bindingKey, args);
 }
 
 export function unbindQueue(channel: Channel, queue: string, exchange: string, key: string, args: FieldTable): void {

@@ -1,5 +1,5 @@
 import type { Message } from '../../message/index.js';
-import { notImplemented, preconditionFailed } from '../errors.js';
+import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import { AckTimeout, consumerTimeout } from './ack-timeout.js';
@@ -76,9 +76,11 @@ export class Receiver {
 
   /** `basic.get`. */
   fetch(queue: Queue, noAck: boolean, now: number): Got | undefined {
+    const { type } = queue.declared;
+    if (type === 'quorum' && queue.settings.singleActiveConsumer) throw notByGet(queue.name, this.channel.vhost.name);
     const entry = queue.take(now);
     if (entry === undefined) return undefined;
-    const message = queue.declared.type === 'quorum' ? withDeliveryCount(entry, true) : entry.message;
+    const message = type === 'quorum' ? withDeliveryCount(entry, true) : entry.message;
     const deliveryTag = ++this.#lastTag;
     const redelivered = entry.returns > 0;
     if (noAck) queue.settle(entry);
@@ -137,7 +139,7 @@ export class Receiver {
     const consumers = [...this.consumers.values()];
     this.consumers.clear();
     for (const consumer of consumers) consumer.queue.removeConsumer(consumer, now);
-    this.settler.recover(now);
+    this.settler.loseAll(now);
   }
 
   #hold(delivery: Outstanding): void {
@@ -170,3 +172,11 @@ export class Receiver {
     this.channel.agenda.output(new ServerClosed(this.channel, error));
   }
 }
+
+/** A quorum queue's messages go to its single active consumer and to nobody else (rule R3). */
+const notByGet = (queue: string, vhost: string): AmqpError =>
+  new AmqpError(
+    'RESOURCE_LOCKED',
+    `cannot obtain access to locked queue '${queue}' in vhost '${vhost}'. basic.get operations are not supported by quorum ` +
+      'queues with single active consumer',
+  );

@@ -35,6 +35,11 @@ export class Settler {
     this.applyAll(this.unacked.takeUpTo(0), 'requeue', undefined, now);
   }
 
+  /** The channel ends: everything outstanding comes back (rule A8). */
+  loseAll(now: number): void {
+    this.applyAll(this.unacked.takeUpTo(0), 'lost', undefined, now);
+  }
+
   applyAll(
     records: readonly Outstanding[],
     settlement: Settlement,
@@ -59,7 +64,7 @@ export class Settler {
     const { from, entry, consumer } = record;
     if (settlement === 'ack') from.settle(entry);
     else if (settlement === 'reject') from.reject(entry, now, headers);
-    else from.giveBack(entry, now);
+    else from.giveBack(entry, now, settlement === 'lost');
     if (consumer !== undefined) this.receiver.released(consumer);
   }
 }

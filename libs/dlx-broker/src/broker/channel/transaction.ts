@@ -9,8 +9,8 @@ export interface HeldPublish {
   readonly mandatory: boolean;
 }
 
-/** What becomes of a delivery. */
-export type Settlement = 'ack' | 'reject' | 'requeue';
+/** What becomes of a delivery; `lost` when its channel ended. */
+export type Settlement = 'ack' | 'reject' | 'requeue' | 'lost';
 
 /** A settlement held until the commit. */
 export interface HeldSettlement {

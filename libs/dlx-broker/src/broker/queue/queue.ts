@@ -151,8 +151,11 @@ export class Queue {
     this.#die(entry, 'rejected', now, headers);
   }
 
-  /** It comes back; the queue is attended after the command, when all that return together are there (rules C6, J2). */
-  giveBack(entry: Entry, now: number): void {
+  /**
+   * It comes back; the queue is attended after the command, when all that return together are there (rules C6, J2).
+   * @param lost its channel ended: then a quorum queue has it first again even without a limit (rule D5)
+   */
+  giveBack(entry: Entry, now: number, lost: boolean): void {
     if (this.deleted) return;
     this.unacked--;
     entry.returns++;
@@ -162,8 +165,9 @@ export class Queue {
     } else if (this.declared.type === 'classic') {
       this.#ready.giveBack(entry, 'original');
     } else {
-      if (limit === undefined) entry.position = this.#nextPosition++;
-      this.#ready.giveBack(entry, limit === undefined ? 'back' : 'front'); // rule D5
+      const to = limit === undefined && !lost ? 'back' : 'front'; // rule D5
+      if (to === 'back') entry.position = this.#nextPosition++;
+      this.#ready.giveBack(entry, to);
     }
     this.#home.journal?.returned(this, entry);
     this.#home.attend(this);

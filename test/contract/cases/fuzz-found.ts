@@ -1,0 +1,42 @@
+import { args, attempt, bodies, contract, send, soft, type Case } from '../contract.js';
+
+const quorum = { 'x-queue-type': 'quorum' };
+
+/** What random programs showed first (docs/fuzzing.md). */
+export const fuzzFoundCases: readonly Case[] = [
+  contract(
+    'rule R3: a quorum queue with a single active consumer refuses basic.get',
+    async (_, channel) => {
+      const single = args({ ...quorum, 'x-single-active-consumer': true });
+      await channel.declareQueue('q', { durable: true, arguments: single });
+      return attempt(channel.get('q'));
+    },
+    soft(
+      405,
+      '60.70',
+      "cannot obtain access to locked queue 'q' in vhost 'V'. basic.get operations are not supported by quorum queues with " +
+        'single active consumer',
+    ),
+  ),
+  contract(
+    'rule D5: what a lost channel held comes first again in a quorum queue without a limit',
+    async (session, channel) => {
+      await channel.declareQueue('q', { durable: true, arguments: args(quorum) });
+      await send(channel, 'q', 'a', 'b', 'c');
+      const other = await session.channel();
+      await session.settle();
+      await other.get('q');
+      await other.close();
+      return bodies(await session.drain('q'));
+    },
+    ['a', 'b', 'c'],
+  ),
+  contract(
+    'rule P5: when both ends of a binding are missing, the exchange is named',
+    async (session, channel) => [
+      await attempt(channel.bindQueue('none', 'nowhere')),
+      await attempt((await session.channel()).bindExchange('none', 'nowhere')),
+    ],
+    [soft(404, '50.20', "no exchange 'nowhere' in vhost 'V'"), soft(404, '40.30', "no exchange 'nowhere' in vhost 'V'")],
+  ),
+];
