@@ -72,6 +72,11 @@ export class Agenda {
     this.#outputs.push(output);
   }
 
+  /** Whether something waits to leave. */
+  get hasOutputs(): boolean {
+    return this.#outputs.length > 0;
+  }
+
   /** Runs `then` when everything said to the journal so far is safe. */
   whenSynced(then: () => void): void {
     this.#unsynced.push(then);

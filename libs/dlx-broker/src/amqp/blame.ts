@@ -1,0 +1,20 @@
+import { AmqpError } from '../broker/index.js';
+import { erlangBinary } from './frame/reader.js';
+
+/** Arguments of a method that end too soon or too late; RabbitMQ shows their bytes. */
+export const cannotDecode = (args: Buffer): AmqpError =>
+  new AmqpError('FRAME_ERROR', `cannot decode ${erlangBinary(args.subarray(0, longestSnippet))}`);
+
+/** More would not fit into a reply text anyway. */
+const longestSnippet = 256;
+
+/**
+ * Names the method in whose course an error came up, unless the error is of the kind that RabbitMQ blames on none.
+ * @param id class and method in one number
+ */
+export function blamed(error: unknown, id: number): unknown {
+  if (!(error instanceof AmqpError) || error.reply === 'INTERNAL_ERROR') return error;
+  if (error.reply === 'FRAME_ERROR' && !error.message.startsWith('FRAME_ERROR - cannot decode')) return error;
+  if (error.method[0] === 0) error.method = [id >>> 16, id & 0xffff];
+  return error;
+}

@@ -1,0 +1,187 @@
+import { AmqpError, type Channel, type ChannelOutbox } from '../broker/index.js';
+import type { Delivery, Returned } from '../broker/index.js';
+import type { Message } from '../message/index.js';
+import { blamed, cannotDecode } from './blame.js';
+import { commands } from './commands.js';
+import type { ClientConnection } from './connection.js';
+import { Content, type Publishing } from './content.js';
+import { type ByteReader, Malformed } from './frame/byte-reader.js';
+import { frameTypes } from './frame/reader.js';
+import type { FrameWriter } from './frame/writer.js';
+import * as methods from './methods.js';
+import { type BasicGet, methodIds } from './methods.js';
+import { writeHeader } from './properties.js';
+
+/** Why a frame was not taken: the rest must wait. */
+const later = false;
+const taken = true;
+
+/** One channel of a client: its frames become commands of the engine, the engine's output becomes frames. */
+export class ClientChannel implements ChannelOutbox {
+  readonly engine: Channel;
+  readonly to: FrameWriter;
+  readonly #content = new Content();
+  /** The server closed it and waits for close-ok; everything else is ignored (rule Q9). */
+  #isClosing = false;
+  #lastPublish: { readonly bytes: Buffer; readonly publishing: Publishing } | undefined;
+
+  constructor(
+    readonly connection: ClientConnection,
+    readonly number: number,
+  ) {
+    this.to = connection.to;
+    this.engine = connection.engine.openChannel(this, number);
+  }
+
+  /** @returns false when the frame must come again later */
+  frame(type: number, bytes: Buffer, start: number, end: number, from: ByteReader): boolean {
+    if (this.#isClosing) return this.#ignore(type, bytes, start);
+    try {
+      if (this.#content.isAwaited) return this.#awaited(type, bytes, start, end);
+      if (type === frameTypes.method) return this.#method(bytes, start, end, from);
+    } catch (error) {
+      this.#fail(error, bytes, start, end);
+      return taken;
+    }
+    throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
+  }
+
+  /** `basic.get`: the message, or nothing. */
+  get({ queue, noAck }: BasicGet): void {
+    const got = this.engine.get(queue, { noAck });
+    if (got === undefined) return methods.writeBasicGetEmpty(this.to, this.number);
+    const { deliveryTag, redelivered, message, messageCount } = got;
+    const { exchange, routingKey } = message;
+    methods.writeBasicGetOk(this.to, this.number, deliveryTag, redelivered, exchange, routingKey, messageCount);
+    this.#contentOf(message);
+    this.connection.wrote();
+  }
+
+  /** @throws AmqpError 530 when the channel has as many consumers as it may have */
+  checkConsumers(): void {
+    const { consumers } = this.connection.limits;
+    if (this.engine.receiver.consumers.size < consumers) return;
+    throw new AmqpError('NOT_ALLOWED', `reached maximum (${consumers}) of consumers per channel`);
+  }
+
+  /** Writes an answer behind everything that is on its way out; nothing more is read until then. */
+  afterOutputs(write: () => void): void {
+    this.connection.holdUntilSent(write);
+  }
+
+  deliver({ consumerTag, deliveryTag, redelivered, message }: Delivery): void {
+    const { exchange, routingKey } = message;
+    methods.writeBasicDeliver(this.to, this.number, consumerTag, deliveryTag, redelivered, exchange, routingKey);
+    this.#contentOf(message);
+    this.connection.wrote();
+  }
+
+  returned({ replyCode, replyText, message }: Returned): void {
+    const { exchange, routingKey } = message;
+    methods.writeBasicReturn(this.to, this.number, replyCode, replyText, exchange, routingKey);
+    this.#contentOf(message);
+    this.connection.wrote();
+  }
+
+  confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void {
+    if (ok) methods.writeBasicAck(this.to, this.number, deliveryTag, multiple);
+    else methods.writeBasicNack(this.to, this.number, deliveryTag, multiple, true); // rule K3
+  }
+
+  /** Told only to clients that can hear it (rule Q6). */
+  cancelled(consumerTag: string): void {
+    if (this.connection.client.can('consumer_cancel_notify')) {
+      methods.writeBasicCancel(this.to, this.number, consumerTag, true);
+    }
+  }
+
+  closed(error: AmqpError): void {
+    this.#close(error);
+  }
+
+  #method(bytes: Buffer, start: number, end: number, from: ByteReader): boolean {
+    const id = bytes.readInt32BE(start);
+    from.reset(bytes, start + 4, end);
+    if (id === methodIds.basicPublish) return this.#publish(bytes, start + 4, end, from);
+    const command = commands.get(id);
+    if (command === undefined) return this.#other(id, from);
+    if (command.answers && this.connection.waits()) return later;
+    command.run(this, from);
+    return taken;
+  }
+
+  #publish(bytes: Buffer, start: number, end: number, from: ByteReader): boolean {
+    if (this.connection.isBlocked()) return later;
+    const last = this.#lastPublish;
+    if (last !== undefined && isSame(last.bytes, bytes, start, end)) this.#content.begin(last.publishing);
+    else {
+      const publishing = methods.readBasicPublish(from);
+      this.#lastPublish = { bytes: Buffer.from(bytes.subarray(start, end)), publishing };
+      this.#content.begin(publishing);
+    }
+    return taken;
+  }
+
+  #awaited(type: number, bytes: Buffer, start: number, end: number): boolean {
+    const content = this.#content;
+    const { maxMessageSize } = this.connection.profile;
+    if (!content.frame(type, bytes, start, end, maxMessageSize)) return taken;
+    const { publishing, properties, body } = content;
+    content.clear();
+    if (publishing === undefined || properties === undefined) return taken;
+    this.engine.publish(publishing.exchange, publishing.routingKey, properties, body, publishing);
+    return taken;
+  }
+
+  #other(id: number, from: ByteReader): boolean {
+    if (id === methodIds.channelOpen) throw new AmqpError('CHANNEL_ERROR', "second 'channel.open' seen");
+    if (id !== methodIds.channelClose) throw this.connection.unknownMethod(id);
+    if (this.connection.waits()) return later;
+    methods.readChannelClose(from);
+    this.engine.close();
+    this.connection.forget(this);
+    methods.writeChannelCloseOk(this.to, this.number);
+    return taken;
+  }
+
+  #ignore(type: number, bytes: Buffer, start: number): boolean {
+    if (type !== frameTypes.method) return taken;
+    const id = bytes.readInt32BE(start);
+    if (id === methodIds.channelCloseOk) this.connection.forget(this);
+    else if (id === methodIds.channelClose) methods.writeChannelCloseOk(this.to, this.number);
+    return taken;
+  }
+
+  /** A soft error ends the channel, a hard one is for the connection. */
+  #fail(error: unknown, bytes: Buffer, start: number, end: number): void {
+    const publishing = this.#content.isAwaited;
+    const id = publishing ? methodIds.basicPublish : bytes.readInt32BE(start);
+    this.#content.clear();
+    const known = blamed(error instanceof Malformed ? cannotDecode(bytes.subarray(start + 4, end)) : error, id);
+    if (!(known instanceof AmqpError) || known.closes === 'connection') throw known;
+    this.engine.close();
+    this.#close(known);
+  }
+
+  #contentOf(message: Message): void {
+    const { to, number } = this;
+    to.begin(frameTypes.header, number);
+    writeHeader(to, message);
+    to.end();
+    to.body(number, message.body);
+  }
+
+  #close(error: AmqpError): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#content.clear();
+    const [classId, methodId] = error.method;
+    methods.writeChannelClose(this.to, this.number, error.code, error.message, classId, methodId);
+  }
+}
+
+function isSame(known: Buffer, bytes: Buffer, start: number, end: number): boolean {
+  if (known.length !== end - start) return false;
+  for (let index = 0; index < known.length; index++) if (known[index] !== bytes[start + index]) return false;
+  return true;
+}

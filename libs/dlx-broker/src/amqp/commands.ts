@@ -1,0 +1,209 @@
+import { AmqpError } from '../broker/index.js';
+import type { ClientChannel } from './channel.js';
+import type { ByteReader } from './frame/byte-reader.js';
+import * as methods from './methods.js';
+import { methodIds } from './methods.js';
+
+/** What a method of a client does on its channel. Whatever goes wrong is thrown. */
+export interface Command {
+  /**
+   * Whether it has an answer, which must not overtake what earlier commands send: a return, a delivery, a confirm. Then
+   * it is run when all of that is out.
+   */
+  readonly answers: boolean;
+  run(channel: ClientChannel, from: ByteReader): void;
+}
+
+type Run = Command['run'];
+
+const answered = (run: Run): Command => ({ answers: true, run });
+const unanswered = (run: Run): Command => ({ answers: false, run });
+
+/** Beyond this a number is not exact: no channel ever gave out such a tag. */
+function deliveryTag(tag: number | bigint): number {
+  if (typeof tag === 'number') return tag;
+  throw new AmqpError('PRECONDITION_FAILED', `unknown delivery tag ${tag}`);
+}
+
+/** Every method a client may send on an open channel but publish and close; one row says all there is to say. */
+export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
+  [
+    methodIds.channelFlow,
+    answered(({ to, number }, from) => {
+      const { active } = methods.readChannelFlow(from);
+      if (!active) throw new AmqpError('NOT_IMPLEMENTED', 'active=false');
+      methods.writeChannelFlowOk(to, number, true);
+    }),
+  ],
+  [
+    methodIds.accessRequest,
+    answered(({ to, number }, from) => {
+      methods.readAccessRequest(from);
+      methods.writeAccessRequestOk(to, number, 1);
+    }),
+  ],
+  [
+    methodIds.exchangeDeclare,
+    answered(({ engine, to, number }, from) => {
+      const { exchange, noWait, ...options } = methods.readExchangeDeclare(from);
+      engine.declareExchange(exchange, options);
+      if (!noWait) methods.writeExchangeDeclareOk(to, number);
+    }),
+  ],
+  [
+    methodIds.exchangeDelete,
+    answered(({ engine, to, number }, from) => {
+      const { exchange, ifUnused, noWait } = methods.readExchangeDelete(from);
+      engine.deleteExchange(exchange, { ifUnused });
+      if (!noWait) methods.writeExchangeDeleteOk(to, number);
+    }),
+  ],
+  [
+    methodIds.exchangeBind,
+    answered(({ engine, to, number }, from) => {
+      const { destination, source, routingKey, noWait, arguments: args } = methods.readExchangeBind(from);
+      engine.bindExchange(destination, source, routingKey, args);
+      if (!noWait) methods.writeExchangeBindOk(to, number);
+    }),
+  ],
+  [
+    methodIds.exchangeUnbind,
+    answered(({ engine, to, number }, from) => {
+      const { destination, source, routingKey, noWait, arguments: args } = methods.readExchangeUnbind(from);
+      engine.unbindExchange(destination, source, routingKey, args);
+      if (!noWait) methods.writeExchangeUnbindOk(to, number);
+    }),
+  ],
+  [
+    methodIds.queueDeclare,
+    answered(({ engine, to, number }, from) => {
+      const { queue: name, noWait, ...options } = methods.readQueueDeclare(from);
+      const { queue, messageCount, consumerCount } = engine.declareQueue(name, options);
+      if (!noWait) methods.writeQueueDeclareOk(to, number, queue, messageCount, consumerCount);
+    }),
+  ],
+  [
+    methodIds.queueBind,
+    answered(({ engine, to, number }, from) => {
+      const { queue, exchange, routingKey, noWait, arguments: args } = methods.readQueueBind(from);
+      engine.bindQueue(queue, exchange, routingKey, args);
+      if (!noWait) methods.writeQueueBindOk(to, number);
+    }),
+  ],
+  [
+    methodIds.queueUnbind,
+    answered(({ engine, to, number }, from) => {
+      const { queue, exchange, routingKey, arguments: args } = methods.readQueueUnbind(from);
+      engine.unbindQueue(queue, exchange, routingKey, args);
+      methods.writeQueueUnbindOk(to, number);
+    }),
+  ],
+  [
+    methodIds.queuePurge,
+    answered(({ engine, to, number }, from) => {
+      const { queue, noWait } = methods.readQueuePurge(from);
+      const messageCount = engine.purgeQueue(queue);
+      if (!noWait) methods.writeQueuePurgeOk(to, number, messageCount);
+    }),
+  ],
+  [
+    methodIds.queueDelete,
+    answered(({ engine, to, number }, from) => {
+      const { queue, noWait, ...conditions } = methods.readQueueDelete(from);
+      const messageCount = engine.deleteQueue(queue, conditions);
+      if (!noWait) methods.writeQueueDeleteOk(to, number, messageCount);
+    }),
+  ],
+  [
+    methodIds.basicQos,
+    answered(({ engine, to, number }, from) => {
+      const { prefetchCount, ...options } = methods.readBasicQos(from);
+      engine.qos(prefetchCount, options);
+      methods.writeBasicQosOk(to, number);
+    }),
+  ],
+  [
+    methodIds.basicConsume,
+    answered((channel, from) => {
+      const { queue, consumerTag, noAck, exclusive, noWait, arguments: args } = methods.readBasicConsume(from);
+      channel.checkConsumers();
+      const tag = channel.engine.consume(queue, { consumerTag, noAck, exclusive, arguments: args });
+      // Deliveries leave after the command: consume-ok is in front of them.
+      if (!noWait) methods.writeBasicConsumeOk(channel.to, channel.number, tag);
+    }),
+  ],
+  [
+    methodIds.basicCancel,
+    answered(({ engine, to, number }, from) => {
+      const { consumerTag, noWait } = methods.readBasicCancel(from);
+      engine.cancel(consumerTag);
+      if (!noWait) methods.writeBasicCancelOk(to, number, consumerTag);
+    }),
+  ],
+  [methodIds.basicGet, answered((channel, from) => channel.get(methods.readBasicGet(from)))],
+  [
+    methodIds.basicAck,
+    unanswered(({ engine }, from) => {
+      const { deliveryTag: tag, multiple } = methods.readBasicAck(from);
+      engine.ack(deliveryTag(tag), multiple);
+    }),
+  ],
+  [
+    methodIds.basicReject,
+    unanswered(({ engine }, from) => {
+      const { deliveryTag: tag, requeue } = methods.readBasicReject(from);
+      engine.reject(deliveryTag(tag), requeue);
+    }),
+  ],
+  [
+    methodIds.basicNack,
+    unanswered(({ engine }, from) => {
+      const { deliveryTag: tag, multiple, requeue } = methods.readBasicNack(from);
+      engine.nack(deliveryTag(tag), multiple, requeue);
+    }),
+  ],
+  [
+    methodIds.basicRecover,
+    answered(({ engine, to, number }, from) => {
+      engine.recover(methods.readBasicRecover(from).requeue);
+      methods.writeBasicRecoverOk(to, number);
+    }),
+  ],
+  [
+    methodIds.basicRecoverAsync,
+    unanswered(({ engine }, from) => engine.recover(methods.readBasicRecoverAsync(from).requeue)),
+  ],
+  [
+    methodIds.confirmSelect,
+    answered(({ engine, to, number }, from) => {
+      const { noWait } = methods.readConfirmSelect(from);
+      engine.confirmSelect();
+      if (!noWait) methods.writeConfirmSelectOk(to, number);
+    }),
+  ],
+  [
+    methodIds.txSelect,
+    answered(({ engine, to, number }, from) => {
+      methods.readTxSelect(from);
+      engine.txSelect();
+      methods.writeTxSelectOk(to, number);
+    }),
+  ],
+  [
+    methodIds.txCommit,
+    answered((channel, from) => {
+      methods.readTxCommit(from);
+      channel.engine.txCommit();
+      // What could not be routed is returned before the commit is confirmed.
+      channel.afterOutputs(() => methods.writeTxCommitOk(channel.to, channel.number));
+    }),
+  ],
+  [
+    methodIds.txRollback,
+    answered(({ engine, to, number }, from) => {
+      methods.readTxRollback(from);
+      engine.txRollback();
+      methods.writeTxRollbackOk(to, number);
+    }),
+  ],
+]);

@@ -1,0 +1,360 @@
+import type { Socket } from 'node:net';
+import { AmqpError, type Connection, type ConnectionOutbox } from '../broker/index.js';
+import { isLoopback } from './authenticate.js';
+import { blamed, cannotDecode } from './blame.js';
+import { ClientChannel } from './channel.js';
+import type { Client } from './client.js';
+import { ByteReader, Malformed } from './frame/byte-reader.js';
+import { FrameReader, type FrameSink, frameError, frameTypes, unexpectedFrame } from './frame/reader.js';
+import { FrameWriter } from './frame/writer.js';
+import { Handshake, Refused, type Tuning } from './handshake.js';
+import { frameOverhead, type Limits } from './limits.js';
+import * as methods from './methods.js';
+import { methodIds } from './methods.js';
+import { headerPrefix } from './properties.js';
+import type { Surroundings } from './surroundings.js';
+import { Traffic } from './traffic.js';
+
+const protocolHeader = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
+const nothing = Buffer.alloc(0);
+const known: ReadonlySet<number> = new Set(Object.values(methodIds));
+const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
+
+/**
+ * Where a connection stands: it waits for the protocol header, shakes hands, runs; it was closed by the server and
+ * waits for close-ok; or it is over and only its socket has to go.
+ */
+type State = 'header' | 'handshake' | 'running' | 'closing' | 'over';
+
+/** One client: its socket, its handshake, its channels. Nothing it sends can throw out of here. */
+export class ClientConnection implements FrameSink, ConnectionOutbox {
+  readonly to: FrameWriter;
+  readonly traffic: Traffic;
+  readonly channels = new Map<number, ClientChannel>();
+  readonly connectedAt: number;
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  tuning = untuned;
+  readonly #reader = new FrameReader(this);
+  readonly #from = new ByteReader(nothing);
+  #handshake: Handshake | undefined;
+  #client: Client | undefined;
+  #engine: Connection | undefined;
+  #state: State = 'header';
+  #header: Buffer = nothing;
+  /** Reading waits until outputs are sent. */
+  #isHeld = false;
+  /** Reading waits until there is memory again. */
+  #isBlocked = false;
+
+  constructor(
+    readonly socket: Socket,
+    readonly surroundings: Surroundings,
+  ) {
+    this.connectedAt = surroundings.now();
+    this.remoteAddress = socket.remoteAddress ?? '';
+    this.remotePort = socket.remotePort ?? 0;
+    this.to = new FrameWriter(
+      surroundings.pool,
+      (bytes, done) => this.traffic.write(bytes, done),
+      () => surroundings.flusher.want(this),
+    );
+    this.traffic = new Traffic(socket, this.to, surroundings, {
+      overfull: () => {
+        this.#reader.pause();
+        this.#eachEngine((engine) => engine.pause());
+      },
+      relieved: () => {
+        this.#eachEngine((engine) => engine.resume());
+        this.#read();
+      },
+    });
+    socket.on('data', (chunk) => this.#received(chunk as Buffer));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => this.#gone());
+  }
+
+  get limits(): Limits {
+    return this.surroundings.limits;
+  }
+
+  get profile(): Surroundings['broker']['profile'] {
+    return this.surroundings.broker.profile;
+  }
+
+  get client(): Client {
+    return this.#client as Client;
+  }
+
+  /** Only while it runs. */
+  get engine(): Connection {
+    return this.#engine as Connection;
+  }
+
+  /** The virtual host, once it is open. */
+  get virtualHost(): string | undefined {
+    return this.#engine?.vhost.name;
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'running';
+  }
+
+  get isShakingHands(): boolean {
+    return this.#state === 'header' || this.#state === 'handshake';
+  }
+
+  flush(): void {
+    this.traffic.flush();
+  }
+
+  frame(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
+    if (this.#state === 'over') return true;
+    checkFrame(type, number, bytes, start, end);
+    if (this.#state === 'closing') return this.#whileClosing(type, number, bytes, start);
+    if (type === frameTypes.heartbeat) return true;
+    if (this.#state !== 'running') return this.#shakeHands(type, number, bytes, start, end);
+    if (number === 0) return this.#method(type, bytes, start, end);
+    const channel = this.channels.get(number);
+    if (channel !== undefined) return channel.frame(type, bytes, start, end, this.#from);
+    return this.#openChannel(type, number, bytes, start);
+  }
+
+  forget(channel: ClientChannel): void {
+    this.channels.delete(channel.number);
+  }
+
+  /** A method no client may send, or that nobody knows. */
+  unknownMethod(id: number): AmqpError {
+    if (known.has(id)) return new AmqpError('COMMAND_INVALID', 'unimplemented method');
+    return new AmqpError('NOT_IMPLEMENTED', `unknown method ${id >>> 16}.${id & 0xffff}`);
+  }
+
+  /** Whether an answer would overtake outputs; if so, reading goes on when they are sent. */
+  waits(): boolean {
+    if (!this.surroundings.broker.hasOutputs) return false;
+    this.holdUntilSent(() => undefined);
+    return true;
+  }
+
+  /** Reads no further until all outputs so far are sent; then `write` may answer. */
+  holdUntilSent(write: () => void): void {
+    this.#isHeld = true;
+    this.#reader.pause();
+    this.surroundings.broker.afterOutputs(() => {
+      this.#isHeld = false;
+      if (this.#state === 'running') write();
+      this.#read();
+    });
+  }
+
+  /** Whether memory is short, so that publishing has to wait; then reading does too. */
+  isBlocked(): boolean {
+    if (!this.surroundings.watermark.isLow) return false;
+    this.#isBlocked = true;
+    this.socket.pause();
+    if (this.client.can('connection.blocked')) methods.writeConnectionBlocked(this.to, 0, 'low on memory');
+    return true;
+  }
+
+  /** There is memory again. */
+  unblock(): void {
+    if (!this.#isBlocked) return;
+    this.#isBlocked = false;
+    if (this.#state === 'running' && this.client.can('connection.blocked')) {
+      methods.writeConnectionUnblocked(this.to, 0);
+    }
+    this.#read();
+  }
+
+  /** Something was written: too much may wait for the client by now. */
+  wrote(): void {
+    this.traffic.check();
+  }
+
+  /** The engine closed it: forced by an operator, or a hard error that has been told already. */
+  closed(error: AmqpError): void {
+    this.#fail(error);
+  }
+
+  /** Ends it for a reason, as an operator or the end of the listener does. */
+  force(error: AmqpError): void {
+    if (this.#state === 'running') this.#fail(error);
+    else if (this.#state !== 'closing') this.end(0);
+  }
+
+  /** Ends the socket. @param after milliseconds of silence */
+  end(after: number): void {
+    this.#state = 'over';
+    this.#closeEngine();
+    this.traffic.end(after);
+  }
+
+  #received(chunk: Buffer): void {
+    this.traffic.heard();
+    if (this.#state === 'over' || this.#reader.isBroken) return;
+    if (this.#state === 'header') return this.#protocolHeader(chunk);
+    this.#reader.push(chunk);
+    this.#read();
+  }
+
+  /** Goes on with what has been received, as one step of the broker: its outputs leave together. */
+  #read(): void {
+    if (this.#isHeld || this.#isBlocked || this.traffic.isOverfull) return void this.socket.pause();
+    if (this.#reader.isBroken || this.#state === 'over') return;
+    if (this.socket.isPaused()) this.socket.resume();
+    if (this.#reader.hasMore) this.surroundings.broker.batch(this.#run);
+  }
+
+  readonly #run = (): void => {
+    try {
+      this.#reader.run();
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
+  /** Anything but AMQP 0-9-1 is told what is spoken here (rule T1). */
+  #protocolHeader(chunk: Buffer): void {
+    this.#header = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
+    const { length } = this.#header;
+    const known = Math.min(length, protocolHeader.length);
+    if (!this.#header.subarray(0, known).equals(protocolHeader.subarray(0, known))) {
+      this.to.plain(protocolHeader);
+      return this.end(0);
+    }
+    if (length < protocolHeader.length) return;
+    this.#state = 'handshake';
+    const { limits, authenticate, properties } = this.surroundings;
+    this.#handshake = new Handshake(this.to, limits, authenticate, isLoopback(this.remoteAddress));
+    this.#handshake.start(properties);
+    if (length > protocolHeader.length) this.#reader.push(this.#header.subarray(protocolHeader.length));
+    this.#header = nothing;
+    this.#read();
+  }
+
+  #shakeHands(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
+    const handshake = this.#handshake as Handshake;
+    if (type !== frameTypes.method || number !== 0) throw new Refused('no method of the connection');
+    const id = bytes.readInt32BE(start);
+    this.#from.reset(bytes, start + 4, end);
+    if (handshake.tuning === undefined) handshake.method(id, this.#from);
+    else if (id === methodIds.connectionOpen) this.#open(methods.readConnectionOpen(this.#from).virtualHost, handshake);
+    else if (id === methodIds.connectionClose) this.#closeOk();
+    else throw new Refused('a method out of turn');
+    this.#client = handshake.client;
+    if (handshake.tuning === undefined) return true;
+    this.tuning = handshake.tuning;
+    this.#reader.largest = this.to.largest = this.tuning.frameSize - frameOverhead;
+    return true;
+  }
+
+  #open(vhost: string, { client }: Handshake): void {
+    this.#client = client;
+    const user = client.user;
+    this.#engine = this.surroundings.broker.connect({ vhost, user, outbox: this });
+    this.#handshake = undefined;
+    this.#state = 'running';
+    methods.writeConnectionOpenOk(this.to, 0);
+  }
+
+  #method(type: number, bytes: Buffer, start: number, end: number): boolean {
+    if (type !== frameTypes.method) throw unexpectedFrame(type, bytes.subarray(start, end));
+    const id = bytes.readInt32BE(start);
+    this.#from.reset(bytes, start + 4, end);
+    try {
+      if (id === methodIds.connectionClose) {
+        if (this.waits()) return false;
+        methods.readConnectionClose(this.#from);
+        this.#closeOk();
+      } else if (id === methodIds.connectionUpdateSecret) {
+        methods.readConnectionUpdateSecret(this.#from);
+        methods.writeConnectionUpdateSecretOk(this.to, 0);
+      } else throw new AmqpError('CHANNEL_ERROR', 'unexpected method in connection state running');
+    } catch (error) {
+      throw blamed(error instanceof Malformed ? cannotDecode(bytes.subarray(start + 4, end)) : error, id);
+    }
+    return true;
+  }
+
+  #closeOk(): void {
+    methods.writeConnectionCloseOk(this.to, 0);
+    this.end(0);
+  }
+
+  #openChannel(type: number, number: number, bytes: Buffer, start: number): boolean {
+    if (type !== frameTypes.method) {
+      throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
+    }
+    const id = bytes.readInt32BE(start);
+    if (id !== methodIds.channelOpen) throw blamed(new AmqpError('CHANNEL_ERROR', "expected 'channel.open'"), id);
+    const { channels } = this.tuning;
+    if (this.channels.size >= channels) {
+      const text = `number of channels opened (${this.channels.size}) has reached the negotiated channel_max (${channels})`;
+      throw new AmqpError('NOT_ALLOWED', text);
+    }
+    const channel = new ClientChannel(this, number);
+    if (this.traffic.isOverfull) channel.engine.pause();
+    this.channels.set(number, channel);
+    methods.writeChannelOpenOk(this.to, number);
+    return true;
+  }
+
+  #whileClosing(type: number, number: number, bytes: Buffer, start: number): boolean {
+    if (type !== frameTypes.method || number !== 0) return true;
+    const id = bytes.readInt32BE(start);
+    if (id === methodIds.connectionCloseOk) this.end(0);
+    else if (id === methodIds.connectionClose) methods.writeConnectionCloseOk(this.to, 0);
+    return true;
+  }
+
+  /** The first error counts; what comes after it is only its consequence. */
+  #fail(error: unknown): void {
+    if (this.#state === 'over' || this.#state === 'closing') return;
+    const shaking = this.#state !== 'running';
+    const { limits } = this.surroundings;
+    if (shaking && !isTold(error)) return this.end(limits.silence);
+    const known = error instanceof AmqpError ? error : new AmqpError('INTERNAL_ERROR', '');
+    if (known !== error) this.surroundings.log(error);
+    this.#closeEngine();
+    const [classId, methodId] = known.method;
+    const text = known.reply === 'INTERNAL_ERROR' ? 'INTERNAL_ERROR' : known.message;
+    methods.writeConnectionClose(this.to, 0, known.code, text, classId, methodId);
+    // A failed login ends in silence, and so does a stream of bytes that are no frames.
+    if ((shaking && known.code === 403) || this.#reader.isBroken) return this.end(limits.silence);
+    this.#state = 'closing';
+    this.traffic.destroyAfter(limits.closing);
+    if (this.#isBlocked) this.unblock();
+  }
+
+  #gone(): void {
+    this.#state = 'over';
+    this.#closeEngine();
+    this.traffic.gone();
+    this.#reader.clear();
+    this.surroundings.forget(this);
+  }
+
+  #closeEngine(): void {
+    this.#engine?.close();
+    this.channels.clear();
+  }
+
+  #eachEngine(act: (engine: ClientChannel['engine']) => void): void {
+    for (const { engine } of this.channels.values()) act(engine);
+  }
+}
+
+/** Of what goes wrong in the handshake only this is told: a refused login, and a virtual host that cannot be entered. */
+const isTold = (error: unknown): boolean =>
+  error instanceof AmqpError && (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED');
+
+/** Whether a frame is one at all. @throws AmqpError 501, or 505 for a heartbeat of a channel */
+function checkFrame(type: number, number: number, bytes: Buffer, start: number, end: number): void {
+  const { method, header, body, heartbeat } = frameTypes;
+  const length = end - start;
+  if (type === body || (type === method && length >= 4) || (type === header && length >= headerPrefix)) return;
+  const payload = bytes.subarray(start, end);
+  if (type !== heartbeat || length > 0) throw frameError(type, payload, 'unknown_frame');
+  if (number !== 0) throw unexpectedFrame(type, payload);
+}

@@ -1,0 +1,140 @@
+import { encodeText } from '../text.js';
+
+/** A short string has no more bytes. */
+const longestShortstr = 255;
+
+/** Writes AMQP's basic types into a buffer that grows, big-endian. */
+export class ByteWriter {
+  protected bytes: Buffer;
+  protected at = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  octet(value: number): void {
+    if (this.at + 1 > this.bytes.length) this.grow(1);
+    this.bytes[this.at++] = value;
+  }
+
+  short(value: number): void {
+    if (this.at + 2 > this.bytes.length) this.grow(2);
+    const { bytes } = this;
+    bytes[this.at++] = value >>> 8;
+    bytes[this.at++] = value;
+  }
+
+  long(value: number): void {
+    if (this.at + 4 > this.bytes.length) this.grow(4);
+    const { bytes } = this;
+    bytes[this.at++] = value >>> 24;
+    bytes[this.at++] = value >>> 16;
+    bytes[this.at++] = value >>> 8;
+    bytes[this.at++] = value;
+  }
+
+  /** Signed or unsigned: the bytes are the same. */
+  longlong(value: number | bigint): void {
+    if (typeof value === 'number') {
+      this.long(Math.floor(value / 0x1_0000_0000));
+      this.long(value);
+    } else {
+      this.long(Number(BigInt.asUintN(32, value >> 32n)));
+      this.long(Number(BigInt.asUintN(32, value)));
+    }
+  }
+
+  float(value: number): void {
+    if (this.at + 4 > this.bytes.length) this.grow(4);
+    this.at = this.bytes.writeFloatBE(value, this.at);
+  }
+
+  double(value: number): void {
+    if (this.at + 8 > this.bytes.length) this.grow(8);
+    this.at = this.bytes.writeDoubleBE(value, this.at);
+  }
+
+  /** What is too long is cut, and ends with dots, as RabbitMQ cuts its error texts. */
+  shortstr(text: string): void {
+    const { length } = text;
+    if (this.at + 1 + length > this.bytes.length) this.grow(1 + length);
+    const { bytes } = this;
+    const start = this.at;
+    if (length > longestShortstr) return this.#shorten(encodeText(text));
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 127) return this.#shorten(encodeText(text));
+      bytes[start + 1 + index] = code;
+    }
+    bytes[start] = length;
+    this.at = start + 1 + length;
+  }
+
+  longstr(text: string): void {
+    const { length } = text;
+    // What fits whatever its characters are is written in place; only ASCII has as many bytes as characters.
+    if (this.at + 4 + length > this.bytes.length) this.grow(4 + length);
+    const { bytes } = this;
+    const start = this.at + 4;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 127) return this.longbytes(encodeText(text));
+      bytes[start + index] = code;
+    }
+    this.long(length);
+    this.at = start + length;
+  }
+
+  longbytes(value: Uint8Array): void {
+    this.long(value.length);
+    this.raw(value, 0, value.length);
+  }
+
+  raw(value: Uint8Array, from: number, to: number): void {
+    const length = to - from;
+    if (this.at + length > this.bytes.length) this.grow(length);
+    const { bytes } = this;
+    if (length < 48) for (let index = from; index < to; index++) bytes[this.at++] = value[index] as number;
+    else {
+      bytes.set(from === 0 && to === value.length ? value : value.subarray(from, to), this.at);
+      this.at += length;
+    }
+  }
+
+  /** Leaves room for the length of what follows. @returns what {@link closeLength} wants */
+  openLength(): number {
+    this.long(0);
+    return this.offset();
+  }
+
+  closeLength(opened: number): void {
+    const start = this.position(opened);
+    const length = this.at - start;
+    this.bytes.writeUInt32BE(length, start - 4);
+  }
+
+  protected offset(): number {
+    return this.at;
+  }
+
+  protected position(offset: number): number {
+    return offset;
+  }
+
+  /** Makes room for so many bytes more. */
+  protected grow(length: number): void {
+    const bytes = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.at + length));
+    this.bytes.copy(bytes, 0, 0, this.at);
+    this.bytes = bytes;
+  }
+
+  #shorten(bytes: Buffer): void {
+    if (bytes.length <= longestShortstr) {
+      this.octet(bytes.length);
+      return this.raw(bytes, 0, bytes.length);
+    }
+    this.octet(longestShortstr);
+    this.raw(bytes, 0, longestShortstr - 3);
+    this.raw(Buffer.from('...'), 0, 3);
+  }
+}

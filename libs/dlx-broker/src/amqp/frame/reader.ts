@@ -1,0 +1,174 @@
+import { AmqpError } from '../../broker/index.js';
+import { firstFrameSize, frameOverhead } from '../limits.js';
+
+/** The types of frames. */
+export const frameTypes = { method: 1, header: 2, body: 3, heartbeat: 8 } as const;
+
+export const frameEnd = 0xce;
+
+/** Type, channel and size in front of a payload. */
+const prefix = 7;
+
+/** Who gets the frames. */
+export interface FrameSink {
+  /**
+   * One whole frame; its payload lies in `bytes` from `start` to `end`, and only for the time of the call.
+   * @returns false when it is not taken now: it is offered again at the next {@link FrameReader.run}
+   */
+  frame(type: number, channel: number, bytes: Buffer, start: number, end: number): boolean;
+}
+
+/**
+ * Cuts a stream of bytes into frames, however it arrives. A frame that came in pieces is put together in a buffer that
+ * grows with what has arrived, never with what was claimed.
+ */
+export class FrameReader {
+  /** The largest payload allowed; more is refused before anything is kept. */
+  largest = firstFrameSize - frameOverhead;
+  /** What came was no frame, so that nobody knows where the next one begins. */
+  isBroken = false;
+  readonly #sink: FrameSink;
+  /** Read, but not looked at yet. */
+  #chunks: Buffer[] = [];
+  /** Where in the first chunk. */
+  #at = 0;
+  #partial: Buffer | undefined;
+  #filled = 0;
+  #isPaused = false;
+
+  constructor(sink: FrameSink) {
+    this.#sink = sink;
+  }
+
+  /** Whether bytes wait that {@link run} has not looked at. */
+  get hasMore(): boolean {
+    return this.#chunks.length > 0;
+  }
+
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  /** Within {@link run}: ends it after this frame. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** Hands out all frames there are, until one is not taken. @throws AmqpError 501; nothing more can be read then */
+  run(): void {
+    this.#isPaused = false;
+    for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
+      if (!this.#read(chunk)) return;
+      this.#chunks.shift();
+      this.#at = 0;
+    }
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#chunks = [];
+    this.#at = 0;
+    this.#filled = 0;
+    this.#partial = undefined;
+  }
+
+  /** @returns whether all of the chunk has been dealt with */
+  #read(chunk: Buffer): boolean {
+    const partial = this.#filled === 0 ? 'taken' : this.#complete(chunk);
+    if (partial !== 'taken') return partial === 'incomplete';
+    const { length } = chunk;
+    let at = this.#at;
+    while (length - at >= prefix) {
+      if (this.#isPaused) return this.#stop(at);
+      const size = chunk.readUInt32BE(at + 3);
+      if (size > this.largest) throw this.#tooLarge(chunk, at, size);
+      const end = at + prefix + size;
+      if (end >= length) break;
+      if (chunk[end] !== frameEnd) throw this.#badEnd(chunk, at, end);
+      const channel = ((chunk[at + 1] as number) << 8) | (chunk[at + 2] as number);
+      if (!this.#sink.frame(chunk[at] as number, channel, chunk, at + prefix, end)) return this.#stop(at);
+      at = end + 1;
+    }
+    if (at < length) this.#keep(chunk, at, length);
+    this.#at = length;
+    return true;
+  }
+
+  #stop(at: number): false {
+    this.#at = at;
+    return false;
+  }
+
+  /** Goes on with a frame that was cut. */
+  #complete(chunk: Buffer): 'incomplete' | 'refused' | 'taken' {
+    if (this.#filled < prefix) this.#take(chunk, prefix);
+    if (this.#filled < prefix) return 'incomplete';
+    const partial = this.#partial as Buffer;
+    const size = partial.readUInt32BE(3);
+    if (size > this.largest) throw this.#tooLarge(partial, 0, size);
+    const whole = prefix + size + 1;
+    this.#take(chunk, whole);
+    if (this.#filled < whole) return 'incomplete';
+    // Growing may have moved it.
+    const frame = this.#partial as Buffer;
+    if (frame[whole - 1] !== frameEnd) throw this.#badEnd(frame, 0, whole - 1);
+    if (!this.#sink.frame(frame[0] as number, frame.readUInt16BE(1), frame, prefix, whole - 1)) return 'refused';
+    this.#filled = 0;
+    this.#partial = undefined;
+    return 'taken';
+  }
+
+  /** Fills up to `wanted` bytes from where the chunk is. */
+  #take(chunk: Buffer, wanted: number): void {
+    const end = Math.min(chunk.length, this.#at + wanted - this.#filled);
+    if (end > this.#at) this.#keep(chunk, this.#at, end);
+    this.#at = Math.max(this.#at, end);
+  }
+
+  #keep(chunk: Buffer, from: number, to: number): void {
+    const needed = this.#filled + to - from;
+    if (this.#partial === undefined || this.#partial.length < needed) {
+      const bigger = Buffer.allocUnsafe(this.#filled === 0 ? needed : Math.max(needed, this.#filled * 2));
+      this.#partial?.copy(bigger, 0, 0, this.#filled);
+      this.#partial = bigger;
+    }
+    chunk.copy(this.#partial, this.#filled, from, to);
+    this.#filled = needed;
+  }
+
+  #badEnd(bytes: Buffer, at: number, end: number): AmqpError {
+    this.isBroken = true;
+    const payload = bytes.subarray(at + prefix, end);
+    return frameError(bytes[at] as number, payload, `{invalid_frame_end_marker,${bytes[end]}}`);
+  }
+
+  #tooLarge(bytes: Buffer, at: number, size: number): AmqpError {
+    this.isBroken = true;
+    return frameError(bytes[at] as number, empty, `{frame_too_large,${size},${this.largest}}`);
+  }
+}
+
+const empty = Buffer.alloc(0);
+
+/** A payload as error texts show it: its first bytes in decimal. */
+function snippet(payload: Buffer): string {
+  const which = payload.length <= 16 ? 'all' : 'first 16';
+  return `${which} octets = ${erlangTerm(payload.subarray(0, 16))}`;
+}
+
+/** Bytes in decimal, as RabbitMQ prints what it cannot decode. */
+export const erlangBinary = (bytes: Uint8Array): string => `<<${Array.from(bytes).join()}>>`;
+
+/** The same, but as a text if it looks like one. */
+function erlangTerm(bytes: Buffer): string {
+  const text = bytes.toString('latin1');
+  return /^[\x20-\x7e\xa0-\xff]+$/.test(text) ? `<<${JSON.stringify(text)}>>` : erlangBinary(bytes);
+}
+
+/** A frame that is none. */
+export const frameError = (type: number, payload: Buffer, reason: string): AmqpError =>
+  new AmqpError('FRAME_ERROR', `type ${type}, ${snippet(payload)}: ${reason}`);
+
+/** A frame where there should be none of this kind. */
+export const unexpectedFrame = (type: number, payload: Buffer): AmqpError =>
+  new AmqpError('UNEXPECTED_FRAME', `type ${type}, ${snippet(payload)}`);

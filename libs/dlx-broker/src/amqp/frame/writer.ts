@@ -1,0 +1,149 @@
+import { frameOverhead } from '../limits.js';
+import { type BufferPool, pooledSize } from './buffer-pool.js';
+import { ByteWriter } from './byte-writer.js';
+import { frameEnd, frameTypes } from './reader.js';
+
+/** Where finished bytes go. `done` is called when they may be overwritten. */
+export type WriteBytes = (bytes: Uint8Array, done: (() => void) | undefined) => void;
+
+/** No more than this is copied when it goes out, so that its pooled buffer is free at once. */
+const copiedAtMost = 8_192;
+
+/** Bodies from this size on are handed to the socket as they are. */
+const passedOn = 16_384;
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * Gathers a connection's frames in a pooled buffer. A buffer leaves when it is full or when {@link flush} is called,
+ * once per turn of the event loop.
+ */
+export class FrameWriter extends ByteWriter {
+  /** The largest payload the client takes. */
+  largest = smallestPayload;
+  readonly #pool: BufferPool;
+  readonly #write: WriteBytes;
+  /** Called when the first bytes of a turn are written. */
+  readonly #wanted: () => void;
+  #frame = 0;
+
+  constructor(pool: BufferPool, write: WriteBytes, wanted: () => void) {
+    super(nothing);
+    this.#pool = pool;
+    this.#write = write;
+    this.#wanted = wanted;
+  }
+
+  /** Bytes gathered and not yet given to the socket. */
+  get pending(): number {
+    return this.at;
+  }
+
+  /** Bytes that are no frame. */
+  plain(bytes: Uint8Array): void {
+    this.#frame = this.at;
+    this.raw(bytes, 0, bytes.length);
+  }
+
+  /** Begins a frame. */
+  begin(type: number, channel: number): void {
+    this.#frame = this.at;
+    if (this.at + 7 > this.bytes.length) this.grow(7);
+    const { bytes } = this;
+    const start = this.at;
+    bytes[start] = type;
+    bytes[start + 1] = channel >>> 8;
+    bytes[start + 2] = channel;
+    this.at = start + 7;
+  }
+
+  /** Begins a method frame. @param id class and method in one number */
+  method(channel: number, id: number): void {
+    this.begin(frameTypes.method, channel);
+    this.long(id);
+  }
+
+  /** Ends the frame begun last. */
+  end(): void {
+    if (this.at + 1 > this.bytes.length) this.grow(1);
+    const { bytes } = this;
+    const size = this.at - this.#frame - 7;
+    const at = this.#frame + 3;
+    bytes[at] = size >>> 24;
+    bytes[at + 1] = size >>> 16;
+    bytes[at + 2] = size >>> 8;
+    bytes[at + 3] = size;
+    bytes[this.at++] = frameEnd;
+  }
+
+  /** A body in as many frames as the client's frame-max asks for; none when it is empty (rule T6). */
+  body(channel: number, body: Uint8Array): void {
+    const { length } = body;
+    for (let from = 0; from < length; from += this.largest) {
+      const to = Math.min(length, from + this.largest);
+      this.begin(frameTypes.body, channel);
+      if (to - from < passedOn) {
+        this.raw(body, from, to);
+        this.end();
+      } else this.#passOn(body, from, to);
+    }
+  }
+
+  heartbeat(): void {
+    this.begin(frameTypes.heartbeat, 0);
+    this.end();
+  }
+
+  /** Gives to the socket what has been gathered. */
+  flush(): void {
+    const { at, bytes } = this;
+    if (at === 0) return;
+    this.at = 0;
+    this.#frame = 0;
+    this.bytes = nothing;
+    this.#give(bytes, at);
+  }
+
+  /** In the middle of a frame: what stands before it leaves, and the frame moves to the front of the next buffer. */
+  protected override grow(length: number): void {
+    if (this.at === 0) this.#wanted();
+    const old = this.bytes;
+    const begun = this.at - this.#frame;
+    const needed = begun + length;
+    const next = needed <= pooledSize ? this.#pool.take() : Buffer.allocUnsafeSlow(needed * 2);
+    old.copy(next, 0, this.#frame, this.at);
+    this.bytes = next;
+    this.at = begun;
+    const whole = this.#frame;
+    this.#frame = 0;
+    if (whole > 0) this.#give(old, whole);
+    else this.#pool.giveBack(old);
+  }
+
+  /** Offsets count from the frame's begin, for the frame may move. */
+  protected override offset(): number {
+    return this.at - this.#frame;
+  }
+
+  protected override position(offset: number): number {
+    return this.#frame + offset;
+  }
+
+  /** The socket gets a part of the body itself, between the frame's begin and its end octet. */
+  #passOn(body: Uint8Array, from: number, to: number): void {
+    this.bytes.writeUInt32BE(to - from, this.#frame + 3);
+    this.flush();
+    this.#write(body.subarray(from, to), undefined);
+    this.octet(frameEnd);
+  }
+
+  #give(bytes: Buffer, length: number): void {
+    if (length <= copiedAtMost) {
+      this.#write(Buffer.from(bytes.subarray(0, length)), undefined);
+      this.#pool.giveBack(bytes);
+    } else this.#write(bytes.subarray(0, length), () => this.#pool.giveBack(bytes));
+  }
+}
+
+/** Until frame-max is negotiated. */
+const smallestPayload = 4096 - frameOverhead;

@@ -1,0 +1,111 @@
+import { type FieldTable, bool, longstr, table } from '../message/index.js';
+import { AmqpError } from '../broker/index.js';
+import type { Authenticate } from './authenticate.js';
+import { Client } from './client.js';
+import { readTableBody } from './field-table.js';
+import { ByteReader } from './frame/byte-reader.js';
+import type { FrameWriter } from './frame/writer.js';
+import { type Limits, smallestFrameSize } from './limits.js';
+import * as methods from './methods.js';
+import { methodIds } from './methods.js';
+
+/** The handshake failed in a way that is not told: the connection ends after a silence. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+/** What was agreed on. */
+export interface Tuning {
+  readonly channels: number;
+  readonly frameSize: number;
+  /** Seconds; 0 for none. */
+  readonly heartbeat: number;
+}
+
+const capabilities = [
+  'publisher_confirms',
+  'exchange_exchange_bindings',
+  'basic.nack',
+  'consumer_cancel_notify',
+  'connection.blocked',
+  'consumer_priorities',
+  'authentication_failure_close',
+  'per_consumer_qos',
+  'direct_reply_to',
+];
+
+/** What the server says of itself (rule T2). Tools show it; some clients look at the capabilities. */
+export const serverProperties = (version: string): FieldTable =>
+  new Map([
+    ['capabilities', table(new Map(capabilities.map((name) => [name, bool(true)])))],
+    ['cluster_name', longstr('dlx-broker')],
+    ['copyright', longstr('Copyright (c) the dlx-broker authors')],
+    ['information', longstr('dlx-broker, which behaves like RabbitMQ. Licensed under the MIT license.')],
+    ['platform', longstr(`Node.js ${process.versions.node}`)],
+    ['product', longstr('RabbitMQ')],
+    ['version', longstr(version)],
+  ]);
+
+/** From the protocol header to tune-ok: who is there, and what is agreed on (rules T2, T3). */
+export class Handshake {
+  client = new Client();
+  tuning: Tuning | undefined;
+  #next: number = methodIds.connectionStartOk;
+
+  constructor(
+    readonly to: FrameWriter,
+    readonly limits: Limits,
+    readonly authenticate: Authenticate,
+    readonly isLocal: boolean,
+  ) {}
+
+  start(properties: FieldTable): void {
+    methods.writeConnectionStart(this.to, 0, 0, 9, properties, 'PLAIN AMQPLAIN', 'en_US');
+  }
+
+  /** @throws Refused, AmqpError 403, or Malformed, which is as good as refused */
+  method(id: number, from: ByteReader): void {
+    if (id !== this.#next) throw new Refused('a method out of turn');
+    if (id === methodIds.connectionStartOk) this.#startOk(from);
+    else this.#tuneOk(from);
+  }
+
+  #startOk(from: ByteReader): void {
+    const { clientProperties, mechanism, response } = methods.readConnectionStartOk(from);
+    this.client = new Client(clientProperties);
+    const { user, password } = credentials(mechanism, Buffer.from(response));
+    if (!this.authenticate({ user, password, isLocal: this.isLocal })) {
+      if (!this.client.can('authentication_failure_close')) throw new Refused('bad credentials');
+      const text = `Login was refused using authentication mechanism ${mechanism}. For details see the broker logfile.`;
+      throw new AmqpError('ACCESS_REFUSED', text, 'connection');
+    }
+    this.client = new Client(clientProperties, user);
+    const { channels, frameSize, heartbeat } = this.limits;
+    methods.writeConnectionTune(this.to, 0, channels, frameSize, heartbeat);
+    this.#next = methodIds.connectionTuneOk;
+  }
+
+  #tuneOk(from: ByteReader): void {
+    const { channelMax, frameMax, heartbeat } = methods.readConnectionTuneOk(from);
+    const { channels, frameSize } = this.limits;
+    if (frameMax < smallestFrameSize || frameMax > frameSize) throw new Refused('frame_max');
+    if (channelMax === 0 || channelMax > channels) throw new Refused('channel_max');
+    this.tuning = { channels: channelMax, frameSize: frameMax, heartbeat };
+  }
+}
+
+function credentials(mechanism: string, response: Buffer): { readonly user: string; readonly password: string } {
+  if (mechanism === 'PLAIN') {
+    const [identity, user, password, ...more] = response.toString().split('\0');
+    if (identity === undefined || user === undefined || password === undefined || more.length > 0) {
+      throw new Refused('a response that is not PLAIN');
+    }
+    return { user, password };
+  }
+  if (mechanism !== 'AMQPLAIN') throw new Refused('an unknown mechanism');
+  const login = readTableBody(new ByteReader(response));
+  const user = login.get('LOGIN');
+  const password = login.get('PASSWORD');
+  if (user?.type !== 'S' || password?.type !== 'S') throw new Refused('a response that is not AMQPLAIN');
+  return { user: user.value, password: password.value };
+}

@@ -1,0 +1,45 @@
+/** What a listener grants its clients at most. */
+export interface Limits {
+  /** Connections at a time; one more is ended without a word. */
+  readonly connections: number;
+  /** Channels of a connection, as offered in tune. */
+  readonly channels: number;
+  /** Consumers of a channel. */
+  readonly consumers: number;
+  /** Bytes of a frame with its eight bytes of overhead, as offered in tune. */
+  readonly frameSize: number;
+  /** Seconds of silence, as offered in tune; 0 for none. */
+  readonly heartbeat: number;
+  /** Milliseconds from the first byte of a connection to its open-ok. */
+  readonly handshake: number;
+  /** Milliseconds before a connection that was refused in silence is ended (rule T3). */
+  readonly silence: number;
+  /** Milliseconds a client may take to answer a close. */
+  readonly closing: number;
+  /** Bytes that wait for a client to read them, before its deliveries stop. */
+  readonly unread: number;
+}
+
+export const defaultLimits: Limits = {
+  connections: 20_000,
+  channels: 2047,
+  consumers: 10_000,
+  frameSize: 131_072,
+  heartbeat: 60,
+  handshake: 10_000,
+  silence: 3_000,
+  closing: 10_000,
+  unread: 1_048_576,
+};
+
+/** No frame-max may be below this. */
+export const smallestFrameSize = 4096;
+
+/** Before frame-max is negotiated; clients may have much to say of themselves. */
+export const firstFrameSize = 8192;
+
+/** Bytes around a frame's payload: type, channel, size and the end octet. */
+export const frameOverhead = 8;
+
+/** Field tables may stand in one another this deep. */
+export const tableDepth = 64;

@@ -1,0 +1,26 @@
+import type { Broker } from '../broker/index.js';
+import type { FieldTable } from '../message/index.js';
+import type { Authenticate } from './authenticate.js';
+import type { ClientConnection } from './connection.js';
+import type { Flusher } from './flusher.js';
+import type { BufferPool } from './frame/buffer-pool.js';
+import type { Limits } from './limits.js';
+import type { Watermark } from './watermark.js';
+
+/** What all connections of a listener share. */
+export interface Surroundings {
+  readonly broker: Broker;
+  readonly limits: Limits;
+  readonly authenticate: Authenticate;
+  /** What the server says of itself. */
+  readonly properties: FieldTable;
+  readonly pool: BufferPool;
+  readonly flusher: Flusher;
+  readonly watermark: Watermark;
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  /** Something that must not happen did. */
+  log(error: unknown): void;
+  /** A connection is gone. */
+  forget(connection: ClientConnection): void;
+}

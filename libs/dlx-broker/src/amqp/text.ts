@@ -1,0 +1,68 @@
+/*
+ * Names and texts come as bytes that ought to be UTF-8. Those that are not must still come back as they were (a routing
+ * key may be anything): each byte that fits nowhere becomes a lone surrogate, U+DC00 and the byte, and is turned back
+ * on its way out.
+ */
+
+const replacement = '\ufffd';
+const firstEscape = 0xdc80;
+const lastEscape = 0xdcff;
+/** Not the second half of a pair. */
+const loneEscape = /[\udc80-\udcff]/u;
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Decodes bytes, losing none. */
+export function decodeText(bytes: Buffer, start: number, end: number): string {
+  if (start === end) return '';
+  const text = bytes.toString('utf8', start, end);
+  return text.includes(replacement) ? decodeStrange(bytes.subarray(start, end), text) : text;
+}
+
+/** Whether a text decoded by {@link decodeText} came from proper UTF-8. */
+export const isUtf8 = (text: string): boolean => !loneEscape.test(text);
+
+/** Encodes what {@link decodeText} made, byte for byte. */
+export function encodeText(text: string): Buffer {
+  if (!loneEscape.test(text)) return Buffer.from(text);
+  const parts: Buffer[] = [];
+  for (const character of text) {
+    const code = character.codePointAt(0) as number;
+    parts.push(code >= firstEscape && code <= lastEscape ? Buffer.from([code & 0xff]) : Buffer.from(character));
+  }
+  return Buffer.concat(parts);
+}
+
+function decodeStrange(bytes: Buffer, lossy: string): string {
+  try {
+    strict.decode(bytes);
+    return lossy; // it really contains U+FFFD
+  } catch {
+    return escaped(bytes);
+  }
+}
+
+function escaped(bytes: Buffer): string {
+  let text = '';
+  for (let at = 0; at < bytes.length;) {
+    const length = sequenceLength(bytes, at);
+    if (length === 0) text += String.fromCharCode(0xdc00 + (bytes[at] as number));
+    else text += bytes.toString('utf8', at, at + length);
+    at += length || 1;
+  }
+  return text;
+}
+
+/** Bytes of the character that begins here; 0 when none does. */
+function sequenceLength(bytes: Buffer, at: number): number {
+  const first = bytes[at] as number;
+  if (first < 0x80) return 1;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  try {
+    strict.decode(bytes.subarray(at, at + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}

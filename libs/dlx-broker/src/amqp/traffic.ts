@@ -1,0 +1,96 @@
+import type { Socket } from 'node:net';
+import type { FrameWriter } from './frame/writer.js';
+import type { Surroundings } from './surroundings.js';
+
+/** What a connection does about a client that does not read. */
+export interface Pressure {
+  /** Too much waits for it: no more deliveries. */
+  overfull(): void;
+  /** It has read. */
+  relieved(): void;
+}
+
+/** Timeouts of silence after which a client counts as dead. */
+const missed = 3;
+
+/** The socket of a connection: what goes out and waits to be read, who was heard when, and the end of it all. */
+export class Traffic {
+  isOverfull = false;
+  #heardAt: number;
+  #sentAt: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    readonly socket: Socket,
+    readonly to: FrameWriter,
+    readonly surroundings: Surroundings,
+    readonly pressure: Pressure,
+  ) {
+    this.#heardAt = this.#sentAt = surroundings.now();
+    socket.on('drain', () => this.#relieve());
+  }
+
+  heard(): void {
+    this.#heardAt = this.surroundings.now();
+  }
+
+  write(bytes: Uint8Array, done: (() => void) | undefined): void {
+    if (this.socket.writable) this.socket.write(bytes, done);
+    else done?.();
+  }
+
+  flush(): void {
+    if (this.to.pending === 0) return;
+    this.#sentAt = this.surroundings.now();
+    this.to.flush();
+    if (!this.socket.writableNeedDrain) this.#relieve();
+  }
+
+  /** Stops deliveries when too much waits for the client. */
+  check(): void {
+    if (this.isOverfull || this.to.pending + this.socket.writableLength <= this.surroundings.limits.unread) return;
+    this.isOverfull = true;
+    this.pressure.overfull();
+  }
+
+  /**
+   * Sends a heartbeat when nothing else was sent for half the timeout; drops a client that was not heard for long.
+   * @param heartbeat the timeout in seconds; 0 for none
+   */
+  tick(now: number, heartbeat: number): void {
+    if (heartbeat === 0) return;
+    if (this.socket.isPaused()) this.#heardAt = now; // it is we who do not listen
+    if (now - this.#heardAt >= missed * heartbeat * 1000) return void this.socket.destroy();
+    if (now - this.#sentAt < heartbeat * 500) return;
+    this.to.heartbeat();
+  }
+
+  /** Sends what is left and ends the socket. @param after milliseconds */
+  end(after: number): void {
+    this.flush();
+    if (after > 0) return this.#later(after, () => this.end(0));
+    this.socket.resume(); // or its end would never be seen
+    this.socket.end();
+    this.destroyAfter(this.surroundings.limits.closing);
+  }
+
+  /** Gives the client this long to end, in milliseconds. */
+  destroyAfter(milliseconds: number): void {
+    this.#later(milliseconds, () => this.socket.destroy());
+  }
+
+  gone(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #relieve(): void {
+    if (!this.isOverfull) return;
+    this.isOverfull = false;
+    this.pressure.relieved();
+  }
+
+  #later(milliseconds: number, act: () => void): void {
+    clearTimeout(this.#timer);
+    if (!this.socket.destroyed) this.#timer = setTimeout(act, milliseconds).unref();
+  }
+}
