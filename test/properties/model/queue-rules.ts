@@ -45,13 +45,13 @@ export function shift(queue: ModelQueue): Copy {
   return (queue.returned.length > 0 ? queue.returned : queue.line).shift() as Copy;
 }
 
-/** Back in its queue (rules D2, D5, J2). */
-export function giveBack(world: World, queue: ModelQueue, copy: Copy): void {
+/** Back in its queue, by the client's wish or because its channel is lost (rules D2, D5, J2). */
+export function giveBack(world: World, queue: ModelQueue, copy: Copy, lost: boolean): void {
   copy.returns++;
   const limit = queue.setup.deliveryLimit;
   if (limit !== undefined && copy.returns > limit) die(world, queue, copy, 'delivery_limit');
   else if (isClassic(queue)) insert(queue, copy);
-  else if (limit !== undefined) queue.returned.push(copy);
+  else if (limit !== undefined || lost) queue.returned.push(copy);
   else queue.line.push({ ...copy, position: queue.positions++ });
   mark(world, queue);
 }

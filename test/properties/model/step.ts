@@ -4,6 +4,8 @@ import { route } from './walk.js';
 import { expect, type Held, leave, type ModelMessage, queueOf, ready } from './world.js';
 import type { ModelConsumer, ModelQueue, QueueSetup, Seen, World } from './world.js';
 
+type How = 'ack' | 'requeue' | 'reject' | 'lost';
+
 /** What the engine answered to a command. */
 export interface Answer {
   readonly id?: number;
@@ -39,7 +41,7 @@ export function step(world: World, command: Command, answer: Answer, setups: rea
       return settle(world, command.channel, world.channels[command.channel]!.held, 'requeue');
     case 'close':
       for (const queue of world.queues) leaveConsumers(world, queue, ({ channel }) => channel === command.channel);
-      return settle(world, command.channel, world.channels[command.channel]!.held, 'requeue');
+      return settle(world, command.channel, world.channels[command.channel]!.held, 'lost');
     case 'consume': {
       const queue = queueOf(world, command.queue);
       if (queue === undefined) return;
@@ -109,7 +111,7 @@ function get(world: World, { channel, queue: name, noAck }: Command & { do: 'get
   world.channels[channel]!.held.push({ tag: got.tag, queue, copy, consumer: undefined });
 }
 
-function settle(world: World, channel: number, settled: readonly Held[], how: 'ack' | 'requeue' | 'reject'): void {
+function settle(world: World, channel: number, settled: readonly Held[], how: How): void {
   const chosen = [...settled].sort((one, other) => one.tag - other.tag); // rule J1: in the order of the tags
   for (const each of chosen) {
     const { queue, copy } = each;
@@ -121,7 +123,7 @@ function settle(world: World, channel: number, settled: readonly Held[], how: 'a
     queue.unacked--;
     if (how === 'ack') leave(world, copy, 'acked');
     else if (how === 'reject') die(world, queue, copy, 'rejected');
-    else giveBack(world, queue, copy);
+    else giveBack(world, queue, copy, how === 'lost');
   }
 }
 

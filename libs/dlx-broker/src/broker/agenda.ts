@@ -9,6 +9,16 @@ export interface Output {
   send(): void;
 }
 
+/** Work of one command that may be long: a bulk settlement. */
+export interface Chore {
+  /**
+   * Goes on where it stopped.
+   * @param limit steps at most
+   * @returns steps taken; fewer than the limit when it is done
+   */
+  work(now: number, limit: number): number;
+}
+
 /** How the agenda gets a dead letter to its exchange: the virtual host's part of the walk. */
 export type Carry = (letter: DeadLetter, now: number) => void;
 
@@ -20,6 +30,7 @@ export type Carry = (letter: DeadLetter, now: number) => void;
 export class Agenda {
   readonly wakeups = new Wakeups();
   readonly dead = new Deque<DeadLetter>();
+  readonly #chores = new Deque<Chore>();
   readonly #queues = new Deque<Queue>();
   readonly #outputs = new Deque<Output>();
   #unsynced: (() => void)[] = [];
@@ -45,7 +56,7 @@ export class Agenda {
 
   /** Ends a command: does the work it left, then sends what goes out. */
   end(now: number): void {
-    if (this.dead.length > 0 || this.#queues.length > 0) this.#work(now);
+    if (this.#isBusy) this.#work(now);
     if (--this.#depth > 0) return;
     if (this.journal !== undefined) this.#commit(this.journal);
     if (this.wakeups.next !== this.#asked && !this.#stopped) this.#askClock();
@@ -66,6 +77,11 @@ export class Agenda {
     if (queue.attended) return;
     queue.attended = true;
     this.#queues.push(queue);
+  }
+
+  /** Queues are attended when it is done, for what returns together counts together (rules C6, J2). */
+  undertake(chore: Chore): void {
+    this.#chores.push(chore);
   }
 
   output(output: Output): void {
@@ -104,6 +120,14 @@ export class Agenda {
         this.#steps--;
         continue;
       }
+      const chore = this.#chores.first();
+      if (chore !== undefined) {
+        const limit = this.#steps;
+        const steps = chore.work(now, limit);
+        if (steps < limit) this.#chores.shift();
+        this.#steps -= steps;
+        continue;
+      }
       const queue = this.#queues.shift();
       if (queue === undefined) return;
       queue.attended = false;
@@ -111,7 +135,11 @@ export class Agenda {
       if (steps >= this.#steps) this.attend(queue);
       this.#steps -= steps;
     }
-    if (this.dead.length > 0 || this.#queues.length > 0) this.#resumeLater();
+    if (this.#isBusy) this.#resumeLater();
+  }
+
+  get #isBusy(): boolean {
+    return this.dead.length > 0 || this.#queues.length > 0 || this.#chores.length > 0;
   }
 
   #send(): void {

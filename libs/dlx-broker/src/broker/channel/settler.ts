@@ -6,6 +6,9 @@ import type { Receiver } from './receiver.js';
 import type { Settlement } from './transaction.js';
 import { Unacked } from './unacked.js';
 
+/** So many are settled at once, more with breaths in between if there is a pace. */
+const fewEnough = 256;
+
 /** A channel's settling half: what is in the client's hands and how it leaves them. */
 export class Settler {
   readonly unacked = new Unacked();
@@ -27,19 +30,20 @@ export class Settler {
     }
     const records = this.#upTo(tag);
     if (held !== undefined) held.settlements.push({ records, settlement, headers });
-    else this.applyAll(records, settlement, headers, now);
+    else this.#applyInTurns(records, settlement, headers, now);
   }
 
   /** `basic.recover`: everything outstanding comes back (rule Q5). */
   recover(now: number): void {
-    this.applyAll(this.unacked.takeUpTo(0), 'requeue', undefined, now);
+    this.#applyInTurns(this.unacked.takeUpTo(0), 'requeue', undefined, now);
   }
 
   /** The channel ends: everything outstanding comes back (rule A8). */
   loseAll(now: number): void {
-    this.applyAll(this.unacked.takeUpTo(0), 'lost', undefined, now);
+    this.#applyInTurns(this.unacked.takeUpTo(0), 'lost', undefined, now);
   }
 
+  /** All at once, as a transaction is. */
   applyAll(
     records: readonly Outstanding[],
     settlement: Settlement,
@@ -47,6 +51,24 @@ export class Settler {
     now: number,
   ): void {
     for (const record of records) this.#apply(record, settlement, headers, now);
+  }
+
+  #applyInTurns(
+    records: readonly Outstanding[],
+    settlement: Settlement,
+    headers: FieldTable | undefined,
+    now: number,
+  ): void {
+    if (records.length <= fewEnough) return this.applyAll(records, settlement, headers, now);
+    let next = 0;
+    this.channel.agenda.undertake({
+      work: (later, limit) => {
+        const from = next;
+        const end = Math.min(records.length, from + limit);
+        while (next < end) this.#apply(records[next++] as Outstanding, settlement, headers, later);
+        return next - from;
+      },
+    });
   }
 
   /** A transaction forgot them: they are outstanding again (rule K8). */

@@ -60,6 +60,8 @@ export class Queue {
   #settings: QueueSettings;
   #bounded: boolean;
   #refusesOverflow: boolean;
+  /** A policy came that the queue does not fit yet: the excess is dropped first (rule C14). */
+  #shortening = false;
   #nextPosition = 1;
   #lastUse: number;
 
@@ -121,7 +123,8 @@ export class Queue {
     }
     this.#ready.push(entry);
     this.#journalEnqueue(entry);
-    const dropped = this.#bounded && this.#dropHead(now);
+    // While a policy's excess is still being dropped, this message waits for that, too.
+    const dropped = this.#bounded && !this.#shortening && this.#dropHead(now, Infinity) > 0;
     if (dropped || (entry.deadline !== 0 && this.#ready.first() === entry)) this.#headChanged(now);
     return true;
   }
@@ -180,8 +183,9 @@ export class Queue {
    */
   attend(now: number, limit: number): number {
     if (this.deleted) return 0;
-    if (this.#bounded) this.#dropHead(now);
-    let steps = this.#expireHeads(now, limit);
+    let steps = this.#bounded ? this.#dropHead(now, limit) : 0;
+    if (steps < limit) this.#shortening = false;
+    steps += this.#expireHeads(now, limit - steps);
     while (steps < limit && this.#ready.length > 0) {
       const taker = this.consumers.count > 0 ? this.consumers.next() : undefined;
       if (taker === undefined) break;
@@ -253,7 +257,7 @@ export class Queue {
     this.#bounded = isBounded(settings);
     this.#refusesOverflow = overflowPolicies[settings.overflow].refuses;
     // Rule C14: the length takes effect before the overflow, so what was drop-head drops once more.
-    if (this.#bounded && !overflowPolicies[before.overflow].refuses) this.#dropExcess(now);
+    if (this.#bounded && !overflowPolicies[before.overflow].refuses) this.#shortening = true;
     if (settings.expires !== before.expires) {
       if (this.#expiryAlarm !== undefined) this.#home.wakeups.unset(this.#expiryAlarm);
       this.touch(now);
@@ -299,16 +303,11 @@ export class Queue {
     this.#die(new Entry(message, 0, 0), 'maxlen', now);
   }
 
-  /** @returns whether the head has changed */
-  #dropHead(now: number): boolean {
-    return !this.#refusesOverflow && this.#dropExcess(now);
-  }
-
-  #dropExcess(now: number): boolean {
-    if (!this.#exceeds()) return false;
-    do this.#die(this.#ready.shift() as Entry, 'maxlen', now);
-    while (this.#exceeds());
-    return true;
+  #dropHead(now: number, limit: number): number {
+    if (this.#refusesOverflow && !this.#shortening) return 0;
+    let steps = 0;
+    for (; steps < limit && this.#exceeds(); steps++) this.#die(this.#ready.shift() as Entry, 'maxlen', now);
+    return steps;
   }
 
   /** Rules B5 to B7: from the head, as far as the dead stand in a row. */
@@ -324,6 +323,7 @@ export class Queue {
   }
 
   #headChanged(now: number): void {
+    if (this.attended) return;
     this.#expireHeads(now, Infinity);
     this.#arm();
   }

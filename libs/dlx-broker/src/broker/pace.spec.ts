@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { int32, longstr } from '../message/index.js';
+import { CountedNames } from '../testing/counted-names.js';
+import { listen, type Listener, publishText } from '../testing/listener.js';
+import { ManualClock } from '../testing/manual-clock.js';
+import { Broker } from './broker.js';
+import type { Journal } from './ports.js';
+
+const count = 20_000;
+const budget = 100;
+const toDead = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
+
+const table = (entries: Readonly<Record<string, string | number>>) =>
+  new Map(Object.entries(entries).map(([name, v]) => [name, typeof v === 'string' ? longstr(v) : int32(v)]));
+
+/** Counts what happens to messages, turn by turn: nothing of it depends on how fast this machine is. */
+class CountingJournal implements Journal {
+  most = 0;
+  turns = 1;
+  #now = 0;
+
+  /** The host breathes. */
+  breathe(): void {
+    this.#now = 0;
+    this.turns++;
+  }
+
+  count(): void {
+    this.most = Math.max(this.most, ++this.#now);
+  }
+
+  changed(): void {}
+  enqueued(): void {
+    this.count();
+  }
+  returned(): void {
+    this.count();
+  }
+  settled(): void {
+    this.count();
+  }
+  commit(synced: (() => void) | undefined): void {
+    synced?.();
+  }
+}
+
+interface Scene extends Listener {
+  readonly broker: Broker;
+  readonly clock: ManualClock;
+}
+
+function arrange(slices: boolean) {
+  const journal = new CountingJournal();
+  const clock = new ManualClock();
+  const resumes: (() => void)[] = [];
+  const pace = { budget, later: (resume: () => void) => void resumes.push(resume) };
+  const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
+  const names = new CountedNames();
+  const broker = new Broker({ clock, names, patterns, journal, ...(slices ? { pace } : {}) });
+  const scene: Scene = { ...listen(broker), broker, clock };
+  const drain = (): void => {
+    for (let resume = resumes.shift(); resume !== undefined; resume = resumes.shift()) {
+      journal.breathe();
+      resume();
+    }
+  };
+  const state = (): string[] => [
+    ...[...broker.virtualHost('/').queues.values()].map((queue) => {
+      const bodies: string[] = [];
+      queue.peek(({ message }) => void bodies.push(Buffer.from(message.body).toString()));
+      return `${queue.name} ${queue.unacked} ${bodies.join()}`;
+    }),
+    scene.bodies().join(),
+  ];
+  return { scene, journal, drain, state };
+}
+
+function fill({ channel }: Scene, args: Readonly<Record<string, string | number>> = {}): void {
+  channel.declareQueue('dead');
+  channel.declareQueue('q', { arguments: table(args) });
+  for (let index = 0; index < count; index++) publishText(channel, '', 'q', String(index));
+}
+
+const things: readonly (readonly [string, (scene: Scene) => () => void])[] = [
+  ['a consumer comes to a backlog', (scene) => (fill(scene), () => scene.channel.consume('q'))],
+  ['a backlog expires', (scene) => (fill(scene, { 'x-message-ttl': 10, ...toDead }), () => scene.clock.advance(10))],
+  [
+    'everything is rejected at once',
+    (scene) => (fill(scene, toDead), takeAll(scene), () => scene.channel.nack(0, true, false)),
+  ],
+  ['everything is acked at once', (scene) => (fill(scene), takeAll(scene), () => scene.channel.ack(0, true))],
+  ['everything is requeued at once', (scene) => (fill(scene), takeAll(scene), () => scene.channel.nack(0, true, true))],
+  ['a channel with everything is closed', (scene) => (fill(scene), takeAll(scene), () => scene.channel.close())],
+  [
+    'a policy shortens a queue',
+    (scene) => (
+      fill(scene, toDead),
+      () => void scene.broker.virtualHost('/').setPolicy('p', { pattern: 'q', definition: { 'max-length': 3 } })
+    ),
+  ],
+];
+
+function takeAll({ channel }: Scene): void {
+  for (let taken = 0; taken < count; taken++) channel.get('q');
+}
+
+describe('with a pace, the host gets its turn soon, and all is as without, when', () => {
+  it.each(things)('%s', (_name, prepare) => {
+    const whole = arrange(false);
+    prepare(whole.scene)();
+    const sliced = arrange(true);
+    const go = prepare(sliced.scene);
+    sliced.drain();
+    sliced.journal.most = 0;
+    sliced.journal.breathe();
+    sliced.journal.turns = 1;
+    go();
+    sliced.drain();
+    // A step is a message that dies, is carried on, settled or delivered; it touches two queues at most here.
+    expect(sliced.journal.most).toBeLessThanOrEqual(2 * budget);
+    expect(sliced.journal.turns).toBeGreaterThanOrEqual(count / budget);
+    expect(sliced.state()).toEqual(whole.state());
+  });
+
+  it('what a shortened queue still has too much goes before new messages are refused or dropped (rule C14)', () => {
+    const { scene, drain } = arrange(true);
+    fill(scene, toDead);
+    drain();
+    const definition = { 'max-length': 3, overflow: 'reject-publish' };
+    scene.broker.virtualHost('/').setPolicy('p', { pattern: 'q', definition });
+    scene.channel.confirmSelect();
+    publishText(scene.channel, '', 'q', 'too many');
+    drain();
+    expect(scene.confirms).toEqual(['nack 1']);
+    expect(scene.broker.virtualHost('/').queues.get('q')?.length).toBe(3);
+    expect(scene.broker.virtualHost('/').queues.get('dead')?.length).toBe(count - 3);
+  });
+});
+
+describe('a ring of two queues', () => {
+  it('that only overflows is cut, for 100,000 messages (rule I4e)', () => {
+    const { scene, journal, drain } = arrange(true);
+    const vhost = scene.broker.virtualHost('/');
+    scene.channel.declareQueue('a', { arguments: table({ ...toDead, 'x-dead-letter-routing-key': 'b' }) });
+    scene.channel.declareQueue('b', {
+      arguments: table({ ...toDead, 'x-dead-letter-routing-key': 'a', 'x-max-length': 0 }),
+    });
+    for (let index = 0; index < 100_000; index++) publishText(scene.channel, '', 'a', 'x');
+    journal.most = 0;
+    journal.breathe();
+    vhost.setPolicy('p', { pattern: 'a', definition: { 'max-length': 0 } });
+    drain();
+    expect(journal.most).toBeLessThanOrEqual(3 * budget);
+    expect([...vhost.queues.values()].map(({ length, unacked }) => length + unacked)).toEqual([0, 0]);
+  });
+
+  it('with a consumer that rejects goes on for ever, and every turn ends (rule I4c)', () => {
+    const { scene, journal } = arrange(false);
+    let turns = 0;
+    let resume: (() => void) | undefined;
+    const pace = { budget, later: (next: () => void) => void (resume = next) };
+    const broker = new Broker({
+      clock: scene.clock,
+      names: new CountedNames(),
+      patterns: { compile: () => ({ matches: () => true }) },
+      journal,
+      pace,
+    });
+    let rejected = 0;
+    const channel = broker.connect().openChannel({
+      deliver({ deliveryTag }) {
+        rejected++;
+        channel.reject(deliveryTag, false);
+      },
+      returned() {},
+      confirmed() {},
+      cancelled() {},
+      closed() {},
+    });
+    channel.declareQueue('work', { arguments: table({ ...toDead, 'x-dead-letter-routing-key': 'wait' }) });
+    channel.declareQueue('wait', {
+      arguments: table({ ...toDead, 'x-dead-letter-routing-key': 'work', 'x-message-ttl': 0 }),
+    });
+    for (let index = 0; index < 1_000; index++) publishText(channel, '', 'work', 'x');
+    journal.most = 0;
+    journal.breathe();
+    channel.consume('work');
+    for (; turns < 2_000 && resume !== undefined; turns++) {
+      const next = resume;
+      resume = undefined;
+      journal.breathe();
+      next();
+    }
+    expect(turns).toBe(2_000);
+    expect(rejected).toBeGreaterThan(10_000);
+    expect(journal.most).toBeLessThanOrEqual(4 * budget);
+  });
+});
