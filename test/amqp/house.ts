@@ -1,0 +1,44 @@
+import { hashPassword, listen, type Listener, type ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
+import { randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/backend/host.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
+import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import type { WireOptions } from '../contract/wire/connection.js';
+
+/** A broker in real time with the user guest, and a listener on a free port. */
+export interface AmqpHouse {
+  readonly broker: Broker;
+  readonly listener: Listener;
+  readonly url: string;
+  readonly port: number;
+  readonly wire: WireOptions;
+  close(): Promise<void>;
+}
+
+export async function amqpHouse(options: ListenOptions = {}): Promise<AmqpHouse> {
+  const broker = new Broker({
+    clock: new SystemClock(),
+    names: randomNames,
+    pace: turnPace,
+    patterns: policyPatterns,
+  });
+  broker.access.setUser('guest', { passwordHash: hashPassword('guest'), tags: ['administrator'] });
+  broker.access.setPermissions('guest', '/', { configure: '.*', write: '.*', read: '.*' });
+  const listener = await listen(broker, { port: 0, ...options });
+  const { port } = listener;
+  return {
+    broker,
+    listener,
+    port,
+    url: `amqp://guest:guest@127.0.0.1:${port}`,
+    wire: { host: '127.0.0.1', port, user: 'guest', password: 'guest', vhost: '/' },
+    close: async () => {
+      await listener.close();
+      broker.close();
+    },
+  };
+}
+
+/** Waits until something holds; a test that waits in vain runs into its own timeout. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
