@@ -1,0 +1,150 @@
+import type { Field } from '../../libs/dlx-broker/src/message/index.js';
+import type { Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Event } from './engine-ground.js';
+import { unhurried } from './pace.js';
+import type { HeldDelivery, RunningConsumer } from './world.js';
+
+/** What happened inside the engine while one step ran. */
+export interface Happening {
+  readonly events: readonly Event[];
+  readonly queues: ReadonlyMap<string, Queue>;
+  readonly consumers: readonly RunningConsumer[];
+  /** What channels held that ended. */
+  readonly lost: readonly HeldDelivery[];
+}
+
+/** Something two right brokers may do differently, or RabbitMQ 3.10.8 does wrong: the generator drops such a step. */
+export interface Avoided {
+  readonly name: string;
+  readonly why: string;
+  applies(happening: Happening): boolean;
+}
+
+/**
+ * Every step that is not tried, and why. Two things are made equal instead, in `difference.ts`; others the generator
+ * never draws, they stand in `generator.ts` where they would be drawn.
+ */
+export const avoided: readonly Avoided[] = [
+  {
+    name: 'two sources, one target',
+    why: 'queues are processes of their own: what two of them, or one and a client, send to a third at the same time arrives in either order (rule J1)',
+    applies: ({ events }) =>
+      closePairs(events, 'enqueued', 'enqueued').some(([one, other]) => sourceOf(one) !== sourceOf(other)),
+  },
+  {
+    name: 'arrival while the own time runs out',
+    why: 'the timer of a limited queue and the timer of the queue that sends to it ring at the same time in either order',
+    applies: ({ events }) =>
+      events.length > 0 &&
+      closePairs(events, 'died', 'enqueued').some(
+        ([death, arrival]) =>
+          death.letter?.reason === 'expired' &&
+          death.entry !== arrival.entry &&
+          isBounded(death.queue) &&
+          sourceOf(arrival) !== 'client',
+      ),
+  },
+  {
+    name: 'return and arrival',
+    why: 'what a channel gives back to a queue and what another queue sends to it at the same time arrives in either order',
+    applies: ({ events }) =>
+      closePairs(events, 'returned', 'enqueued').some(
+        ([, arrival]) => sourceOf(arrival) !== `queue ${arrival.queue.name}`,
+      ),
+  },
+  {
+    name: 'V1',
+    why: '3.10.8 arms no timer for a higher priority that arrives above lower ones',
+    applies: ({ events }) =>
+      events.some(
+        ({ kind, entry, queue }) =>
+          kind === 'enqueued' && entry.deadline !== 0 && queue.settings.maxPriority !== undefined,
+      ),
+  },
+  {
+    name: 'V2',
+    why: '3.10.8 reverses the history at each death, so with three pairs of which some are rejections its cycle check misjudges',
+    applies: ({ events }) => events.some((event) => event.letter !== undefined && isMisordered(event)),
+  },
+  {
+    name: 'TTL 0 on a quorum queue',
+    why: 'delivered only within the same millisecond (rule D6)',
+    applies: ({ events }) =>
+      events.some(
+        ({ kind, entry, queue, time }) =>
+          kind === 'enqueued' && queue.declared.type === 'quorum' && entry.deadline === time,
+      ),
+  },
+  {
+    name: 'full quorum queue that refuses',
+    why: 'some messages above the limit may be accepted before refusals start (rule D7)',
+    applies: ({ queues }) =>
+      [...queues.values()].some(
+        (queue) => queue.declared.type === 'quorum' && isBounded(queue) && queue.settings.overflow === 'reject-publish',
+      ),
+  },
+  {
+    name: 'channel lost with deliveries of several consumers of a quorum queue',
+    why: 'they return in the order of the consumers, and each get is a consumer; which comes first is open (rule J1)',
+    applies: ({ lost, queues }) =>
+      lost.some((one) =>
+        lost.some(
+          (other) =>
+            one.queue === other.queue && one.of !== other.of && queues.get(one.queue)?.declared.type === 'quorum',
+        ),
+      ),
+  },
+  {
+    name: 'delivery limit reached in the hands of a consumer with prefetch',
+    why: '3.10.8 then gives room for two: the consumer gets more than its prefetch (a bug)',
+    applies: ({ events, consumers }) =>
+      events.some(
+        ({ kind, entry, queue }) =>
+          kind === 'returned' &&
+          entry.returns > (queue.settings.deliveryLimit ?? Infinity) &&
+          consumers.some(({ queue: name, prefetch }) => name === queue.name && prefetch > 0),
+      ),
+  },
+];
+
+/** @returns the name of what should not be tried */
+export const reasonToAvoid = (happening: Happening): string | undefined =>
+  avoided.find(({ applies }) => applies(happening))?.name;
+
+/** Two of one queue, so close in time that nobody can tell which was first. */
+function closePairs(events: readonly Event[], one: Event['kind'], other: Event['kind']): [Event, Event][] {
+  const pairs: [Event, Event][] = [];
+  for (const first of events) {
+    if (first.kind !== one) continue;
+    for (const second of events) {
+      if (second.kind !== other || second.queue !== first.queue || second === first) continue;
+      if (Math.abs(first.time - second.time) < unhurried.unit / 2) pairs.push([first, second]);
+    }
+  }
+  return pairs;
+}
+
+/** Who put it into the queue: another queue by a death, or a client. */
+function sourceOf({ entry: { message } }: Event): string {
+  if (!message.hasDied) return 'client';
+  return `queue ${pairsOf(message.properties.headers?.get('x-death'))[0]?.queue}`;
+}
+
+const isBounded = ({ settings }: Queue): boolean =>
+  settings.maxLength !== undefined || settings.maxLengthBytes !== undefined;
+
+/** With two or more older pairs the order matters to the cycle check if rejections and others are mixed. */
+function isMisordered({ letter }: Event): boolean {
+  if (letter === undefined) return false;
+  const earlier = pairsOf(letter.entry.message.properties.headers?.get('x-death'));
+  const known = earlier.some(({ queue, reason }) => queue === letter.queue.name && reason === letter.reason);
+  const all = known ? earlier : [...earlier, { queue: letter.queue.name, reason: letter.reason }];
+  return all.length > 2 && new Set(all.map(({ reason }) => reason === 'rejected')).size > 1;
+}
+
+function pairsOf(field: Field | undefined): { queue: unknown; reason: unknown }[] {
+  if (field?.type !== 'A') return [];
+  return field.value.flatMap((entry) =>
+    entry.type === 'F' ? [{ queue: entry.value.get('queue')?.value, reason: entry.value.get('reason')?.value }] : [],
+  );
+}

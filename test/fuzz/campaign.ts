@@ -1,0 +1,99 @@
+import { duel, type Verdict } from './duel.js';
+import { isEqual, type Difference } from './difference.js';
+import { generate } from './generator.js';
+import type { Program } from './program.js';
+import { type RabbitMqGround, RabbitMqServer } from './rabbitmq-ground.js';
+
+export interface Finding {
+  readonly seed: number;
+  readonly program: Program;
+  readonly difference: Difference;
+}
+
+export interface Result {
+  readonly programs: number;
+  readonly steps: number;
+  readonly findings: readonly Finding[];
+  /** Seeds of differences that did not come again. */
+  readonly passing: readonly number[];
+  /** Seeds that were never in time. */
+  readonly late: readonly number[];
+  readonly milliseconds: number;
+}
+
+export interface CampaignOptions {
+  readonly programs: number;
+  readonly seed: number;
+  /** Programs at the same time, each in a virtual host of its own. */
+  readonly width: number;
+  /** Says now and then how far it is. */
+  readonly tell?: (line: string) => void;
+}
+
+/** Virtual hosts that are lent out one program at a time. */
+export class Grounds {
+  readonly #free: RabbitMqGround[] = [];
+  readonly #all: RabbitMqGround[] = [];
+
+  static async of(server: RabbitMqServer, width: number): Promise<Grounds> {
+    const grounds = new Grounds();
+    for (let index = 0; index < width; index++) {
+      const ground = await server.open();
+      grounds.#all.push(ground);
+      grounds.#free.push(ground);
+    }
+    return grounds;
+  }
+
+  async lend<T>(use: (ground: RabbitMqGround) => Promise<T>): Promise<T> {
+    const ground = this.#free.pop();
+    if (ground === undefined) throw new Error('more users than virtual hosts');
+    try {
+      return await use(ground);
+    } finally {
+      this.#free.push(ground);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const ground of this.#all) await ground.close();
+  }
+}
+
+/** Runs the programs of so many seeds on both brokers, many at a time. */
+export async function campaign(grounds: Grounds, options: CampaignOptions): Promise<Result> {
+  const { programs, seed: first, width, tell = () => undefined } = options;
+  const begun = Date.now();
+  const findings: Finding[] = [];
+  const passing: number[] = [];
+  const late: number[] = [];
+  let steps = 0;
+  let next = first;
+  const worker = async (): Promise<void> => {
+    while (next < first + programs) {
+      const seed = next++;
+      const program = await generate(seed);
+      steps += program.length;
+      const verdict = await grounds.lend((ground) => duel(program, ground));
+      if (verdict === 'late') late.push(seed);
+      else if (verdict !== 'equal') {
+        const again = await grounds.lend((ground) => confirmed(program, verdict, ground));
+        if (again === undefined) passing.push(seed);
+        else findings.push({ seed, program, difference: again });
+      }
+      if ((seed - first + 1) % 100 === 0) tell(`${seed - first + 1} programs, ${findings.length} differences`);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+  return { programs, steps, findings, passing, late, milliseconds: Date.now() - begun };
+}
+
+/** A difference counts when it comes again, patiently and twice. */
+async function confirmed(program: Program, first: Difference, ground: RabbitMqGround): Promise<Difference | undefined> {
+  let last: Verdict = first;
+  for (let tries = 0; tries < 2; tries++) {
+    last = await duel(program, ground, true);
+    if (last === 'equal' || last === 'late') return undefined;
+  }
+  return isEqual(last, 'equal') ? undefined : (last as Difference);
+}

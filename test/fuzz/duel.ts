@@ -1,0 +1,79 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { comparable, isEqual, type Difference } from './difference.js';
+import { beginning, paceOf, type Pace } from './pace.js';
+import { namesIn, type Program } from './program.js';
+import type { RabbitMqGround } from './rabbitmq-ground.js';
+import { channelCount, rehearse } from './rehearsal.js';
+import { World } from './world.js';
+
+/** What a program came to: nothing to tell, a difference, or the real broker was too slow to tell. */
+export type Verdict = 'equal' | 'late' | Difference;
+
+/** How long the real broker may take to show what the engine showed, in milliseconds. */
+const patience = 400;
+const attempts = 4;
+
+/**
+ * Runs a program on both, in real time as slowly as it takes.
+ * @param patiently slower from the start, to be sure
+ */
+export async function duel(program: Program, ground: RabbitMqGround, patiently = false): Promise<Verdict> {
+  let verdict: Verdict = 'late';
+  for (let tries = 0, slowness = patiently ? 2.5 : 1; tries < attempts && verdict === 'late'; tries++, slowness *= 2) {
+    const pace = paceOf(program, slowness);
+    const expected = (await rehearse(program, pace)).map(comparable);
+    try {
+      verdict = await follow(program, expected, pace, ground);
+    } finally {
+      const { queues, exchanges } = namesIn(program);
+      await ground.clean(queues, exchanges);
+    }
+  }
+  return verdict;
+}
+
+async function follow(
+  program: Program,
+  expected: readonly unknown[],
+  pace: Pace,
+  ground: RabbitMqGround,
+): Promise<Verdict> {
+  const world = new World(ground, pace.unit);
+  await world.begin(channelCount);
+  const first = beginning(program);
+  let begun = Date.now();
+  let slot = 0;
+  for (const [at, step] of program.entries()) {
+    if (at <= first) begun = Date.now() - slot * pace.stride;
+    if (step.do === 'elapse') {
+      slot += step.units;
+      await wait(begun + slot * pace.stride - Date.now());
+    }
+    await world.perform(step);
+    const slotEnd = begun + slot * pace.stride + pace.slot;
+    const result = await comparedWith(world, expected[at], slotEnd);
+    if (result.equal) {
+      if (Date.now() > slotEnd) return 'late';
+      continue;
+    }
+    // A broker that took too long may differ for that alone.
+    return result.late ? 'late' : { at, engine: expected[at], rabbitmq: result.seen };
+  }
+  return 'equal';
+}
+
+/** Looks until the broker came to show the same, twice in a row, or will not show it any more. */
+async function comparedWith(
+  world: World,
+  expected: unknown,
+  slotEnd: number,
+): Promise<{ readonly equal: boolean; readonly late: boolean; readonly seen: unknown }> {
+  let seen = comparable(await world.observe());
+  const late = Date.now() > slotEnd;
+  const until = Math.min(Date.now() + patience, Math.max(Date.now() + 60, slotEnd));
+  for (let equal = 0; ; seen = comparable(await world.observe())) {
+    equal = isEqual(seen, expected) ? equal + 1 : 0;
+    if (equal === 2 || (equal === 0 && Date.now() > until)) return { equal: equal === 2, late, seen };
+    if (equal === 0) await wait(4);
+  }
+}

@@ -1,0 +1,98 @@
+import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
+import { Broker, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import { PolicyError } from '../../libs/dlx-broker/src/broker/policy.js';
+import type { DeadLetter } from '../../libs/dlx-broker/src/broker/queue/dead-letter.js';
+import type { Entry } from '../../libs/dlx-broker/src/broker/queue/entry.js';
+import type { Queue } from '../../libs/dlx-broker/src/broker/queue/queue.js';
+import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import type { TestChannel, TestPolicy } from '../contract/driver.js';
+import { EngineChannel } from '../contract/engine-driver.js';
+import { AdministrationFailure } from '../contract/failure.js';
+import { plainNames } from '../contract/plain-names.js';
+import type { Ground } from './world.js';
+
+/** Something that happened inside, which no client sees: the generator judges by it what is a race. */
+export interface Event {
+  readonly kind: 'enqueued' | 'returned' | 'died';
+  readonly time: number;
+  readonly queue: Queue;
+  readonly entry: Entry;
+  /** Of a death. */
+  readonly letter?: DeadLetter;
+}
+
+/** The engine in virtual time, watched from inside. */
+export class EngineGround implements Ground {
+  readonly clock = new ManualClock();
+  readonly begun = this.clock.now();
+  /** What happened since it was last emptied. */
+  readonly events: Event[] = [];
+  readonly #broker = new Broker({
+    clock: this.clock,
+    names: new CountedNames(),
+    patterns: policyPatterns,
+    journal: this.#journal(),
+  });
+  readonly #vhost = this.#broker.addVirtualHost('V');
+  readonly #connection: ReturnType<Broker['connect']>;
+
+  constructor() {
+    this.#broker.access.setUser('guest');
+    this.#broker.access.setPermissions('guest', 'V', { configure: '.*', write: '.*', read: '.*' });
+    this.#connection = this.#broker.connect({ vhost: 'V', user: 'guest' });
+    const { dead } = this.#vhost.agenda;
+    const push = dead.push.bind(dead);
+    dead.push = (letter) => {
+      this.#note('died', letter.queue, letter.entry, letter);
+      push(letter);
+    };
+  }
+
+  get queues(): ReadonlyMap<string, Queue> {
+    return this.#vhost.queues;
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  plain(text: string): string {
+    return plainNames(text);
+  }
+
+  async channel(): Promise<TestChannel> {
+    return new EngineChannel(this.#connection);
+  }
+
+  async setPolicy(name: string, operator: boolean, policy: TestPolicy): Promise<void> {
+    administer(() => (operator ? this.#vhost.setOperatorPolicy(name, policy) : this.#vhost.setPolicy(name, policy)));
+  }
+
+  async clearPolicy(name: string, operator: boolean): Promise<void> {
+    administer(() => (operator ? this.#vhost.deleteOperatorPolicy(name) : this.#vhost.deletePolicy(name)));
+  }
+
+  #journal(): Journal {
+    return {
+      changed: () => undefined,
+      settled: () => undefined,
+      enqueued: (queue, entry) => this.#note('enqueued', queue, entry),
+      returned: (queue, entry) => this.#note('returned', queue, entry),
+      commit: (synced) => synced?.(),
+    };
+  }
+
+  #note(kind: Event['kind'], queue: Queue, entry: Entry, letter?: DeadLetter): void {
+    this.events.push({ kind, time: this.clock.now(), queue, entry, ...(letter === undefined ? {} : { letter }) });
+  }
+}
+
+function administer(change: () => unknown): void {
+  try {
+    if (change() === false) throw new AdministrationFailure(404, 'Not Found');
+  } catch (error) {
+    if (error instanceof PolicyError) throw new AdministrationFailure(400, error.message.trimEnd());
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { campaign, Grounds } from './campaign.js';
+import { RabbitMqServer } from './rabbitmq-ground.js';
+import { brief, describeFinding } from './report.js';
+import { shrink } from './shrink.js';
+
+const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 300);
+const seed = Number(process.env['FUZZ_SEED'] ?? 1);
+const width = Number(process.env['FUZZ_WIDTH'] ?? 24);
+/** More differences than this are told by their seed alone. */
+const shrinkAtMost = 12;
+const server = new RabbitMqServer();
+const missing = await server.unavailable();
+
+describe('random programs', () => {
+  if (missing !== undefined && process.env['CI'] === undefined) {
+    console.warn(`SKIPPED: differential fuzzing: ${missing}`);
+    it.skip('come to the same on the engine and on RabbitMQ', () => undefined);
+    return;
+  }
+  it('come to the same on the engine and on RabbitMQ', { timeout: 600_000 + programs * 2_000 }, async () => {
+    expect(missing).toBeUndefined();
+    const grounds = await Grounds.of(server, width);
+    try {
+      const result = await campaign(grounds, { programs, seed, width, tell: (line) => console.info(line) });
+      console.info(brief(result));
+      for (const finding of result.findings.slice(0, shrinkAtMost)) {
+        console.info(describeFinding(await shrink(finding, grounds)));
+      }
+      expect(result.findings.map((finding) => finding.seed)).toEqual([]);
+    } finally {
+      await grounds.close();
+    }
+  });
+});

@@ -1,0 +1,21 @@
+// npm run fuzz -- --programs 10000 --seed 1 [--width 24]
+import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    programs: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: String(Math.floor(Date.now() / 1000)) },
+    width: { type: 'string', default: '24' },
+  },
+});
+const env = {
+  ...process.env,
+  FUZZ_PROGRAMS: values.programs,
+  FUZZ_SEED: values.seed,
+  FUZZ_WIDTH: values.width,
+  CI: '1',
+};
+console.log(`seeds ${values.seed} to ${Number(values.seed) + Number(values.programs) - 1}`);
+const { status } = spawnSync('npx', ['vitest', 'run', 'test/fuzz/fuzz.spec.ts'], { env, stdio: 'inherit' });
+process.exitCode = status ?? 1;

@@ -1,0 +1,322 @@
+import {
+  longstr,
+  int32,
+  int64,
+  bool,
+  type Field,
+  type FieldTable,
+  type Properties,
+} from '../../libs/dlx-broker/src/message/index.js';
+import { attempt } from '../contract/contract.js';
+import type { Received, TestChannel, TestConsumer, TestPolicy } from '../contract/driver.js';
+import { Failure } from '../contract/failure.js';
+import { normalForm, type NormalForm, type Viewpoint } from '../contract/normal-form.js';
+import { isUnits, type DeliveryName, type Sent, type Step, type Value, type Values } from './program.js';
+
+/** What a world stands on: a broker, whichever it is. */
+export interface Ground extends Viewpoint {
+  channel(): Promise<TestChannel>;
+  setPolicy(name: string, operator: boolean, policy: TestPolicy): Promise<void>;
+  clearPolicy(name: string, operator: boolean): Promise<void>;
+}
+
+/** What clients can see at one moment. */
+export interface Seen {
+  /** What the last step came to. */
+  readonly outcome: unknown;
+  /** Ready messages and consumers, or `gone`. */
+  readonly queues: Readonly<Record<string, string>>;
+  /** By consumer: all it ever got. */
+  readonly deliveries: Readonly<Record<string, readonly unknown[]>>;
+  readonly confirms: readonly unknown[];
+  readonly returns: readonly unknown[];
+}
+
+interface Slot {
+  channel: TestChannel;
+  /** Counts the channels that stood in this slot. */
+  generation: number;
+  readonly settled: Set<number>;
+}
+
+interface Source {
+  readonly channel: number;
+  readonly generation: number;
+  readonly queue: string;
+  readonly noAck: boolean;
+  /** 0 when there is no limit. */
+  readonly prefetch: number;
+  readonly messages: readonly Received[];
+  readonly consumer: TestConsumer | undefined;
+}
+
+export interface HeldDelivery extends DeliveryName {
+  readonly channel: number;
+  readonly tag: number;
+  readonly queue: string;
+}
+
+export interface RunningConsumer {
+  readonly name: string;
+  readonly channel: number;
+  readonly queue: string;
+  readonly prefetch: number;
+}
+
+/** The clients of one program on one broker, and what they have seen. */
+export class World {
+  readonly #ground: Ground;
+  readonly #unit: number;
+  readonly #slots: Slot[] = [];
+  readonly #sources = new Map<string, Source>();
+  readonly #watched = new Set<string>();
+  /** Queues once declared as quorum queues. */
+  readonly #quorum = new Set<string>();
+  readonly #normal = new WeakMap<object, NormalForm>();
+  readonly #confirming = new Set<number>();
+  #observer: TestChannel | undefined;
+  #outcome: unknown = 'ok';
+
+  constructor(ground: Ground, unit: number) {
+    this.#ground = ground;
+    this.#unit = unit;
+  }
+
+  /** Opens the channels. */
+  async begin(channels: number): Promise<void> {
+    for (let index = 0; index < channels; index++) {
+      this.#slots.push({ channel: await this.#ground.channel(), generation: 0, settled: new Set() });
+    }
+    this.#observer = await this.#ground.channel();
+  }
+
+  /** Does it; what came of it is part of what is seen next. A channel the broker closed is opened anew. */
+  async perform(step: Step): Promise<void> {
+    this.#outcome = await outcomeOf(this.#do(step));
+    if ('channel' in step && isFailure(this.#outcome)) await this.#reopen(step.channel);
+    if (step.do === 'drain' && isFailure(this.#outcome)) this.#observer = await this.#ground.channel();
+  }
+
+  async observe(): Promise<Seen> {
+    const queues: Record<string, string> = {};
+    for (const name of [...this.#watched].sort()) queues[name] = await this.#count(name);
+    const deliveries: Record<string, readonly unknown[]> = {};
+    for (const [name, { messages, consumer }] of this.#sources) {
+      if (consumer === undefined) continue;
+      deliveries[name] = [
+        ...messages.map((message) => this.#seen(message)),
+        ...(consumer.cancelled ? ['cancelled'] : []),
+      ];
+    }
+    return {
+      outcome: this.#outcome,
+      queues,
+      deliveries,
+      confirms: [...this.#confirming].map((index) => this.#slots[index]?.channel.confirms()),
+      returns: this.#slots.map(({ channel }) =>
+        channel.returns.map(({ code, text, ...message }) => ({ code, text, ...this.#seen(message as Received) })),
+      ),
+    };
+  }
+
+  /** What is in a channel's hands, in the order of the tags. */
+  held(channel: number): HeldDelivery[] {
+    const slot = this.#slots[channel] as Slot;
+    const held: HeldDelivery[] = [];
+    for (const [of, source] of this.#sources) {
+      if (source.channel !== channel || source.generation !== slot.generation || source.noAck) continue;
+      for (const [nth, { deliveryTag: tag }] of source.messages.entries()) {
+        if (!slot.settled.has(tag)) held.push({ of, nth, channel, tag, queue: source.queue });
+      }
+    }
+    return held.sort((a, b) => a.tag - b.tag);
+  }
+
+  /** How often a channel was replaced by a new one. */
+  generation(channel: number): number {
+    return (this.#slots[channel] as Slot).generation;
+  }
+
+  /** Running consumers, by name. */
+  consumers(): RunningConsumer[] {
+    return [...this.#sources].flatMap(([name, { consumer, channel, generation, queue, prefetch }]) =>
+      consumer !== undefined &&
+      !consumer.cancelled &&
+      !this.#ended.has(name) &&
+      generation === this.#slots[channel]?.generation
+        ? [{ name, channel, queue, prefetch }]
+        : [],
+    );
+  }
+
+  readonly #ended = new Set<string>();
+
+  async #do(step: Step): Promise<unknown> {
+    if (step.do === 'setPolicy') {
+      const { name, operator, pattern, applyTo, priority } = step;
+      const definition = this.#plainValues(step.definition);
+      return this.#ground.setPolicy(name, operator, { pattern, applyTo, priority, definition });
+    }
+    if (step.do === 'clearPolicy') return this.#ground.clearPolicy(step.name, step.operator);
+    if (step.do === 'drain') return this.#drain(step.queue);
+    if (step.do === 'elapse') return undefined;
+    return this.#onChannel(step, this.#slots[step.channel] as Slot);
+  }
+
+  async #onChannel(step: Extract<Step, { channel: number }>, slot: Slot): Promise<unknown> {
+    const { channel } = slot;
+    switch (step.do) {
+      case 'declareExchange':
+        return channel.declareExchange(step.name, step.type, { ...step.flags, arguments: this.#table(step.args) });
+      case 'declareQueue': {
+        if (step.args['x-queue-type'] === 'quorum') this.#quorum.add(step.name);
+        const ok = await channel.declareQueue(step.name, { ...step.flags, arguments: this.#table(step.args) });
+        if (!('x-expires' in step.args)) this.#watched.add(step.name); // rule B12: looking would keep it alive
+        return this.#quorum.has(step.name) ? { ...ok, consumerCount: 'not compared' } : ok;
+      }
+      case 'bindQueue':
+      case 'unbindQueue':
+      case 'bindExchange':
+      case 'unbindExchange':
+        return channel[step.do](step.to, step.from, step.key, this.#table(step.args));
+      case 'deleteExchange':
+        return channel.deleteExchange(step.name, step.flags);
+      case 'deleteQueue':
+        return await channel.deleteQueue(step.name, step.flags);
+      case 'purge':
+        return await channel.purgeQueue(step.name);
+      case 'confirmSelect':
+        this.#confirming.add(step.channel);
+        return channel.confirmSelect();
+      case 'publish':
+        return Promise.all(
+          step.bodies.map((body) =>
+            channel.publish(step.exchange, step.key, {
+              body,
+              mandatory: step.mandatory,
+              properties: this.#properties(step.sent),
+            }),
+          ),
+        ).then(() => undefined);
+      case 'get': {
+        const message = await channel.get(step.queue, { noAck: step.noAck });
+        this.#source(step.as, step, message === undefined ? [] : [message], undefined);
+        return message === undefined ? 'empty' : { ...this.#seen(message), left: message.messageCount };
+      }
+      case 'consume': {
+        await channel.qos(step.prefetch);
+        const options = { tag: step.as, noAck: step.noAck, arguments: this.#table(step.args) };
+        const consumer = await channel.consume(step.queue, options);
+        return this.#source(step.as, step, consumer.messages, consumer);
+      }
+      case 'cancel':
+        this.#ended.add(step.consumer);
+        return channel.cancel(step.consumer);
+      case 'settle':
+        return this.#settle(step, slot);
+      case 'recover':
+        for (const { tag } of this.held(step.channel)) slot.settled.add(tag);
+        return channel.recover(true);
+      case 'close':
+        await channel.close();
+        return this.#reopen(step.channel);
+    }
+  }
+
+  async #settle(step: Extract<Step, { do: 'settle' }>, slot: Slot): Promise<unknown> {
+    const { how, multiple, requeue, delivery } = step;
+    const tag = this.#sources.get(delivery.of)?.messages[delivery.nth]?.deliveryTag;
+    if (tag === undefined || this.#sources.get(delivery.of)?.generation !== slot.generation) return 'not there';
+    for (const held of this.held(step.channel))
+      if (held.tag === tag || (multiple && held.tag < tag)) slot.settled.add(held.tag);
+    if (how === 'ack') return slot.channel.ack(tag, multiple);
+    if (how === 'reject') return slot.channel.reject(tag, requeue);
+    return slot.channel.nack(tag, { multiple, requeue });
+  }
+
+  async #drain(queue: string): Promise<unknown> {
+    const observer = this.#observer as TestChannel;
+    const messages: unknown[] = [];
+    for (;;) {
+      const message = await observer.get(queue, { noAck: true });
+      if (message === undefined) return messages;
+      messages.push(this.#seen(message));
+    }
+  }
+
+  async #count(queue: string): Promise<string> {
+    try {
+      const { messageCount, consumerCount } = await (this.#observer as TestChannel).declareQueue(queue, {
+        passive: true,
+      });
+      // A quorum queue counts who holds an unsettled delivery among its consumers, be it by get or after a cancel.
+      return this.#quorum.has(queue) ? `${messageCount} ready` : `${messageCount} ready, ${consumerCount} consumers`;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.#observer = await this.#ground.channel();
+      return error.code === 404 ? 'gone' : error.text;
+    }
+  }
+
+  async #reopen(index: number): Promise<void> {
+    const slot = this.#slots[index] as Slot;
+    slot.channel = await this.#ground.channel();
+    slot.generation++;
+    slot.settled.clear();
+    this.#confirming.delete(index);
+  }
+
+  #source(
+    name: string,
+    step: { channel: number; queue: string; noAck: boolean; prefetch?: number },
+    messages: readonly Received[],
+    consumer: TestConsumer | undefined,
+  ): void {
+    const { channel, queue, noAck, prefetch = 0 } = step;
+    const { generation } = this.#slots[channel] as Slot;
+    this.#sources.set(name, { channel, generation, queue, noAck, prefetch, messages, consumer });
+  }
+
+  #seen(message: Received): NormalForm {
+    let form = this.#normal.get(message);
+    if (form === undefined) this.#normal.set(message, (form = normalForm(this.#ground, message)));
+    return form;
+  }
+
+  #plainValues(values: Values): Record<string, string | number> {
+    return Object.fromEntries(
+      Object.entries(values).map(([key, value]) => [key, this.#plain(value) as string | number]),
+    );
+  }
+
+  #plain(value: Value): string | number | boolean {
+    return isUnits(value) ? value.units * this.#unit : value;
+  }
+
+  #table(values: Values): FieldTable {
+    return new Map(Object.entries(values).map(([name, value]) => [name, fieldOf(this.#plain(value))]));
+  }
+
+  #properties({ expiration, headers, ...others }: Sent): Properties {
+    return {
+      ...others,
+      ...(expiration === undefined ? {} : { expiration: String(expiration.units * this.#unit) }),
+      ...(headers === undefined ? {} : { headers: new Map(Object.entries(headers)) }),
+    };
+  }
+}
+
+function fieldOf(value: string | number | boolean): Field {
+  if (typeof value === 'string') return longstr(value);
+  if (typeof value === 'boolean') return bool(value);
+  return value < 2 ** 31 ? int32(value) : int64(value);
+}
+
+/** What was answered, or the failure as data. */
+async function outcomeOf(action: Promise<unknown>): Promise<unknown> {
+  let answer: unknown;
+  const failure = await attempt(action.then((value) => void (answer = value)));
+  return failure === 'ok' ? (answer ?? 'ok') : failure;
+}
+
+const isFailure = (outcome: unknown): boolean => typeof outcome === 'object' && outcome !== null && 'closes' in outcome;
