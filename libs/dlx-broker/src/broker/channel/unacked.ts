@@ -56,8 +56,15 @@ export class Unacked {
   /** Removes and returns all up to and including the tag, 0 for all there are, in the order of the tags (rule A3). */
   takeUpTo(tag: number): Outstanding[] {
     const taken: Outstanding[] = [];
+    if (tag === 0) {
+      this.each((record) => void taken.push(record));
+      for (const record of taken) record.settled = true;
+      this.#records.clear();
+      this.#gaps = 0;
+      return taken;
+    }
     for (let record = this.#records.first(); record !== undefined; record = this.#records.first()) {
-      if (tag !== 0 && record.deliveryTag > tag) break;
+      if (record.deliveryTag > tag) break;
       this.#records.shift();
       if (record.settled) {
         this.#gaps--;
