@@ -13,7 +13,7 @@ export function readdress(letter: DeadLetter, dialect: Dialect): DeadLetteredMes
     exchange: message.exchange,
     routingKeys: keys,
     time: Math.floor(letter.time / 1000),
-    originalExpiration: properties.expiration,
+    originalExpiration: dialect.parsesExpiration ? parsed(properties.expiration) : properties.expiration,
   };
   const headers = recordDeath(headersBefore(letter), death, dialect, message.hasDied);
   return new DeadLetteredMessage(
@@ -24,6 +24,9 @@ export function readdress(letter: DeadLetter, dialect: Dialect): DeadLetteredMes
     letter.routingKey === undefined ? copies : undefined,
   );
 }
+
+const parsed = (expiration: string | undefined): number | undefined =>
+  expiration === undefined ? undefined : Number(expiration);
 
 function headersBefore(letter: DeadLetter): FieldTable | undefined {
   const { headers } = letter.entry.message.properties;

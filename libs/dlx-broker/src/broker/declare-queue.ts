@@ -66,7 +66,7 @@ function redeclared(
   const owner = options.exclusive === true ? connection : undefined;
   if (existing.declared.owner !== owner) throw locked(existing.name, vhost.name);
   const asked = { durable: options.durable === true, autoDelete: options.autoDelete === true, arguments: args };
-  checkEquivalent(existing.name, vhost.name, existing.declared, asked);
+  checkEquivalent(existing.name, vhost.name, existing.declared, asked, vhost.profile);
   return found(existing, now);
 }
 
@@ -85,7 +85,7 @@ function created(
     vhost.check(connection.user, 'read', 'queue', name); // rule N2
     vhost.check(connection.user, 'write', 'exchange', deadLetterExchange.value);
   }
-  checkQueueArguments(name, vhost.name, args, durable, exclusive, autoDelete);
+  checkQueueArguments(name, vhost.name, args, durable, exclusive, autoDelete, vhost.profile);
   const owner = exclusive ? connection : undefined;
   return vhost.addQueue({ name, type: queueTypeOf(args), durable, autoDelete, owner, arguments: args }, now);
 }

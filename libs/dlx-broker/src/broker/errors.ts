@@ -54,5 +54,12 @@ export const accessRefused = (detail: string): AmqpError => new AmqpError('ACCES
 
 export const notImplemented = (detail: string): AmqpError => new AmqpError('NOT_IMPLEMENTED', detail);
 
+/** What RabbitMQ 4 lets nobody use unless its configuration permits it (rule W12). */
+export const deniedFeature = (feature: string): AmqpError =>
+  new AmqpError(
+    'INTERNAL_ERROR',
+    `Feature \`${feature}\` is deprecated.\nBy default, this feature is not permitted anymore.`,
+  );
+
 /** An empty queue name on a channel that has declared none (rule O2). */
 export const noPreviousQueue = (): AmqpError => new AmqpError('NOT_FOUND', 'no previously declared queue');

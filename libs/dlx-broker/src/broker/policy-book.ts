@@ -12,18 +12,16 @@ export class PolicyBook {
   readonly #profile: Profile;
 
   constructor(patterns: Patterns, profile: Profile) {
-    this.user = new Policies(patterns, 'user');
-    this.operator = new Policies(patterns, 'operator');
+    this.user = new Policies(patterns, 'user', profile);
+    this.operator = new Policies(patterns, 'operator', profile);
     this.#profile = profile;
   }
 
   settingsOf(queue: QueueDeclared): QueueSettings {
     const policy = this.user.matchQueue(queue.name, queue.type);
     const operatorPolicy = this.operator.matchQueue(queue.name, queue.type);
-    const settings = effectiveSettings(queue.type, queue.arguments, policy?.definition, operatorPolicy?.definition);
-    const { defaultDeliveryLimit } = this.#profile;
-    if (queue.type === 'classic' || settings.deliveryLimit !== undefined) return settings;
-    return defaultDeliveryLimit === undefined ? settings : { ...settings, deliveryLimit: defaultDeliveryLimit };
+    const { type, arguments: args } = queue;
+    return effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
   }
 
   /** Writes the names of the policies in force on the queue, for those who look. */

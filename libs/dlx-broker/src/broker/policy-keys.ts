@@ -1,5 +1,6 @@
+import type { Profile } from './profile.js';
 import { isOverflow } from './queue/overflow.js';
-import { queueArguments } from './queue/arguments.js';
+import { isKnown, queueArguments } from './queue/arguments.js';
 import type { QueueType } from './queue/queue-types.js';
 
 /** A key of a policy's definition. */
@@ -59,18 +60,47 @@ const policyKeys: ReadonlyMap<string, PolicyKey> = new Map([
   ['ha-promote-on-failure', key(oneOf('always', 'when-synced'), 'ha-promote-on-failure value')],
 ]);
 
-const operatorKeys: ReadonlySet<string> = new Set(
-  queueArguments.flatMap((row) => (row.operator && row.policy !== undefined ? [row.policy] : [])),
-);
+/** Rule W6. */
+const anyDeliveryLimit = key(Number.isInteger, 'delivery limit');
 
-export const policyKey = (name: string, operator: boolean): PolicyKey | undefined =>
-  !operator || operatorKeys.has(name) ? policyKeys.get(name) : undefined;
+const retryTypes = ['all', 'failed', 'returned', 'disabled'] as const;
+
+/** Rule W7. */
+const delayedRetryKeys: ReadonlyMap<string, PolicyKey> = new Map([
+  ['delayed-retry-type', key(oneOf(...retryTypes), `delayed retry type. Must be one of: ${retryTypes.join(', ')}`)],
+  ['delayed-retry-min', key(positive, 'delayed retry minimum delay. Must be a positive integer')],
+  ['delayed-retry-max', key(positive, 'delayed retry maximum delay. Must be a positive integer')],
+]);
+
+const isOperatorKey = (name: string, profile: Profile): boolean =>
+  queueArguments.some((row) => row.policy === name && row.operator === true && isKnown(row, profile));
+
+export function policyKey(name: string, operator: boolean, profile: Profile): PolicyKey | undefined {
+  if (operator && !isOperatorKey(name, profile)) return undefined;
+  if (name === 'delivery-limit' && profile.negativeLimitIsNone) return anyDeliveryLimit;
+  return policyKeys.get(name) ?? (profile.delayedRetry ? delayedRetryKeys.get(name) : undefined);
+}
+
+/** What is wrong with values that are right each for itself (rule W7). */
+export function wrongTogether(definition: ReadonlyMap<string, unknown>): string | undefined {
+  const type = definition.get('delayed-retry-type');
+  const min = definition.get('delayed-retry-min') as number | undefined;
+  const max = definition.get('delayed-retry-max') as number | undefined;
+  if (type !== undefined && type !== 'disabled' && min === undefined) {
+    return `delayed-retry-min is required when delayed-retry-type is ${String(type)}`;
+  }
+  if (min === undefined || max === undefined || max >= min) return undefined;
+  return `delayed-retry-max (${max}) must not be smaller than delayed-retry-min (${min})`;
+}
 
 /** Rule F8: one key a queue type does not know keeps the whole policy from its queues. */
 const unsupported: Readonly<Record<QueueType, ReadonlySet<string>>> = {
   classic: new Set([
     'dead-letter-strategy',
     'delivery-limit',
+    'delayed-retry-type',
+    'delayed-retry-min',
+    'delayed-retry-max',
     'queue-leader-locator',
     'max-age',
     'stream-max-segment-size-bytes',

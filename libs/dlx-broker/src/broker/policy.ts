@@ -1,10 +1,12 @@
 import { erlangJson, erlangString } from './erlang-terms.js';
 import { PatternError } from './patterns.js';
 import type { Matcher, Patterns } from './patterns.js';
-import { policyKey, supportsAll } from './policy-keys.js';
+import { policyKey, supportsAll, wrongTogether } from './policy-keys.js';
+import { type Profile, profiles } from './profile.js';
 import type { QueueType } from './queue/queue-types.js';
 
-export type ApplyTo = 'queues' | 'exchanges' | 'all';
+/** The last three since RabbitMQ 4 (rule W13); there are no streams here, so what is for them matches nothing. */
+export type ApplyTo = 'queues' | 'exchanges' | 'all' | 'classic_queues' | 'quorum_queues' | 'streams';
 
 /** Settings for all queues and exchanges whose names match a pattern. */
 export interface Policy {
@@ -41,12 +43,14 @@ interface Ranked {
 export class Policies {
   readonly #patterns: Patterns;
   readonly #operator: boolean;
+  readonly #profile: Profile;
   readonly #byName = new Map<string, Ranked>();
   /** Highest priority first, equal ones by name; made again after a change. */
   #ranking: readonly Ranked[] | undefined;
 
-  constructor(patterns: Patterns, kind: 'user' | 'operator' = 'user') {
+  constructor(patterns: Patterns, kind: 'user' | 'operator' = 'user', profile: Profile = profiles['3.10']) {
     this.#patterns = patterns;
+    this.#profile = profile;
     this.#operator = kind === 'operator';
   }
 
@@ -62,8 +66,8 @@ export class Policies {
     const definition = entriesOf(request.definition);
     const matcher = this.#compile(pattern);
     const wrong = [
-      wrongDefinition(definition, this.#operator),
-      isApplyTo(applyTo) ? undefined : unrecognised(applyTo),
+      wrongDefinition(definition, this.#operator, this.#profile),
+      wrongApplyTo(applyTo, this.#profile),
       typeof matcher === 'string' ? matcher : undefined,
       typeof priority === 'number' ? undefined : `priority should be a number, actually was ${erlangJson(priority)}`,
     ].filter((line) => line !== undefined);
@@ -97,7 +101,7 @@ export class Policies {
   matchQueue(name: string, type: QueueType): Policy | undefined {
     if (this.#byName.size === 0) return undefined;
     for (const { policy, matcher, fits } of this.#ranked()) {
-      if (policy.applyTo !== 'exchanges' && fits[type] && matcher.matches(name)) return policy;
+      if (appliesTo(policy, type) && fits[type] && matcher.matches(name)) return policy;
     }
     return undefined;
   }
@@ -106,7 +110,7 @@ export class Policies {
   matchExchange(name: string): Policy | undefined {
     if (this.#byName.size === 0 || this.#operator) return undefined;
     for (const { policy, matcher } of this.#ranked()) {
-      if (policy.applyTo !== 'queues' && matcher.matches(name)) return policy;
+      if ((policy.applyTo === 'all' || policy.applyTo === 'exchanges') && matcher.matches(name)) return policy;
     }
     return undefined;
   }
@@ -130,10 +134,18 @@ export class Policies {
   }
 }
 
-const isApplyTo = (value: unknown): value is ApplyTo => value === 'queues' || value === 'exchanges' || value === 'all';
+const appliesTo = ({ applyTo }: Policy, type: QueueType): boolean =>
+  applyTo === 'all' || applyTo === 'queues' || applyTo === `${type}_queues`;
 
-const unrecognised = (applyTo: unknown): string =>
-  `apply-to '${String(applyTo)}' unrecognised; should be 'queues', 'exchanges' or 'all'`;
+const applyTos: readonly unknown[] = ['queues', 'exchanges', 'all'];
+const moreApplyTos: readonly unknown[] = [...applyTos, 'classic_queues', 'quorum_queues', 'streams'];
+
+function wrongApplyTo(applyTo: unknown, { appliesToQueueTypes }: Profile): string | undefined {
+  if ((appliesToQueueTypes ? moreApplyTos : applyTos).includes(applyTo)) return undefined;
+  const wrong = `apply-to '${String(applyTo)}' unrecognised; should be`;
+  if (!appliesToQueueTypes) return `${wrong} 'queues', 'exchanges' or 'all'`;
+  return `${wrong} one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'`; // rule W13
+}
 
 /** By name, as RabbitMQ checks them. */
 function entriesOf(definition: unknown): ReadonlyMap<string, unknown> | undefined {
@@ -143,14 +155,19 @@ function entriesOf(definition: unknown): ReadonlyMap<string, unknown> | undefine
 }
 
 /** The first value that is refused, else all keys nobody knows. */
-function wrongDefinition(definition: ReadonlyMap<string, unknown> | undefined, operator: boolean): string | undefined {
+function wrongDefinition(
+  definition: ReadonlyMap<string, unknown> | undefined,
+  operator: boolean,
+  profile: Profile,
+): string | undefined {
   if (definition === undefined) return 'definition should be an object of policy settings';
   if (definition.size === 0) return 'no policy provided';
   const unknown: string[] = [];
   for (const [name, value] of definition) {
-    const known = policyKey(name, operator);
+    const known = policyKey(name, operator, profile);
     if (known === undefined) unknown.push(`{${erlangJson(name)},${erlangJson(value)}}`);
     else if (!known.accepts(value)) return `${erlangJson(value)} ${known.refusal}`;
   }
-  return unknown.length === 0 ? undefined : `[${unknown.join(',')}] are not recognised policy settings`;
+  if (unknown.length === 0) return wrongTogether(definition);
+  return `[${unknown.join(',')}] are not recognised policy settings`;
 }

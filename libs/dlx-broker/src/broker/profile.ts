@@ -2,14 +2,31 @@ import { classicDialect, type Dialect, modernDialect } from '../message/index.js
 
 /** What differs between the versions of RabbitMQ that the broker can behave like; one row per version. */
 export interface Profile {
-  /** How deaths are written and whether a client's `x-death` is believed (rules W2, W3). */
+  /** How deaths are written, and whether a client's `x-death` is believed (rules W2 to W4). */
   readonly dialect: Dialect;
   /** The limit of a quorum queue that names none (rule W6). */
   readonly defaultDeliveryLimit: number | undefined;
-  /** A 406 that closes the channel instead of a 503 that closes the connection (rule W11). */
-  readonly unknownExchangeTypeIsSoft: boolean;
+  /** A negative delivery limit is none at all, and gives way to a limit of the other side (rule W6). */
+  readonly negativeLimitIsNone: boolean;
+  /**
+   * Quorum queues count failures apart from returns: `basic.reject` and loss of the channel are failures, `basic.nack`
+   * and `basic.recover` are not, and only failures reach the limit (rule W6).
+   */
+  readonly countsFailuresApart: boolean;
+  /** Quorum queues can hold a returned message back for a while, and know the arguments for it (rule W7). */
+  readonly delayedRetry: boolean;
+  /** Quorum queues deliver by priority, 0 to 31 (rule W8). */
+  readonly quorumPriorities: boolean;
   /** Bytes of a body at most (rules K7, W10). */
   readonly maxMessageSize: number;
+  /** A 406 that closes the channel instead of a 503 that closes the connection (rule W11). */
+  readonly unknownExchangeTypeIsSoft: boolean;
+  /** Queues that are neither durable nor exclusive are refused (rule W12). */
+  readonly deniesTransientQueues: boolean;
+  /** `basic.qos` with global is taken as one without (rule W12). */
+  readonly deniesGlobalQos: boolean;
+  /** Policies can be for queues of one type only (rule W13). */
+  readonly appliesToQueueTypes: boolean;
 }
 
 /** 3.10 is verified against a running broker; 4 is taken from public source and documentation (section W of the rules). */
@@ -17,14 +34,28 @@ export const profiles = {
   '3.10': {
     dialect: classicDialect,
     defaultDeliveryLimit: undefined,
-    unknownExchangeTypeIsSoft: false,
+    negativeLimitIsNone: false,
+    countsFailuresApart: false,
+    delayedRetry: false,
+    quorumPriorities: false,
     maxMessageSize: 134_217_728,
+    unknownExchangeTypeIsSoft: false,
+    deniesTransientQueues: false,
+    deniesGlobalQos: false,
+    appliesToQueueTypes: false,
   },
   '4': {
     dialect: modernDialect,
     defaultDeliveryLimit: 20,
-    unknownExchangeTypeIsSoft: true,
+    negativeLimitIsNone: true,
+    countsFailuresApart: true,
+    delayedRetry: true,
+    quorumPriorities: true,
     maxMessageSize: 16_777_216,
+    unknownExchangeTypeIsSoft: true,
+    deniesTransientQueues: true,
+    deniesGlobalQos: true,
+    appliesToQueueTypes: true,
   },
 } as const satisfies Record<string, Profile>;
 

@@ -107,16 +107,19 @@ export function nameDeath(headers: Map<string, Field>, prefix: 'x-first-death' |
   headers.set(`${prefix}-exchange`, { type: 'S', value: death.exchange });
 }
 
-/** Rule H5, in wire order. */
+/** Rule H5, in wire order; rule W4 when the expiration was parsed. */
 export function writeDeath({ first, count }: Recorded): Field {
   const entry = new Map<string, Field>();
+  if (typeof first.originalExpiration === 'number') {
+    entry.set('original-expiration', { type: 'S', value: String(first.originalExpiration) });
+  }
   entry.set('count', { type: 'l', value: count });
   entry.set('reason', { type: 'S', value: first.reason });
   entry.set('queue', { type: 'S', value: first.queue });
   entry.set('time', { type: 'T', value: first.time });
   entry.set('exchange', { type: 'S', value: first.exchange });
   entry.set('routing-keys', { type: 'A', value: first.routingKeys.map((value) => ({ type: 'S', value })) });
-  if (first.originalExpiration !== undefined) {
+  if (typeof first.originalExpiration === 'string') {
     entry.set('original-expiration', { type: 'S', value: first.originalExpiration });
   }
   return { type: 'F', value: entry };

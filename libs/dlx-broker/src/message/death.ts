@@ -15,8 +15,8 @@ export interface Death {
   readonly routingKeys: readonly string[];
   /** Seconds since 1970. */
   readonly time: number;
-  /** The `expiration` property as it was sent, if there was one. */
-  readonly originalExpiration?: string | undefined;
+  /** The `expiration` property, if there was one: as it was sent, or the number it meant, which stands first (rule W4). */
+  readonly originalExpiration?: string | number | undefined;
 }
 
 /** What RabbitMQ versions do differently about the history of deaths. */
@@ -25,13 +25,23 @@ export interface Dialect {
   readonly lastDeathHeaders: boolean;
   /** Go on counting in an `x-death` that a client published; otherwise it is replaced (rules H9, W3). */
   readonly trustsClientDeaths: boolean;
+  /** Write `original-expiration` as the number it meant, before all else (rule W4). */
+  readonly parsesExpiration: boolean;
 }
 
 /** RabbitMQ 3.10, the default. */
-export const classicDialect: Dialect = { lastDeathHeaders: false, trustsClientDeaths: true };
+export const classicDialect: Dialect = {
+  lastDeathHeaders: false,
+  trustsClientDeaths: true,
+  parsesExpiration: false,
+};
 
 /** RabbitMQ 4. */
-export const modernDialect: Dialect = { lastDeathHeaders: true, trustsClientDeaths: false };
+export const modernDialect: Dialect = {
+  lastDeathHeaders: true,
+  trustsClientDeaths: false,
+  parsesExpiration: true,
+};
 
 /**
  * Writes a death into the headers (rules H5 to H13).

@@ -55,7 +55,8 @@ export class Receiver {
   /** `basic.qos` (rule Q4). */
   limit(prefetchCount: number, global: boolean, prefetchSize: number): void {
     if (prefetchSize !== 0) throw notImplemented(`prefetch_size!=0 (${prefetchSize})`);
-    if (!global) this.consumerPrefetch = prefetchCount;
+    const { deniesGlobalQos } = this.channel.vhost.profile; // rule W12
+    if (!global || deniesGlobalQos) this.consumerPrefetch = prefetchCount;
     else this.#limitAll(prefetchCount);
   }
 

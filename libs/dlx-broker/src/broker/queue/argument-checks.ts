@@ -1,8 +1,9 @@
-import { preconditionFailed } from '../errors.js';
+import { deniedFeature, preconditionFailed } from '../errors.js';
 import { fieldTypeNames } from '../../message/index.js';
 import type { FieldTable } from '../../message/index.js';
 import { integer, integerOf } from './argument-values.js';
-import { queueArgument, queueArguments } from './arguments.js';
+import { type Profile, profiles } from '../profile.js';
+import { isKnown, queueArgument, queueArguments } from './arguments.js';
 import { queueTypeNames, queueTypeOf } from './queue-types.js';
 
 /**
@@ -16,7 +17,7 @@ export function checkDlxArgumentType(queue: string, vhost: string, args: FieldTa
   throw preconditionFailed(`invalid type '${type}' for arg 'x-dead-letter-exchange' in ${here(queue, vhost)}`);
 }
 
-/** All other checks of a new queue, in RabbitMQ's order: values, keys its type lacks, properties (rules F9, D9, D1). */
+/** All other checks of a new queue, in RabbitMQ's order: values, keys its type lacks, properties (rules F9, D9, W12, D1). */
 export function checkQueueArguments(
   queue: string,
   vhost: string,
@@ -24,11 +25,13 @@ export function checkQueueArguments(
   durable: boolean,
   exclusive: boolean,
   autoDelete: boolean,
+  profile: Profile = profiles['3.10'],
 ): void {
   if (args.size > 0) {
-    checkValue(queue, vhost, args, 'x-queue-type');
-    checkValuesAndKeys(queue, vhost, args);
+    checkValue(queue, vhost, args, 'x-queue-type', profile);
+    checkValuesAndKeys(queue, vhost, args, profile);
   }
+  if (profile.deniesTransientQueues && !durable && !exclusive) throw deniedFeature('transient_nonexcl_queues');
   if (queueTypeOf(args) === 'classic') return;
   if (autoDelete) throw invalidProperty('auto-delete', queue, vhost);
   if (exclusive) throw invalidProperty('exclusive-owner', queue, vhost);
@@ -46,20 +49,22 @@ export function consumerPriority(queue: string, vhost: string, args: FieldTable)
   return Number(integerOf(value));
 }
 
-function checkValuesAndKeys(queue: string, vhost: string, args: FieldTable): void {
+function checkValuesAndKeys(queue: string, vhost: string, args: FieldTable, profile: Profile): void {
   const type = queueTypeOf(args);
-  for (const row of queueArguments) if (row.on[type] !== undefined) checkValue(queue, vhost, args, row.name);
+  for (const row of queueArguments) {
+    if (row.on[type] !== undefined && isKnown(row, profile)) checkValue(queue, vhost, args, row.name, profile);
+  }
   for (const name of args.keys()) {
-    const row = queueArgument(name); // unknown ones are accepted and kept
+    const row = queueArgument(name, profile); // unknown ones are accepted and kept
     if (row === undefined || row.on[type] !== undefined) continue;
     throw preconditionFailed(`invalid arg '${name}' for ${here(queue, vhost)} of queue type ${queueTypeNames[type]}`);
   }
 }
 
-function checkValue(queue: string, vhost: string, args: FieldTable, name: string): void {
+function checkValue(queue: string, vhost: string, args: FieldTable, name: string, profile: Profile): void {
   const value = args.get(name);
   if (value === undefined) return;
-  const wrong = queueArgument(name)?.accepts(value, args);
+  const wrong = queueArgument(name, profile)?.accepts(value, args);
   if (wrong !== undefined) throw preconditionFailed(`invalid arg '${name}' for ${here(queue, vhost)}: ${wrong}`);
 }
 

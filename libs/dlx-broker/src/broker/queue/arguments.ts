@@ -1,12 +1,13 @@
 import { anything, boolean, deadLetterKey, natural, oneOf, positive, priority } from './argument-values.js';
 import { queueVersion, text, timeToIdle, timeToLive } from './argument-values.js';
 import type { Accepts } from './argument-values.js';
+import type { Profile } from '../profile.js';
 import { overflowNames } from './overflow.js';
 import type { QueueType } from './queue-types.js';
 import type { QueueSettings } from './settings.js';
 
-/** Which value holds when argument and policy both give one (rules F3, F4, D11). */
-export type Merge = 'argument' | 'policy' | 'minimum';
+/** Which value holds when both sides give one (rules F3, F4, D11); `limit` where a negative one may stand for none (rule W6). */
+export type Merge = 'argument' | 'policy' | 'minimum' | 'maximum' | 'limit';
 
 export interface QueueArgument {
   readonly name: string;
@@ -23,6 +24,10 @@ export interface QueueArgument {
   /** What it becomes; without one it is accepted and has no effect here. */
   readonly setting?: keyof QueueSettings;
   readonly merge?: Merge | Readonly<Record<QueueType, Merge>>;
+  /** What holds of a user's and an operator's policy, where it is not the smaller; `policy` is the operator's. */
+  readonly operatorMerge?: Merge;
+  /** The profile must have this; to the others the argument is unknown. */
+  readonly needs?: 'delayedRetry';
 }
 
 const quoting = (what: string) => (value: string) => `"unsupported queue ${what} '${value}'"`;
@@ -143,7 +148,41 @@ export const queueArguments: readonly QueueArgument[] = [
     policy: 'delivery-limit',
     operator: true,
     setting: 'deliveryLimit',
+    merge: 'limit',
+    operatorMerge: 'limit',
+  },
+  // Nobody checks these at declare: what is no type or no positive number delays nothing.
+  {
+    name: 'x-delayed-retry-type',
+    accepts: anything,
+    on: { quorum: 16 },
+    policy: 'delayed-retry-type',
+    operator: true,
+    setting: 'delayedRetryType',
+    merge: 'policy',
+    operatorMerge: 'policy',
+    needs: 'delayedRetry',
+  },
+  {
+    name: 'x-delayed-retry-min',
+    accepts: anything,
+    on: { quorum: 17 },
+    policy: 'delayed-retry-min',
+    operator: true,
+    setting: 'delayedRetryMin',
     merge: 'minimum',
+    operatorMerge: 'maximum',
+    needs: 'delayedRetry',
+  },
+  {
+    name: 'x-delayed-retry-max',
+    accepts: anything,
+    on: { quorum: 18 },
+    policy: 'delayed-retry-max',
+    operator: true,
+    setting: 'delayedRetryMax',
+    merge: 'minimum',
+    needs: 'delayedRetry',
   },
   { name: 'x-queue-master-locator', accepts: anything, on: { classic: 13 }, policy: 'queue-master-locator' },
   // Of streams, which are no part of this broker; known, so that other queues refuse them as RabbitMQ does.
@@ -154,4 +193,10 @@ export const queueArguments: readonly QueueArgument[] = [
 
 const argumentsByName: ReadonlyMap<string, QueueArgument> = new Map(queueArguments.map((row) => [row.name, row]));
 
-export const queueArgument = (name: string): QueueArgument | undefined => argumentsByName.get(name);
+/** Undefined for an argument that this RabbitMQ does not know. */
+export function queueArgument(name: string, profile: Profile): QueueArgument | undefined {
+  const row = argumentsByName.get(name);
+  return row !== undefined && isKnown(row, profile) ? row : undefined;
+}
+
+export const isKnown = (row: QueueArgument, profile: Profile): boolean => row.needs === undefined || profile[row.needs];

@@ -1,6 +1,7 @@
 import { checkSameArgument, checkSameProperty } from '../equivalence.js';
 import type { Field, FieldTable } from '../../message/index.js';
-import { queueArguments } from './arguments.js';
+import { type Profile, profiles } from '../profile.js';
+import { isKnown, type QueueArgument, queueArguments } from './arguments.js';
 import type { QueueType } from './queue-types.js';
 
 /** What a declare says of a queue. */
@@ -19,15 +20,17 @@ export function checkEquivalent(
   vhost: string,
   existing: QueueIdentity & { readonly type: QueueType },
   asked: QueueIdentity,
+  profile: Profile = profiles['3.10'],
 ): void {
   const where = `queue '${queue}' in vhost '${vhost}'`;
   checkSameProperty('durable', existing.durable, asked.durable, where);
   checkSameProperty('auto_delete', existing.autoDelete, asked.autoDelete, where);
   if (existing.arguments === asked.arguments || (existing.arguments.size === 0 && asked.arguments.size === 0)) return;
-  for (const name of comparedArguments[existing.type]) {
+  for (const row of comparedArguments[existing.type]) {
+    const { name } = row;
     const current = existing.arguments.get(name);
     const received = asked.arguments.get(name);
-    if (current === undefined && received === undefined) continue;
+    if ((current === undefined && received === undefined) || !isKnown(row, profile)) continue;
     if (name === 'x-queue-type' && isClassic(current) && isClassic(received)) continue;
     checkSameArgument(name, current, received, where);
   }
@@ -36,13 +39,10 @@ export function checkEquivalent(
 /** Naming the default type is the same as not naming one. */
 const isClassic = (type: Field | undefined): boolean => type === undefined || type.value === 'classic';
 
-const inOrder = (type: QueueType): readonly string[] =>
-  queueArguments
-    .filter((row) => row.on[type] !== undefined)
-    .sort((one, other) => one.on[type]! - other.on[type]!)
-    .map((row) => row.name);
+const inOrder = (type: QueueType): readonly QueueArgument[] =>
+  queueArguments.filter((row) => row.on[type] !== undefined).sort((one, other) => one.on[type]! - other.on[type]!);
 
-const comparedArguments: Readonly<Record<QueueType, readonly string[]>> = {
+const comparedArguments: Readonly<Record<QueueType, readonly QueueArgument[]>> = {
   classic: inOrder('classic'),
   quorum: inOrder('quorum'),
 };

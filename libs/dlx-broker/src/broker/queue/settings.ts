@@ -1,6 +1,7 @@
 import type { Field, FieldTable } from '../../message/index.js';
+import { type Profile, profiles } from '../profile.js';
 import { integerOf } from './argument-values.js';
-import { queueArguments } from './arguments.js';
+import { isKnown, queueArguments } from './arguments.js';
 import type { Merge, QueueArgument } from './arguments.js';
 import type { Overflow } from './overflow.js';
 import type { QueueType } from './queue-types.js';
@@ -19,6 +20,12 @@ export interface QueueSettings {
   readonly maxLengthBytes: number | undefined;
   readonly overflow: Overflow;
   readonly deliveryLimit: number | undefined;
+  /** Which returns are delayed: `all`, `failed` or `returned`; anything else is none (rule W7). */
+  readonly delayedRetryType: string | undefined;
+  /** Milliseconds, to be multiplied by the delivery count. */
+  readonly delayedRetryMin: number | undefined;
+  /** Milliseconds at most; without it, the minimum always. */
+  readonly delayedRetryMax: number | undefined;
   readonly maxPriority: number | undefined;
   readonly singleActiveConsumer: boolean;
 }
@@ -29,7 +36,7 @@ export type Definition = ReadonlyMap<string, unknown>;
 type Values = { -readonly [setting in keyof QueueSettings]: QueueSettings[setting] };
 
 /**
- * Puts checked arguments and validated policies together (rules F3, F4, F12, D2, D11).
+ * Puts checked arguments and validated policies together (rules F3, F4, F12, D2, D11, W6).
  * @param policy the definition of the one policy that applies (rule F7)
  * @param operatorPolicy the same of the operator policies: a further upper bound for its few keys
  */
@@ -38,15 +45,17 @@ export function effectiveSettings(
   args: FieldTable,
   policy?: Definition,
   operatorPolicy?: Definition,
+  profile: Profile = profiles['3.10'],
 ): QueueSettings {
   const values: Values = { ...noSettings };
   if (args.size > 0 || policy !== undefined || operatorPolicy !== undefined) {
     for (const row of queueArguments) {
-      if (row.setting === undefined || row.on[type] === undefined) continue;
-      const value = merged(row, type, args, policy, operatorPolicy);
+      if (row.setting === undefined || row.on[type] === undefined || !isKnown(row, profile)) continue;
+      const value = merged(row, type, args, policy, operatorPolicy, profile);
       if (value !== undefined) assign(values, row.setting, value);
     }
   }
+  if (type === 'quorum') values.deliveryLimit = limitOf(values.deliveryLimit, profile);
   // rule D7: accepted there, without its effect
   if (type === 'quorum' && values.overflow === 'reject-publish-dlx') values.overflow = 'drop-head';
   // rule M1: without all three it silently is the usual strategy
@@ -67,6 +76,9 @@ export const noSettings: QueueSettings = {
   maxLengthBytes: undefined,
   overflow: 'drop-head',
   deliveryLimit: undefined,
+  delayedRetryType: undefined,
+  delayedRetryMin: undefined,
+  delayedRetryMax: undefined,
   maxPriority: undefined,
   singleActiveConsumer: false,
 };
@@ -79,12 +91,19 @@ function merged(
   args: FieldTable,
   policy: Definition | undefined,
   operatorPolicy: Definition | undefined,
+  profile: Profile,
 ): Value | undefined {
-  const argument = argumentValue(row, args.get(row.name));
+  const argument = argumentValue(row, args.get(row.name), profile);
   if (row.policy === undefined) return argument;
   const byUser = policyValue(policy?.get(row.policy));
   const byOperator = row.operator ? policyValue(operatorPolicy?.get(row.policy)) : undefined;
-  return choose(mergeFor(row, type), argument, smaller(byUser, byOperator));
+  return choose(mergeFor(row, type), argument, choose(row.operatorMerge ?? 'minimum', byUser, byOperator));
+}
+
+/** Rule W6: a negative one is none; nothing said at all is the default. */
+function limitOf(limit: number | undefined, profile: Profile): number | undefined {
+  if (limit === undefined) return profile.defaultDeliveryLimit;
+  return limit < 0 ? undefined : limit;
 }
 
 const mergeFor = (row: QueueArgument, type: QueueType): Merge =>
@@ -98,6 +117,10 @@ function choose(merge: Merge, argument: Value | undefined, policy: Value | undef
       return policy ?? argument;
     case 'minimum':
       return smaller(argument, policy);
+    case 'maximum':
+      return greater(argument, policy);
+    case 'limit':
+      return isNegative(argument) || isNegative(policy) ? greater(argument, policy) : smaller(argument, policy);
   }
 }
 
@@ -106,12 +129,21 @@ function smaller(one: Value | undefined, other: Value | undefined): Value | unde
   return other < one ? other : one;
 }
 
-function argumentValue(row: QueueArgument, field: Field | undefined): Value | undefined {
+function greater(one: Value | undefined, other: Value | undefined): Value | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return other > one ? other : one;
+}
+
+const isNegative = (value: Value | undefined): boolean => typeof value === 'number' && value < 0;
+
+function argumentValue(row: QueueArgument, field: Field | undefined, profile: Profile): Value | undefined {
   if (field === undefined) return undefined;
   if (field.type === 'S') return row.setting === 'deliveryLimit' ? undefined : field.value;
   if (field.type === 't') return row.setting === 'deliveryLimit' ? undefined : field.value;
   const number = integerOf(field);
-  return number === undefined || number < 0 ? undefined : Number(number);
+  if (number === undefined) return undefined;
+  if (number < 0 && !(row.merge === 'limit' && profile.negativeLimitIsNone)) return undefined;
+  return Number(number);
 }
 
 const policyValue = (value: unknown): Value | undefined =>
