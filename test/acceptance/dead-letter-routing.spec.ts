@@ -1,4 +1,4 @@
-import { DeadLetter, Ttl } from 'dlx-broker';
+import { DeadLetter } from 'dlx-broker';
 import { describe, expect, it } from 'vitest';
 import { direct, fails, Morgue, shop, worker, type Given } from './arrange.js';
 
@@ -113,11 +113,12 @@ describe('a circle of dead letters', () => {
     expect(dlx.queue('other').payloads()).toEqual(['round']);
   });
 
-  it('that rejects without a wait does not hold the process up: other work goes on', async () => {
+  it('needs no wait to go on: it ends when the handler takes the message', async () => {
     let rounds = 0;
-    const { emit, dlx } = await shop({
-      providers: [worker(() => (++rounds < 1_000 ? fails() : undefined), DeadLetter('', 'work'), Ttl('1h'))],
-    });
+    const around = (): void => {
+      if (++rounds < 1_000) fails();
+    };
+    const { emit, dlx } = await shop({ providers: [worker(around, DeadLetter('', 'work'))] });
     await emit('work', 'round');
     expect(rounds).toBe(1_000);
     expect(dlx.queue('work')).toMatchObject({ ready: 0, unacknowledged: 0 });
