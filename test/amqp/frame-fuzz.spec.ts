@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Malformed, ByteReader } from '../../libs/dlx-broker/src/amqp/frame/byte-reader.js';
+import { FrameReader, type FrameSink, frameTypes } from '../../libs/dlx-broker/src/amqp/frame/reader.js';
+import { headerPrefix, ReceivedProperties } from '../../libs/dlx-broker/src/amqp/properties.js';
+import * as methods from '../../libs/dlx-broker/src/amqp/methods.js';
+import { AmqpError } from '../../libs/dlx-broker/src/broker/index.js';
+import { frameCorpus } from './frame-corpus.js';
+import { Mutator } from './mutator.js';
+
+const inputs = Number(process.env['FUZZ_INPUTS'] ?? (process.env['CI'] === undefined ? 100_000 : 2_000_000));
+const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
+
+/** Milliseconds no input may take. */
+const patience = 50;
+
+type Read = (from: ByteReader) => unknown;
+const readers = new Map<number, Read>(
+  Object.entries(methods.methodIds).flatMap(([name, id]) => {
+    const read = (methods as unknown as Record<string, Read>)[`read${name[0]?.toUpperCase()}${name.slice(1)}`];
+    return read === undefined ? [] : [[id, read]];
+  }),
+);
+
+/** Decodes whatever comes, as a connection does. */
+class Decoder implements FrameSink {
+  frames = 0;
+  readonly #from = new ByteReader(Buffer.alloc(0));
+
+  frame(type: number, _channel: number, bytes: Buffer, start: number, end: number): boolean {
+    this.frames += 1;
+    if (type === frameTypes.method && end - start >= 4) {
+      this.#from.reset(bytes, start + 4, end);
+      readers.get(bytes.readInt32BE(start))?.(this.#from);
+    } else if (type === frameTypes.header && end - start >= headerPrefix) {
+      new ReceivedProperties(Buffer.from(bytes.subarray(start + headerPrefix, end)));
+    }
+    return true;
+  }
+}
+
+// Two million errors need no stack traces.
+const { stackTraceLimit } = Error;
+beforeAll(() => void (Error.stackTraceLimit = 0));
+afterAll(() => void (Error.stackTraceLimit = stackTraceLimit));
+
+describe('the frame parser, fed with mutated frames cut at random boundaries', () => {
+  it(`fails with nothing but protocol errors, at once, in flat memory (${inputs} inputs, seed ${seed})`, () => {
+    const mutator = new Mutator(seed);
+    const corpus = frameCorpus();
+    const decoder = new Decoder();
+    const outcomes = { whole: 0, refused: 0 };
+    let slowest = 0;
+    let before = 0;
+    for (let count = 0; count < inputs; count++) {
+      if (count === Math.floor(inputs / 4)) before = used();
+      const input = mutator.mutate(corpus);
+      const pieces = mutator.cut(input);
+      const attempt = (): number => {
+        const begun = performance.now();
+        outcome = read(decoder, pieces);
+        return performance.now() - begun;
+      };
+      let outcome: unknown;
+      let took = attempt();
+      // The machine may have done something else meanwhile: what is slow by itself is slow again.
+      for (let again = 0; took >= patience && again < 3; again++) took = attempt();
+      slowest = Math.max(slowest, took);
+      if (outcome === undefined) outcomes.whole += 1;
+      else if (outcome instanceof AmqpError || outcome instanceof Malformed) outcomes.refused += 1;
+      else throw new Error(`input ${count}: ${input.toString('hex')}`, { cause: outcome });
+    }
+    const grown = used() - before;
+    console.info(
+      `frame fuzz: ${inputs} inputs, ${decoder.frames} frames, ${outcomes.refused} refused, ` +
+        `slowest ${slowest.toFixed(1)} ms, memory ${(grown / 1e6).toFixed(1)} MB more than after a quarter`,
+    );
+    expect(outcomes.refused).toBeGreaterThan(inputs / 20);
+    expect(outcomes.whole).toBeGreaterThan(inputs / 20);
+    expect(slowest).toBeLessThan(patience);
+    expect(grown).toBeLessThan(50e6);
+  }, 300_000);
+});
+
+/** @returns what went wrong, or undefined */
+function read(decoder: Decoder, pieces: readonly Buffer[]): unknown {
+  const reader = new FrameReader(decoder);
+  try {
+    for (const piece of pieces) {
+      reader.push(piece);
+      reader.run();
+    }
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function used(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
