@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Consume, DlxContext, type ContextDeath } from 'dlx-broker';
+import { Consume, DlxContext, type XDeath } from 'dlx-broker';
 import type { Order } from './order.js';
 import { morgue } from './topology.js';
 
@@ -10,7 +10,7 @@ export interface DeadOrder {
   /** The key it reached the dead-letter queue with. */
   readonly routingKey: string;
   readonly error: string | undefined;
-  readonly deaths: readonly ContextDeath[];
+  readonly deaths: readonly XDeath[];
 }
 
 /** Takes whatever dies in this shop, prints its `x-death` and remembers it. */

@@ -23,7 +23,7 @@ export {
   noProperties,
   type Properties,
   toFieldTable,
-  type XDeath,
+  type DeathEntry,
 } from './message/index.js';
 
 /**

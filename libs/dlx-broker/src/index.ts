@@ -2,11 +2,11 @@
  * The front door for users of Nest: the module, its decorators, the client, streams of dead letters, and the types they
  * speak. The broker without Nest is `dlx-broker/engine`, clocks for tests are `dlx-broker/testing`.
  */
+import { DeadLetter as decorate } from './nest/index.js';
+import type { DeadLetter as Letter } from './streams/index.js';
+
 export * from './nest/index.js';
 export * from './streams/index.js';
-export { type DeadLetter as Letter } from './streams/index.js';
-/** The decorator; a letter of a stream is a `Letter`. */
-export { DeadLetter } from './nest/index.js';
 export {
   DlxConfigurationError,
   describeTopology,
@@ -24,7 +24,6 @@ export * from './backend/index.js';
 /** The options of the decorator; those of the port are told apart by its method. */
 export type { ConsumeOptions } from './nest/index.js';
 export {
-  deathsOf,
   type DeathReason,
   type Decimal,
   type Field,
@@ -33,5 +32,8 @@ export {
   type FirstDeath,
   Message,
   type Properties,
-  type XDeath,
 } from './message/index.js';
+
+/** As a decorator: where a handler's queue sends what dies in it. As a type: a dead letter of a stream. */
+export const DeadLetter = decorate;
+export type DeadLetter<T = unknown> = Letter<T>;

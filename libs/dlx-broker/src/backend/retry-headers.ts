@@ -1,5 +1,5 @@
 import { bool, deathsOf, firstDeathOf, int32, longstr, stripDeaths } from '../message/index.js';
-import type { Field, FieldTable, Message, XDeath } from '../message/index.js';
+import type { Field, FieldTable, Message, DeathEntry } from '../message/index.js';
 
 /** The headers a republished message carries, for the broker's own do not survive republishing (rule W3). */
 export const retryHeaders = {
@@ -114,7 +114,7 @@ function withoutTraces(message: Message): Map<string, Field> {
 }
 
 /** The first death is named by headers of its own (rule H8); the order of the entries shows only the latest deaths. */
-function oldestDeath(headers: FieldTable | undefined): XDeath | undefined {
+function oldestDeath(headers: FieldTable | undefined): DeathEntry | undefined {
   const deaths = deathsOf(headers);
   const first = firstDeathOf(headers);
   return deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason) ?? deaths.at(-1);

@@ -2,7 +2,7 @@ import type { DeathReason } from './death.js';
 import type { Field, FieldTable } from './field-table.js';
 
 /** One entry of a message's `x-death` header: all its deaths in one queue for one reason. */
-export interface XDeath {
+export interface DeathEntry {
   readonly queue: string;
   /** One of the four reasons, unless a client made the header up. */
   readonly reason: DeathReason | (string & {});
@@ -24,16 +24,16 @@ export interface FirstDeath {
   readonly exchange: string;
 }
 
-const noDeaths: readonly XDeath[] = [];
+const noDeaths: readonly DeathEntry[] = [];
 
 /**
  * The deaths of a message, newest first. Whatever in a forged header is not a death is left out; missing details of one
  * are empty, its count 1.
  */
-export function deathsOf(headers: FieldTable | undefined): readonly XDeath[] {
+export function deathsOf(headers: FieldTable | undefined): readonly DeathEntry[] {
   const header = headers?.get('x-death');
   if (header?.type !== 'A') return noDeaths;
-  const deaths: XDeath[] = [];
+  const deaths: DeathEntry[] = [];
   for (const entry of header.value) {
     const death = entry.type === 'F' ? readDeath(entry.value) : undefined;
     if (death !== undefined) deaths.push(death);
@@ -69,7 +69,7 @@ export function stripDeaths(headers: FieldTable | undefined): FieldTable | undef
   return stripped;
 }
 
-function readDeath(entry: FieldTable): XDeath | undefined {
+function readDeath(entry: FieldTable): DeathEntry | undefined {
   const queue = text(entry.get('queue'));
   const reason = text(entry.get('reason'));
   if (queue === undefined || reason === undefined) return undefined;

@@ -1,11 +1,9 @@
 import { BaseRpcContext } from '@nestjs/microservices';
 import { addressOf, attemptOf, type BackendDelivery } from '../backend/index.js';
-import { deathsOf, type Message, type Properties, type XDeath } from '../message/index.js';
+import type { Message, Properties } from '../message/index.js';
+import { readDeaths, type XDeath } from '../streams/index.js';
 import { plainTableOf, type Plain } from '../topology/index.js';
 import { dlxHeaders } from './headers.js';
-
-/** One entry of the history of deaths, its time as a date. */
-export type ContextDeath = Omit<XDeath, 'time'> & { readonly time: Date };
 
 /**
  * The routing key a message was published with, also after it came back from a wait queue: there the default exchange
@@ -18,7 +16,7 @@ export function patternOf(message: Message, queue: string): string {
 /** What a handler may know about its message, by `@Ctx()`. Everything is worked out when it is asked for. */
 export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #headers: Readonly<Record<string, Plain>> | undefined;
-  #deaths: readonly ContextDeath[] | undefined;
+  #deaths: readonly XDeath[] | undefined;
   #failed = false;
   #failure: unknown;
   #hooked = false;
@@ -50,11 +48,8 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   }
 
   /** The history of deaths, newest first. */
-  get deaths(): readonly ContextDeath[] {
-    return (this.#deaths ??= deathsOf(this.properties.headers).map((death) => ({
-      ...death,
-      time: new Date(death.time),
-    })));
+  get deaths(): readonly XDeath[] {
+    return (this.#deaths ??= readDeaths(this.properties.headers));
   }
 
   /** 1 the first time this handler's queue delivers the message, one more after every failure. */

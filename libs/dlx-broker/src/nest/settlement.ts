@@ -106,7 +106,7 @@ export class Settlement {
   ): void {
     const plan = planned.retry!;
     const hopeless = planned.handler.settings.notRetried.some((type) => error instanceof type);
-    let outcome: RetryOutcome | undefined;
+    let outcome: RetryOutcome | undefined = undefined;
     let ended: { readonly failure: Error | undefined } | undefined;
     // The end may come before the outcome is returned (embedded), or long after it (a broker elsewhere).
     const finish = (): void => {

@@ -1,17 +1,12 @@
 import { addressOf, failuresOf, park, redrive, redrivesOf, retryIn, workQueueOf } from '../backend/index.js';
 import type { Address, BackendDelivery, Done } from '../backend/index.js';
-import { deathsOf, emptyTable, firstDeathOf } from '../message/index.js';
-import type { FieldTable, Properties, XDeath } from '../message/index.js';
+import { emptyTable, firstDeathOf } from '../message/index.js';
+import type { FieldTable, Properties } from '../message/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
 import { LetterSettledError } from './letter-errors.js';
 import { readPayload, type Undecodable } from './payload.js';
 import type { WaitRooms } from './wait-rooms.js';
-
-/** One entry of `x-death`: all deaths of a message in one queue for one reason. */
-export interface LetterDeath extends Omit<XDeath, 'time'> {
-  /** When it first died there for that reason, to the second. */
-  readonly time: Date;
-}
+import { readDeaths, type XDeath } from './x-death.js';
 
 /** What a letter needs of the stream it came from. */
 export interface LetterHost {
@@ -37,7 +32,7 @@ export class DeadLetter<T = unknown> {
   #state: 'open' | 'pending' | 'settled' = 'open';
   #left = false;
   #payload: { readonly value: T | Undecodable } | undefined;
-  #deaths: readonly LetterDeath[] | undefined;
+  #deaths: readonly XDeath[] | undefined;
 
   /** Made by {@link DeadLetters.from}. */
   constructor(delivery: BackendDelivery, host: LetterHost) {
@@ -73,13 +68,12 @@ export class DeadLetter<T = unknown> {
   }
 
   /** Its deaths, the latest first (rule H7). Empty when it was parked: see `failures` and the `dlx-` headers. */
-  get deaths(): readonly LetterDeath[] {
-    this.#deaths ??= deathsOf(this.headers).map((death) => ({ ...death, time: new Date(death.time) }));
-    return this.#deaths;
+  get deaths(): readonly XDeath[] {
+    return (this.#deaths ??= readDeaths(this.headers));
   }
 
   /** Its first death since it was last published (rule H8): after a retry that of the wait queue, see `workQueue`. */
-  get firstDeath(): LetterDeath | undefined {
+  get firstDeath(): XDeath | undefined {
     const first = firstDeathOf(this.headers);
     const named = this.deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason);
     return named ?? this.deaths.at(-1);

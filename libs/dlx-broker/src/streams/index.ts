@@ -8,3 +8,4 @@ export * from './retry-with-backoff.js';
 export * from './where-decoded.js';
 export * from './where-reason.js';
 export * from './where.js';
+export { readDeaths, type XDeath } from './x-death.js';

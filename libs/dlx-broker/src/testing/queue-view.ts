@@ -1,5 +1,5 @@
 import type { Queue } from '../broker/index.js';
-import { deathsOf, type FieldTable, emptyTable, type Properties, type XDeath } from '../message/index.js';
+import { deathsOf, type FieldTable, emptyTable, type Properties, type DeathEntry } from '../message/index.js';
 import { readPayload } from '../streams/index.js';
 
 /** A message that waits in a queue, as a test looks at it. */
@@ -12,7 +12,7 @@ export interface WaitingMessage {
   readonly properties: Properties;
   readonly headers: FieldTable;
   /** The latest first (rule H7). */
-  readonly deaths: readonly XDeath[];
+  readonly deaths: readonly DeathEntry[];
   readonly redelivered: boolean;
   /** When it expires in this queue, in milliseconds since 1970; undefined for never. */
   readonly expiresAt: number | undefined;
