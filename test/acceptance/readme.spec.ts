@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, expect, it, vi } from 'vitest';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const example = readFileSync(new URL('./first-handler.ts', import.meta.url), 'utf8');
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const readme = read('README.md');
+const example = read('test/acceptance/first-handler.ts');
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -29,8 +30,29 @@ it('the first handler sees its message die, and why', async () => {
   await (await create.mock.results[0]!.value)?.close();
 });
 
-it('every page the README links to is there', () => {
-  const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, path]) => path!);
-  expect(links.length).toBeGreaterThan(10);
-  expect(links.filter((path) => !existsSync(new URL(`../../${path}`, import.meta.url)))).toEqual([]);
+const concepts = ['getting-started', 'dead-lettering', 'retry', 'testing', 'decorators', 'transport'];
+const pages = ['README.md', 'apps/sample-retry/README.md', 'apps/sample-orders/README.md'].concat(
+  concepts.map((page) => `docs/${page}.md`),
+);
+
+it.each(pages)('what %s links to is there', (page) => {
+  const links = [...read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, path]) => path!);
+  const base = new URL(`../../${page}`, import.meta.url);
+  expect(links.filter((path) => !existsSync(new URL(path, base)))).toEqual([]);
+});
+
+it('every option of the module stands in docs/getting-started.md', () => {
+  const [, known = ''] = /const known[^=]*= \[([^\]]*)\]/.exec(read('libs/dlx-broker/src/nest/options.ts')) ?? [];
+  const options = [...known.matchAll(/'(\w+)'/g)].map(([, option]) => option!);
+  expect(options.length).toBeGreaterThan(10);
+  const page = read('docs/getting-started.md');
+  expect(options.filter((option) => !page.includes(`\`${option}\``))).toEqual([]);
+});
+
+it('every decorator of the package stands in the README', () => {
+  const all = read('libs/dlx-broker/src/nest/decorators/index.ts');
+  const files = [...all.matchAll(/'\.\/([\w-]+)\.js'/g)].map(([, file]) => file!).filter((file) => file !== 'table');
+  const names = files.map((file) => file.replace(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase()));
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !readme.includes(`@${name}`))).toEqual([]);
 });
