@@ -37,6 +37,40 @@ export const fuzzFoundCases: readonly Case[] = [
       await attempt(channel.bindQueue('none', 'nowhere')),
       await attempt((await session.channel()).bindExchange('none', 'nowhere')),
     ],
-    [soft(404, '50.20', "no exchange 'nowhere' in vhost 'V'"), soft(404, '40.30', "no exchange 'nowhere' in vhost 'V'")],
+    [
+      soft(404, '50.20', "no exchange 'nowhere' in vhost 'V'"),
+      soft(404, '40.30', "no exchange 'nowhere' in vhost 'V'"),
+    ],
+  ),
+  contract(
+    'rule J4: a rejection makes room before its dead letter arrives, also in the same queue',
+    async (session, channel) => {
+      const values = { 'x-dead-letter-exchange': 'dlx', 'x-max-length': 1, 'x-overflow': 'reject-publish-dlx' };
+      await channel.declareExchange('dlx', 'fanout');
+      await channel.declareQueue('q', { arguments: args(values) });
+      await channel.bindQueue('q', 'dlx');
+      await channel.qos(1);
+      const consumer = await channel.consume('q');
+      await send(channel, 'q', 'a', 'b');
+      await session.settle();
+      await channel.reject(1, false);
+      await session.settle();
+      return [bodies(consumer.messages), bodies(await session.drain('q'))];
+    },
+    [['a', 'b'], ['a']],
+  ),
+  contract(
+    'rule C6: what returns to a quorum queue is offered to its consumers before the limit is looked at',
+    async (session, channel) => {
+      const values = args({ ...quorum, 'x-max-length': 0 });
+      await channel.declareQueue('q', { durable: true, arguments: values });
+      const consumer = await channel.consume('q');
+      await send(channel, 'q', 'a');
+      await session.settle();
+      await channel.reject(1, true);
+      await session.settle();
+      return bodies(consumer.messages);
+    },
+    ['a', 'a'],
   ),
 ];

@@ -114,12 +114,6 @@ export class Agenda {
 
   #work(now: number): void {
     while (this.#steps > 0) {
-      const letter = this.dead.shift();
-      if (letter !== undefined) {
-        this.carry(letter, now);
-        this.#steps--;
-        continue;
-      }
       const chore = this.#chores.first();
       if (chore !== undefined) {
         const limit = this.#steps;
@@ -128,12 +122,19 @@ export class Agenda {
         this.#steps -= steps;
         continue;
       }
+      // A queue comes to rest before what died in it arrives anywhere, also if that is the same queue.
       const queue = this.#queues.shift();
-      if (queue === undefined) return;
-      queue.attended = false;
-      const steps = queue.attend(now, this.#steps);
-      if (steps >= this.#steps) this.attend(queue);
-      this.#steps -= steps;
+      if (queue !== undefined) {
+        queue.attended = false;
+        const steps = queue.attend(now, this.#steps);
+        if (steps >= this.#steps) this.attend(queue);
+        this.#steps -= steps;
+        continue;
+      }
+      const letter = this.dead.shift();
+      if (letter === undefined) return;
+      this.carry(letter, now);
+      this.#steps--;
     }
     if (this.#isBusy) this.#resumeLater();
   }

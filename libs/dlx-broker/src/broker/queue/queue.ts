@@ -177,14 +177,15 @@ export class Queue {
   }
 
   /**
-   * Brings the queue to rest: limits, then expiry, then deliveries, as RabbitMQ does after a requeue.
+   * Brings the queue to rest: limits, then expiry, then deliveries, as RabbitMQ does after a requeue; a quorum queue
+   * delivers first and then looks whether it is too long (rule C6).
    * @param limit steps at most
    * @returns steps taken; as many as the limit when there may be more to do
    */
   attend(now: number, limit: number): number {
     if (this.deleted) return 0;
-    let steps = this.#bounded ? this.#dropHead(now, limit) : 0;
-    if (steps < limit) this.#shortening = false;
+    const shortensFirst = this.declared.type === 'classic';
+    let steps = shortensFirst ? this.#shorten(now, limit) : 0;
     steps += this.#expireHeads(now, limit - steps);
     while (steps < limit && this.#ready.length > 0) {
       const taker = this.consumers.count > 0 ? this.consumers.next() : undefined;
@@ -194,6 +195,7 @@ export class Queue {
       taker.take(entry);
       steps += 1 + this.#expireHeads(now, limit - steps);
     }
+    if (!shortensFirst) steps += this.#shorten(now, limit - steps);
     this.#arm();
     return steps;
   }
@@ -301,6 +303,12 @@ export class Queue {
     if (this.#settings.deadLetterExchange === undefined) return;
     // Rule C8: the refused message dies without ever having been in the queue.
     this.#die(new Entry(message, 0, 0), 'maxlen', now);
+  }
+
+  #shorten(now: number, limit: number): number {
+    const steps = this.#bounded ? this.#dropHead(now, limit) : 0;
+    if (steps < limit) this.#shortening = false;
+    return steps;
   }
 
   #dropHead(now: number, limit: number): number {
