@@ -100,10 +100,19 @@ export const avoided: readonly Avoided[] = [
     applies: ({ events, consumers }) =>
       events.some(
         ({ kind, entry, queue }) =>
-          kind === 'returned' &&
+          (kind === 'died' || kind === 'settled') &&
           entry.returns > (queue.settings.deliveryLimit ?? Infinity) &&
           consumers.some(({ queue: name, prefetch }) => name === queue.name && prefetch > 0),
       ),
+  },
+  {
+    name: 'W6',
+    why: '3.10.8 dead-letters the heads that one message pushes out of a quorum queue in the reverse order',
+    applies: ({ events }) =>
+      events.some((event, index) => {
+        const next = events[index + 1];
+        return isQuorumOverflow(event) && next?.queue === event.queue && isQuorumOverflow(next);
+      }),
   },
 ];
 
@@ -129,6 +138,9 @@ function sourceOf({ entry: { message } }: Event): string {
   if (!message.hasDied) return 'client';
   return `queue ${pairsOf(message.properties.headers?.get('x-death'))[0]?.queue}`;
 }
+
+const isQuorumOverflow = ({ letter, queue }: Event): boolean =>
+  letter?.reason === 'maxlen' && queue.declared.type === 'quorum';
 
 const isBounded = ({ settings }: Queue): boolean =>
   settings.maxLength !== undefined || settings.maxLengthBytes !== undefined;

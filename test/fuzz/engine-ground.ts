@@ -14,7 +14,7 @@ import type { Ground } from './world.js';
 
 /** Something that happened inside, which no client sees: the generator judges by it what is a race. */
 export interface Event {
-  readonly kind: 'enqueued' | 'returned' | 'died';
+  readonly kind: 'enqueued' | 'returned' | 'died' | 'settled';
   readonly time: number;
   readonly queue: Queue;
   readonly entry: Entry;
@@ -76,7 +76,8 @@ export class EngineGround implements Ground {
   #journal(): Journal {
     return {
       changed: () => undefined,
-      settled: () => undefined,
+      settled: (queue, entry) => this.#note('settled', queue, entry),
+      delivered: () => undefined,
       enqueued: (queue, entry) => this.#note('enqueued', queue, entry),
       returned: (queue, entry) => this.#note('returned', queue, entry),
       commit: (synced) => synced?.(),

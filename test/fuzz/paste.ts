@@ -45,6 +45,8 @@ function lookAt(last: Step, rabbitmq: Shown, engine: Shown): { code: string[]; e
     code.push(`const got = await ${lineOf(last).replace(/^const \w+ = await /, '')};`);
     looks.push('got: got?.body');
     expected['got'] = (outcome as { body?: string }).body;
+  } else if (last.do === 'publish' || last.do === 'consume') {
+    code.push(`${lineOf(last)};`, 'await session.settle();');
   } else {
     code.push(
       `const outcome = await attempt(${lineOf(last).replace(/^(const \w+ = )?await /, '')});`,
