@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import type { TlsOptions } from '../amqp/index.js';
+import type { ServeOptions } from '../serve.js';
+import type { Config } from './config-file.js';
+import { Refusal } from './refusal.js';
+import { type LogLevel, parseAddress, parseLogLevel, parseProfile } from './values.js';
+
+/** The options of the command line, by their long names in camel case. */
+export interface Flags {
+  readonly amqp?: string;
+  readonly http?: string;
+  readonly data?: string;
+  readonly config?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsCa?: string;
+  readonly rabbitmq?: string;
+  readonly logLevel?: string;
+}
+
+export interface Settings {
+  readonly serve: ServeOptions;
+  readonly logLevel: LogLevel;
+}
+
+/** What is still to come: asking for it must not look as if it worked. */
+const notYet = { http: 'the management API', data: 'durable storage' } as const;
+
+/** Joins command line and configuration file; the command line goes before. @throws Refusal */
+export function settingsOf(flags: Flags, config: Config): Settings {
+  const given = { ...config, ...flags };
+  for (const [name, what] of Object.entries(notYet)) {
+    if (name in given) throw new Refusal(`--${name} is not available yet: ${what} is still being built`);
+  }
+  const { amqp, rabbitmq, virtualHosts, users, limits, logLevel } = given;
+  const tls = tlsOf(given);
+  return {
+    logLevel: parseLogLevel(logLevel ?? 'info', '--log-level'),
+    serve: {
+      amqp: parseAddress(amqp ?? '127.0.0.1:5672', '--amqp'),
+      ...(rabbitmq !== undefined && { rabbitmq: parseProfile(rabbitmq, '--rabbitmq') }),
+      ...(tls && { tls }),
+      ...(virtualHosts && { virtualHosts }),
+      ...(users && { users }),
+      ...(limits && { limits }),
+    },
+  };
+}
+
+function tlsOf({ tlsCert, tlsKey, tlsCa }: Flags): TlsOptions | undefined {
+  if (tlsCert === undefined && tlsKey === undefined && tlsCa === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) throw new Refusal('TLS needs both --tls-cert and --tls-key');
+  const cert = read(tlsCert, '--tls-cert');
+  const key = read(tlsKey, '--tls-key');
+  return { cert, key, ...(tlsCa !== undefined && { ca: read(tlsCa, '--tls-ca') }) };
+}
+
+function read(file: string, where: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Refusal(`${where} cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,32 @@
+import { isIP } from 'node:net';
+import type { ProfileName } from '../broker/index.js';
+import { Refusal } from './refusal.js';
+
+/** How much is told on standard error. */
+export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+const profileNames: readonly ProfileName[] = ['3.10', '4'];
+
+/** @param where the option or key it was given as, for the error @throws Refusal */
+export function parseAddress(text: string, where: string): { readonly host: string; readonly port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  if (host === undefined || port > 65_535 || (match?.[1] !== undefined && isIP(host) !== 6)) {
+    throw new Refusal(`${where} must be HOST:PORT, such as 127.0.0.1:5672 or [::1]:5672, but is '${text}'`);
+  }
+  return { host, port };
+}
+
+/** @throws Refusal */
+export const parseLogLevel = (text: string, where: string): LogLevel => oneOf(logLevels, text, where);
+
+/** @throws Refusal */
+export const parseProfile = (text: string, where: string): ProfileName => oneOf(profileNames, text, where);
+
+function oneOf<T extends string>(known: readonly T[], text: string, where: string): T {
+  const found = known.find((one) => one === text);
+  if (found === undefined) throw new Refusal(`${where} must be one of ${known.join(', ')}, but is '${text}'`);
+  return found;
+}

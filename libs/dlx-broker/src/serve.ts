@@ -1,0 +1,73 @@
+import { hashPassword, type Limits, listen, type Listener, type TlsOptions } from './amqp/index.js';
+import { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
+import { Broker, type Permissions, type ProfileName } from './broker/index.js';
+
+/** Somebody who may log in. */
+export interface ServedUser {
+  readonly name: string;
+  readonly password: string;
+  readonly tags?: readonly string[];
+  /** By virtual host; without any the user cannot enter one. */
+  readonly permissions?: Readonly<Record<string, Permissions>>;
+}
+
+/** What it takes to serve; everything has a default. */
+export interface ServeOptions {
+  readonly amqp?: { readonly host: string; readonly port: number };
+  readonly tls?: TlsOptions;
+  /** Which RabbitMQ it behaves like. */
+  readonly rabbitmq?: ProfileName;
+  /** Beside `/`. */
+  readonly virtualHosts?: readonly string[];
+  /** Unless told, `guest` with the password `guest`, who may do everything, but only from this machine. */
+  readonly users?: readonly ServedUser[];
+  readonly limits?: Partial<Limits>;
+  /** Hears of faults of our own. */
+  readonly log?: (error: unknown) => void;
+}
+
+/** A broker on its own, and how it is reached. */
+export interface Served {
+  readonly broker: Broker;
+  readonly amqp: Listener;
+  /** Tells all clients to go (320) and ends. */
+  close(): Promise<void>;
+}
+
+const everything: Permissions = { configure: '.*', write: '.*', read: '.*' };
+const guest: ServedUser = {
+  name: 'guest',
+  password: 'guest',
+  tags: ['administrator'],
+  permissions: { '/': everything },
+};
+
+/** Puts a broker together and opens its port. @throws what the system says when the port cannot be had */
+export async function serve(options: ServeOptions = {}): Promise<Served> {
+  const { rabbitmq, tls, limits, log, amqp = {} } = options;
+  const broker = new Broker({
+    clock: new SystemClock(),
+    names: randomNames,
+    patterns: policyPatterns,
+    pace: turnPace,
+    ...(rabbitmq && { rabbitmq }),
+  });
+  for (const name of options.virtualHosts ?? []) broker.addVirtualHost(name);
+  for (const user of options.users ?? [guest]) addUser(broker, user);
+  const listener = await listen(broker, {
+    ...amqp,
+    ...(tls && { tls }),
+    ...(limits && { limits }),
+    ...(log && { log }),
+  });
+  const close = async (): Promise<void> => {
+    await listener.close();
+    broker.close();
+  };
+  return { broker, amqp: listener, close };
+}
+
+function addUser({ access }: Broker, { name, password, tags = [], permissions = {} }: ServedUser): void {
+  access.setUser(name, { tags, passwordHash: hashPassword(password) });
+  for (const [vhost, rights] of Object.entries(permissions)) access.setPermissions(name, vhost, rights);
+}

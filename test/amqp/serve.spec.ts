@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import amqplib from 'amqplib';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+
+const library = resolve(import.meta.dirname, '../../libs/dlx-broker');
+const command = join(library, 'bin/dlx-broker.js');
+const isBuilt = existsSync(join(library, 'dist/cli/main.js'));
+if (!isBuilt && process.env['CI'] === undefined) console.warn('SKIPPED: dlx-broker serve: the library is not built');
+
+const folder = mkdtempSync(join(tmpdir(), 'serve-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Run {
+  readonly process: ChildProcess;
+  /** What it says until it is ready or ends. */
+  readonly ready: Promise<string>;
+  readonly ended: Promise<{ readonly code: number | null; readonly errors: string }>;
+}
+
+const runs: Run[] = [];
+afterEach(() => runs.splice(0).forEach((run) => run.process.kill('SIGKILL')));
+
+function serve(...args: string[]): Run {
+  const child = spawn(process.execPath, [command, 'serve', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  let errors = '';
+  child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()));
+  const ended = new Promise<{ code: number | null; errors: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, errors })),
+  );
+  const ready = new Promise<string>((resolve) => {
+    child.stdout.on('data', (bytes: Buffer) => {
+      output += bytes.toString();
+      if (output.includes('\n')) resolve(output);
+    });
+    child.once('close', () => resolve(output));
+  });
+  const run = { process: child, ready, ended };
+  runs.push(run);
+  return run;
+}
+
+function config(text: string): string {
+  const file = join(folder, `config-${Math.floor(performance.now() * 1000)}.yaml`);
+  writeFileSync(file, text);
+  return file;
+}
+
+describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve', () => {
+  it('says where it listens in one line, serves, and tells its clients when it is told to stop', async () => {
+    const run = serve('--amqp', '127.0.0.1:0');
+    const line = await run.ready;
+    expect(line).toMatch(/^dlx-broker ready amqp=127\.0\.0\.1:[0-9]+\n$/);
+    const connection = await amqplib.connect(`amqp://${line.trim().split('=')[1]}`);
+    const closed = new Promise<Error>((resolve) => connection.on('close', resolve));
+    run.process.kill('SIGTERM');
+    expect((await closed).message).toContain('320');
+    expect((await run.ended).code).toBe(0);
+  });
+
+  it('takes users, virtual hosts and the version from a file', async () => {
+    const rights = '{ configure: ".*", write: ".*", read: ".*" }';
+    const users = `users:\n  - { name: ada, password: secret, permissions: { /orders: ${rights} } }\n`;
+    const file = config(`amqp: 127.0.0.1:0\nrabbitmq: '4'\nlogLevel: error\nvirtualHosts: [/orders]\n${users}`);
+    const [, address] = (await serve('--config', file).ready).trim().split('=');
+    const connection = await amqplib.connect(`amqp://ada:secret@${address}/%2Forders`);
+    const properties = (connection as unknown as { connection: { serverProperties: { version: string } } }).connection;
+    expect(properties.serverProperties.version).toMatch(/^4\./);
+    await connection.close();
+    await expect(amqplib.connect(`amqp://guest:guest@${address}`)).rejects.toThrow('ACCESS_REFUSED');
+  });
+
+  it.each<[string, string[], string]>([
+    [
+      'a bad address',
+      ['--amqp', 'nowhere'],
+      "--amqp must be HOST:PORT, such as 127.0.0.1:5672 or [::1]:5672, but is 'nowhere'",
+    ],
+    ['an unknown version', ['--rabbitmq', '5'], "--rabbitmq must be one of 3.10, 4, but is '5'"],
+    [
+      'a level nobody knows',
+      ['--log-level', 'loud'],
+      "--log-level must be one of error, warn, info, debug, but is 'loud'",
+    ],
+    ['half of TLS', ['--tls-cert', 'cert.pem'], 'TLS needs both --tls-cert and --tls-key'],
+    ['storage', ['--data', 'there'], '--data is not available yet: durable storage is still being built'],
+    [
+      'the management API',
+      ['--http', ':15672'],
+      '--http is not available yet: the management API is still being built',
+    ],
+  ])('refuses %s with one line and exit code 2', async (_, args, line) => {
+    expect(await serve(...args).ended).toEqual({ code: 2, errors: `dlx-broker: ${line}\n` });
+  });
+
+  it.each<[string, string, string]>([
+    ['an unknown key', 'amqq: 1', ": unknown key 'amqq' (known: "],
+    [
+      'a number where a text belongs',
+      'rabbitmq: 3.10',
+      ": rabbitmq must be a text such as '3.10' or '4', in quotes, but is 3.1",
+    ],
+    ['a user without a password', 'users: [{ name: ada }]', ': users[0]: password is missing'],
+    ['a broken file', 'users: [', ' is neither JSON nor YAML: '],
+    ['__proto__', '{ "__proto__": {} }', ": unknown key '__proto__'"],
+  ])('refuses %s in the file, and says where', async (_, text, part) => {
+    const { code, errors } = await serve('--config', config(text)).ended;
+    expect(code).toBe(2);
+    expect(errors).toContain(part);
+    expect(errors.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('refuses a port that is taken', async () => {
+    const [, address] = (await serve('--amqp', '127.0.0.1:0').ready).trim().split('=');
+    const taken = `dlx-broker: the port ${address} is taken\n`;
+    expect(await serve('--amqp', address as string).ended).toEqual({ code: 2, errors: taken });
+  });
+});
