@@ -25,14 +25,15 @@ export function enqueue(world: World, queue: ModelQueue, message: ModelMessage):
   return true;
 }
 
-/** Brings a queue to rest, or as near to it as some steps go: length, then time, then consumers. */
+/** Brings a queue to rest, or as near to it as some steps go: length, then time, then consumers; quorum: length last. */
 export function attend(world: World, queue: ModelQueue, steps = Infinity): void {
-  dropExcess(world, queue);
+  if (isClassic(queue)) dropExcess(world, queue);
   for (let left = steps; left > 0 && !isAtRest(world, queue); left--) {
     const next = shift(queue);
     if (isOver(world, next)) die(world, queue, next, 'expired');
     else handOut(world, queue, next);
   }
+  if (isAtRest(world, queue)) dropExcess(world, queue);
 }
 
 /** Whether nothing is to be done with the next message, if there is one. */

@@ -11,26 +11,21 @@ export function route(world: World, exchange: string, key: string): string[] {
 }
 
 /**
- * Finishes a command: deaths first, then one queue after the other. Rules say nothing about the order of the queues, nor
- * whether a timer that is late is overtaken by other work, so every way is tried.
+ * Finishes a command: queues come to rest, then what died in them arrives, one letter after the other. Rules say nothing
+ * about the order of several queues, nor whether a timer that is late is overtaken by other work, so every way is tried.
  * @returns the first outcome that satisfies `agrees`
  * @throws Mismatch when none does
  */
 export function finish(world: World, agrees: (world: World) => void): World {
-  while (world.dead.length > 0) carry(world, world.dead.shift() as Letter);
-  const choices = [...new Set([...world.marked, ...overdue(world)])];
-  if (choices.length === 0) {
-    agrees(world);
-    return world;
-  }
-  const ways = choices.map((name) => (here: World) => finish(attended(here, name), agrees));
-  if (world.slices) {
-    for (const name of choices) {
-      for (let steps = 1; steps <= largestBudget; steps++)
-        ways.push((here) => finish(begun(here, name, steps), agrees));
+  const ways: ((here: World) => World)[] = [];
+  if (world.marked.length === 0 && world.dead.length === 0) ways.push((here) => (agrees(here), here));
+  else if (world.marked.length === 0) ways.push((here) => finish(carried(here), agrees));
+  for (const name of new Set([...world.marked, ...overdue(world)])) {
+    ways.push((here) => finish(attended(here, name), agrees));
+    for (let steps = 1; world.slices && steps <= largestBudget; steps++) {
+      ways.push((here) => finish(begun(here, name, steps), agrees));
     }
   }
-  if (world.marked.length === 0) ways.unshift((here) => (agrees(here), here));
   let reason: unknown;
   for (const way of ways) {
     try {
@@ -54,7 +49,7 @@ function attended(world: World, name: string): World {
   return world;
 }
 
-/** With a pace a queue may be left after some steps, and what died so far goes on first. */
+/** With a pace a queue may be left after some steps, and another one comes first. */
 function begun(world: World, name: string, steps: number): World {
   const queue = queueOf(world, name)!;
   attend(world, queue, steps);
@@ -63,7 +58,8 @@ function begun(world: World, name: string, steps: number): World {
   return world;
 }
 
-function carry(world: World, { queue, message, reason }: Letter): void {
+function carried(world: World): World {
+  const { queue, message, reason } = world.dead.shift() as Letter;
   const { exchange, key = message.key } = queue.setup.deadLetters!;
   const name = queue.setup.name;
   const before = message.deaths.find((death) => death.queue === name && death.reason === reason);
@@ -77,6 +73,7 @@ function carry(world: World, { queue, message, reason }: Letter): void {
     if (isCycle(letter, target)) world.ledger.push({ id: message.id, why: 'cycle' });
     else enqueue(world, queueOf(world, target)!, letter);
   }
+  return world;
 }
 
 /** Rule I2. */

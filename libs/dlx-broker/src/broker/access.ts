@@ -1,5 +1,6 @@
 import { accessRefused } from './errors.js';
 import type { Matcher, Patterns } from './patterns.js';
+import type { TopologyChange } from './ports.js';
 
 export type Right = 'configure' | 'write' | 'read';
 export type AccessKind = 'queue' | 'exchange';
@@ -30,12 +31,15 @@ const cacheLimit = 1_000;
 /** Users, and what they may do where. */
 export class Access {
   readonly #patterns: Patterns;
+  readonly #report: (change: TopologyChange) => void;
   readonly #users = new Map<string, User>();
   /** By user, then virtual host. */
   readonly #grants = new Map<string, Map<string, Grant>>();
 
-  constructor(patterns: Patterns) {
+  /** @param report told of every change, after it */
+  constructor(patterns: Patterns, report: (change: TopologyChange) => void = () => {}) {
     this.#patterns = patterns;
+    this.#report = report;
   }
 
   user(name: string): User | undefined {
@@ -52,14 +56,18 @@ export class Access {
     { tags = [], passwordHash }: { readonly tags?: readonly string[]; readonly passwordHash?: string | undefined } = {},
   ): 'created' | 'changed' {
     const existed = this.#users.has(name);
-    this.#users.set(name, { name, tags, passwordHash });
+    const details = { name, tags, passwordHash };
+    this.#users.set(name, details);
+    this.#report({ kind: 'user', change: 'added', name, details });
     return existed ? 'changed' : 'created';
   }
 
   /** With all permissions; false when there is no such user. */
   deleteUser(name: string): boolean {
     this.#grants.delete(name);
-    return this.#users.delete(name);
+    const existed = this.#users.delete(name);
+    if (existed) this.#report({ kind: 'user', change: 'removed', name });
+    return existed;
   }
 
   /** @throws PatternError when a pattern is no regular expression; nothing has changed then */
@@ -69,12 +77,15 @@ export class Access {
     if (grants === undefined) this.#grants.set(user, (grants = new Map()));
     const existed = grants.has(vhost);
     grants.set(vhost, grant);
+    this.#report({ kind: 'permission', change: 'added', vhost, name: user, details: grant.permissions });
     return existed ? 'changed' : 'created';
   }
 
   /** False when there were none. */
   deletePermissions(user: string, vhost: string): boolean {
-    return this.#grants.get(user)?.delete(vhost) ?? false;
+    const existed = this.#grants.get(user)?.delete(vhost) ?? false;
+    if (existed) this.#report({ kind: 'permission', change: 'removed', vhost, name: user });
+    return existed;
   }
 
   permissions(user: string, vhost: string): UserPermissions | undefined {

@@ -33,7 +33,11 @@ export class Agenda {
   readonly #chores = new Deque<Chore>();
   readonly #queues = new Deque<Queue>();
   readonly #outputs = new Deque<Output>();
-  #unsynced: (() => void)[] = [];
+  readonly #unsynced = new Deque<() => void>();
+  /** Waiters are counted: up to which one they are told, said to the journal, known at all. */
+  #toldWaiter = 0;
+  #committedWaiter = 0;
+  #lastWaiter = 0;
   #depth = 0;
   #sending = false;
   #resuming = false;
@@ -95,6 +99,7 @@ export class Agenda {
 
   /** Runs `then` when everything said to the journal so far is safe. */
   whenSynced(then: () => void): void {
+    this.#lastWaiter++;
     this.#unsynced.push(then);
   }
 
@@ -169,11 +174,21 @@ export class Agenda {
     this.end(this.begin());
   };
 
+  /** What is safe makes all before it safe, so the waiters of several commits are told in one command. */
   #commit(journal: Journal): void {
-    const waiting = this.#unsynced;
-    this.#unsynced = [];
-    if (waiting.length === 0) return journal.commit(undefined);
-    journal.commit(() => this.batch(() => waiting.forEach((then) => then())));
+    if (this.#lastWaiter === this.#committedWaiter) return journal.commit(undefined);
+    const upTo = (this.#committedWaiter = this.#lastWaiter);
+    journal.commit(() => this.#tell(upTo));
+  }
+
+  #tell(upTo: number): void {
+    if (upTo <= this.#toldWaiter) return;
+    this.batch(() => {
+      while (this.#toldWaiter < upTo) {
+        this.#toldWaiter++;
+        (this.#unsynced.shift() as () => void)();
+      }
+    });
   }
 
   #askClock(): void {

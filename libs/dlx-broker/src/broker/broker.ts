@@ -5,7 +5,7 @@ import { AmqpError } from './errors.js';
 import { methods } from './methods.js';
 import type { Patterns } from './patterns.js';
 import { PolicyBook } from './policy-book.js';
-import type { Clock, ConnectionOutbox, Journal, Names, Pace } from './ports.js';
+import type { Clock, ConnectionOutbox, Journal, Names, Pace, TopologyChange } from './ports.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
 import { VirtualHost } from './virtual-host.js';
 
@@ -42,7 +42,7 @@ export class Broker {
   constructor(options: BrokerOptions) {
     this.#options = options;
     this.profile = profiles[options.rabbitmq ?? '3.10'];
-    this.access = new Access(options.patterns);
+    this.access = new Access(options.patterns, (change) => this.#report(change));
     this.#agenda = new Agenda(options.clock, options.pace, options.journal, (letter, now) =>
       (letter.queue.home as VirtualHost).carry(letter, now),
     );
@@ -65,7 +65,7 @@ export class Broker {
       policies: new PolicyBook(this.#options.patterns, this.profile),
     });
     this.#vhosts.set(name, vhost);
-    this.#options.journal?.changed({ kind: 'vhost', change: 'added', vhost: name, name });
+    this.#report({ kind: 'vhost', change: 'added', vhost: name });
     return vhost;
   }
 
@@ -79,7 +79,7 @@ export class Broker {
     this.#agenda.batch(() => {
       for (const queue of vhost.queues.values()) vhost.removeQueue(queue);
     });
-    this.#options.journal?.changed({ kind: 'vhost', change: 'removed', vhost: name, name });
+    this.#report({ kind: 'vhost', change: 'removed', vhost: name });
   }
 
   /** @throws 530 when there is no such virtual host */
@@ -124,5 +124,11 @@ export class Broker {
   /** Calls `then` as soon as all outputs so far are sent: an answer that must not overtake them. */
   afterOutputs(then: () => void): void {
     this.#agenda.batch(() => this.#agenda.output({ send: then }));
+  }
+
+  /** A command of its own. */
+  #report(change: TopologyChange): void {
+    const { journal } = this.#options;
+    if (journal !== undefined) this.#agenda.batch(() => journal.changed(change));
   }
 }

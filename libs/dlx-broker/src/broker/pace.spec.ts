@@ -30,6 +30,7 @@ class CountingJournal implements Journal {
   }
 
   changed(): void {}
+  delivered(): void {}
   enqueued(): void {
     this.count();
   }

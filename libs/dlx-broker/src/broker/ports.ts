@@ -1,7 +1,10 @@
-import type { Message } from '../message/index.js';
+import type { FieldTable, Message } from '../message/index.js';
+import type { Permissions, User } from './access.js';
 import type { AmqpError } from './errors.js';
+import type { ExchangeDeclared } from './exchange/exchange.js';
+import type { Policy } from './policy.js';
 import type { Entry } from './queue/entry.js';
-import type { Queue } from './queue/queue.js';
+import type { Queue, QueueDeclared } from './queue/queue.js';
 
 /** Time, lent to the core. All times are milliseconds since 1970. */
 export interface Clock {
@@ -36,27 +39,55 @@ export interface Pace {
  * and of classic ones only persistent messages (rule L1).
  */
 export interface Journal {
-  /** Exchanges, queues, bindings, policies and users: something of the topology of this virtual host changed. */
+  /** Something of the topology changed. What is declared by the broker itself in every virtual host is not told. */
   changed(change: TopologyChange): void;
   enqueued(queue: Queue, entry: Entry): void;
+  /** In somebody's hands, so redelivered if it ever comes again (rule L1); `settled` follows at once if no ack is due. */
+  delivered(queue: Queue, entry: Entry): void;
   /** Back in its queue; its `returns`, and perhaps its position, have changed. */
   returned(queue: Queue, entry: Entry): void;
   /** Gone from the queue. An entry with position 0 never was in it: the queue refused it. */
   settled(queue: Queue, entry: Entry): void;
   /**
-   * The end of a command, also of one that changed nothing. `synced`, if given, is called when all that was said so far is safe, at once or later: until
-   * then publisher confirms wait.
+   * The end of a command, also of one that changed nothing. `synced`, if given, is to be called when all that was said so
+   * far is safe, at once or later: until then publisher confirms wait. It speaks for all commits before it too, so of a
+   * group only the last need be called.
    */
   commit(synced: (() => void) | undefined): void;
 }
 
-/** A change of what is declared, as plain data. */
-export interface TopologyChange {
-  readonly kind: 'vhost' | 'exchange' | 'queue' | 'binding' | 'policy' | 'user' | 'permission';
-  readonly change: 'added' | 'removed';
+/**
+ * A change of what is declared, as plain data. What goes takes with it what depends on it, untold: a queue its messages
+ * and bindings, an exchange its bindings, a virtual host everything, a user all permissions.
+ */
+export type TopologyChange =
+  | { readonly kind: 'vhost'; readonly change: 'added'; readonly vhost: string }
+  | { readonly kind: 'vhost'; readonly change: 'removed'; readonly vhost: string }
+  | Changed<'exchange', ExchangeDeclared>
+  | Changed<'queue', QueueDeclared>
+  | Changed<'policy' | 'operator-policy', Policy>
+  | (Place & { readonly kind: 'binding'; readonly change: 'added'; readonly details: BindingDetails })
+  | (Place & { readonly kind: 'binding'; readonly change: 'removed'; readonly details: BindingDetails })
+  | { readonly kind: 'user'; readonly change: 'added'; readonly name: string; readonly details: User }
+  | { readonly kind: 'user'; readonly change: 'removed'; readonly name: string }
+  | (Place & { readonly kind: 'permission'; readonly change: 'added'; readonly details: Permissions })
+  | (Place & { readonly kind: 'permission'; readonly change: 'removed' });
+
+/** Of a permission, `name` is the user; of a binding, the exchange it begins at. */
+interface Place {
   readonly vhost: string;
   readonly name: string;
-  readonly details?: unknown;
+}
+
+type Changed<Kind, Details> =
+  | (Place & { readonly kind: Kind; readonly change: 'added'; readonly details: Details })
+  | (Place & { readonly kind: Kind; readonly change: 'removed' });
+
+export interface BindingDetails {
+  readonly to: 'queue' | 'exchange';
+  readonly destination: string;
+  readonly bindingKey: string;
+  readonly arguments: FieldTable;
 }
 
 /** A message on its way to a consumer. */

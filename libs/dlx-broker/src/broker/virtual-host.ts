@@ -18,7 +18,7 @@ import { Queue, type QueueDeclared, type QueueHome } from './queue/queue.js';
 import { ReplyAddresses } from './reply-addresses.js';
 import { Routing } from './routing.js';
 import type { Wakeups } from './wakeups.js';
-import type { PolicyRequest } from './policy.js';
+import type { Policies, PolicyRequest } from './policy.js';
 import type { PolicyBook } from './policy-book.js';
 
 /** What a virtual host gets from its broker. */
@@ -59,7 +59,7 @@ export class VirtualHost implements QueueHome {
     this.profile = parts.profile;
     this.policies = parts.policies;
     this.#access = parts.access;
-    for (const declared of predeclaredExchanges) this.addExchange(declared);
+    for (const declared of predeclaredExchanges) this.#makeExchange(declared);
   }
 
   get wakeups(): Wakeups {
@@ -133,11 +133,9 @@ export class VirtualHost implements QueueHome {
   }
 
   addExchange(declared: ExchangeDeclared): Exchange {
-    const exchange = new Exchange(declared, this.#router(declared));
-    this.exchanges.set(declared.name, exchange);
-    this.policies.applyToExchange(exchange);
-    this.journal?.changed({ kind: 'exchange', change: 'added', vhost: this.name, name: declared.name });
-    return exchange;
+    const { name } = declared;
+    this.journal?.changed({ kind: 'exchange', change: 'added', vhost: this.name, name, details: declared });
+    return this.#makeExchange(declared);
   }
 
   removeExchange(exchange: Exchange): void {
@@ -152,7 +150,7 @@ export class VirtualHost implements QueueHome {
     this.policies.nameOn(queue);
     this.queues.set(queue.name, queue);
     declared.owner?.exclusiveQueues.add(queue);
-    this.journal?.changed({ kind: 'queue', change: 'added', vhost: this.name, name: queue.name });
+    this.journal?.changed({ kind: 'queue', change: 'added', vhost: this.name, name: queue.name, details: declared });
     return queue;
   }
 
@@ -172,41 +170,51 @@ export class VirtualHost implements QueueHome {
 
   /** Makes or replaces a policy; it acts at once, also on messages that wait (rule F6). @throws PolicyError */
   setPolicy(name: string, request: PolicyRequest): 'created' | 'changed' {
-    return this.#changePolicies(name, 'added', () => this.policies.user.set(name, request));
+    return this.#changePolicies('policy', name, (policies) => policies.set(name, request));
   }
 
   /** False when there is none of that name. */
   deletePolicy(name: string): boolean {
-    return this.#changePolicies(name, 'removed', () => this.policies.user.delete(name));
+    return this.#changePolicies('policy', name, (policies) => policies.delete(name));
   }
 
   /** An upper bound set by whoever runs the broker (rule F12). @throws PolicyError */
   setOperatorPolicy(name: string, request: PolicyRequest): 'created' | 'changed' {
-    return this.#changePolicies(name, 'added', () => this.policies.operator.set(name, request));
+    return this.#changePolicies('operator-policy', name, (policies) => policies.set(name, request));
   }
 
   /** False when there is none of that name. */
   deleteOperatorPolicy(name: string): boolean {
-    return this.#changePolicies(name, 'removed', () => this.policies.operator.delete(name));
+    return this.#changePolicies('operator-policy', name, (policies) => policies.delete(name));
   }
 
-  #changePolicies<T>(name: string, change: 'added' | 'removed', make: () => T): T {
-    const result = make();
-    this.#applyPolicies();
-    this.journal?.changed({ kind: 'policy', change, vhost: this.name, name });
+  #changePolicies<T>(kind: 'policy' | 'operator-policy', name: string, make: (policies: Policies) => T): T {
+    const policies = kind === 'policy' ? this.policies.user : this.policies.operator;
+    const result = make(policies);
+    this.agenda.batch(() => {
+      const details = policies.get(name);
+      const where = { kind, vhost: this.name, name };
+      this.journal?.changed(details ? { ...where, change: 'added', details } : { ...where, change: 'removed' });
+      this.#applyPolicies();
+    });
     return result;
   }
 
   /** Puts the policies in force on everything there is, at once (rule F6). */
   #applyPolicies(): void {
-    this.agenda.batch(() => {
-      const now = this.agenda.clock.now();
-      for (const exchange of this.exchanges.values()) this.policies.applyToExchange(exchange);
-      for (const queue of this.queues.values()) {
-        this.policies.nameOn(queue);
-        queue.apply(this.policies.settingsOf(queue.declared), now);
-      }
-    });
+    const now = this.agenda.clock.now();
+    for (const exchange of this.exchanges.values()) this.policies.applyToExchange(exchange);
+    for (const queue of this.queues.values()) {
+      this.policies.nameOn(queue);
+      queue.apply(this.policies.settingsOf(queue.declared), now);
+    }
+  }
+
+  #makeExchange(declared: ExchangeDeclared): Exchange {
+    const exchange = new Exchange(declared, this.#router(declared));
+    this.exchanges.set(declared.name, exchange);
+    this.policies.applyToExchange(exchange);
+    return exchange;
   }
 
   #forget(source: Exchange, destination: Destination): void {

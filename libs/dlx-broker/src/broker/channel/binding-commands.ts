@@ -2,8 +2,10 @@ import type { FieldTable } from '../../message/index.js';
 import { withoutLineEnds } from '../declare-queue.js';
 import { notDefault } from '../declare-exchange.js';
 import { accessRefused, notImplemented, preconditionFailed } from '../errors.js';
-import type { Destination } from '../exchange/exchange.js';
+import { type Destination, Exchange } from '../exchange/exchange.js';
 import { exchangeTypes } from '../exchange/types.js';
+import type { TopologyChange } from '../ports.js';
+import type { VirtualHost } from '../virtual-host.js';
 import type { Channel } from './channel.js';
 
 export interface DeleteQueueOptions {
@@ -89,15 +91,28 @@ function bind(channel: Channel, destination: Destination, from: string, key: str
   const source = vhost.exchange(from);
   exchangeTypes.get(source.declared.type)?.checkBinding?.(args); // rule P8
   if (!source.bind(destination, key, args)) return;
-  vhost.journal?.changed({ kind: 'binding', change: 'added', vhost: vhost.name, name: from });
+  vhost.journal?.changed(changeOf('added', vhost, destination, from, key, args));
 }
 
 function unbind(channel: Channel, destination: Destination, from: string, key: string, args: FieldTable): void {
   const { vhost } = channel;
   const source = vhost.exchanges.get(from);
   if (source === undefined || !source.unbind(destination, key, args)) return;
-  vhost.journal?.changed({ kind: 'binding', change: 'removed', vhost: vhost.name, name: from });
+  vhost.journal?.changed(changeOf('removed', vhost, destination, from, key, args));
   vhost.bindingRemoved(source);
+}
+
+function changeOf(
+  change: 'added' | 'removed',
+  vhost: VirtualHost,
+  destination: Destination,
+  name: string,
+  bindingKey: string,
+  args: FieldTable,
+): TopologyChange {
+  const to = destination instanceof Exchange ? 'exchange' : 'queue';
+  const details = { to, destination: destination.name, bindingKey, arguments: args } as const;
+  return { kind: 'binding', change, vhost: vhost.name, name, details };
 }
 
 /** Rules P3 and N4: write on the destination, then read on the source. */

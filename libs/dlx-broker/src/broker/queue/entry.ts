@@ -13,3 +13,12 @@ export class Entry {
     readonly deadline: number,
   ) {}
 }
+
+/** Where a message stood that outlived the process (section L). */
+export interface Place {
+  readonly position: number;
+  readonly deadline: number;
+  readonly returns: number;
+  /** It was in somebody's hands. */
+  readonly delivered: boolean;
+}

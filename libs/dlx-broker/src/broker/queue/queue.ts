@@ -5,7 +5,8 @@ import type { Journal } from '../ports.js';
 import { Alarm, type Wakeups } from '../wakeups.js';
 import { Consumers, type Taker } from './consumers.js';
 import { DeadLetter } from './dead-letter.js';
-import { Entry } from './entry.js';
+import { Entry, type Place } from './entry.js';
+import { Lease } from './lease.js';
 import { exceeds, isBounded, overflowPolicies } from './overflow.js';
 import { PriorityList } from './priority-list.js';
 import type { QueueType } from './queue-types.js';
@@ -55,7 +56,7 @@ export class Queue {
   readonly #home: QueueHome;
   readonly #ready: Ready;
   readonly #headAlarm: Alarm;
-  #expiryAlarm: Alarm | undefined;
+  readonly #lease: Lease;
   #retained: Retained | undefined;
   #settings: QueueSettings;
   #bounded: boolean;
@@ -63,7 +64,6 @@ export class Queue {
   /** A policy came that the queue does not fit yet: the excess is dropped first (rule C14). */
   #shortening = false;
   #nextPosition = 1;
-  #lastUse: number;
 
   constructor(home: QueueHome, declared: QueueDeclared, settings: QueueSettings, now: number) {
     this.#home = home;
@@ -75,7 +75,8 @@ export class Queue {
     this.#settings = settings;
     this.#bounded = isBounded(settings);
     this.#refusesOverflow = overflowPolicies[settings.overflow].refuses;
-    this.#lastUse = now;
+    const timeToLive = (): number | undefined => (this.consumers.count > 0 ? undefined : this.#settings.expires);
+    this.#lease = new Lease(home.wakeups, timeToLive, () => home.drop(this));
     this.touch(now);
   }
 
@@ -107,6 +108,26 @@ export class Queue {
     this.#ready.each(visit);
   }
 
+  /**
+   * Puts a message back that outlived the process (section L): those never returned by position, then the others. Limits
+   * and deadlines act when the command is over (rule L2).
+   */
+  restore(message: Message, { position, deadline, returns, delivered }: Place, now: number): Entry {
+    const entry = new Entry(message, position, deadline);
+    entry.returns = returns;
+    this.#nextPosition = Math.max(this.#nextPosition, position + 1);
+    if (delivered) {
+      this.unacked++; // rule L1: whoever held it is lost
+      this.giveBack(entry, now, true);
+    } else if (returns === 0) {
+      this.#ready.push(entry);
+    } else {
+      this.#ready.giveBack(entry, this.declared.type === 'classic' ? 'original' : 'front');
+    }
+    this.#home.attend(this);
+    return entry;
+  }
+
   /** Takes a message, or refuses it: false (rules C3 to C8). */
   enqueue(message: Message, now: number): boolean {
     if (this.#bounded && this.#refusesOverflow && this.#wouldExceed(message)) {
@@ -116,13 +137,13 @@ export class Queue {
     const entry = new Entry(message, this.#nextPosition++, this.#deadline(message, now));
     const taker = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
     if (taker !== undefined) {
-      this.#journalEnqueue(entry);
-      this.unacked++;
+      this.#home.journal?.enqueued(this, entry);
+      this.#handedOut(entry);
       taker.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
       return true;
     }
     this.#ready.push(entry);
-    this.#journalEnqueue(entry);
+    this.#home.journal?.enqueued(this, entry);
     // While a policy's excess is still being dropped, this message waits for that, too.
     const dropped = this.#bounded && !this.#shortening && this.#dropHead(now, Infinity) > 0;
     if (dropped || (entry.deadline !== 0 && this.#ready.first() === entry)) this.#headChanged(now);
@@ -135,7 +156,7 @@ export class Queue {
     this.#expireHeads(now, Infinity);
     const entry = this.#ready.shift();
     if (entry === undefined) return undefined;
-    this.unacked++;
+    this.#handedOut(entry);
     this.#headChanged(now); // rule B5: at once
     return entry;
   }
@@ -163,9 +184,9 @@ export class Queue {
     this.unacked--;
     entry.returns++;
     const limit = this.#settings.deliveryLimit;
-    if (limit !== undefined && entry.returns > limit) {
-      this.#die(entry, 'delivery_limit', now); // rule D2
-    } else if (this.declared.type === 'classic') {
+    this.#home.attend(this);
+    if (limit !== undefined && entry.returns > limit) return this.#die(entry, 'delivery_limit', now); // rule D2
+    if (this.declared.type === 'classic') {
       this.#ready.giveBack(entry, 'original');
     } else {
       const to = limit === undefined && !lost ? 'back' : 'front'; // rule D5
@@ -173,7 +194,6 @@ export class Queue {
       this.#ready.giveBack(entry, to);
     }
     this.#home.journal?.returned(this, entry);
-    this.#home.attend(this);
   }
 
   /**
@@ -191,7 +211,7 @@ export class Queue {
       const taker = this.consumers.count > 0 ? this.consumers.next() : undefined;
       if (taker === undefined) break;
       const entry = this.#ready.shift() as Entry;
-      this.unacked++;
+      this.#handedOut(entry);
       taker.take(entry);
       steps += 1 + this.#expireHeads(now, limit - steps);
     }
@@ -216,13 +236,13 @@ export class Queue {
     this.#ready.clear();
     this.#retained?.clear();
     this.#home.wakeups.unset(this.#headAlarm);
-    if (this.#expiryAlarm !== undefined) this.#home.wakeups.unset(this.#expiryAlarm);
+    this.#lease.stop();
     return this.consumers.removeAll();
   }
 
   addConsumer(taker: Taker): void {
     this.consumers.add(taker);
-    if (this.#expiryAlarm !== undefined) this.#home.wakeups.unset(this.#expiryAlarm); // rule B12: a consumer stops the clock
+    this.#lease.stop();
     this.#home.attend(this);
   }
 
@@ -243,13 +263,7 @@ export class Queue {
 
   /** The queue was used: its own time to live starts anew (rule B12). */
   touch(now: number): void {
-    const { expires } = this.#settings;
-    if (expires === undefined) return;
-    this.#lastUse = now;
-    this.#expiryAlarm ??= new Alarm((rung) => this.#expireQueue(rung));
-    if (this.consumers.count === 0 && !this.#expiryAlarm.isSet) {
-      this.#home.wakeups.set(this.#expiryAlarm, now + expires);
-    }
+    if (this.#settings.expires !== undefined) this.#lease.touch(now);
   }
 
   /** A policy came, changed or went (rules F6, C14). Deadlines of waiting messages stay (rule B4). */
@@ -261,7 +275,7 @@ export class Queue {
     // Rule C14: the length takes effect before the overflow, so what was drop-head drops once more.
     if (this.#bounded && !overflowPolicies[before.overflow].refuses) this.#shortening = true;
     if (settings.expires !== before.expires) {
-      if (this.#expiryAlarm !== undefined) this.#home.wakeups.unset(this.#expiryAlarm);
+      this.#lease.stop();
       this.touch(now);
     }
     if (settings.deadLetterStrategy !== 'at-least-once') {
@@ -294,10 +308,6 @@ export class Queue {
     return exceeds(this.#settings, length + retained.count + 1, bytes + retained.bytes + message.body.length);
   }
 
-  #exceeds(): boolean {
-    return exceeds(this.#settings, this.#ready.length, this.#ready.bytes);
-  }
-
   #refuse(message: Message, now: number): void {
     if (!overflowPolicies[this.#settings.overflow].deadLettersRefused) return;
     if (this.#settings.deadLetterExchange === undefined) return;
@@ -314,7 +324,8 @@ export class Queue {
   #dropHead(now: number, limit: number): number {
     if (this.#refusesOverflow && !this.#shortening) return 0;
     let steps = 0;
-    for (; steps < limit && this.#exceeds(); steps++) this.#die(this.#ready.shift() as Entry, 'maxlen', now);
+    for (; steps < limit && exceeds(this.#settings, this.#ready.length, this.#ready.bytes); steps++)
+      this.#die(this.#ready.shift() as Entry, 'maxlen', now);
     return steps;
   }
 
@@ -345,28 +356,11 @@ export class Queue {
     }
   }
 
-  #expireQueue(now: number): void {
-    const { expires } = this.#settings;
-    if (expires === undefined || this.consumers.count > 0) return;
-    const due = this.#lastUse + expires;
-    if (due > now) this.#home.wakeups.set(this.#expiryAlarm as Alarm, due);
-    else this.#home.drop(this);
-  }
-
   #die(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
-    const { deadLetterExchange, deadLetterRoutingKey, deadLetterStrategy } = this.#settings;
+    const { deadLetterExchange, deadLetterRoutingKey: key, deadLetterStrategy } = this.#settings;
     if (deadLetterExchange === undefined) return this.#home.journal?.settled(this, entry); // rule A7
     const retained = deadLetterStrategy === 'at-least-once';
-    const letter = new DeadLetter(
-      this,
-      entry,
-      reason,
-      now,
-      deadLetterExchange,
-      deadLetterRoutingKey,
-      headers,
-      retained,
-    );
+    const letter = new DeadLetter(this, entry, reason, now, deadLetterExchange, key, headers, retained);
     if (retained) {
       this.#retained ??= new Retained(this.#home.wakeups, this.#home.dead, () => this.#home.attend(this));
       this.#retained.add(letter);
@@ -374,7 +368,8 @@ export class Queue {
     this.#home.dead.push(letter);
   }
 
-  #journalEnqueue(entry: Entry): void {
-    this.#home.journal?.enqueued(this, entry);
+  #handedOut(entry: Entry): void {
+    this.unacked++;
+    this.#home.journal?.delivered(this, entry);
   }
 }

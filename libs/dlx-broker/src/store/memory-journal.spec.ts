@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { Broker, type Channel, type Queue } from '../broker/index.js';
+import { deathsOf, int32, longstr, type Properties } from '../message/index.js';
+import { CountedNames } from '../testing/counted-names.js';
+import { listen, publishText } from '../testing/listener.js';
+import { ManualClock } from '../testing/manual-clock.js';
+import { MemoryJournal } from './memory-journal.js';
+
+const persistent: Properties = { deliveryMode: 2 };
+const toDead = new Map([
+  ['x-dead-letter-exchange', longstr('')],
+  ['x-dead-letter-routing-key', longstr('dead')],
+]);
+const quorum = new Map([['x-queue-type', longstr('quorum')]]);
+const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
+
+/** A broker on a journal; `crash` makes a new one of what is safe. */
+function arrange(later = false) {
+  const clock = new ManualClock();
+  const journal = new MemoryJournal(later);
+  const start = (): Broker => new Broker({ clock, journal, names: new CountedNames(), patterns });
+  const crash = (downtime = 0): Broker => {
+    clock.advance(0);
+    const reborn = start();
+    clock.advance(downtime);
+    journal.restore(reborn);
+    clock.advance(0);
+    return reborn;
+  };
+  return { clock, journal, broker: start(), crash };
+}
+
+const queueOf = (broker: Broker, name: string): Queue | undefined => broker.virtualHost('/').queues.get(name);
+
+function bodies(broker: Broker, name: string): string[] {
+  const all: string[] = [];
+  queueOf(broker, name)?.peek(({ message, returns }) => {
+    all.push(`${Buffer.from(message.body).toString()}${returns > 0 ? ' again' : ''}`);
+  });
+  return all;
+}
+
+const durable = (channel: Channel, name: string, args = new Map()): void =>
+  void channel.declareQueue(name, { durable: true, arguments: args });
+
+describe('after a restart', () => {
+  it('persistent messages of durable queues are there, all else is gone (rule L1)', () => {
+    const { broker, crash } = arrange();
+    const { channel } = listen(broker);
+    durable(channel, 'kept');
+    channel.declareQueue('transient');
+    channel.declareQueue('mine', { durable: true, exclusive: true });
+    for (const queue of ['kept', 'transient', 'mine']) {
+      publishText(channel, '', queue, 'two', persistent);
+      publishText(channel, '', queue, 'one', { deliveryMode: 1 });
+      publishText(channel, '', queue, 'none');
+    }
+    const reborn = crash();
+    expect(bodies(reborn, 'kept')).toEqual(['two']);
+    expect([...reborn.virtualHost('/').queues.keys()]).toEqual(['kept']);
+  });
+
+  it('headers and deaths are there, with the mode that dead-lettering kept (rule L1)', () => {
+    const { broker, crash } = arrange();
+    const { channel } = listen(broker);
+    durable(channel, 'dead');
+    durable(channel, 'work', toDead);
+    publishText(channel, '', 'work', 'a', { ...persistent, headers: new Map([['mine', int32(5)]]) });
+    publishText(channel, '', 'work', 'lost');
+    channel.get('work');
+    channel.get('work');
+    channel.nack(0, true, false);
+    const reborn = crash();
+    expect(bodies(reborn, 'dead')).toEqual(['a']);
+    queueOf(reborn, 'dead')?.peek(({ message }) => {
+      expect(message.properties.headers?.get('mine')).toEqual(int32(5));
+      expect(deathsOf(message.properties.headers)).toMatchObject([{ queue: 'work', reason: 'rejected', count: 1 }]);
+    });
+  });
+
+  it('unacked ones are back at their place, redelivered (rules L1, J3)', () => {
+    const { broker, crash } = arrange();
+    const { channel } = listen(broker);
+    durable(channel, 'q');
+    for (const body of ['1', '2', '3', '4', '5']) publishText(channel, '', 'q', body, persistent);
+    for (let got = 0; got < 4; got++) channel.get('q');
+    channel.ack(3);
+    channel.reject(1, true);
+    expect(bodies(crash(), 'q')).toEqual(['1 again', '2 again', '4 again', '5']);
+  });
+
+  it('what expired meanwhile is dead-lettered at start, the rest in its time (rule L2)', () => {
+    const { broker, clock, crash } = arrange();
+    const { channel } = listen(broker);
+    durable(channel, 'dead');
+    durable(channel, 'q', toDead);
+    publishText(channel, '', 'q', 'soon', { ...persistent, expiration: '10' });
+    publishText(channel, '', 'q', 'later', { ...persistent, expiration: '100' });
+    const reborn = crash(50);
+    expect(bodies(reborn, 'q')).toEqual(['later']);
+    expect(bodies(reborn, 'dead')).toEqual(['soon']);
+    clock.advance(49);
+    expect(bodies(reborn, 'q')).toEqual(['later']);
+    clock.advance(1);
+    expect(bodies(reborn, 'dead')).toEqual(['soon', 'later']);
+  });
+
+  it('a quorum queue has everything, and counts the loss of its consumer (rules L3, D2)', () => {
+    const { broker, crash } = arrange();
+    const { channel } = listen(broker);
+    durable(channel, 'dead');
+    durable(channel, 'q', new Map([...quorum, ...toDead, ['x-delivery-limit', int32(0)]]));
+    publishText(channel, '', 'q', 'held', persistent);
+    publishText(channel, '', 'q', 'transient');
+    channel.get('q');
+    const reborn = crash();
+    expect(bodies(reborn, 'q')).toEqual(['transient']);
+    expect(bodies(reborn, 'dead')).toEqual(['held']);
+  });
+
+  it('exchanges, bindings, policies, users and permissions are there; what was removed is not', () => {
+    const { broker, crash } = arrange();
+    const vhost = broker.addVirtualHost('v');
+    broker.addVirtualHost('gone');
+    broker.removeVirtualHost('gone');
+    const { channel } = listen(broker, { vhost: 'v' });
+    channel.declareExchange('x', { type: 'topic', durable: true });
+    channel.declareExchange('y', { type: 'fanout', durable: true });
+    channel.declareExchange('short-lived');
+    for (const name of ['q', 'deleted', 'unbound']) durable(channel, name);
+    channel.bindQueue('q', 'x', 'a.*', new Map([['n', int32(1)]]));
+    channel.bindQueue('unbound', 'x', 'b');
+    channel.unbindQueue('unbound', 'x', 'b');
+    channel.bindQueue('deleted', 'x', 'c');
+    channel.deleteQueue('deleted');
+    durable(channel, 'deleted');
+    channel.bindExchange('y', 'x', 'd');
+    vhost.setPolicy('p', { pattern: 'q', definition: { 'max-length': 3 }, priority: 2 });
+    vhost.setPolicy('other', { pattern: 'z', definition: { 'max-length': 4 } });
+    vhost.deletePolicy('other');
+    vhost.setOperatorPolicy('limit', { pattern: 'q', definition: { 'max-length': 2 } });
+    broker.access.setUser('ann', { tags: ['management'], passwordHash: 'h' });
+    broker.access.setPermissions('ann', 'v', { configure: '', write: 'x', read: '' });
+    broker.access.setUser('bob');
+    broker.access.deleteUser('bob');
+    const reborn = crash();
+    expect([...reborn.virtualHosts.keys()]).toEqual(['/', 'v']);
+    const again = reborn.virtualHost('v');
+    expect(again.exchanges.has('short-lived')).toBe(false);
+    const bindings = again.exchange('x').bindings();
+    expect(bindings.map(({ destination, bindingKey }) => `${destination.name} ${bindingKey}`)).toEqual([
+      'q a.*',
+      'y d',
+    ]);
+    expect(bindings[0]?.arguments).toEqual(new Map([['n', int32(1)]]));
+    expect(again.queues.get('q')?.settings.maxLength).toBe(2);
+    expect(again.policies.user.list()).toMatchObject([{ name: 'p', priority: 2 }]);
+    expect(reborn.access.users()).toEqual([{ name: 'ann', tags: ['management'], passwordHash: 'h' }]);
+    expect(reborn.access.permissions('ann', 'v')).toMatchObject({ write: 'x' });
+  });
+
+  it('twice in a row nothing changes', () => {
+    const { broker, crash } = arrange();
+    const { channel } = listen(broker);
+    durable(channel, 'q');
+    for (const body of ['1', '2', '3']) publishText(channel, '', 'q', body, persistent);
+    channel.get('q');
+    const once = bodies(crash(), 'q');
+    expect(bodies(crash(), 'q')).toEqual(once);
+    expect(once).toEqual(['1 again', '2', '3']);
+  });
+});
+
+describe('publisher confirms with a journal that is safe later', () => {
+  it('acks wait, nacks do not, and neighbours go as one (rules K1, K3)', () => {
+    const { broker, journal } = arrange(true);
+    const { channel, confirms } = listen(broker);
+    const two = new Map<string, ReturnType<typeof int32 | typeof longstr>>([
+      ['x-max-length', int32(3)],
+      ['x-overflow', longstr('reject-publish')],
+    ]);
+    durable(channel, 'q', two);
+    channel.confirmSelect();
+    for (const body of ['1', '2', '3', '4']) publishText(channel, '', 'q', body, persistent);
+    expect(confirms).toEqual(['nack 4']);
+    journal.sync();
+    expect(confirms).toEqual(['nack 4', 'ack 3 multiple']);
+    publishText(channel, '', 'q', '5', persistent);
+    expect(confirms.at(-1)).toBe('nack 5');
+  });
+
+  it('what promises nothing is acked at once', () => {
+    const { broker, journal } = arrange(true);
+    const { channel, confirms } = listen(broker);
+    channel.declareQueue('transient');
+    journal.sync();
+    channel.confirmSelect();
+    publishText(channel, '', 'transient', 'a', persistent);
+    publishText(channel, '', 'nowhere', 'b', persistent);
+    expect(confirms).toEqual(['ack 1', 'ack 2']);
+  });
+
+  it('what was confirmed is there after a crash, what was not may be lost', () => {
+    const { broker, journal, crash } = arrange(true);
+    const { channel, confirms } = listen(broker);
+    durable(channel, 'q');
+    channel.confirmSelect();
+    publishText(channel, '', 'q', 'safe', persistent);
+    journal.sync();
+    publishText(channel, '', 'q', 'unsafe', persistent);
+    expect(confirms).toEqual(['ack 1']);
+    expect(bodies(crash(), 'q')).toEqual(['safe']);
+  });
+});

@@ -1,0 +1,143 @@
+import type { Broker, Journal, Queue, TopologyChange, VirtualHost } from '../broker/index.js';
+import type { Message } from '../message/index.js';
+import { MemoryTopology } from './memory-topology.js';
+
+type Entry = Parameters<Journal['enqueued']>[1];
+
+/** A message as it will come back. */
+interface Kept {
+  readonly message: Message;
+  position: number;
+  readonly deadline: number;
+  returns: number;
+  delivered: boolean;
+}
+
+interface Batch {
+  readonly operations: readonly (() => void)[];
+  readonly synced: (() => void) | undefined;
+}
+
+/**
+ * A journal that outlives its broker, but not the process: for tests, and to show what a journal has to do. What was said
+ * becomes true with the commit, all of it together, and safe at once or by {@link sync}.
+ */
+export class MemoryJournal implements Journal {
+  readonly #topology = new MemoryTopology();
+  /** By virtual host, queue, and entry; in the order of arrival, returned ones in the order of their return. */
+  readonly #messages = new Map<string, Map<Entry, Kept>>();
+  #said: (() => void)[] = [];
+  #unsynced: Batch[] = [];
+
+  /** @param later nothing is safe until {@link sync} is called */
+  constructor(readonly later = false) {}
+
+  changed(change: TopologyChange): void {
+    this.#said.push(() => {
+      this.#topology.changed(change);
+      for (const place of this.#messages.keys()) if (!this.#topology.hasQueue(place)) this.#messages.delete(place);
+    });
+  }
+
+  enqueued(queue: Queue, entry: Entry): void {
+    if (!keeps(queue, entry)) return;
+    const { message, position, deadline } = entry;
+    this.#said.push(
+      () => void this.#of(queue).set(entry, { message, position, deadline, returns: 0, delivered: false }),
+    );
+  }
+
+  delivered(queue: Queue, entry: Entry): void {
+    if (keeps(queue, entry)) this.#change(queue, entry, (kept) => (kept.delivered = true));
+  }
+
+  returned(queue: Queue, entry: Entry): void {
+    if (!keeps(queue, entry)) return;
+    const { position, returns } = entry;
+    this.#said.push(() => {
+      const messages = this.#of(queue);
+      const kept = messages.get(entry);
+      messages.delete(entry);
+      if (kept !== undefined) messages.set(entry, { ...kept, position, returns, delivered: false });
+    });
+  }
+
+  settled(queue: Queue, entry: Entry): void {
+    if (keeps(queue, entry)) this.#said.push(() => void this.#of(queue).delete(entry));
+  }
+
+  commit(synced: (() => void) | undefined): void {
+    const operations = this.#said;
+    this.#said = [];
+    // Rule L1: what is not kept promises nothing, and waits for others only.
+    if (operations.length > 0 || this.#unsynced.length > 0) this.#unsynced.push({ operations, synced });
+    else synced?.();
+    if (!this.later) this.sync();
+  }
+
+  /** Everything committed is safe from now on, and those who waited are told, all in one. */
+  sync(): void {
+    const batches = this.#unsynced;
+    this.#unsynced = [];
+    for (const { operations } of batches) for (const operation of operations) operation();
+    batches.findLast(({ synced }) => synced !== undefined)?.synced?.();
+  }
+
+  /** How many commits a crash would lose now. */
+  get unsyncedCount(): number {
+    return this.#unsynced.length;
+  }
+
+  /**
+   * Brings all that is safe into a fresh broker, as after a crash: unsynced commits are lost (rules L1 to L3).
+   * @param broker may have this very journal, which then goes on with it
+   */
+  restore(broker: Broker): void {
+    this.#said = [];
+    this.#unsynced = [];
+    const saved = new Map(this.#messages);
+    broker.batch(() => {
+      this.#topology.restore(broker);
+      for (const [place, messages] of saved) {
+        const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
+        const home = broker.virtualHost(vhost);
+        const queue = home.queues.get(name);
+        this.#messages.delete(place);
+        if (queue !== undefined) this.#refill(home, queue, [...messages.values()]);
+      }
+    });
+  }
+
+  #refill(home: VirtualHost, queue: Queue, all: readonly Kept[]): void {
+    const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
+    const fresh = all.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
+    const returned = all.filter(({ returns, delivered }) => returns > 0 && !delivered);
+    const unacked = all.filter(({ delivered }) => delivered).sort(byPosition);
+    const messages = this.#of(queue);
+    for (const kept of [...fresh, ...returned, ...unacked]) {
+      const entry = queue.restore(kept.message, kept, home.agenda.clock.now());
+      messages.set(entry, { ...kept, returns: entry.returns, delivered: false });
+    }
+  }
+
+  #change(queue: Queue, entry: Entry, change: (kept: Kept) => void): void {
+    this.#said.push(() => {
+      const kept = this.#of(queue).get(entry);
+      if (kept !== undefined) change(kept);
+    });
+  }
+
+  #of(queue: Queue): Map<Entry, Kept> {
+    const place = MemoryTopology.placeOf(queue.home.name, queue.name);
+    let messages = this.#messages.get(place);
+    if (messages === undefined) this.#messages.set(place, (messages = new Map()));
+    return messages;
+  }
+}
+
+/** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
+const keeps = ({ declared }: Queue, { message, position }: Entry): boolean =>
+  position > 0 &&
+  declared.durable &&
+  declared.owner === undefined &&
+  (declared.type === 'quorum' || message.properties.deliveryMode === 2);

@@ -1,0 +1,88 @@
+import type { Broker, TopologyChange } from '../broker/index.js';
+
+type Added = Extract<TopologyChange, { readonly change: 'added' }>;
+
+/** What is declared, as it would come back: the last word about each thing. */
+export class MemoryTopology {
+  readonly #added = new Map<string, Added>();
+
+  /** The name of a queue among all virtual hosts. */
+  static placeOf(vhost: string, name: string): string {
+    return JSON.stringify({ vhost, name });
+  }
+
+  hasQueue(place: string): boolean {
+    return this.#added.has(`queue ${place}`);
+  }
+
+  changed(change: TopologyChange): void {
+    const key = keyOf(change);
+    if (change.change === 'added' && outlives(change)) this.#added.set(key, change);
+    if (change.change === 'added') return;
+    this.#added.delete(key);
+    for (const [other, added] of this.#added) if (dependsOn(added, change)) this.#added.delete(other);
+  }
+
+  /** In an order in which everything finds what it needs. */
+  restore(broker: Broker): void {
+    for (const kind of kinds) {
+      for (const added of this.#added.values()) if (added.kind === kind) restoreOne(broker, added);
+    }
+  }
+}
+
+const kinds = ['vhost', 'user', 'permission', 'policy', 'operator-policy', 'exchange', 'queue', 'binding'] as const;
+
+function restoreOne(broker: Broker, added: Added): void {
+  if (added.kind === 'user') return void broker.access.setUser(added.name, added.details);
+  const vhost = broker.addVirtualHost(added.vhost);
+  switch (added.kind) {
+    case 'permission':
+      return void broker.access.setPermissions(added.name, added.vhost, added.details);
+    case 'policy':
+      return void vhost.setPolicy(added.name, added.details);
+    case 'operator-policy':
+      return void vhost.setOperatorPolicy(added.name, added.details);
+    case 'exchange':
+      return void vhost.addExchange(added.details);
+    case 'queue':
+      return void vhost.addQueue(added.details, vhost.agenda.clock.now());
+    case 'binding': {
+      const { to, destination: name, bindingKey, arguments: args } = added.details;
+      const destination = to === 'queue' ? vhost.queues.get(name) : vhost.exchanges.get(name);
+      // An end that was not durable is gone, and the binding with it.
+      if (destination !== undefined) vhost.exchanges.get(added.name)?.bind(destination, bindingKey, args);
+    }
+  }
+}
+
+/** Rule L1. */
+function outlives(added: Added): boolean {
+  if (added.kind === 'exchange') return added.details.durable;
+  return added.kind !== 'queue' || (added.details.durable && added.details.owner === undefined);
+}
+
+function keyOf(change: TopologyChange): string {
+  if (change.kind === 'vhost') return `vhost ${change.vhost}`;
+  if (change.kind === 'user') return `user ${change.name}`;
+  const place = `${change.kind} ${MemoryTopology.placeOf(change.vhost, change.name)}`;
+  if (change.kind !== 'binding') return place;
+  const { to, destination, bindingKey, arguments: args } = change.details;
+  return `${place} ${JSON.stringify([to, destination, bindingKey, [...args].sort(([one], [other]) => (one < other ? -1 : 1))], plain)}`;
+}
+
+/** Field values are told apart by what they hold, whatever that is. */
+const plain = (_name: string, value: unknown): unknown => {
+  if (typeof value === 'bigint') return `${value}n`;
+  return value instanceof Map ? [...(value as Map<string, unknown>)] : value;
+};
+
+/** Whether it goes with what was removed. */
+function dependsOn(added: Added, removed: TopologyChange): boolean {
+  if (removed.kind === 'user') return added.kind === 'permission' && added.name === removed.name;
+  if (added.kind === 'user' || added.vhost !== removed.vhost) return false;
+  if (removed.kind === 'vhost') return true;
+  if (added.kind !== 'binding' || (removed.kind !== 'queue' && removed.kind !== 'exchange')) return false;
+  const begins = removed.kind === 'exchange' && added.name === removed.name;
+  return begins || (added.details.to === removed.kind && added.details.destination === removed.name);
+}
