@@ -30,6 +30,9 @@ export interface CampaignOptions {
   readonly tell?: (line: string) => void;
 }
 
+/** How many slow programs run at the same time when they try again. */
+const atLeisure = 6;
+
 /** Virtual hosts that are lent out one program at a time. */
 export class Grounds {
   readonly #free: RabbitMqGround[] = [];
@@ -69,22 +72,31 @@ export async function campaign(grounds: Grounds, options: CampaignOptions): Prom
   const late: number[] = [];
   let steps = 0;
   let next = first;
+  const judge = async (seed: number, program: Program): Promise<void> => {
+    const verdict = await grounds.lend((ground) => duel(program, ground));
+    if (verdict === 'late') late.push(seed);
+    else if (verdict !== 'equal') {
+      const again = await grounds.lend((ground) => confirmed(program, verdict, ground));
+      if (again === undefined) passing.push(seed);
+      else findings.push({ seed, program, difference: again });
+    }
+  };
   const worker = async (): Promise<void> => {
     while (next < first + programs) {
       const seed = next++;
       const program = await generate(seed);
       steps += program.length;
-      const verdict = await grounds.lend((ground) => duel(program, ground));
-      if (verdict === 'late') late.push(seed);
-      else if (verdict !== 'equal') {
-        const again = await grounds.lend((ground) => confirmed(program, verdict, ground));
-        if (again === undefined) passing.push(seed);
-        else findings.push({ seed, program, difference: again });
-      }
+      await judge(seed, program);
       if ((seed - first + 1) % 100 === 0) tell(`${seed - first + 1} programs, ${findings.length} differences`);
     }
   };
   await Promise.all(Array.from({ length: width }, worker));
+  // Those that were too slow in the crowd get another chance, few at a time.
+  const slow = late.splice(0);
+  const straggler = async (): Promise<void> => {
+    for (let seed = slow.shift(); seed !== undefined; seed = slow.shift()) await judge(seed, await generate(seed));
+  };
+  await Promise.all(Array.from({ length: Math.min(width, atLeisure) }, straggler));
   return { programs, steps, findings, passing, late, milliseconds: Date.now() - begun };
 }
 

@@ -25,10 +25,11 @@ export function drawStep(draft: Draft): Step | undefined {
   const { random, names, rehearsal } = draft;
   const held = Array.from({ length: channelCount }, (_, channel) => rehearsal.world.held(channel)).flat();
   const channel = random.integer(0, channelCount - 1);
-  const queue = random.pick(names.queues);
+  const waiting = names.queues.filter((name) => (rehearsal.ground.queues.get(name)?.length ?? 0) > 0);
+  const queue = random.pick(waiting.length > 0 && random.chance(0.75) ? waiting : names.queues);
   const what = random.weighted({
     publish: 34,
-    settle: held.length > 0 ? 34 : 0,
+    settle: held.length > 0 ? 60 : 0,
     get: 12,
     consume: rehearsal.world.consumers().length < 3 ? 8 : 0,
     elapse: draft.unitsLeft > 0 ? 9 : 0,
@@ -37,8 +38,8 @@ export function drawStep(draft: Draft): Step | undefined {
     close: 2,
     bind: 2,
     unbind: 1,
-    purge: 1,
-    deleteQueue: 1,
+    purge: 0.7,
+    deleteQueue: 0.7,
     deleteExchange: 0.6,
     declare: 0.8,
     policy: draft.policies ? 3 : 0,

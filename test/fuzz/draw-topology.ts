@@ -24,10 +24,27 @@ export function drawTopology(random: Random, names: Names): Step[] {
   );
   const steps: Step[] = names.exchanges.map((name) => drawExchange(random, names, name, types.get(name) as string));
   for (const name of names.queues) steps.push(drawQueue(random, names, name));
+  if (random.chance(0.4)) closeLoop(random, names, steps);
   for (const [from, type] of types) {
     for (let left = random.integer(1, 3); left > 0; left--) steps.push(drawBinding(random, names, from, type));
   }
   return steps;
+}
+
+/** The first two queues dead-letter to each other, one of them in time: a retry loop (rule E1), or part of it. */
+function closeLoop(random: Random, names: Names, steps: Step[]): void {
+  const [work, delay] = names.queues as [string, string];
+  for (const [index, step] of steps.entries()) {
+    if (step.do !== 'declareQueue' || (step.name !== work && step.name !== delay)) continue;
+    const args: Mutable = {
+      ...step.args,
+      'x-dead-letter-exchange': '',
+      'x-dead-letter-routing-key': step.name === work ? delay : work,
+    };
+    if (step.name === delay && !('x-max-priority' in args)) args['x-message-ttl'] = { units: 1 };
+    if (step.name === work && random.chance(0.7)) delete args['x-message-ttl'];
+    steps[index] = { ...step, args };
+  }
 }
 
 function drawExchange(random: Random, names: Names, name: string, type: string): Step {

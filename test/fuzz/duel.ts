@@ -11,7 +11,7 @@ export type Verdict = 'equal' | 'late' | Difference;
 
 /** How long the real broker may take to show what the engine showed, in milliseconds. */
 const patience = 400;
-const attempts = 4;
+const attempts = 3;
 
 /**
  * Runs a program on both, in real time as slowly as it takes.

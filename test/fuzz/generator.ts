@@ -42,7 +42,7 @@ export async function generate(seed: number): Promise<Program> {
     ),
   );
   let units = 0;
-  for (let left = random.integer(8, 24), tries = 120; left > 0 && tries > 0; tries--) {
+  for (let left = random.integer(8, 28), tries = 140; left > 0 && tries > 0; tries--) {
     const draft: Draft = {
       random,
       names,

@@ -70,6 +70,8 @@ export class World {
   readonly #slots: Slot[] = [];
   readonly #sources = new Map<string, Source>();
   readonly #watched = new Set<string>();
+  /** Watched ones that were found missing and not declared since. */
+  readonly #gone = new Set<string>();
   /** Queues once declared as quorum queues. */
   readonly #quorum = new Set<string>();
   readonly #normal = new WeakMap<object, NormalForm>();
@@ -98,8 +100,7 @@ export class World {
   }
 
   async observe(): Promise<Seen> {
-    const queues: Record<string, string> = {};
-    for (const name of [...this.#watched].sort()) queues[name] = await this.#count(name);
+    const queues = await this.#counts();
     const deliveries: Record<string, readonly unknown[]> = {};
     for (const [name, { messages, consumer }] of this.#sources) {
       if (consumer === undefined) continue;
@@ -170,6 +171,7 @@ export class World {
         return channel.declareExchange(step.name, step.type, { ...step.flags, arguments: this.#table(step.args) });
       case 'declareQueue': {
         if (step.args['x-queue-type'] === 'quorum') this.#quorum.add(step.name);
+        this.#gone.delete(step.name);
         const ok = await channel.declareQueue(step.name, { ...step.flags, arguments: this.#table(step.args) });
         if (!('x-expires' in step.args)) this.#watched.add(step.name); // rule B12: looking would keep it alive
         return this.#quorum.has(step.name) ? { ...ok, consumerCount: 'not compared' } : ok;
@@ -244,18 +246,31 @@ export class World {
     }
   }
 
-  async #count(queue: string): Promise<string> {
+  async #counts(): Promise<Record<string, string>> {
+    const names = [...this.#watched].sort();
+    const counts = names.map((name) => (this.#gone.has(name) ? 'gone' : this.#count(name)));
     try {
-      const { messageCount, consumerCount } = await (this.#observer as TestChannel).declareQueue(queue, {
-        passive: true,
-      });
-      // A quorum queue counts who holds an unsettled delivery among its consumers, be it by get or after a cancel.
-      return this.#quorum.has(queue) ? `${messageCount} ready` : `${messageCount} ready, ${consumerCount} consumers`;
+      return Object.fromEntries((await Promise.all(counts)).map((count, index) => [names[index] as string, count]));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      this.#observer = await this.#ground.channel();
-      return error.code === 404 ? 'gone' : error.text;
+      await Promise.allSettled(counts);
     }
+    // One is gone, and took the channel with it: once more, one after the other.
+    for (const name of names) {
+      if (this.#gone.has(name)) continue;
+      this.#observer = await this.#ground.channel();
+      await this.#count(name).catch(() => this.#gone.add(name));
+    }
+    this.#observer = await this.#ground.channel();
+    return this.#counts();
+  }
+
+  async #count(queue: string): Promise<string> {
+    const { messageCount, consumerCount } = await (this.#observer as TestChannel).declareQueue(queue, {
+      passive: true,
+    });
+    // A quorum queue counts who holds an unsettled delivery among its consumers, be it by get or after a cancel.
+    return this.#quorum.has(queue) ? `${messageCount} ready` : `${messageCount} ready, ${consumerCount} consumers`;
   }
 
   async #reopen(index: number): Promise<void> {
