@@ -41,7 +41,8 @@ export class Agenda {
   #depth = 0;
   #sending = false;
   #resuming = false;
-  #steps = Infinity;
+  /** Left in this turn of the host, whatever many small commands it is spent on. */
+  #steps: number;
   #asked: number | undefined;
   #stopped = false;
 
@@ -50,11 +51,13 @@ export class Agenda {
     readonly pace: Pace | undefined,
     readonly journal: Journal | undefined,
     readonly carry: Carry,
-  ) {}
+  ) {
+    this.#steps = pace?.budget ?? Infinity;
+  }
 
   /** Begins a command. @returns the one `now` of it */
   begin(): number {
-    if (this.#depth++ === 0 && !this.#sending && this.pace !== undefined) this.#steps = this.pace.budget;
+    this.#depth++;
     return this.clock.now();
   }
 
@@ -137,11 +140,11 @@ export class Agenda {
         continue;
       }
       const letter = this.dead.shift();
-      if (letter === undefined) return;
+      if (letter === undefined) break;
       this.carry(letter, now);
       this.#steps--;
     }
-    if (this.#isBusy) this.#resumeLater();
+    this.#mindPace();
   }
 
   get #isBusy(): boolean {
@@ -152,26 +155,33 @@ export class Agenda {
     this.#sending = true;
     try {
       for (let output = this.#outputs.first(); output !== undefined; output = this.#outputs.first()) {
-        if (this.#steps <= 0) return this.#resumeLater();
+        if (this.#steps <= 0) return;
         this.#steps--;
         this.#outputs.shift();
         output.send();
       }
     } finally {
       this.#sending = false;
-      if (this.#outputs.length > 0) this.#resumeLater();
+      this.#mindPace();
     }
   }
 
-  #resumeLater(): void {
-    if (this.#resuming || this.pace === undefined) return;
+  /**
+   * Half of the steps are spent, or an output threw: asks for the host's next turn, which brings new ones. Sparse
+   * commands so cost a turn in a thousand, and a chain of small ones that begets itself cannot hold the host up.
+   */
+  #mindPace(): void {
+    const { pace } = this;
+    if (pace === undefined || this.#resuming) return;
+    if (this.#steps > pace.budget / 2 && this.#outputs.length === 0 && !this.#isBusy) return;
     this.#resuming = true;
-    this.pace.later(this.#resume);
+    pace.later(this.#resume);
   }
 
   readonly #resume = (): void => {
     this.#resuming = false;
-    this.end(this.begin());
+    this.#steps = (this.pace as Pace).budget;
+    if (this.#outputs.length > 0 || this.#isBusy) this.end(this.begin());
   };
 
   /** What is safe makes all before it safe, so the waiters of several commits are told in one command. */
