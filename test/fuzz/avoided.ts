@@ -11,6 +11,8 @@ export interface Happening {
   readonly consumers: readonly RunningConsumer[];
   /** What channels held that ended. */
   readonly lost: readonly HeldDelivery[];
+  /** Consumers of channels that ended. */
+  readonly ended: readonly RunningConsumer[];
 }
 
 /** Something two right brokers may do differently, or RabbitMQ 3.10.8 does wrong: the generator drops such a step. */
@@ -93,6 +95,12 @@ export const avoided: readonly Avoided[] = [
             one.queue === other.queue && one.of !== other.of && queues.get(one.queue)?.declared.type === 'quorum',
         ),
       ),
+  },
+  {
+    name: 'arrival where a consumer is just going',
+    why: 'a queue may hear later that a channel ended than another queue does; what that one sends then is handed out in vain and comes back redelivered',
+    applies: ({ events, ended }) =>
+      events.some(({ kind, queue }) => kind === 'enqueued' && ended.some((consumer) => consumer.queue === queue.name)),
   },
   {
     name: 'delivery limit reached in the hands of a consumer with prefetch',

@@ -77,10 +77,12 @@ async function reasonAgainst(step: Step, rehearsal: Rehearsal): Promise<string |
   const { ground, world } = rehearsal;
   const channels = Array.from({ length: channelCount }, (_, channel) => channel);
   const before = channels.map((channel) => ({ generation: world.generation(channel), held: world.held(channel) }));
+  const consumers = world.consumers();
   ground.events.length = 0;
   await rehearsal.perform(step);
   const lost = before.flatMap(({ generation, held }, channel) =>
     world.generation(channel) === generation ? [] : held,
   );
-  return reasonToAvoid({ events: ground.events, queues: ground.queues, consumers: world.consumers(), lost });
+  const ended = consumers.filter(({ channel }) => world.generation(channel) !== before[channel]?.generation);
+  return reasonToAvoid({ events: ground.events, queues: ground.queues, consumers: world.consumers(), lost, ended });
 }
