@@ -167,7 +167,7 @@ export class Channel {
   /** @param headers added to the dead letters; an extension of ours, AMQP's nack has none */
   nack(deliveryTag: number, multiple = false, requeue = true, headers?: FieldTable): void {
     this.#command(methods.basicNack, (now) =>
-      this.receiver.settler.settle(deliveryTag, multiple, requeue ? 'requeue' : 'reject', headers, now),
+      this.receiver.settler.settle(deliveryTag, multiple, requeue ? 'return' : 'reject', headers, now),
     );
   }
 

@@ -1,14 +1,18 @@
 import { type Field, int64, Message } from '../../message/index.js';
-import type { Entry } from '../queue/entry.js';
+import { CountedEntry, type Entry } from '../queue/entry.js';
 
 /**
  * A quorum queue's message as it is handed out (rules D3, D4): with the number of its returns in `x-delivery-count`,
- * which consumers see from the second delivery on and `basic.get` always. The queue's own copy does not carry it.
+ * which consumers see from the second delivery on and `basic.get` always. Since 4 (rule W6) `x-acquired-count` is that
+ * number, `x-delivery-count` the failures among them, and neither is shown before it is 1. The queue's own copy has neither.
  */
 export function withDeliveryCount(entry: Entry, always: boolean): Message {
   const { message } = entry;
-  if (entry.returns === 0 && !always) return message;
+  const counted = entry instanceof CountedEntry;
+  if (entry.returns === 0 && (counted || !always)) return message;
   const { properties } = message;
-  const headers = new Map<string, Field>(properties.headers).set('x-delivery-count', int64(entry.returns));
+  const headers = new Map<string, Field>(properties.headers);
+  if (counted) headers.set('x-acquired-count', int64(entry.returns));
+  if (!counted || entry.failures > 0) headers.set('x-delivery-count', int64(entry.failures));
   return new Message(message.exchange, message.routingKey, { ...properties, headers }, message.body);
 }

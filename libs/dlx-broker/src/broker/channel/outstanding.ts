@@ -30,7 +30,7 @@ export class Outstanding implements Delivery {
   }
 
   get deliveryCount(): number {
-    return this.entry.returns;
+    return this.entry.failures;
   }
 
   /** As an output of the agenda. */

@@ -87,7 +87,7 @@ export class Receiver {
     if (noAck) queue.settle(entry);
     else this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message));
     const { length: messageCount, name } = queue;
-    return { deliveryTag, redelivered, message, queue: name, messageCount, deliveryCount: entry.returns };
+    return { deliveryTag, redelivered, message, queue: name, messageCount, deliveryCount: entry.failures };
   }
 
   /** A consumer's delivery was settled: it, and others under the channel's limit, may have room again. */

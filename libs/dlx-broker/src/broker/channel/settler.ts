@@ -35,7 +35,7 @@ export class Settler {
 
   /** `basic.recover`: everything outstanding comes back (rule Q5). */
   recover(now: number): void {
-    this.#applyInTurns(this.unacked.takeUpTo(0), 'requeue', undefined, now);
+    this.#applyInTurns(this.unacked.takeUpTo(0), 'return', undefined, now);
   }
 
   /** The channel ends: everything outstanding comes back (rule A8). */
@@ -86,7 +86,7 @@ export class Settler {
     const { from, entry, consumer } = record;
     if (settlement === 'ack') from.settle(entry);
     else if (settlement === 'reject') from.reject(entry, now, headers);
-    else from.giveBack(entry, now, settlement === 'lost');
+    else from.giveBack(entry, now, settlement);
     if (consumer !== undefined) this.receiver.released(consumer);
   }
 }

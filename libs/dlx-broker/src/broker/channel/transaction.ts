@@ -1,5 +1,6 @@
 import type { FieldTable, Message } from '../../message/index.js';
 import type { Exchange } from '../exchange/exchange.js';
+import type { Return } from '../queue/entry.js';
 import type { Outstanding } from './outstanding.js';
 
 /** A publish held until the commit. */
@@ -9,8 +10,8 @@ export interface HeldPublish {
   readonly mandatory: boolean;
 }
 
-/** What becomes of a delivery; `lost` when its channel ended. */
-export type Settlement = 'ack' | 'reject' | 'requeue' | 'lost';
+/** What becomes of a delivery. */
+export type Settlement = 'ack' | 'reject' | Return;
 
 /** A settlement held until the commit. */
 export interface HeldSettlement {

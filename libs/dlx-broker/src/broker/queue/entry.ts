@@ -1,5 +1,8 @@
 import type { Message } from '../../message/index.js';
 
+/** How a message comes back: `basic.reject` with requeue, `basic.nack` with requeue or `basic.recover`, or its channel ended. */
+export type Return = 'requeue' | 'return' | 'lost';
+
 /** A message's place in one queue. A message in several queues has one in each, and shares the rest (rule H13). */
 export class Entry {
   /** How often it was returned to the queue; more than never means redelivered (rules D2, J2). */
@@ -12,6 +15,31 @@ export class Entry {
     /** When it expires in this queue, 0 for never: fixed when it is enqueued (rule B4). */
     readonly deadline: number,
   ) {}
+
+  /** What a delivery limit counts, and `x-delivery-count` tells: here every return (rule D2). */
+  get failures(): number {
+    return this.returns;
+  }
+
+  /** It came back. */
+  countReturn(_how: Return): void {
+    this.returns++;
+  }
+}
+
+/** An entry of RabbitMQ 4's quorum queues, where not every return is a failure (rule W6). */
+export class CountedEntry extends Entry {
+  /** Of its returns. */
+  failed = 0;
+
+  override get failures(): number {
+    return this.failed;
+  }
+
+  override countReturn(how: Return): void {
+    this.returns++;
+    if (how !== 'return') this.failed++;
+  }
 }
 
 /** Where a message stood that outlived the process (section L). */
@@ -19,6 +47,8 @@ export interface Place {
   readonly position: number;
   readonly deadline: number;
   readonly returns: number;
+  /** Of its returns, where these are counted apart (rule W6); all of them unless told. */
+  readonly failures?: number;
   /** It was in somebody's hands. */
   readonly delivered: boolean;
 }

@@ -21,11 +21,11 @@ export class PriorityList implements Ready {
   }
 
   push(entry: Entry): void {
-    this.#listOf(entry).push(entry);
+    this.listFor(entry, this.priorityOf(entry)).push(entry);
   }
 
   giveBack(entry: Entry, to: ReturnTo): void {
-    this.#listOf(entry).giveBack(entry, to);
+    this.listFor(entry, this.priorityOf(entry)).giveBack(entry, to);
   }
 
   first(): Entry | undefined {
@@ -33,11 +33,21 @@ export class PriorityList implements Ready {
   }
 
   shift(): Entry | undefined {
-    const entry = this.#top()?.shift();
-    if (entry === undefined) return undefined;
-    this.#length--;
-    this.#bytes -= entry.message.body.length;
-    return entry;
+    return this.shiftFrom(this.#top());
+  }
+
+  /** Only the overall head is looked at (rule R2). */
+  get deadline(): number {
+    return this.first()?.deadline ?? 0;
+  }
+
+  isHead(entry: Entry): boolean {
+    return this.first() === entry;
+  }
+
+  shiftExpired(now: number): Entry | undefined {
+    const head = this.first();
+    return head === undefined || head.deadline === 0 || head.deadline > now ? undefined : this.shift();
   }
 
   clear(): void {
@@ -54,8 +64,25 @@ export class PriorityList implements Ready {
     }
   }
 
-  #listOf(entry: Entry): ReadyList {
-    const priority = Math.min(entry.message.properties.priority ?? 0, this.maxPriority); // rule R1
+  protected priorityOf(entry: Entry): number {
+    return Math.min(entry.message.properties.priority ?? 0, this.maxPriority); // rule R1
+  }
+
+  /** The messages of one priority, undefined if there never were any. */
+  protected list(priority: number): ReadyList | undefined {
+    return this.#lists[priority];
+  }
+
+  protected shiftFrom(list: ReadyList | undefined): Entry | undefined {
+    const entry = list?.shift();
+    if (entry === undefined) return undefined;
+    this.#length--;
+    this.#bytes -= entry.message.body.length;
+    return entry;
+  }
+
+  /** Where the entry is about to go; it is counted already. */
+  protected listFor(entry: Entry, priority: number): ReadyList {
     if (priority > this.#highest) this.#highest = priority;
     this.#length++;
     this.#bytes += entry.message.body.length;

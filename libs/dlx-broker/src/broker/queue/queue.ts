@@ -1,42 +1,18 @@
 import type { DeathReason, FieldTable, Message } from '../../message/index.js';
-import type { Connection } from '../channel/connection.js';
-import type { Deque } from '../deque.js';
-import type { Journal } from '../ports.js';
-import { Alarm, type Wakeups } from '../wakeups.js';
+import { Alarm } from '../wakeups.js';
 import { Consumers, type Taker } from './consumers.js';
 import { DeadLetter } from './dead-letter.js';
-import { Entry, type Place } from './entry.js';
+import { Delayed, retryDelay } from './delayed.js';
+import { CountedEntry, Entry, type Place, type Return } from './entry.js';
 import { Lease } from './lease.js';
 import { exceeds, isBounded, overflowPolicies } from './overflow.js';
-import { PriorityList } from './priority-list.js';
-import type { QueueType } from './queue-types.js';
-import { type Ready, ReadyList } from './ready-list.js';
+import type { QueueDeclared, QueueHome } from './queue-home.js';
+import { readyListOf } from './quorum-list.js';
+import type { Ready } from './ready-list.js';
 import { Retained } from './retained.js';
-import type { QueueSettings } from './settings.js';
+import { deadlineOf, type QueueSettings } from './settings.js';
 
-/** What a queue borrows from its virtual host. */
-export interface QueueHome {
-  readonly name: string;
-  readonly wakeups: Wakeups;
-  /** Where deaths are handed in; the virtual host carries them on after the command. */
-  readonly dead: Deque<DeadLetter>;
-  readonly journal: Journal | undefined;
-  /** Asks for a call of `attend` when the command is over. */
-  attend(queue: Queue): void;
-  /** It is no longer wanted: its time is up (rule B12) or its last consumer left (rule O5). */
-  drop(queue: Queue): void;
-}
-
-/** What was declared. */
-export interface QueueDeclared {
-  readonly name: string;
-  readonly type: QueueType;
-  readonly durable: boolean;
-  readonly autoDelete: boolean;
-  /** The connection an exclusive queue belongs to (rule O4). */
-  readonly owner: Connection | undefined;
-  readonly arguments: FieldTable;
-}
+export type { QueueDeclared, QueueHome };
 
 /** One queue: messages waiting in order, those in consumers' hands counted, and the ways out of it. */
 export class Queue {
@@ -58,6 +34,8 @@ export class Queue {
   readonly #headAlarm: Alarm;
   readonly #lease: Lease;
   #retained: Retained | undefined;
+  #delayed: Delayed | undefined;
+  readonly #countsFailuresApart: boolean;
   #settings: QueueSettings;
   #bounded: boolean;
   #refusesOverflow: boolean;
@@ -70,7 +48,8 @@ export class Queue {
     this.name = declared.name;
     this.declared = declared;
     this.consumers = new Consumers(settings.singleActiveConsumer);
-    this.#ready = settings.maxPriority === undefined ? new ReadyList() : new PriorityList(settings.maxPriority);
+    this.#countsFailuresApart = declared.type === 'quorum' && home.profile.countsFailuresApart;
+    this.#ready = readyListOf(declared.type, settings, home.profile);
     this.#headAlarm = new Alarm(() => home.attend(this));
     this.#settings = settings;
     this.#bounded = isBounded(settings);
@@ -103,6 +82,11 @@ export class Queue {
     return this.#retained?.count ?? 0;
   }
 
+  /** Messages held back after their return: not in declare-ok's count, but in the length limits (rule W7). */
+  get delayed(): number {
+    return this.#delayed?.count ?? 0;
+  }
+
   /** Looks at the ready messages from the next to the last, changing nothing; false ends it. */
   peek(visit: (entry: Entry) => boolean | void): void {
     this.#ready.each(visit);
@@ -112,13 +96,14 @@ export class Queue {
    * Puts a message back that outlived the process (section L): those never returned by position, then the others. Limits
    * and deadlines act when the command is over (rule L2).
    */
-  restore(message: Message, { position, deadline, returns, delivered }: Place, now: number): Entry {
-    const entry = new Entry(message, position, deadline);
+  restore(message: Message, { position, deadline, returns, failures, delivered }: Place, now: number): Entry {
+    const entry = this.#entry(message, position, deadline);
     entry.returns = returns;
+    if (entry instanceof CountedEntry) entry.failed = failures ?? returns;
     this.#nextPosition = Math.max(this.#nextPosition, position + 1);
     if (delivered) {
       this.unacked++; // rule L1: whoever held it is lost
-      this.giveBack(entry, now, true);
+      this.giveBack(entry, now, 'lost');
     } else if (returns === 0) {
       this.#ready.push(entry);
     } else {
@@ -134,7 +119,7 @@ export class Queue {
       this.#refuse(message, now);
       return false;
     }
-    const entry = new Entry(message, this.#nextPosition++, this.#deadline(message, now));
+    const entry = this.#entry(message, this.#nextPosition++, deadlineOf(message, this.#settings, now));
     const taker = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
     if (taker !== undefined) {
       this.#home.journal?.enqueued(this, entry);
@@ -146,7 +131,7 @@ export class Queue {
     this.#home.journal?.enqueued(this, entry);
     // While a policy's excess is still being dropped, this message waits for that, too.
     const dropped = this.#bounded && !this.#shortening && this.#dropHead(now, Infinity) > 0;
-    if (dropped || (entry.deadline !== 0 && this.#ready.first() === entry)) this.#headChanged(now);
+    if (dropped || (entry.deadline !== 0 && this.#ready.isHead(entry))) this.#headChanged(now);
     return true;
   }
 
@@ -177,22 +162,16 @@ export class Queue {
 
   /**
    * It comes back; the queue is attended after the command, when all that return together are there (rules C6, J2).
-   * @param lost its channel ended: then a quorum queue has it first again even without a limit (rule D5)
    */
-  giveBack(entry: Entry, now: number, lost: boolean): void {
+  giveBack(entry: Entry, now: number, how: Return): void {
     if (this.deleted) return;
     this.unacked--;
-    entry.returns++;
+    entry.countReturn(how);
     const limit = this.#settings.deliveryLimit;
     this.#home.attend(this);
-    if (limit !== undefined && entry.returns > limit) return this.#die(entry, 'delivery_limit', now); // rule D2
-    if (this.declared.type === 'classic') {
-      this.#ready.giveBack(entry, 'original');
-    } else {
-      const to = limit === undefined && !lost ? 'back' : 'front'; // rule D5
-      if (to === 'back') entry.position = this.#nextPosition++;
-      this.#ready.giveBack(entry, to);
-    }
+    if (limit !== undefined && entry.failures > limit) return this.#die(entry, 'delivery_limit', now); // rule D2
+    if (this.declared.type === 'classic') this.#ready.giveBack(entry, 'original');
+    else this.#giveBackToQuorum(entry, now, how);
     this.#home.journal?.returned(this, entry);
   }
 
@@ -222,10 +201,14 @@ export class Queue {
 
   /** Drops all ready messages, dead-lettering none (rules A8, O6). */
   purge(): number {
-    const count = this.#ready.length;
+    const count = this.#ready.length + this.delayed;
     const { journal } = this.#home;
-    if (journal !== undefined) this.#ready.each((entry) => journal.settled(this, entry));
+    if (journal !== undefined) {
+      this.#ready.each((entry) => journal.settled(this, entry));
+      this.#delayed?.each((entry) => journal.settled(this, entry));
+    }
     this.#ready.clear();
+    this.#delayed?.clear();
     this.#home.wakeups.unset(this.#headAlarm);
     return count;
   }
@@ -234,6 +217,7 @@ export class Queue {
   end(): readonly Taker[] {
     this.deleted = true;
     this.#ready.clear();
+    this.#delayed?.clear();
     this.#retained?.clear();
     this.#home.wakeups.unset(this.#headAlarm);
     this.#lease.stop();
@@ -293,19 +277,42 @@ export class Queue {
     this.#home.journal?.settled(this, letter.entry);
   }
 
-  #deadline(message: Message, now: number): number {
-    const { expiration } = message.properties;
-    const { messageTtl } = this.#settings;
-    if (expiration === undefined) return messageTtl === undefined ? 0 : now + messageTtl;
-    const own = Number(expiration);
-    return now + (messageTtl === undefined || own < messageTtl ? own : messageTtl); // rule B4
+  #wouldExceed(message: Message): boolean {
+    const retained = this.#retained; // rule M5
+    const length = this.#ready.length + (retained?.count ?? 0) + this.delayed;
+    const bytes = this.#ready.bytes + (retained?.bytes ?? 0) + (this.#delayed?.bytes ?? 0);
+    return exceeds(this.#settings, length + 1, bytes + message.body.length);
   }
 
-  #wouldExceed(message: Message): boolean {
+  #exceeds(): boolean {
     const { length, bytes } = this.#ready;
-    const retained = this.#retained; // rule M5
-    if (retained === undefined) return exceeds(this.#settings, length + 1, bytes + message.body.length);
-    return exceeds(this.#settings, length + retained.count + 1, bytes + retained.bytes + message.body.length);
+    const delayed = this.#delayed;
+    if (delayed === undefined) return exceeds(this.#settings, length, bytes);
+    return length > 0 && exceeds(this.#settings, length + delayed.count, bytes + delayed.bytes); // rule W7
+  }
+
+  #entry(message: Message, position: number, deadline: number): Entry {
+    if (this.#countsFailuresApart) return new CountedEntry(message, position, deadline);
+    return new Entry(message, position, deadline);
+  }
+
+  #giveBackToQuorum(entry: Entry, now: number, how: Return): void {
+    const delay = this.#settings.delayedRetryType === undefined ? 0 : retryDelay(this.#settings, entry, how);
+    if (delay > 0) return this.#delay(entry, now + delay);
+    // Rule D5: to the back only without a limit, and never what a lost channel had; since 4 nothing that failed (rule W6).
+    const mayGoBack = this.#countsFailuresApart ? how === 'return' : how !== 'lost';
+    const to = mayGoBack && this.#settings.deliveryLimit === undefined ? 'back' : 'front';
+    if (to === 'back') entry.position = this.#nextPosition++;
+    this.#ready.giveBack(entry, to);
+  }
+
+  /** Rule W7: when its time is over it stands with the returned, before all others. */
+  #delay(entry: Entry, time: number): void {
+    this.#delayed ??= new Delayed(this.#home.wakeups, (entries) => {
+      for (const due of entries) this.#ready.giveBack(due, 'front');
+      this.#home.attend(this);
+    });
+    this.#delayed.add(entry, time);
   }
 
   #refuse(message: Message, now: number): void {
@@ -324,19 +331,17 @@ export class Queue {
   #dropHead(now: number, limit: number): number {
     if (this.#refusesOverflow && !this.#shortening) return 0;
     let steps = 0;
-    for (; steps < limit && exceeds(this.#settings, this.#ready.length, this.#ready.bytes); steps++)
-      this.#die(this.#ready.shift() as Entry, 'maxlen', now);
+    for (; steps < limit && this.#exceeds(); steps++) this.#die(this.#ready.shift() as Entry, 'maxlen', now);
     return steps;
   }
 
   /** Rules B5 to B7: from the head, as far as the dead stand in a row. */
   #expireHeads(now: number, limit: number): number {
     let steps = 0;
-    for (let head = this.#ready.first(); head !== undefined && steps < limit; head = this.#ready.first()) {
-      if (head.deadline === 0 || head.deadline > now) break;
-      this.#ready.shift();
-      this.#die(head, 'expired', now);
-      steps++;
+    for (; steps < limit; steps++) {
+      const dead = this.#ready.shiftExpired(now);
+      if (dead === undefined) break;
+      this.#die(dead, 'expired', now);
     }
     return steps;
   }
@@ -349,11 +354,9 @@ export class Queue {
 
   /** One alarm for the head, never one per message; one that rings too early just looks again. */
   #arm(): void {
-    const head = this.#ready.first();
-    if (head === undefined || head.deadline === 0) return;
-    if (!this.#headAlarm.isSet || this.#headAlarm.time > head.deadline) {
-      this.#home.wakeups.set(this.#headAlarm, head.deadline);
-    }
+    const { deadline } = this.#ready;
+    if (deadline === 0) return;
+    if (!this.#headAlarm.isSet || this.#headAlarm.time > deadline) this.#home.wakeups.set(this.#headAlarm, deadline);
   }
 
   #die(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {

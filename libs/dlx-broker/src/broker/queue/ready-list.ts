@@ -14,6 +14,12 @@ export interface Ready {
   giveBack(entry: Entry, to: ReturnTo): void;
   first(): Entry | undefined;
   shift(): Entry | undefined;
+  /** When the next head expires, 0 for never (rule B5). */
+  readonly deadline: number;
+  /** Whether its turn to expire has come: nothing stands before it (rules B5, R2, W8). */
+  isHead(entry: Entry): boolean;
+  /** Takes a head that has expired. */
+  shiftExpired(now: number): Entry | undefined;
   clear(): void;
   /** From the next to be delivered to the last, without touching them; false ends it. */
   each(visit: (entry: Entry) => boolean | void): void;
@@ -62,6 +68,19 @@ export class ReadyList implements Ready {
     }
     if (entry !== undefined) this.#bytes -= entry.message.body.length;
     return entry;
+  }
+
+  get deadline(): number {
+    return this.first()?.deadline ?? 0;
+  }
+
+  isHead(entry: Entry): boolean {
+    return this.first() === entry;
+  }
+
+  shiftExpired(now: number): Entry | undefined {
+    const head = this.first();
+    return head === undefined || head.deadline === 0 || head.deadline > now ? undefined : this.shift();
   }
 
   clear(): void {

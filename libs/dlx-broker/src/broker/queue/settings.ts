@@ -1,4 +1,4 @@
-import type { Field, FieldTable } from '../../message/index.js';
+import type { Field, FieldTable, Message } from '../../message/index.js';
 import { type Profile, profiles } from '../profile.js';
 import { integerOf } from './argument-values.js';
 import { isKnown, queueArguments } from './arguments.js';
@@ -82,6 +82,14 @@ export const noSettings: QueueSettings = {
   maxPriority: undefined,
   singleActiveConsumer: false,
 };
+
+/** When a message that comes now expires in this queue, 0 for never: the earlier of both times to live (rule B4). */
+export function deadlineOf(message: Message, { messageTtl }: QueueSettings, now: number): number {
+  const { expiration } = message.properties;
+  if (expiration === undefined) return messageTtl === undefined ? 0 : now + messageTtl;
+  const own = Number(expiration);
+  return now + (messageTtl === undefined || own < messageTtl ? own : messageTtl);
+}
 
 type Value = number | string | boolean;
 

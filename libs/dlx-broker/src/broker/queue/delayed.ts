@@ -1,0 +1,67 @@
+import { Alarm, type Wakeups } from '../wakeups.js';
+import type { Entry, Return } from './entry.js';
+import type { QueueSettings } from './settings.js';
+
+/** How long a message that comes back has to wait, in milliseconds; 0 for not at all (rule W7). */
+export function retryDelay(settings: QueueSettings, entry: Entry, how: Return): number {
+  const { delayedRetryType: type, delayedRetryMin: min = 0, delayedRetryMax: max = min } = settings;
+  if (type !== 'all' && type !== (how === 'return' ? 'returned' : 'failed')) return 0;
+  return Math.min(min * Math.max(entry.failures, 1), max);
+}
+
+/** What becomes ready at the same time. */
+interface Batch {
+  readonly alarm: Alarm;
+  readonly entries: Entry[];
+}
+
+/** Messages a quorum queue holds back after their return: neither ready nor in anybody's hands (rule W7). */
+export class Delayed {
+  readonly #batches = new Map<number, Batch>();
+  #count = 0;
+  #bytes = 0;
+
+  constructor(
+    readonly wakeups: Wakeups,
+    /** Called with what is due, in the order of the queue. */
+    readonly release: (entries: readonly Entry[]) => void,
+  ) {}
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Sum of the bodies. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(entry: Entry, time: number): void {
+    this.#count++;
+    this.#bytes += entry.message.body.length;
+    const batch = this.#batches.get(time);
+    if (batch !== undefined) return void batch.entries.push(entry);
+    const alarm = new Alarm(() => this.#due(time));
+    this.#batches.set(time, { alarm, entries: [entry] });
+    this.wakeups.set(alarm, time);
+  }
+
+  each(visit: (entry: Entry, time: number) => void): void {
+    for (const [time, { entries }] of this.#batches) for (const entry of entries) visit(entry, time);
+  }
+
+  clear(): void {
+    for (const { alarm } of this.#batches.values()) this.wakeups.unset(alarm);
+    this.#batches.clear();
+    this.#count = 0;
+    this.#bytes = 0;
+  }
+
+  #due(time: number): void {
+    const { entries } = this.#batches.get(time) as Batch;
+    this.#batches.delete(time);
+    this.#count -= entries.length;
+    for (const { message } of entries) this.#bytes -= message.body.length;
+    this.release(entries.sort((one, other) => one.position - other.position));
+  }
+}

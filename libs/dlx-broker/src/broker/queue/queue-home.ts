@@ -1,0 +1,34 @@
+import type { FieldTable } from '../../message/index.js';
+import type { Connection } from '../channel/connection.js';
+import type { Deque } from '../deque.js';
+import type { Journal } from '../ports.js';
+import type { Profile } from '../profile.js';
+import type { Wakeups } from '../wakeups.js';
+import type { DeadLetter } from './dead-letter.js';
+import type { Queue } from './queue.js';
+import type { QueueType } from './queue-types.js';
+
+/** What a queue borrows from its virtual host. */
+export interface QueueHome {
+  readonly name: string;
+  readonly profile: Profile;
+  readonly wakeups: Wakeups;
+  /** Where deaths are handed in; the virtual host carries them on after the command. */
+  readonly dead: Deque<DeadLetter>;
+  readonly journal: Journal | undefined;
+  /** Asks for a call of `attend` when the command is over. */
+  attend(queue: Queue): void;
+  /** It is no longer wanted: its time is up (rule B12) or its last consumer left (rule O5). */
+  drop(queue: Queue): void;
+}
+
+/** What was declared. */
+export interface QueueDeclared {
+  readonly name: string;
+  readonly type: QueueType;
+  readonly durable: boolean;
+  readonly autoDelete: boolean;
+  /** The connection an exclusive queue belongs to (rule O4). */
+  readonly owner: Connection | undefined;
+  readonly arguments: FieldTable;
+}

@@ -1,0 +1,79 @@
+import type { Profile } from '../profile.js';
+import type { Entry } from './entry.js';
+import { PriorityList } from './priority-list.js';
+import type { QueueType } from './queue-types.js';
+import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
+import type { QueueSettings } from './settings.js';
+
+const highest = 31;
+/** Of a message that names none, and of one that comes back behind all others. */
+const usual = 4;
+/** What was returned comes before every priority, in the order of its return. */
+const returned = highest + 1;
+
+/**
+ * The waiting messages of a RabbitMQ 4 quorum queue (rule W8): strictly by priority, and each priority has a head of its
+ * own that can expire, whatever stands before it in others.
+ */
+export class QuorumList extends PriorityList {
+  /** How many of them can expire; while there are none nobody looks for heads. */
+  #mortal = 0;
+
+  constructor() {
+    super(returned);
+  }
+
+  override giveBack(entry: Entry, to: ReturnTo): void {
+    this.listFor(entry, to === 'back' ? usual : returned).push(entry);
+  }
+
+  override get deadline(): number {
+    let next = 0;
+    if (this.#mortal === 0) return next;
+    for (let priority = returned; priority >= 0; priority--) {
+      const deadline = this.list(priority)?.deadline ?? 0;
+      if (deadline !== 0 && (next === 0 || deadline < next)) next = deadline;
+    }
+    return next;
+  }
+
+  override isHead(entry: Entry): boolean {
+    return this.list(this.priorityOf(entry))?.first() === entry;
+  }
+
+  override shiftExpired(now: number): Entry | undefined {
+    if (this.#mortal === 0) return undefined;
+    for (let priority = returned; priority >= 0; priority--) {
+      const list = this.list(priority);
+      const deadline = list?.deadline ?? 0;
+      if (deadline !== 0 && deadline <= now) return this.shiftFrom(list);
+    }
+    return undefined;
+  }
+
+  override clear(): void {
+    super.clear();
+    this.#mortal = 0;
+  }
+
+  protected override priorityOf(entry: Entry): number {
+    return Math.min(entry.message.properties.priority ?? usual, highest);
+  }
+
+  protected override shiftFrom(list: ReadyList | undefined): Entry | undefined {
+    const entry = super.shiftFrom(list);
+    if (entry !== undefined && entry.deadline !== 0) this.#mortal--;
+    return entry;
+  }
+
+  protected override listFor(entry: Entry, priority: number): ReadyList {
+    if (entry.deadline !== 0) this.#mortal++;
+    return super.listFor(entry, priority);
+  }
+}
+
+/** Classic queues have priorities if they are declared with them (rule R1), quorum queues always since 4 (rule W8). */
+export function readyListOf(type: QueueType, { maxPriority }: QueueSettings, { quorumPriorities }: Profile): Ready {
+  if (type === 'quorum' && quorumPriorities) return new QuorumList();
+  return maxPriority === undefined ? new ReadyList() : new PriorityList(maxPriority);
+}
