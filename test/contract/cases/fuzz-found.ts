@@ -73,4 +73,16 @@ export const fuzzFoundCases: readonly Case[] = [
     },
     ['a', 'a'],
   ),
+  contract(
+    'rule Q7: get-ok of a quorum queue still counts what expires behind the message fetched',
+    async (session, channel) => {
+      await channel.declareQueue('q', { durable: true, arguments: args(quorum) });
+      await send(channel, 'q', 'lives');
+      await channel.publish('', 'q', { body: 'dies', properties: { expiration: '60' } });
+      await session.elapse(150);
+      const got = await channel.get('q');
+      return [got?.messageCount, bodies(await session.drain('q'))];
+    },
+    [1, []],
+  ),
 ];

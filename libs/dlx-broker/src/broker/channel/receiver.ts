@@ -79,6 +79,7 @@ export class Receiver {
   fetch(queue: Queue, noAck: boolean, now: number): Got | undefined {
     const { type } = queue.declared;
     if (type === 'quorum' && queue.settings.singleActiveConsumer) throw notByGet(queue.name, this.channel.vhost.name);
+    const ready = queue.length;
     const entry = queue.take(now);
     if (entry === undefined) return undefined;
     const message = type === 'quorum' ? withDeliveryCount(entry, true) : entry.message;
@@ -86,7 +87,9 @@ export class Receiver {
     const redelivered = entry.returns > 0;
     if (noAck) queue.settle(entry);
     else this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message));
-    const { length: messageCount, name } = queue;
+    const { length, name } = queue;
+    // Rule Q7: what expires behind it at once still counts in a quorum queue.
+    const messageCount = type === 'quorum' ? ready - 1 : length;
     return { deliveryTag, redelivered, message, queue: name, messageCount, deliveryCount: entry.failures };
   }
 
