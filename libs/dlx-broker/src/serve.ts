@@ -1,15 +1,6 @@
-import { hashPassword, type Limits, listen, type Listener, type TlsOptions } from './amqp/index.js';
+import { guestOf, letIn, type Limits, listen, type Listener, type ServedUser, type TlsOptions } from './amqp/index.js';
 import { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
-import { Broker, type Permissions, type ProfileName } from './broker/index.js';
-
-/** Somebody who may log in. */
-export interface ServedUser {
-  readonly name: string;
-  readonly password: string;
-  readonly tags?: readonly string[];
-  /** By virtual host; without any the user cannot enter one. */
-  readonly permissions?: Readonly<Record<string, Permissions>>;
-}
+import { Broker, type ProfileName } from './broker/index.js';
 
 /** What it takes to serve; everything has a default. */
 export interface ServeOptions {
@@ -34,14 +25,6 @@ export interface Served {
   close(): Promise<void>;
 }
 
-const everything: Permissions = { configure: '.*', write: '.*', read: '.*' };
-const guest: ServedUser = {
-  name: 'guest',
-  password: 'guest',
-  tags: ['administrator'],
-  permissions: { '/': everything },
-};
-
 /** Puts a broker together and opens its port. @throws what the system says when the port cannot be had */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const { rabbitmq, tls, limits, log, amqp = {} } = options;
@@ -53,7 +36,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     ...(rabbitmq && { rabbitmq }),
   });
   for (const name of options.virtualHosts ?? []) broker.addVirtualHost(name);
-  for (const user of options.users ?? [guest]) addUser(broker, user);
+  letIn(broker, options.users ?? [guestOf('/')]);
   const listener = await listen(broker, {
     ...amqp,
     ...(tls && { tls }),
@@ -65,9 +48,4 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     broker.close();
   };
   return { broker, amqp: listener, close };
-}
-
-function addUser({ access }: Broker, { name, password, tags = [], permissions = {} }: ServedUser): void {
-  access.setUser(name, { tags, passwordHash: hashPassword(password) });
-  for (const [vhost, rights] of Object.entries(permissions)) access.setPermissions(name, vhost, rights);
 }

@@ -4,7 +4,7 @@ import type { DlxClient } from './client.js';
 import { describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler } from './handler.js';
-import type { Connected, ResolvedOptions } from './options.js';
+import type { Connected, ResolvedOptions, SocketAddress } from './options.js';
 import { planHandlers, type Plan } from './plan.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { DlxServer } from './server.js';
@@ -75,13 +75,21 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async start(): Promise<void> {
     this.#booted = true;
     await this.#inTurn(() => this.#consume());
+    await this.connected.open();
+    const { amqp } = this;
+    if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
+  }
+
+  /** Where AMQP clients of other processes reach this broker (option `listen`), once the application is up. */
+  get amqp(): SocketAddress | undefined {
+    return this.connected.amqp();
   }
 
   /** Other providers may still publish while they are shut down: the backend closes last. */
   async onApplicationShutdown(): Promise<void> {
     await this.drain();
     this.client.close();
-    if (this.connected.owned) await this.connected.backend.close();
+    await this.connected.close();
   }
 
   /** Takes no more messages, waits for the handlers at work (option `drainTimeout`), gives the rest back. Idempotent. */

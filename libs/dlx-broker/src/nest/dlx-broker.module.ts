@@ -8,8 +8,8 @@ import {
 } from '@nestjs/common';
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { Backend } from '../backend/index.js';
-import { EmbeddedBackend, policyPatterns, randomNames, SystemClock, turnPace } from '../backend/index.js';
-import { Broker } from '../broker/index.js';
+import type { Broker, ProfileName } from '../broker/index.js';
+import { connect, type ListenAt } from './connect.js';
 import { DeadLetters } from '../streams/index.js';
 import { DlxConfigurationError } from '../topology/index.js';
 import { DlxBroker } from './broker.js';
@@ -37,6 +37,10 @@ export interface DlxBrokerOptions extends TransportOptions {
   readonly vhost?: string;
   /** Of the broker in this process; without one everything is allowed. */
   readonly user?: string;
+  /** Which RabbitMQ the application's own broker behaves like. Default `'3.10'`. */
+  readonly rabbitmq?: ProfileName;
+  /** Ports through which other processes share the queues of the broker in this process. Default none. */
+  readonly listen?: ListenAt;
 }
 
 /** What has to be known before any factory runs. */
@@ -143,12 +147,3 @@ function refuseNamesake(modules: ModulesContainer, token: InjectionToken, name: 
   if (brokers.length < 2) return;
   throw new DlxConfigurationError(`DlxBrokerModule: there are ${brokers.length} brokers '${name}'; give them names`);
 }
-
-function connect({ backend, broker = newBroker(), vhost = '/', user }: DlxBrokerOptions): Connected {
-  if (backend !== undefined) return { backend, owned: false };
-  broker.addVirtualHost(vhost);
-  return { backend: new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) }), owned: true };
-}
-
-const newBroker = (): Broker =>
-  new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns, pace: turnPace });

@@ -1,6 +1,7 @@
 export * from './broker.js';
 export { CaptureErrors } from './capture.js';
 export * from './client.js';
+export { lent, type ListenAt } from './connect.js';
 export * from './context.js';
 export * from './decorators/index.js';
 export * from './dlx-broker.module.js';

@@ -45,10 +45,21 @@ export interface ResolvedOptions {
   readonly declare: boolean;
 }
 
-/** A broker as the module knows it: where it is, and whether the module has to close it. */
+/** Where something listens. */
+export interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A broker as the module knows it: where it is, and what to do around its use. */
 export interface Connected {
   readonly backend: Backend;
-  readonly owned: boolean;
+  /** Opens the ports that the options ask for. Idempotent. @throws DlxConfigurationError when one cannot be had */
+  open(): Promise<void>;
+  /** Where other processes reach the broker of this one, once it is open. */
+  amqp(): SocketAddress | undefined;
+  /** Ends what the module itself began; nothing of what it was lent. */
+  close(): Promise<void>;
 }
 
 const known: readonly string[] = [
@@ -58,6 +69,8 @@ const known: readonly string[] = [
   'broker',
   'vhost',
   'user',
+  'rabbitmq',
+  'listen',
   'events',
   'requests',
   'prefetch',

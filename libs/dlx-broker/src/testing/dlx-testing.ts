@@ -5,7 +5,9 @@ import type { Properties } from '../message/index.js';
 import {
   DlxBrokerModule,
   encodePayload,
+  getDlxConnectedToken,
   getDlxServerToken,
+  lent,
   type DlxServer,
   type TransportOptions,
 } from '../nest/index.js';
@@ -106,7 +108,7 @@ export class DlxTesting {
    * @param name of the broker, if the application has several
    */
   override(builder: TestingModuleBuilder, name = 'default'): TestingModuleBuilder {
-    return builder.overrideProvider(`DlxConnected:${name}`).useValue({ backend: this.backend, owned: false });
+    return builder.overrideProvider(getDlxConnectedToken(name)).useValue(lent(this.backend));
   }
 
   /** The application that was started. */

@@ -1,0 +1,70 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Payload } from '@nestjs/microservices';
+import { connect } from 'amqplib';
+import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, type DlxBrokerOptions } from 'dlx-broker';
+import { describe, expect, it } from 'vitest';
+
+@Injectable()
+class Orders {
+  readonly seen: unknown[] = [];
+
+  @Consume({ queue: 'orders', routingKey: 'order.created' })
+  @DeadLetter('', 'orders.dead')
+  create(@Payload() order: { id: number }): void {
+    this.seen.push(order);
+    if (order.id === 2) throw new Error('no second order');
+  }
+}
+
+async function start(options: DlxBrokerOptions) {
+  @Module({ imports: [DlxBrokerModule.forRoot(options)], providers: [Orders] })
+  class App {}
+  return NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
+}
+
+describe('an application that listens', () => {
+  it('shares its queues with AMQP clients of other processes', async () => {
+    const app = await start({ listen: { amqp: { port: 0 } } });
+    const { host, port } = app.get(DlxBroker).amqp ?? { host: '', port: 0 };
+    const connection = await connect(`amqp://guest:guest@${host}:${port}`);
+    const channel = await connection.createConfirmChannel();
+    await channel.assertQueue('orders.dead');
+    for (const id of [1, 2]) {
+      channel.publish('dlx.events', 'order.created', Buffer.from(JSON.stringify({ id })), {
+        contentType: 'application/json',
+      });
+    }
+    await channel.waitForConfirms();
+    const dead = await new Promise<string>((resolve) => {
+      void channel.consume('orders.dead', (message) => resolve(message?.content.toString() ?? ''), { noAck: true });
+    });
+    expect(JSON.parse(dead)).toEqual({ id: 2 });
+    expect(app.get(Orders).seen).toEqual([{ id: 1 }, { id: 2 }]);
+    const ended = new Promise((resolve) => connection.once('close', resolve));
+    await app.close();
+    await ended;
+  });
+
+  it('lets in whom it is told to, and nobody else', async () => {
+    const rights = { configure: '.*', write: '.*', read: '.*' };
+    const users = [{ name: 'shop', password: 'secret', permissions: { '/': rights } }];
+    const app = await start({ listen: { amqp: { port: 0 }, users } });
+    const { host, port } = app.get(DlxBroker).amqp ?? { host: '', port: 0 };
+    await expect(connect(`amqp://guest:guest@${host}:${port}`)).rejects.toThrow('403');
+    const connection = await connect(`amqp://shop:secret@${host}:${port}`);
+    await connection.close();
+    await app.close();
+  });
+
+  it('says which port is taken, and by which option it was asked for', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await expect(start({ listen: { amqp: { port } } })).rejects.toThrow(
+      `option 'listen.amqp' of DlxBrokerModule: port ${port} of 127.0.0.1 is taken`,
+    );
+    server.close();
+  });
+});
