@@ -6,7 +6,7 @@ import { shrink } from './shrink.js';
 
 const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 300);
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
-const width = Number(process.env['FUZZ_WIDTH'] ?? 24);
+const width = Number(process.env['FUZZ_WIDTH'] ?? 20);
 /** More differences than this are told by their seed alone. */
 const shrinkAtMost = 12;
 const server = new RabbitMqServer();

@@ -1,4 +1,4 @@
-// npm run fuzz -- --programs 10000 --seed 1 [--width 24]
+// npm run fuzz -- --programs 10000 --seed 1 [--width 20]
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
@@ -6,7 +6,7 @@ const { values } = parseArgs({
   options: {
     programs: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(Math.floor(Date.now() / 1000)) },
-    width: { type: 'string', default: '24' },
+    width: { type: 'string', default: '20' },
   },
 });
 const env = {
