@@ -69,6 +69,10 @@ export class ClientChannel implements ChannelOutbox {
     this.connection.holdUntilSent(write);
   }
 
+  promised(bytes: number): boolean {
+    return this.connection.traffic.promise(bytes);
+  }
+
   deliver({ consumerTag, deliveryTag, redelivered, message }: Delivery): void {
     const { exchange, routingKey } = message;
     methods.writeBasicDeliver(this.to, this.number, consumerTag, deliveryTag, redelivered, exchange, routingKey);

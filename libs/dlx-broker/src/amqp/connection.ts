@@ -60,10 +60,8 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
       () => surroundings.flusher.want(this),
     );
     this.traffic = new Traffic(socket, this.to, surroundings, {
-      overfull: () => {
-        this.#reader.pause();
-        this.#eachEngine((engine) => engine.pause());
-      },
+      overfull: () => this.#eachEngine((engine) => engine.pause()),
+      flooded: () => this.#reader.pause(),
       relieved: () => {
         this.#eachEngine((engine) => engine.resume());
         this.#read();
@@ -200,7 +198,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   /** Goes on with what has been received, as one step of the broker: its outputs leave together. */
   #read(): void {
-    if (this.#isHeld || this.#isBlocked || this.traffic.isOverfull) return void this.socket.pause();
+    if (this.#isHeld || this.#isBlocked || this.traffic.isFlooded) return void this.socket.pause();
     if (this.#reader.isBroken || this.#state === 'over') return;
     if (this.socket.isPaused()) this.socket.resume();
     if (this.#reader.hasMore) this.surroundings.broker.batch(this.#run);

@@ -10,6 +10,7 @@ import { tableDepth } from './limits.js';
  * @throws Malformed, or 541 for a type nobody knows
  */
 export function readTable(from: ByteReader, depth = 1): FieldTable {
+  if (depth > tableDepth) throw new Malformed('too deep');
   const length = from.long();
   if (length === 0) return emptyTable;
   const { at, end } = from;
@@ -42,6 +43,7 @@ function within<T>(from: ByteReader, start: number, end: number, read: () => T):
 }
 
 function readArray(from: ByteReader, depth: number): readonly Field[] {
+  if (depth > tableDepth) throw new Malformed('too deep');
   const length = from.long();
   const { at, end } = from;
   from.take(length);
@@ -53,7 +55,6 @@ function readArray(from: ByteReader, depth: number): readonly Field[] {
 }
 
 function readField(from: ByteReader, depth: number): Field {
-  if (depth > tableDepth) throw new Malformed('too deep');
   const letter = from.octet();
   switch (letter) {
     case 0x53: // S

@@ -4,11 +4,16 @@ import type { Surroundings } from './surroundings.js';
 
 /** What a connection does about a client that does not read. */
 export interface Pressure {
-  /** Too much waits for it: no more deliveries. */
+  /** Much waits for it: no more deliveries. */
   overfull(): void;
+  /** Far too much waits for it: it may ask for nothing more either. */
+  flooded(): void;
   /** It has read. */
   relieved(): void;
 }
+
+/** Reading stops at so many times the bytes at which deliveries stop. */
+const flood = 16;
 
 /** Timeouts of silence after which a client counts as dead. */
 const missed = 3;
@@ -16,6 +21,10 @@ const missed = 3;
 /** The socket of a connection: what goes out and waits to be read, who was heard when, and the end of it all. */
 export class Traffic {
   isOverfull = false;
+  /** A client that writes before it reads is not starved for a few deliveries; one that only asks and asks is. */
+  isFlooded = false;
+  /** Bytes of messages on their way here that have not been written yet. */
+  #promised = 0;
   #heardAt: number;
   #sentAt: number;
   #timer: NodeJS.Timeout | undefined;
@@ -40,16 +49,40 @@ export class Traffic {
   }
 
   flush(): void {
-    if (this.to.pending === 0) return;
-    this.#sentAt = this.surroundings.now();
-    this.to.flush();
+    this.#promised = 0;
+    if (this.to.pending > 0) {
+      this.#sentAt = this.surroundings.now();
+      this.to.flush();
+    }
     if (!this.socket.writableNeedDrain) this.#relieve();
+  }
+
+  /** Messages come that will take so many bytes. @returns whether there is room for more */
+  promise(bytes: number): boolean {
+    this.#promised += bytes;
+    if (this.#waiting > this.surroundings.limits.unread) this.#stop();
+    return !this.isOverfull;
   }
 
   /** Stops deliveries when too much waits for the client. */
   check(): void {
-    if (this.isOverfull || this.to.pending + this.socket.writableLength <= this.surroundings.limits.unread) return;
+    const { unread } = this.surroundings.limits;
+    const waiting = this.to.pending + this.socket.writableLength;
+    if (waiting <= unread) return;
+    this.#stop();
+    if (waiting <= unread * flood || this.isFlooded) return;
+    this.isFlooded = true;
+    this.pressure.flooded();
+  }
+
+  get #waiting(): number {
+    return this.#promised + this.to.pending + this.socket.writableLength;
+  }
+
+  #stop(): void {
+    if (this.isOverfull) return;
     this.isOverfull = true;
+    this.surroundings.flusher.want(this);
     this.pressure.overfull();
   }
 
@@ -86,6 +119,7 @@ export class Traffic {
   #relieve(): void {
     if (!this.isOverfull) return;
     this.isOverfull = false;
+    this.isFlooded = false;
     this.pressure.relieved();
   }
 

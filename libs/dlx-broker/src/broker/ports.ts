@@ -114,6 +114,11 @@ export interface Returned {
  * another call of it; whoever implements it may start new commands at once.
  */
 export interface ChannelOutbox {
+  /**
+   * A message of so many bytes will be delivered. False: it is the last one until `Channel.resume`. Called inside a
+   * command, so no other command may be started.
+   */
+  promised?(bytes: number): boolean;
   deliver(delivery: Delivery): void;
   returned(returned: Returned): void;
   /** Publisher confirms: `ok` false is a nack (rule K1). */

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { FrameReader } from './reader.js';
+
+type Seen = readonly [type: number, channel: number, payload: string];
+
+function frame(type: number, channel: number, payload: string): Buffer {
+  const head = Buffer.alloc(7);
+  head.writeUInt8(type, 0);
+  head.writeUInt16BE(channel, 1);
+  head.writeUInt32BE(payload.length, 3);
+  return Buffer.concat([head, Buffer.from(payload), Buffer.from([0xce])]);
+}
+
+/** @param takes whether a frame is taken at that call, all unless told */
+function reading(takes: (call: number) => boolean = () => true) {
+  const seen: Seen[] = [];
+  let calls = 0;
+  const reader = new FrameReader({
+    frame: (type, channel, bytes, start, end) => {
+      if (!takes(calls++)) return false;
+      seen.push([type, channel, bytes.toString('latin1', start, end)]);
+      return true;
+    },
+  });
+  return { reader, seen };
+}
+
+const three: readonly Seen[] = [
+  [1, 7, 'method'],
+  [3, 65_535, 'x'.repeat(3_000)],
+  [8, 0, ''],
+];
+const bytes = Buffer.concat(three.map((one) => frame(...one)));
+
+describe('a stream of bytes becomes the same frames (rule T6)', () => {
+  it.each([1, 2, 3, 7, 8, 9, 100, 2_999, bytes.length])('in pieces of %i bytes', (size) => {
+    const { reader, seen } = reading();
+    for (let at = 0; at < bytes.length; at += size) {
+      reader.push(bytes.subarray(at, at + size));
+      reader.run();
+    }
+    expect(seen).toEqual(three);
+  });
+
+  it.each([1, 5, 1_000, bytes.length])('when every frame is refused once, in pieces of %i bytes', (size) => {
+    const { reader, seen } = reading((call) => call % 2 === 1);
+    for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+    for (let run = 0; run < 10; run++) reader.run();
+    expect(seen).toEqual(three);
+    expect(reader.hasMore).toBe(false);
+  });
+
+  it('when it is paused after every frame', () => {
+    const { reader, seen } = reading(() => {
+      reader.pause();
+      return true;
+    });
+    reader.push(bytes);
+    for (const count of [1, 2, 3]) {
+      reader.run();
+      expect(seen).toHaveLength(count);
+    }
+  });
+});
+
+describe('what is no frame ends the reading (rule T5)', () => {
+  it('by its end octet', () => {
+    const { reader } = reading();
+    const broken = frame(1, 1, 'abc');
+    broken[broken.length - 1] = 0;
+    reader.push(broken);
+    expect(() => reader.run()).toThrow('FRAME_ERROR - type 1, all octets = <<"abc">>: {invalid_frame_end_marker,0}');
+    expect(reader.isBroken).toBe(true);
+  });
+
+  it('by its size, before its payload has come', () => {
+    for (const size of [1, 7]) {
+      const { reader } = reading();
+      reader.largest = 100;
+      const head = frame(3, 1, 'x'.repeat(101)).subarray(0, 7);
+      reader.push(head.subarray(0, size));
+      reader.push(head.subarray(size));
+      expect(() => reader.run()).toThrow('FRAME_ERROR - type 3, all octets = <<>>: {frame_too_large,101,100}');
+    }
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { type Field, Message, type Properties } from '../message/index.js';
+import { ByteReader, Malformed } from './frame/byte-reader.js';
+import { ByteWriter } from './frame/byte-writer.js';
+import { readTable } from './field-table.js';
+import { headerPrefix, PropertiesReader, ReceivedProperties, writeHeader } from './properties.js';
+
+class Bytes extends ByteWriter {
+  constructor() {
+    super(Buffer.alloc(0));
+  }
+
+  get written(): Buffer {
+    return Buffer.from(this.bytes.subarray(0, this.at));
+  }
+}
+
+function encoded(properties: Properties): Buffer {
+  const to = new Bytes();
+  writeHeader(to, new Message('', '', properties, Buffer.alloc(0)));
+  return to.written.subarray(headerPrefix);
+}
+
+const nested: Field = { type: 'F', value: new Map([['a', { type: 'A', value: [{ type: 'V', value: undefined }] }]]) };
+const headers = new Map<string, Field>([
+  ['z', { type: 's', value: -5 }],
+  ['a', { type: 'l', value: 2n ** 62n }],
+  ['T', { type: 'T', value: 2n ** 63n + 1n }],
+  ['S', { type: 'S', value: '\udcff\udc80 bytes' }],
+  ['nested', nested],
+  ['__proto__', { type: 'I', value: 1 }],
+]);
+const all: Properties = {
+  contentType: 'a',
+  contentEncoding: 'b',
+  headers,
+  deliveryMode: 2,
+  priority: 255,
+  correlationId: 'c',
+  replyTo: 'd',
+  expiration: '1',
+  messageId: 'e',
+  timestamp: 5,
+  type: 'f',
+  userId: 'g',
+  appId: 'h',
+  clusterId: 'i',
+};
+
+describe('the properties of a message', () => {
+  it('come back as they were, all fourteen or any of them (rules H4, T8)', () => {
+    expect({ ...new ReceivedProperties(encoded(all)) }).toEqual(all);
+    for (const name of Object.keys(all) as (keyof Properties)[]) {
+      const read = new ReceivedProperties(encoded({ [name]: all[name] }));
+      expect(Object.entries(read).filter(([, value]) => value !== undefined)).toEqual([[name, all[name]]]);
+    }
+  });
+
+  it('go out byte for byte while nobody changed them, even where decoding loses something (rule H4)', () => {
+    // Twice the same name, and a true that is not 1.
+    const table = Buffer.from([1, 0x61, 0x74, 7, 1, 0x61, 0x74, 9]);
+    const bytes = Buffer.concat([Buffer.from([0x20, 0, 0, 0, 0, table.length]), table]);
+    const received = new ReceivedProperties(Buffer.from(bytes));
+    expect(encoded(received)).toEqual(bytes);
+    expect(encoded({ ...received })).not.toEqual(bytes);
+  });
+
+  it('are read once as long as they stay the same', () => {
+    const reader = new PropertiesReader();
+    const bytes = encoded(all);
+    const first = reader.read(bytes, 0, bytes.length);
+    expect(reader.read(Buffer.from(bytes), 0, bytes.length)).toBe(first);
+    const other = encoded({ ...all, priority: 1 });
+    expect(reader.read(other, 0, other.length).priority).toBe(1);
+  });
+
+  it.each([
+    ['too few', Buffer.from([0x80, 0])],
+    ['too many', Buffer.from([0x10, 0, 1, 2])],
+    ['an unknown type', Buffer.from([0x20, 0, 0, 0, 0, 3, 1, 0x61, 0x5a])],
+  ])('with %s bytes are an internal error, as RabbitMQ has it', (_, bytes) => {
+    expect(() => new PropertiesReader().read(bytes, 0, bytes.length)).toThrow(
+      expect.objectContaining({ code: 541, closes: 'connection' }),
+    );
+  });
+});
+
+describe('a field table', () => {
+  const nest = (depth: number): Buffer => {
+    let table = Buffer.from([0, 0, 0, 0]);
+    for (let level = 1; level < depth; level++) {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(table.length + 3);
+      table = Buffer.concat([length, Buffer.from([1, 0x61, 0x46]), table]);
+    }
+    return table;
+  };
+
+  it('may be 64 deep and no deeper', () => {
+    expect(readTable(new ByteReader(nest(64))).size).toBe(1);
+    expect(() => readTable(new ByteReader(nest(65)))).toThrow(Malformed);
+    expect(() => readTable(new ByteReader(nest(5_000)))).toThrow(Malformed);
+  });
+
+  it('takes an L for an l (rule T8)', () => {
+    const bytes = Buffer.from([0, 0, 0, 11, 1, 0x61, 0x4c, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe]);
+    expect(readTable(new ByteReader(bytes)).get('a')).toEqual({ type: 'l', value: -2 });
+  });
+
+  it('reaches no further than it says', () => {
+    const bytes = Buffer.from([0, 0, 0, 4, 1, 0x61, 0x49, 0, 0, 0, 5]);
+    expect(() => readTable(new ByteReader(bytes))).toThrow(Malformed);
+  });
+});

@@ -1,0 +1,88 @@
+import 'reflect-metadata';
+import { Controller, type INestMicroservice, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import {
+  ClientProxyFactory,
+  Ctx,
+  EventPattern,
+  MessagePattern,
+  Payload,
+  RmqContext,
+  Transport,
+} from '@nestjs/microservices';
+import { lastValueFrom } from 'rxjs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type AmqpHouse, amqpHouse, until } from './house.js';
+
+const events: unknown[] = [];
+
+@Controller()
+class Orders {
+  @MessagePattern('sum')
+  async sum(@Payload() numbers: number[], @Ctx() context: RmqContext): Promise<number> {
+    context.getChannelRef().ack(context.getMessage());
+    return numbers.reduce((one, other) => one + other, 0);
+  }
+
+  @EventPattern('ordered')
+  ordered(@Payload() order: unknown, @Ctx() context: RmqContext): void {
+    events.push(order);
+    context.getChannelRef().nack(context.getMessage(), false, false);
+  }
+}
+
+@Module({ controllers: [Orders] })
+class AppModule {}
+
+let house: AmqpHouse;
+let service: INestMicroservice;
+beforeEach(async () => {
+  house = await amqpHouse();
+  const queueArguments = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
+  service = await NestFactory.createMicroservice(AppModule, {
+    logger: false,
+    transport: Transport.RMQ,
+    options: {
+      urls: [house.url],
+      queue: 'orders',
+      noAck: false,
+      prefetchCount: 10,
+      queueOptions: { durable: true, arguments: queueArguments },
+    },
+  });
+  await service.listen();
+});
+afterEach(async () => {
+  await service.close();
+  await house.close();
+});
+
+it('Nest’s own RabbitMQ client and server work through the listener, and what a handler rejects is dead-lettered', async () => {
+  house.broker.connect().openChannel(silent).declareQueue('dead');
+  const client = ClientProxyFactory.create({
+    transport: Transport.RMQ,
+    options: {
+      urls: [house.url],
+      queue: 'orders',
+      queueOptions: { durable: true, arguments: { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' } },
+    },
+  });
+  await client.connect();
+  const sums = await Promise.all(
+    Array.from({ length: 20 }, (_, count) => lastValueFrom(client.send<number>('sum', [count, 1]))),
+  );
+  expect(sums).toEqual(Array.from({ length: 20 }, (_, count) => count + 1));
+  await lastValueFrom(client.emit('ordered', { id: 7 }), { defaultValue: undefined });
+  const dead = (): number => house.broker.virtualHost('/').queues.get('dead')?.length ?? 0;
+  await until(() => dead() === 1);
+  expect(events).toEqual([{ id: 7 }]);
+  await client.close();
+});
+
+const silent = {
+  deliver: () => undefined,
+  returned: () => undefined,
+  confirmed: () => undefined,
+  cancelled: () => undefined,
+  closed: () => undefined,
+};

@@ -1,0 +1,222 @@
+import { connect as connectTls } from 'node:tls';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import amqplib from 'amqplib';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
+import { WireConnection } from '../contract/wire/connection.js';
+import { RawPeer } from '../contract/wire/raw-peer.js';
+import { type AmqpHouse, amqpHouse, until } from './house.js';
+
+const houses: AmqpHouse[] = [];
+afterEach(() => Promise.all(houses.splice(0).map((house) => house.close())));
+async function open(options: ListenOptions = {}): Promise<AmqpHouse> {
+  const house = await amqpHouse(options);
+  houses.push(house);
+  return house;
+}
+
+const protocolHeader = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
+
+describe('the handshake has an absolute deadline', () => {
+  it.each<[string, Buffer]>([
+    ['says nothing', Buffer.alloc(0)],
+    ['says half a header', protocolHeader.subarray(0, 5)],
+    ['goes no further than the header', protocolHeader],
+  ])('for a client that %s', async (_, bytes) => {
+    const house = await open({ limits: { handshake: 300 } });
+    const peer = await RawPeer.connect('127.0.0.1', house.port);
+    peer.send(bytes);
+    await peer.ended;
+    await until(() => house.listener.connections.size === 0);
+  });
+});
+
+describe('a client that does not read', () => {
+  it('is not buffered without bound, and others go on', async () => {
+    const house = await open();
+    const publisher = await amqplib.connect(house.url);
+    const channel = await publisher.createConfirmChannel();
+    await channel.assertQueue('q');
+    const body = Buffer.alloc(100_000);
+    for (let count = 0; count < 300; count++) channel.sendToQueue('q', body);
+    await channel.waitForConfirms();
+    const idle = await WireConnection.open(house.wire);
+    const wire = await idle.openChannel();
+    idle.socket.pause();
+    idle.send(1, 'basic.consume', { queue: 'q', consumerTag: 'c', noAck: true });
+    const queue = house.broker.virtualHost('/').queues.get('q');
+    await until(() => (queue?.consumers.count ?? 0) > 0);
+    for (let trips = 0; trips < 20; trips++) await channel.checkQueue('q');
+    // The system's own socket buffers take some millions; thirty do not leave.
+    expect(queue?.length).toBeGreaterThan(150);
+    const socket = [...house.listener.connections].find(
+      ({ channels }) => channels.get(1)?.engine.receiver.consumers.size,
+    );
+    expect(socket?.socket.writableLength).toBeLessThan(2_500_000);
+    let received = 0;
+    wire.listener = () => (received += 1);
+    idle.socket.resume();
+    await until(() => received === 300);
+    idle.drop();
+    await publisher.close();
+  });
+});
+
+describe('a client that asks and does not read', () => {
+  it('is not answered without bound, and gets every answer once it reads', async () => {
+    const house = await open({ limits: { unread: 100_000 } });
+    const connection = await WireConnection.open(house.wire);
+    const channel = await connection.openChannel();
+    await channel.call('queue.declare', { queue: 'q' });
+    channel.publish({ exchange: '', key: 'q' }, {}, Buffer.alloc(120_000));
+    connection.socket.pause();
+    const answers: Promise<unknown>[] = [];
+    for (let count = 0; count < 1_000; count++) {
+      answers.push(channel.call('basic.get', { queue: 'q' }));
+      channel.send('basic.reject', { deliveryTag: count + 1, requeue: true });
+    }
+    for (let turns = 0; turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
+    const [waiting] = [...house.listener.connections].map(({ socket }) => socket.writableLength);
+    expect(waiting).toBeLessThan(3_000_000);
+    connection.socket.resume();
+    expect(await Promise.all(answers)).toHaveLength(1_000);
+    connection.drop();
+  });
+});
+
+describe('when memory is short', () => {
+  it('publishers wait and are told, everybody else goes on (connection.blocked)', async () => {
+    let used = 0;
+    const house = await open({ memory: () => ({ used, limit: 100 }) });
+    const publisher = await amqplib.connect(house.url);
+    const other = await amqplib.connect(house.url);
+    const log: string[] = [];
+    publisher.on('blocked', (reason) => log.push(`blocked: ${String(reason)}`));
+    publisher.on('unblocked', () => log.push('unblocked'));
+    const channel = await publisher.createConfirmChannel();
+    const consumer = await other.createChannel();
+    await channel.assertQueue('q');
+    used = 101;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    channel.sendToQueue('q', Buffer.from('one'), {}, () => log.push('confirmed'));
+    await until(() => log.length > 0);
+    expect((await consumer.checkQueue('q')).messageCount).toBe(0);
+    used = 0;
+    await channel.waitForConfirms();
+    expect(log).toEqual(['blocked: low on memory', 'unblocked', 'confirmed']);
+    expect((await consumer.checkQueue('q')).messageCount).toBe(1);
+    await Promise.all([publisher.close(), other.close()]);
+  });
+});
+
+describe('limits', () => {
+  it('one connection more than allowed is ended without a word', async () => {
+    const house = await open({ limits: { connections: 1 } });
+    const first = await WireConnection.open(house.wire);
+    const peer = await RawPeer.connect('127.0.0.1', house.port);
+    expect(await peer.ended).toHaveLength(0);
+    await first.close();
+  });
+
+  it('consumers of a channel are counted', async () => {
+    const house = await open({ limits: { consumers: 1 } });
+    const connection = await WireConnection.open(house.wire);
+    const channel = await connection.openChannel();
+    await channel.call('queue.declare', { queue: 'q' });
+    await channel.call('basic.consume', { queue: 'q', consumerTag: 'a' });
+    await expect(channel.call('basic.consume', { queue: 'q', consumerTag: 'b' })).rejects.toThrow('530');
+  });
+});
+
+describe('heartbeats', () => {
+  it('are sent every half of the timeout, and a silent client is dropped after three of them', async () => {
+    const house = await open();
+    const peer = await RawPeer.connect('127.0.0.1', house.port);
+    const { writeFrame } = await import('../contract/wire/frames.js');
+    const { writeMethod } = await import('../contract/wire/methods.js');
+    const say = (name: string, args = {}): void => peer.send(writeFrame(1, 0, writeMethod(name, args)));
+    peer.send(protocolHeader);
+    await peer.next();
+    say('connection.start-ok', { mechanism: 'PLAIN', response: '\0guest\0guest', locale: 'en_US' });
+    await peer.next();
+    say('connection.tune-ok', { channelMax: 2047, frameMax: 4096, heartbeat: 1 });
+    say('connection.open', { vhost: '/' });
+    await peer.next();
+    const begun = performance.now();
+    const beat = await peer.next();
+    expect([beat.type, beat.channel, beat.payload.length]).toEqual([8, 0, 0]);
+    expect(performance.now() - begun).toBeLessThan(1_600);
+    await peer.ended;
+    expect(performance.now() - begun).toBeGreaterThan(2_900);
+  });
+});
+
+describe('TLS', () => {
+  it('is 1.2 at least, and may ask clients for certificates', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tls-'));
+    try {
+      const file = (name: string): string => join(folder, name);
+      const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { stdio: 'ignore' });
+      const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+      openssl('req', '-x509', ...newKey, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', '/CN=test CA');
+      openssl('req', ...newKey, '-keyout', file('key.pem'), '-out', file('csr.pem'), '-subj', '/CN=localhost');
+      const signing = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'];
+      openssl('x509', '-req', '-in', file('csr.pem'), ...signing, '-out', file('cert.pem'));
+      const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => readFileSync(file(name)));
+      if (ca === undefined || cert === undefined || key === undefined) throw new Error('no certificates');
+      const house = await open({ tls: { cert, key, ca } });
+      const connection = await amqplib.connect(`amqps://guest:guest@localhost:${house.port}`, { ca, cert, key });
+      await expect((await connection.createChannel()).assertQueue('q')).resolves.toMatchObject({ queue: 'q' });
+      await connection.close();
+      await expect(amqplib.connect(`amqps://guest:guest@localhost:${house.port}`, { ca })).rejects.toThrow();
+      const old = connectTls({
+        port: house.port,
+        host: 'localhost',
+        ca,
+        cert,
+        key,
+        maxVersion: 'TLSv1.1',
+        minVersion: 'TLSv1',
+      });
+      await new Promise((resolve) => old.once('error', resolve));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('a connection that is lost', () => {
+  it('gives back what it had not acknowledged, in its old place, and takes its exclusive queues along', async () => {
+    const house = await open();
+    const lost = await WireConnection.open(house.wire);
+    const channel = await lost.openChannel();
+    await channel.call('queue.declare', { queue: 'q' });
+    await channel.call('queue.declare', { queue: 'mine', exclusive: true });
+    for (const body of ['one', 'two']) channel.publish({ exchange: '', key: 'q' }, {}, Buffer.from(body));
+    await channel.call('basic.get', { queue: 'q' });
+    lost.drop();
+    const { queues } = house.broker.virtualHost('/');
+    await until(() => !queues.has('mine'));
+    const again = await (await WireConnection.open(house.wire)).openChannel();
+    const got = await again.call('basic.get', { queue: 'q', noAck: true });
+    expect([String(got.body), got.args['redelivered']]).toEqual(['one', true]);
+  });
+
+  it('leaves no half of a message behind', async () => {
+    const house = await open();
+    const lost = await WireConnection.open(house.wire);
+    const channel = await lost.openChannel();
+    await channel.call('queue.declare', { queue: 'q' });
+    const { writeMethod } = await import('../contract/wire/methods.js');
+    const { writeContentHeader } = await import('../contract/wire/properties.js');
+    lost.frame(1, 1, writeMethod('basic.publish', { exchange: '', key: 'q' }));
+    lost.frame(2, 1, writeContentHeader({}, 10));
+    lost.frame(3, 1, Buffer.from('12345'));
+    lost.socket.end();
+    await until(() => house.listener.connections.size === 0);
+    expect(house.broker.virtualHost('/').queues.get('q')?.length).toBe(0);
+  });
+});
