@@ -1,0 +1,94 @@
+import type { Pace, Result } from './measure.js';
+import { withAmqplib } from './programs/amqplib.js';
+import { withRabbitmqClient } from './programs/rabbitmq-client.js';
+import type { Target } from './target.js';
+import { w10 } from './workloads/w10-retries.js';
+import { w11 } from './workloads/w11-start.js';
+import { w1OneInFlight } from './workloads/w1-one-in-flight.js';
+import { type Publishing, w1 } from './workloads/w1-publish-deliver-ack.js';
+import { w3 } from './workloads/w3-reject-dead-letter.js';
+import { w5 } from './workloads/w5-length-limit.js';
+import { w6 } from './workloads/w6-topic.js';
+import { w7 } from './workloads/w7-fan-out.js';
+import { w8 } from './workloads/w8-backlog.js';
+
+/** One row pair of the table: one program, run against both servers. */
+export interface Case {
+  readonly id: string;
+  readonly title: string;
+  /** What the load program is made with. */
+  readonly client: string;
+  readonly unit: string;
+  readonly more: 'better' | 'worse';
+  /** It starts a server of ours itself. */
+  readonly oursOnly?: true;
+  run(target: Target, pace: Pace): Promise<Result>;
+}
+
+type Program = (target: Target, pace: Pace, how: Publishing) => Promise<Result>;
+
+const programs: Readonly<Record<string, Readonly<Record<string, Program>>>> = {
+  W1: {
+    lean: w1,
+    amqplib: (target, pace, how) => withAmqplib(target, pace, how, false),
+    'rabbitmq-client': (target, pace, how) => withRabbitmqClient(target, pace, how, false),
+  },
+  W3: {
+    lean: w3,
+    amqplib: (target, pace, how) => withAmqplib(target, pace, how, true),
+    'rabbitmq-client': (target, pace, how) => withRabbitmqClient(target, pace, how, true),
+  },
+  W5: { lean: w5 },
+};
+
+const rate = { unit: 'msg/s', more: 'better' } as const;
+const lean = { client: 'lean' } as const;
+
+/** A workload by every client, size and way of publishing. */
+function publishing(id: string, what: string, sizes: readonly number[]): Case[] {
+  return Object.entries(programs[id] as Readonly<Record<string, Program>>).flatMap(([client, program]) =>
+    sizes.flatMap((size) =>
+      [false, true].map((confirm): Case => {
+        const title = `${what}, ${size} B, ${confirm ? 'confirmed' : 'transient'}`;
+        return { id, title, client, ...rate, run: (target, pace) => program(target, pace, { size, confirm }) };
+      }),
+    ),
+  );
+}
+
+/** Everything that is measured, in the order of the table. */
+export const cases: readonly Case[] = [
+  ...publishing('W1', 'publish, deliver, ack', [1024, 16]),
+  {
+    id: 'W1, one in flight',
+    title: 'publish to delivery, 1024 B, p50',
+    ...lean,
+    unit: 'ms',
+    more: 'worse',
+    run: w1OneInFlight,
+  },
+  ...publishing('W3', 'reject, dead-letter, consume and ack', [1024]),
+  ...publishing('W5', 'length limit 1,000, drop-head into a DLX', [1024]),
+  { id: 'W6', title: 'topic with 10,000 bindings, 1024 B', ...lean, ...rate, run: (target, pace) => w6(target, pace) },
+  { id: 'W7', title: 'fan-out to 100 queues, 1024 B', ...lean, unit: 'deliveries/s', more: 'better', run: w7 },
+  { id: 'W8', title: '1,000,000 of 16 B in and out', ...lean, ...rate, run: (target) => w8(target) },
+  {
+    id: 'W10',
+    title: '5,000 messages failing twice, waits of 200 and 400 ms: time over the ideal',
+    ...lean,
+    unit: 'ms',
+    more: 'worse',
+    run: (target) => w10(target),
+  },
+  {
+    id: 'W11',
+    title: 'start of `serve` to the first message',
+    ...lean,
+    unit: 'ms',
+    more: 'worse',
+    oursOnly: true,
+    run: () => w11(),
+  },
+];
+
+export const keyOf = ({ id, title, client }: Case): string => `${id} | ${title} | ${client}`;

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { type Case, cases, keyOf } from './cases.js';
+import type { Result } from './measure.js';
+import { openRabbit, type Server, startOurs } from './servers.js';
+import { head, rowsOf } from './table.js';
+
+const { values: options } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '3' },
+    warm: { type: 'string', default: '1.5' },
+    /** Only the workload with this id, such as W1. */
+    only: { type: 'string' },
+    /** Only programs with this client. */
+    client: { type: 'string' },
+    aged: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '10' },
+    write: { type: 'string' },
+  },
+});
+const execute = promisify(execFile);
+const pace = { warm: Number(options.warm), measured: Number(options.seconds) };
+/** Milliseconds for one server to settle before the other one is measured. */
+const breath = 300;
+
+const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+async function measure(one: Case, { target }: Server): Promise<Result> {
+  const { stdout } = await execute(process.execPath, [
+    program('child.js'),
+    JSON.stringify({ key: keyOf(one), target, pace }),
+  ]);
+  return JSON.parse(stdout) as Result;
+}
+
+/** Opens a server, measures, closes it. */
+async function measureOnce(one: Case, open: () => Promise<Server | undefined>): Promise<Result | undefined> {
+  const server = await open();
+  try {
+    return server && (await measure(one, server));
+  } finally {
+    await server?.close();
+    await sleep(breath);
+  }
+}
+
+/** The servers in turn, A B A B, so that a machine that slows down slows them both down. */
+async function compare(one: Case, ours: () => Promise<Server>, when: string): Promise<string[]> {
+  const own: Result[] = [];
+  const theirs: Result[] = [];
+  for (let run = 0; run < Number(options.runs); run++) {
+    own.push((await measureOnce(one, ours)) as Result);
+    const other = one.oursOnly === true ? undefined : await measureOnce(one, openRabbit);
+    if (other !== undefined) theirs.push(other);
+  }
+  const rows = rowsOf({ ...one, title: `${one.title}${when}` }, own, theirs);
+  for (const row of rows) console.log(row);
+  return rows;
+}
+
+async function all(chosen: readonly Case[], ours: () => Promise<Server>, when = ''): Promise<string[]> {
+  const rows: string[] = [];
+  for (const one of chosen) rows.push(...(await compare(one, ours, when)));
+  return rows;
+}
+
+/** One server of ours, measured when it is new and again when it has worked; RabbitMQ is old both times. */
+async function aging(chosen: readonly Case[]): Promise<string[]> {
+  const server = await startOurs();
+  const same = async (): Promise<Server> => ({ target: server.target, close: async () => undefined });
+  const fresh = await all(chosen, same, '; fresh');
+  const minutes = Number(options.minutes);
+  await execute(process.execPath, [program('mixed.js'), JSON.stringify({ target: server.target, minutes })]);
+  const aged = await all(chosen, same, `; after ${minutes} minutes of mixed load`);
+  await server.close();
+  return [...fresh, ...aged];
+}
+
+const chosen = cases.filter(
+  ({ id, client }) =>
+    (options.only === undefined || id === options.only) && (options.client === undefined || client === options.client),
+);
+const rows = options.aged
+  ? await aging(chosen.filter(({ id, client }) => (id === 'W1' || id === 'W3') && client === 'lean'))
+  : await all(chosen, () => startOurs());
+const lines = [...head(availableParallelism(), options.runs, pace), ...rows, ''];
+console.log(`\n${lines.join('\n')}`);
+if (options.write !== undefined) writeFileSync(options.write, lines.join('\n'));

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuOf, type Target } from './target.js';
+
+/** What one run against one server came to. */
+export interface Result {
+  /** In the unit of the case. */
+  readonly value: number;
+  /** Microseconds of processor time a message, of the server and of the load program. */
+  readonly serverCpu?: number;
+  readonly clientCpu?: number;
+  /** Anything else, by name. */
+  readonly extra?: Readonly<Record<string, number>>;
+}
+
+/** How long a run takes, in seconds. */
+export interface Pace {
+  readonly warm: number;
+  readonly measured: number;
+}
+
+interface Reading {
+  readonly time: number;
+  readonly count: number;
+  readonly server: number;
+  readonly client: number;
+}
+
+function read({ pid }: Target, count: number): Reading {
+  const { user, system } = process.cpuUsage();
+  return { time: performance.now(), count, server: cpuOf(pid), client: user + system };
+}
+
+function between(from: Reading, to: Reading): Result {
+  const count = to.count - from.count;
+  return {
+    value: count / ((to.time - from.time) / 1000),
+    serverCpu: (to.server - from.server) / count,
+    clientCpu: (to.client - from.client) / count,
+  };
+}
+
+/** The rate of something that runs already, once it is warm. @param done how many messages have been through so far */
+export async function rateOf(target: Target, { warm, measured }: Pace, done: () => number): Promise<Result> {
+  await sleep(warm * 1000);
+  const start = read(target, done());
+  await sleep(measured * 1000);
+  return between(start, read(target, done()));
+}
+
+/** The rate of something that has an end. @param run returns how many messages it were */
+export async function rateOfAll(target: Target, run: () => Promise<number>): Promise<Result> {
+  const start = read(target, 0);
+  const count = await run();
+  return between(start, read(target, count));
+}
+
+/** Waits until it is so. @throws after a time in which any server would have done it */
+export async function until(isSo: () => boolean | Promise<boolean>, seconds = 60): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`waited ${seconds} s in vain for ${String(isSo)}`);
+    await sleep(2);
+  }
+}

@@ -1,0 +1,13 @@
+import { createServer } from 'node:net';
+
+// Loaded into a server of ours by `--import`: whoever connects gets the bytes in use after a collection of garbage.
+const path = process.env['BENCH_MEMORY_PROBE'];
+if (path !== undefined) {
+  createServer((socket) => {
+    globalThis.gc?.();
+    const { heapUsed, external } = process.memoryUsage();
+    socket.end(String(heapUsed + external));
+  })
+    .listen(path)
+    .unref();
+}

@@ -1,0 +1,46 @@
+import { median } from '../workload.js';
+import type { Case } from './cases.js';
+import type { Pace, Result } from './measure.js';
+
+/** What stands above the rows. */
+export function head(cores: number, runs: string, { measured }: Pace): string[] {
+  return [
+    `Node ${process.version}, ${cores} cores for server and load program together; median of ${runs} runs of ` +
+      `${measured} s, servers in turn, each run from a process of its own, one connection that publishes and one that ` +
+      'consumes, prefetch 250, loopback. RabbitMQ uses several cores and does more for each message. CPU is ' +
+      'microseconds of processor time a message: of all threads of the server, and of the load program.',
+    '',
+    '| | workload | client | server | median | range | server CPU | client CPU | dlx-broker leads by | its CPU | |',
+    '|---|---|---|---|---|---|---|---|---|---|---|',
+  ];
+}
+
+/** A row for each server. */
+export function rowsOf(one: Case, ours: readonly Result[], theirs: readonly Result[]): string[] {
+  const own = row(one, 'dlx-broker', ours, ['', '']);
+  if (theirs.length === 0) return [own];
+  const leads = theirs.map(({ value }, run) => {
+    const mine = ours[run]?.value as number;
+    return one.more === 'better' ? mine / value : value / mine;
+  });
+  const shares = theirs.map(({ serverCpu }, run) => (ours[run]?.serverCpu ?? NaN) / (serverCpu ?? NaN));
+  return [own, row(one, 'RabbitMQ', theirs, [`${median(leads).toFixed(1)}x`, `${median(shares).toFixed(2)}x`])];
+}
+
+function row(one: Case, server: string, results: readonly Result[], compared: readonly [string, string]): string {
+  const values = results.map(({ value }) => value);
+  const range = `${shown(Math.min(...values))} - ${shown(Math.max(...values))}`;
+  const of = (pick: (result: Result) => number | undefined): string => {
+    const picked = results.map(pick).filter((value) => value !== undefined);
+    return picked.length === 0 ? '' : shown(median(picked));
+  };
+  const extra = Object.keys(results[0]?.extra ?? {}).map((name) => `${name}: ${of((result) => result.extra?.[name])}`);
+  const cpu = [of(({ serverCpu }) => serverCpu), of(({ clientCpu }) => clientCpu)];
+  const cells = [one.id, one.title, one.client, server, `${shown(median(values))} ${one.unit}`, range, ...cpu];
+  return `| ${[...cells, ...compared, extra.join(', ')].join(' | ')} |`;
+}
+
+export function shown(value: number): string {
+  if (value >= 1_000) return Math.round(value).toLocaleString('en');
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(2);
+}
