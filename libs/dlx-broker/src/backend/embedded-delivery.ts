@@ -46,7 +46,7 @@ export class EmbeddedDelivery implements BackendDelivery {
   }
 
   requeue(): void {
-    if (this.#settle()) this.channel.reject(this.delivery.deliveryTag, true);
+    if (this.#settle()) this.channel.nack(this.delivery.deliveryTag, false, true); // no failure (rule W6)
   }
 
   replaceBy(publication: Publication, done?: Done): void {
