@@ -25,9 +25,10 @@ class Orders {
   }
 
   @EventPattern('ordered')
-  ordered(@Payload() order: unknown, @Ctx() context: RmqContext): void {
+  ordered(@Payload() order: unknown, @Ctx() context: unknown): void {
     events.push(order);
-    context.getChannelRef().nack(context.getMessage(), false, false);
+    const delivery = context as RmqContext; // the decorator's own types want no more than unknown here
+    delivery.getChannelRef().nack(delivery.getMessage(), false, false);
   }
 }
 
