@@ -5,9 +5,13 @@ export class ManagementClient {
   readonly #url: string;
   readonly #authorization: string;
 
+  /** @param url may name another user and password than those of AMQP */
   constructor(url: string, user: string, password: string) {
-    this.#url = url;
-    this.#authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    const { origin, username, password: secret } = new URL(url);
+    this.#url = origin;
+    const login =
+      username === '' ? `${user}:${password}` : `${decodeURIComponent(username)}:${decodeURIComponent(secret)}`;
+    this.#authorization = `Basic ${Buffer.from(login).toString('base64')}`;
   }
 
   /**
