@@ -4,6 +4,7 @@ import { checkedName, withoutLineEnds } from './declare-queue.js';
 import { accessRefused, AmqpError, noExchange, preconditionFailed } from './errors.js';
 import { checkAlternateExchange, checkEquivalent } from './exchange/equivalence.js';
 import { exchangeTypes } from './exchange/types.js';
+import { checkLength, checkTable } from './input-checks.js';
 import type { VirtualHost } from './virtual-host.js';
 
 export interface ExchangeOptions {
@@ -24,6 +25,8 @@ export function notDefault(name: string): string {
 /** `exchange.declare` (section P of the rules). */
 export function declareExchange(channel: Channel, name: string, options: ExchangeOptions): void {
   const { vhost } = channel;
+  checkLength('exchange name', name);
+  checkTable('argument', options.arguments);
   const asked = withoutLineEnds(name);
   if (options.passive === true) {
     if (!vhost.exchanges.has(notDefault(asked))) throw noExchange(asked, vhost.name);

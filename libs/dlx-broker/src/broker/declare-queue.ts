@@ -2,6 +2,7 @@ import type { FieldTable } from '../message/index.js';
 import type { Channel } from './channel/channel.js';
 import type { Connection } from './channel/connection.js';
 import { accessRefused, AmqpError, noQueue } from './errors.js';
+import { checkLength, checkTable } from './input-checks.js';
 import { checkDlxArgumentType, checkQueueArguments } from './queue/argument-checks.js';
 import { checkEquivalent } from './queue/equivalence.js';
 import type { Queue } from './queue/queue.js';
@@ -43,9 +44,11 @@ export const locked = (queue: string, vhost: string): AmqpError =>
 /** `queue.declare` (sections F, O and D of the rules). */
 export function declareQueue(channel: Channel, name: string, options: QueueOptions, now: number): QueueOk {
   const { vhost } = channel;
+  checkLength('queue name', name);
+  checkTable('argument', options.arguments);
   const asked = withoutLineEnds(name);
   if (asked === replyQueue || asked.startsWith(`${replyQueue}.`)) return declareReplyQueue(vhost, asked);
-  if (options.passive === true) return found(vhost.queueFor(channel.connection, channel.queueName(asked)), now);
+  if (options.passive === true) return found(vhost.queueFor(channel.connection, asked), now);
   const args = options.arguments ?? new Map();
   const actual = asked === '' ? `amq.gen-${vhost.names.token()}` : checkedName('queue', asked);
   vhost.check(channel.connection.user, 'configure', 'queue', actual);

@@ -1,4 +1,4 @@
-import { fieldTypeNames } from '../message/index.js';
+import { deepestNesting, fieldTypeNames } from '../message/index.js';
 import type { Field } from '../message/index.js';
 
 /** A field's bare value as it stands in RabbitMQ's error texts: text plain, all else as an Erlang term. */
@@ -29,14 +29,17 @@ export function erlangTerm(field: Field): string {
   }
 }
 
-/** A value out of JSON as an Erlang term: `5`, `<<"text">>`, `[1,2]`, `#{<<"a">> => 1}`. */
-export function erlangJson(value: unknown): string {
+/** A value out of JSON as an Erlang term: `5`, `<<"text">>`, `[1,2]`, `#{<<"a">> => 1}`; what is nested too deep is cut. */
+export const erlangJson = (value: unknown): string => jsonTerm(value, 1);
+
+function jsonTerm(value: unknown, depth: number): string {
+  if (depth > deepestNesting) return '...';
   if (typeof value === 'string') return erlangBinary(value);
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : erlangFloat(value);
-  if (Array.isArray(value)) return `[${value.map(erlangJson).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map((each) => jsonTerm(each, depth + 1)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return String(value);
   return `#{${Object.entries(value)
-    .map(([name, each]) => `${erlangBinary(name)} => ${erlangJson(each)}`)
+    .map(([name, each]) => `${erlangBinary(name)} => ${jsonTerm(each, depth + 1)}`)
     .join(',')}}`;
 }
 

@@ -1,3 +1,4 @@
+import { deepestNesting } from '../message/index.js';
 import { erlangJson, erlangString } from './erlang-terms.js';
 import { PatternError } from './patterns.js';
 import type { Matcher, Patterns } from './patterns.js';
@@ -67,6 +68,7 @@ export class Policies {
     const matcher = this.#compile(pattern);
     const wrong = [
       wrongDefinition(definition, this.#operator, this.#profile),
+      isTooDeep(request.definition, 0) ? `definition is nested more than ${deepestNesting} levels deep` : undefined,
       wrongApplyTo(applyTo, this.#profile),
       typeof matcher === 'string' ? matcher : undefined,
       typeof priority === 'number' ? undefined : `priority should be a number, actually was ${erlangJson(priority)}`,
@@ -152,6 +154,15 @@ function entriesOf(definition: unknown): ReadonlyMap<string, unknown> | undefine
   if (typeof definition !== 'object' || definition === null || Array.isArray(definition)) return undefined;
   const entries: [string, unknown][] = definition instanceof Map ? [...definition] : Object.entries(definition);
   return new Map(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** RabbitMQ takes any; here whoever shows or stores it must come to its end. */
+function isTooDeep(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth > deepestNesting) return true;
+  const parts: Iterable<unknown> = value instanceof Map ? value.values() : Object.values(value);
+  for (const part of parts) if (isTooDeep(part, depth + 1)) return true;
+  return false;
 }
 
 /** The first value that is refused, else all keys nobody knows. */

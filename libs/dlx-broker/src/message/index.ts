@@ -2,4 +2,5 @@ export * from './field-table.js';
 export * from './message.js';
 export * from './death.js';
 export * from './death-history.js';
+export * from './nesting.js';
 export * from './plain.js';

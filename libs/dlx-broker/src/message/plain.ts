@@ -1,7 +1,5 @@
 import type { Field, FieldTable } from './field-table.js';
-
-/** How deep tables and arrays may be nested. */
-const deepest = 64;
+import { deepestNesting } from './nesting.js';
 
 /**
  * Makes headers or arguments of a plain object. Strings become longstr, booleans bool, integers int32 or int64,
@@ -19,20 +17,28 @@ export const toField = (value: unknown, name = 'value'): Field => fieldOf(value,
 /**
  * The plain values of headers or arguments: an object without a prototype, so that no name is special. Timestamps are
  * numbers of seconds, int64 beyond the safe integers bigints, void undefined, decimals numbers.
+ * @throws TypeError when it is nested too deep, as no message of a broker is
  */
 export function fromFieldTable(table: FieldTable): Record<string, unknown> {
-  const plain = Object.create(null) as Record<string, unknown>;
-  for (const [name, field] of table) plain[name] = fromField(field);
-  return plain;
+  return plainTable(table, 1);
 }
 
 /** One value, see {@link fromFieldTable}. */
-export function fromField(field: Field): unknown {
+export const fromField = (field: Field): unknown => plainField(field, 1);
+
+function plainTable(table: FieldTable, depth: number): Record<string, unknown> {
+  const plain = Object.create(null) as Record<string, unknown>;
+  for (const [name, field] of table) plain[name] = plainField(field, depth);
+  return plain;
+}
+
+function plainField(field: Field, depth: number): unknown {
+  if (depth > deepestNesting) throw new TypeError(`a field is nested more than ${deepestNesting} levels deep`);
   switch (field.type) {
     case 'A':
-      return field.value.map(fromField);
+      return field.value.map((each) => plainField(each, depth + 1));
     case 'F':
-      return fromFieldTable(field.value);
+      return plainTable(field.value, depth + 1);
     case 'D':
       return field.value.value / 10 ** field.value.scale;
     case 'l':
@@ -53,7 +59,9 @@ function tableOf(plain: object, path: string, depth: number): FieldTable {
 }
 
 function fieldOf(value: unknown, path: string, depth: number): Field {
-  if (depth > deepest) throw new TypeError(`header '${path}' is nested more than ${deepest} levels deep`);
+  if (depth > deepestNesting) {
+    throw new TypeError(`header '${path}' is nested more than ${deepestNesting} levels deep`);
+  }
   switch (typeof value) {
     case 'string':
       return { type: 'S', value };

@@ -1,3 +1,4 @@
+import { deepestNesting } from '../message/index.js';
 import type { Field, FieldTable } from '../message/index.js';
 import { DlxConfigurationError } from './configuration-error.js';
 
@@ -8,9 +9,14 @@ const int32Max = 0x7fff_ffff;
  * A value as users write it, as an AMQP field: whole numbers become int32 or int64, others doubles, a `Date` a
  * timestamp, an array an array, a plain object or a Map a table.
  * @param origin who wrote it, for the error
- * @throws DlxConfigurationError for functions, symbols and class instances
+ * @throws DlxConfigurationError for functions, symbols and class instances, and for what is nested too deep
  */
-export function fieldOf(value: unknown, origin: string): Field {
+export const fieldOf = (value: unknown, origin: string): Field => deepFieldOf(value, origin, 1);
+
+function deepFieldOf(value: unknown, origin: string, depth: number): Field {
+  if (depth > deepestNesting) {
+    throw new DlxConfigurationError(`${origin}: is nested more than ${deepestNesting} levels deep`);
+  }
   switch (typeof value) {
     case 'string':
       return { type: 'S', value };
@@ -23,7 +29,7 @@ export function fieldOf(value: unknown, origin: string): Field {
     case 'undefined':
       return { type: 'V', value: undefined };
     case 'object':
-      return objectField(value, origin);
+      return objectField(value, origin, depth);
     default:
       throw new DlxConfigurationError(`${origin}: a ${typeof value} cannot be a header or an argument`);
   }
@@ -34,9 +40,17 @@ export function fieldTableOf(
   entries: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>,
   origin: string,
 ): FieldTable {
+  return deepTableOf(entries, origin, 1);
+}
+
+function deepTableOf(
+  entries: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>,
+  origin: string,
+  depth: number,
+): FieldTable {
   const table = new Map<string, Field>();
   for (const [name, value] of entries instanceof Map ? entries : Object.entries(entries)) {
-    if (value !== undefined) table.set(name, fieldOf(value, `${origin}, '${name}'`));
+    if (value !== undefined) table.set(name, deepFieldOf(value, `${origin}, '${name}'`, depth));
   }
   return table;
 }
@@ -47,15 +61,16 @@ function numberField(value: number): Field {
   return Number.isSafeInteger(value) ? { type: 'l', value } : { type: 'd', value };
 }
 
-function objectField(value: object | null, origin: string): Field {
+function objectField(value: object | null, origin: string, depth: number): Field {
   if (value === null) return { type: 'V', value: undefined };
   if (value instanceof Uint8Array) return { type: 'x', value };
   if (value instanceof Date) return { type: 'T', value: Math.floor(value.getTime() / 1000) };
-  if (Array.isArray(value)) return { type: 'A', value: value.map((item) => fieldOf(item, origin)) };
-  if (value instanceof Map) return { type: 'F', value: fieldTableOf(value as ReadonlyMap<string, unknown>, origin) };
+  if (Array.isArray(value)) return { type: 'A', value: value.map((item) => deepFieldOf(item, origin, depth + 1)) };
+  if (value instanceof Map)
+    return { type: 'F', value: deepTableOf(value as ReadonlyMap<string, unknown>, origin, depth + 1) };
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) {
-    return { type: 'F', value: fieldTableOf(value as Record<string, unknown>, origin) };
+    return { type: 'F', value: deepTableOf(value as Record<string, unknown>, origin, depth + 1) };
   }
   throw new DlxConfigurationError(`${origin}: a ${value.constructor.name} cannot be a header or an argument`);
 }

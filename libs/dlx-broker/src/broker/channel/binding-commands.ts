@@ -4,6 +4,7 @@ import { notDefault } from '../declare-exchange.js';
 import { accessRefused, notImplemented, preconditionFailed } from '../errors.js';
 import { type Destination, Exchange } from '../exchange/exchange.js';
 import { exchangeTypes } from '../exchange/types.js';
+import { checkLength, checkTable } from '../input-checks.js';
 import type { TopologyChange } from '../ports.js';
 import type { VirtualHost } from '../virtual-host.js';
 import type { Channel } from './channel.js';
@@ -13,8 +14,9 @@ export interface DeleteQueueOptions {
   readonly ifEmpty?: boolean;
 }
 
-export function bindQueue(channel: Channel, queue: string, exchange: string, key: string, args: FieldTable): void {
-  const name = channel.queueName(queue);
+export function bindQueue(channel: Channel, queue: string, from: string, key: string, args: FieldTable): void {
+  const name = withoutLineEnds(channel.queueName(queue)); // rule O3: here both names, and not the key
+  const exchange = withoutLineEnds(from);
   const bindingKey = queue === '' && key === '' ? name : key; // rule O2
   const { vhost } = channel;
   checkBindingRights(channel, 'queue', name, exchange);
@@ -22,8 +24,9 @@ export function bindQueue(channel: Channel, queue: string, exchange: string, key
   bind(channel, vhost.queueFor(channel.connection, name), source.name, bindingKey, args);
 }
 
-export function unbindQueue(channel: Channel, queue: string, exchange: string, key: string, args: FieldTable): void {
-  const name = channel.queueName(queue);
+export function unbindQueue(channel: Channel, queue: string, from: string, key: string, args: FieldTable): void {
+  const name = withoutLineEnds(channel.queueName(queue));
+  const exchange = withoutLineEnds(from);
   checkBindingRights(channel, 'queue', name, exchange);
   const destination = channel.vhost.queues.get(name);
   if (destination === undefined) return; // rule P5
@@ -31,15 +34,19 @@ export function unbindQueue(channel: Channel, queue: string, exchange: string, k
 }
 
 export function bindExchange(channel: Channel, to: string, from: string, key: string, args: FieldTable): void {
-  checkBindingRights(channel, 'exchange', notDefault(to), from);
-  const source = channel.vhost.exchange(from);
-  bind(channel, channel.vhost.exchange(to), source.name, key, args);
+  const name = withoutLineEnds(to);
+  const exchange = withoutLineEnds(from);
+  checkBindingRights(channel, 'exchange', notDefault(name), exchange);
+  const source = channel.vhost.exchange(exchange);
+  bind(channel, channel.vhost.exchange(name), source.name, key, args);
 }
 
 export function unbindExchange(channel: Channel, to: string, from: string, key: string, args: FieldTable): void {
-  checkBindingRights(channel, 'exchange', notDefault(to), from);
-  const destination = channel.vhost.exchanges.get(to);
-  if (destination !== undefined) unbind(channel, destination, from, key, args);
+  const name = withoutLineEnds(to);
+  const exchange = withoutLineEnds(from);
+  checkBindingRights(channel, 'exchange', notDefault(name), exchange);
+  const destination = channel.vhost.exchanges.get(name);
+  if (destination !== undefined) unbind(channel, destination, exchange, key, args);
 }
 
 /** `exchange.delete` (rules P3, P4). */
@@ -69,7 +76,7 @@ export function purgeQueue(channel: Channel, queue: string): number {
 /** `queue.delete` (rules O6, D10). @returns how many ready messages went with it */
 export function deleteQueue(channel: Channel, queue: string, options: DeleteQueueOptions): number {
   const { vhost } = channel;
-  const name = channel.queueName(queue);
+  const name = withoutLineEnds(channel.queueName(queue));
   vhost.check(channel.connection.user, 'configure', 'queue', name);
   if (!vhost.queues.has(name)) return 0;
   const found = vhost.queueFor(channel.connection, name);
@@ -89,6 +96,8 @@ export function deleteQueue(channel: Channel, queue: string, options: DeleteQueu
 function bind(channel: Channel, destination: Destination, from: string, key: string, args: FieldTable): void {
   const { vhost } = channel;
   const source = vhost.exchange(from);
+  checkLength('binding key', key);
+  checkTable('argument', args);
   exchangeTypes.get(source.declared.type)?.checkBinding?.(args); // rule P8
   if (!source.bind(destination, key, args)) return;
   vhost.journal?.changed(changeOf('added', vhost, destination, from, key, args));
@@ -96,6 +105,7 @@ function bind(channel: Channel, destination: Destination, from: string, key: str
 
 function unbind(channel: Channel, destination: Destination, from: string, key: string, args: FieldTable): void {
   const { vhost } = channel;
+  checkTable('argument', args);
   const source = vhost.exchanges.get(from);
   if (source === undefined || !source.unbind(destination, key, args)) return;
   vhost.journal?.changed(changeOf('removed', vhost, destination, from, key, args));

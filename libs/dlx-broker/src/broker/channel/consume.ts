@@ -1,6 +1,7 @@
 import type { FieldTable } from '../../message/index.js';
 import { emptyTable } from '../../message/index.js';
 import { accessRefused, AmqpError, notImplemented, preconditionFailed } from '../errors.js';
+import { checkLength, checkTable } from '../input-checks.js';
 import { consumerPriority } from '../queue/argument-checks.js';
 import type { Queue } from '../queue/queue.js';
 import { replyQueue } from '../reply-addresses.js';
@@ -19,6 +20,8 @@ export interface ConsumeOptions {
 /** `basic.consume` (section Q of the rules). @returns the consumer's tag */
 export function consume(channel: Channel, queueName: string, options: ConsumeOptions): string {
   const given = options.consumerTag ?? '';
+  checkLength('consumer tag', given);
+  checkTable('argument', options.arguments);
   if (given !== '' && channel.receiver.has(given)) {
     throw new AmqpError('NOT_ALLOWED', `attempt to reuse consumer tag '${given}'`);
   }

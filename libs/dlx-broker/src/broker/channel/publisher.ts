@@ -1,6 +1,7 @@
 import { Message, type Properties } from '../../message/index.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
+import { checkLength, checkTable } from '../input-checks.js';
 import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../publication-checks.js';
 import { parseExpiration, withoutBcc } from '../publication-checks.js';
 import { replyQueue } from '../reply-addresses.js';
@@ -108,6 +109,8 @@ export class Publisher {
 
   /** Goes on in the order of rule K7: reply-to, user-id, expiration, delivery mode, carbon copies. */
   #message(exchange: string, routingKey: string, properties: Properties, body: Uint8Array): Message {
+    checkLength('routing key', routingKey);
+    checkTable('header', properties.headers);
     let sent = properties;
     if (sent.replyTo === replyQueue) sent = { ...sent, replyTo: this.#replyAddress() }; // rule S1
     if (sent.userId !== undefined) checkUserId(sent, this.channel.connection.user);

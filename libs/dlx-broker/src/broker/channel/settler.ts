@@ -1,5 +1,6 @@
 import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
+import { checkTable } from '../input-checks.js';
 import type { Channel } from './channel.js';
 import type { Outstanding } from './outstanding.js';
 import type { Receiver } from './receiver.js';
@@ -20,6 +21,7 @@ export class Settler {
 
   /** Ack, nack, reject. @throws 406 when the tag is not outstanding here (rule A4) */
   settle(tag: number, multiple: boolean, settlement: Settlement, headers: FieldTable | undefined, now: number): void {
+    checkTable('header', headers);
     const held = this.channel.transaction;
     if (!multiple) {
       const record = this.unacked.take(tag);

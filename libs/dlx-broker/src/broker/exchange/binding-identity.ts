@@ -2,7 +2,10 @@ import type { Field, FieldTable } from '../../message/index.js';
 
 /** Two bindings with the same key and arguments are one (rule P5); the order of the arguments does not matter. */
 export function bindingIdentity(bindingKey: string, args: FieldTable): string {
-  return args.size === 0 ? bindingKey : `${bindingKey}\u0000${tableIdentity(args)}`;
+  // The length first, for a key may contain whatever could part it from the arguments.
+  return args.size === 0
+    ? `${bindingKey.length}:${bindingKey}`
+    : `${bindingKey.length}:${bindingKey}${tableIdentity(args)}`;
 }
 
 function tableIdentity(table: FieldTable): string {

@@ -122,12 +122,15 @@ function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, 
   }
 }
 
+/** As the keys of a Map are: not a number is itself. */
+const isSame = (one: HeaderKey, other: HeaderKey): boolean => one === other || (one !== one && other !== other);
+
 function fulfilsAll(headers: FieldTable, requirements: readonly Requirement[]): boolean {
   for (const { name, value } of requirements) {
     const field = headers.get(name);
     if (field === undefined) return false;
     if (value === undefined) continue;
-    if (isStructure(field) !== value.structure || headerKey(field) !== value.key) return false;
+    if (isStructure(field) !== value.structure || !isSame(headerKey(field), value.key)) return false;
   }
   return true;
 }

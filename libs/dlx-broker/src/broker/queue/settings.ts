@@ -86,10 +86,13 @@ export const noSettings: QueueSettings = {
 /** When a message that comes now expires in this queue, 0 for never: the earlier of both times to live (rule B4). */
 export function deadlineOf(message: Message, { messageTtl }: QueueSettings, now: number): number {
   const { expiration } = message.properties;
-  if (expiration === undefined) return messageTtl === undefined ? 0 : now + messageTtl;
+  if (expiration === undefined) return messageTtl === undefined ? 0 : instant(now + messageTtl);
   const own = Number(expiration);
-  return now + (messageTtl === undefined || own < messageTtl ? own : messageTtl);
+  return instant(now + (messageTtl === undefined || own < messageTtl ? own : messageTtl));
 }
+
+/** The very beginning of time is as good as just before it, for 0 means never. */
+const instant = (time: number): number => (time === 0 ? -1 : time);
 
 type Value = number | string | boolean;
 

@@ -1,0 +1,49 @@
+import type { Field, FieldTable } from './field-table.js';
+
+/** How deep tables and arrays may be nested. Whatever follows a value does so by recursion, and trusts in this. */
+export const deepestNesting = 64;
+
+/**
+ * What of headers or arguments cannot travel: values nested too deep, or numbers that are none of their type. The wire
+ * brings neither; hosts in the same process can.
+ * @returns the fault with the name of the entry, undefined when all can
+ */
+export function faultIn(table: FieldTable): string | undefined {
+  for (const [name, field] of table) {
+    const fault = faultOf(field, 1);
+    if (fault !== undefined) return `'${name.slice(0, 64)}' ${fault}`;
+  }
+  return undefined;
+}
+
+function faultOf(field: Field, depth: number): string | undefined {
+  if (depth > deepestNesting) return `is nested more than ${deepestNesting} levels deep`;
+  switch (field.type) {
+    case 'A':
+      return firstFault(field.value, depth);
+    case 'F':
+      return firstFault(field.value.values(), depth);
+    case 'b':
+    case 'B':
+    case 's':
+    case 'u':
+    case 'I':
+    case 'i':
+    case 'l':
+    case 'T':
+      return isInteger(field.value) ? undefined : `holds ${field.value}, which is no integer of 64 bits`;
+    default:
+      return undefined;
+  }
+}
+
+function firstFault(fields: Iterable<Field>, depth: number): string | undefined {
+  for (const field of fields) {
+    const fault = faultOf(field, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+const isInteger = (value: number | bigint): boolean =>
+  typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isInteger(value) && Math.abs(value) < 2 ** 63;
