@@ -17,6 +17,7 @@ import { orderCases } from './j-order.js';
 import { confirmCases } from './k-confirms.js';
 import { atLeastOnceCases } from './m-at-least-once.js';
 import { permissionCases } from './n-permissions.js';
+import { nameCases } from './o-names.js';
 import { queueCases } from './o-queues.js';
 import { exchangeCases } from './p-exchanges.js';
 import { matchingCases } from './p-matching.js';
@@ -45,6 +46,7 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'M: at least once', list: atLeastOnceCases },
   { section: 'N: permissions', list: permissionCases },
   { section: 'O: queues', list: queueCases },
+  { section: 'O: names', list: nameCases },
   { section: 'P: exchanges and bindings', list: exchangeCases },
   { section: 'P: topics and headers', list: matchingCases },
   { section: 'Q: consumers', list: consumerCases },
