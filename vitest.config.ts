@@ -1,18 +1,34 @@
 import { defineConfig } from 'vitest/config';
 
+/** They speak to other processes in real time, and would miss their moments beside each other or anything else. */
+const realTime = ['test/contract/**/*.spec.ts', 'test/fuzz/**/*.spec.ts', 'test/amqp/**/*.spec.ts'];
+
 export default defineConfig({
   // The aliases of tsconfig.json: tests meet the library's sources, never an old build.
   resolve: { tsconfigPaths: true },
   // Nest's decorators and its injection by type, in libs and in specs.
   oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
   test: {
-    include: ['libs/**/*.spec.ts', 'test/**/*.spec.ts', 'apps/**/*.spec.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**'],
     // Nobody sleeps in a test; what takes longer than this hangs. A real RabbitMQ may need its time to begin.
     testTimeout: 10_000,
     hookTimeout: 30_000,
     // A promise nobody waits for is a failure, not a line in the log.
     dangerouslyIgnoreUnhandledErrors: false,
     passWithNoTests: false,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'virtual time',
+          include: ['libs/**/*.spec.ts', 'test/**/*.spec.ts', 'apps/**/*.spec.ts'],
+          exclude: ['**/node_modules/**', '**/dist/**', ...realTime],
+        },
+      },
+      {
+        extends: true,
+        // Afterwards, one file at a time.
+        test: { name: 'real time', include: realTime, fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

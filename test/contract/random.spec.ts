@@ -16,7 +16,7 @@ const rows = await Promise.all(
 
 describe.concurrent.each(rows)('a random program tells the same story on the engine and on $name', (row) => {
   for (let seed = first; seed < first + count; seed += 1)
-    (row.missing === undefined ? it.concurrent : it.skip)(`seed ${seed}`, { retry: 1 }, async () => {
+    (row.missing === undefined ? it.concurrent : it.skip)(`seed ${seed}`, { retry: 3 }, async () => {
       const [expected, observed] = await Promise.all(
         [row.driver, engineDriver].map(async (driver) => {
           const session = await driver.open();
