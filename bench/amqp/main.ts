@@ -27,15 +27,22 @@ const execute = promisify(execFile);
 const pace = { warm: Number(options.warm), measured: Number(options.seconds) };
 /** Milliseconds for one server to settle before the other one is measured. */
 const breath = 300;
+/** Seconds that declaring, filling and draining may take at most. */
+const grace = 240;
 
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
+/** Runs a program to its end. @param seconds in which it must have come to it: a server may hang @returns its output */
+async function run(name: string, task: object, seconds: number): Promise<string> {
+  const { stdout } = await execute(process.execPath, [program(name), JSON.stringify(task)], {
+    timeout: seconds * 1000,
+  });
+  return stdout;
+}
+
 async function measure(one: Case, { target }: Server): Promise<Result> {
-  const { stdout } = await execute(process.execPath, [
-    program('child.js'),
-    JSON.stringify({ key: keyOf(one), target, pace }),
-  ]);
-  return JSON.parse(stdout) as Result;
+  const task = { key: keyOf(one), target, pace };
+  return JSON.parse(await run('child.js', task, pace.warm + pace.measured + grace)) as Result;
 }
 
 /** Opens a server, measures, closes it. */
@@ -72,12 +79,19 @@ async function all(chosen: readonly Case[], ours: () => Promise<Server>, when = 
 /** One server of ours, measured when it is new and again when it has worked; RabbitMQ is old both times. */
 async function aging(chosen: readonly Case[]): Promise<string[]> {
   const server = await startOurs();
+  try {
+    return await freshAndAged(chosen, server);
+  } finally {
+    await server.close();
+  }
+}
+
+async function freshAndAged(chosen: readonly Case[], server: Server): Promise<string[]> {
   const same = async (): Promise<Server> => ({ target: server.target, close: async () => undefined });
   const fresh = await all(chosen, same, '; fresh');
   const minutes = Number(options.minutes);
-  await execute(process.execPath, [program('mixed.js'), JSON.stringify({ target: server.target, minutes })]);
+  await run('mixed.js', { target: server.target, minutes }, minutes * 60 + grace);
   const aged = await all(chosen, same, `; after ${minutes} minutes of mixed load`);
-  await server.close();
   return [...fresh, ...aged];
 }
 
