@@ -1,4 +1,4 @@
-import type { Channel, Delivery, Pace } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Channel, Delivery, Journal, Pace } from '../../libs/dlx-broker/src/broker/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Field, type FieldTable, int32, longstr, type Message } from '../../libs/dlx-broker/src/message/index.js';
@@ -22,18 +22,24 @@ export class EngineUnderTest {
   readonly #consumers: { readonly tag: string; readonly channel: number }[] = [];
   #published = 0;
   #consumed = 0;
-  #lastConfirm = 0;
 
-  /** @param budget steps in one go; without one every command runs to its very end */
-  constructor(setups: readonly QueueSetup[], budget?: number) {
+  readonly #deliveryMode: number | undefined;
+
+  /**
+   * @param budget steps in one go; without one every command runs to its very end
+   * @param journal with one, all messages are persistent
+   */
+  constructor(setups: readonly QueueSetup[], budget?: number, journal?: Journal) {
     this.#setups = setups;
+    this.#deliveryMode = journal && 2;
     const pace: Pace | undefined =
       budget === undefined ? undefined : { budget, later: (resume) => void this.#later.push(resume) };
     const patterns = { compile: () => ({ matches: () => true }) };
-    this.broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns, ...(pace && { pace }) });
+    const lent = { ...(pace && { pace }), ...(journal && { journal }) };
+    this.broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns, ...lent });
     this.#publisher = this.#open();
     this.#publisher.confirmSelect();
-    this.#publisher.declareExchange('fan', { type: 'fanout' });
+    this.#publisher.declareExchange('fan', { type: 'fanout', durable: true });
     for (let index = 0; index < channelCount; index++) this.#channels.push(this.#open());
   }
 
@@ -55,6 +61,18 @@ export class EngineUnderTest {
   describe(name: string): string | undefined {
     const queue = this.broker.virtualHost('/').queues.get(name);
     return queue && describeEngineQueue(queue);
+  }
+
+  /** How many messages were published so far. */
+  get published(): number {
+    return this.#published;
+  }
+
+  /** Tags a client could settle now. */
+  outstanding(channel: number): number[] {
+    const tags: number[] = [];
+    this.#channels[channel]!.receiver.settler.unacked.each(({ deliveryTag }) => void tags.push(deliveryTag));
+    return tags;
   }
 
   unacked(channel: number): number {
@@ -108,7 +126,8 @@ export class EngineUnderTest {
     const id = ++this.#published;
     const [exchange, key] = to === 'fan' ? ['fan', 'a'] : ['', to];
     const expiration = ttl === undefined ? undefined : String(ttl);
-    this.#publisher.publish(exchange, key, { messageId: String(id), priority, expiration }, new Uint8Array(size));
+    const properties = { messageId: String(id), priority, expiration, deliveryMode: this.#deliveryMode };
+    this.#publisher.publish(exchange, key, properties, new Uint8Array(size));
     return { id };
   }
 
@@ -140,9 +159,10 @@ export class EngineUnderTest {
       deliver: (delivery) => void this.seen.push(seenOf(delivery)),
       returned() {},
       confirmed: (tag, multiple, ok) => {
-        const first = multiple ? this.#lastConfirm + 1 : tag;
-        for (let each = first; each <= tag; each++) this.confirmed.set(each, ok);
-        this.#lastConfirm = tag;
+        // A nack may have gone ahead of what waits for a journal.
+        for (let each = multiple ? 1 : tag; each <= tag; each++) {
+          if (!this.confirmed.has(each)) this.confirmed.set(each, ok);
+        }
       },
       cancelled() {},
       closed: (error) => {
@@ -195,7 +215,7 @@ function describeEngineQueue(queue: Queue): string {
 const text = (field: Field | undefined): string => String(field?.value);
 
 /** The same words as the model's, read from the headers. */
-function describeEngineMessage({ exchange, routingKey, properties }: Message): string {
+export function describeEngineMessage({ exchange, routingKey, properties }: Message): string {
   const { headers, expiration, messageId } = properties;
   const deaths = headers?.get('x-death');
   const first = headers?.get('x-first-death-reason');

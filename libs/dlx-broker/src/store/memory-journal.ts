@@ -23,14 +23,19 @@ interface Batch {
  * becomes true with the commit, all of it together, and safe at once or by {@link sync}.
  */
 export class MemoryJournal implements Journal {
-  readonly #topology = new MemoryTopology();
+  readonly #topology: MemoryTopology;
   /** By virtual host, queue, and entry; in the order of arrival, returned ones in the order of their return. */
   readonly #messages = new Map<string, Map<Entry, Kept>>();
   #said: (() => void)[] = [];
   #unsynced: Batch[] = [];
 
   /** @param later nothing is safe until {@link sync} is called */
-  constructor(readonly later = false) {}
+  constructor(
+    readonly later = false,
+    topology = new MemoryTopology(),
+  ) {
+    this.#topology = topology;
+  }
 
   changed(change: TopologyChange): void {
     this.#said.push(() => {
@@ -83,6 +88,15 @@ export class MemoryJournal implements Journal {
     batches.findLast(({ synced }) => synced !== undefined)?.synced?.();
   }
 
+  /** Another journal with all that is safe here: what a crash would leave, while this one goes on. */
+  fork(): MemoryJournal {
+    const fork = new MemoryJournal(this.later, this.#topology.copy());
+    for (const [place, messages] of this.#messages) {
+      fork.#messages.set(place, new Map([...messages].map(([entry, kept]) => [entry, { ...kept }])));
+    }
+    return fork;
+  }
+
   /** How many commits a crash would lose now. */
   get unsyncedCount(): number {
     return this.#unsynced.length;
@@ -114,7 +128,8 @@ export class MemoryJournal implements Journal {
     const returned = all.filter(({ returns, delivered }) => returns > 0 && !delivered);
     const unacked = all.filter(({ delivered }) => delivered).sort(byPosition);
     const messages = this.#of(queue);
-    for (const kept of [...fresh, ...returned, ...unacked]) {
+    const ordered = queue.declared.type === 'classic' ? [returned, unacked, fresh] : [fresh, returned, unacked];
+    for (const kept of ordered.flat()) {
       const entry = queue.restore(kept.message, kept, home.agenda.clock.now());
       messages.set(entry, { ...kept, returns: entry.returns, delivered: false });
     }

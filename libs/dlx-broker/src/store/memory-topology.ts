@@ -11,6 +11,12 @@ export class MemoryTopology {
     return JSON.stringify({ vhost, name });
   }
 
+  copy(): MemoryTopology {
+    const copy = new MemoryTopology();
+    for (const [key, added] of this.#added) copy.#added.set(key, added);
+    return copy;
+  }
+
   hasQueue(place: string): boolean {
     return this.#added.has(`queue ${place}`);
   }

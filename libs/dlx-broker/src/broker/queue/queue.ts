@@ -42,6 +42,8 @@ export class Queue {
   /** A policy came that the queue does not fit yet: the excess is dropped first (rule C14). */
   #shortening = false;
   #nextPosition = 1;
+  /** What was restored up to here stands among those that came back. */
+  #restoredTo = 0;
 
   constructor(home: QueueHome, declared: QueueDeclared, settings: QueueSettings, now: number) {
     this.#home = home;
@@ -93,21 +95,25 @@ export class Queue {
   }
 
   /**
-   * Puts a message back that outlived the process (section L): those never returned by position, then the others. Limits
-   * and deadlines act when the command is over (rule L2).
+   * Puts a message back that outlived the process (section L). Into a classic queue first those that were returned or in
+   * somebody's hands, then the others by position; into a quorum queue the others first. Limits and deadlines act when
+   * the command is over (rule L2).
    */
   restore(message: Message, { position, deadline, returns, failures, delivered }: Place, now: number): Entry {
     const entry = this.#entry(message, position, deadline);
     entry.returns = returns;
     if (entry instanceof CountedEntry) entry.failed = failures ?? returns;
     this.#nextPosition = Math.max(this.#nextPosition, position + 1);
+    const isClassic = this.declared.type === 'classic';
+    if (isClassic && (delivered || returns > 0)) this.#restoredTo = Math.max(this.#restoredTo, position);
     if (delivered) {
       this.unacked++; // rule L1: whoever held it is lost
       this.giveBack(entry, now, 'lost');
-    } else if (returns === 0) {
+    } else if (returns === 0 && position > this.#restoredTo) {
       this.#ready.push(entry);
     } else {
-      this.#ready.giveBack(entry, this.declared.type === 'classic' ? 'original' : 'front');
+      // Also a dead letter that had left, but not arrived: it is back before some that came back.
+      this.#ready.giveBack(entry, isClassic ? 'original' : 'front');
     }
     this.#home.attend(this);
     return entry;

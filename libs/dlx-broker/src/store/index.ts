@@ -1,0 +1,1 @@
+export { MemoryJournal } from './memory-journal.js';
