@@ -23,6 +23,8 @@ export class ClientChannel implements ChannelOutbox {
   readonly #content = new Content();
   /** The server closed it and waits for close-ok; everything else is ignored (rule Q9). */
   #isClosing = false;
+  /** The last word has been written. */
+  #isOver = false;
   #lastPublish: { readonly bytes: Buffer; readonly publishing: Publishing } | undefined;
 
   constructor(
@@ -40,7 +42,7 @@ export class ClientChannel implements ChannelOutbox {
       if (this.#content.isAwaited) return this.#awaited(type, bytes, start, end);
       if (type === frameTypes.method) return this.#method(bytes, start, end, from);
     } catch (error) {
-      this.#fail(error, bytes, start, end);
+      this.#fail(error, type, bytes, start, end);
       return taken;
     }
     throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
@@ -81,6 +83,7 @@ export class ClientChannel implements ChannelOutbox {
   }
 
   returned({ replyCode, replyText, message }: Returned): void {
+    if (this.#isMute) return;
     const { exchange, routingKey } = message;
     methods.writeBasicReturn(this.to, this.number, replyCode, replyText, exchange, routingKey);
     this.#contentOf(message);
@@ -88,6 +91,7 @@ export class ClientChannel implements ChannelOutbox {
   }
 
   confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void {
+    if (this.#isMute) return;
     if (ok) methods.writeBasicAck(this.to, this.number, deliveryTag, multiple);
     else methods.writeBasicNack(this.to, this.number, deliveryTag, multiple, true); // rule K3
   }
@@ -142,6 +146,7 @@ export class ClientChannel implements ChannelOutbox {
     if (id !== methodIds.channelClose) throw this.connection.unknownMethod(id);
     if (this.connection.waits()) return later;
     methods.readChannelClose(from);
+    this.#isOver = true;
     this.engine.close();
     this.connection.forget(this);
     methods.writeChannelCloseOk(this.to, this.number);
@@ -152,14 +157,16 @@ export class ClientChannel implements ChannelOutbox {
     if (type !== frameTypes.method) return taken;
     const id = bytes.readInt32BE(start);
     if (id === methodIds.channelCloseOk) this.connection.forget(this);
-    else if (id === methodIds.channelClose) methods.writeChannelCloseOk(this.to, this.number);
+    else if (id === methodIds.channelClose) {
+      this.connection.afterOutputs(() => methods.writeChannelCloseOk(this.to, this.number));
+    }
     return taken;
   }
 
   /** A soft error ends the channel, a hard one is for the connection. */
-  #fail(error: unknown, bytes: Buffer, start: number, end: number): void {
-    const publishing = this.#content.isAwaited;
-    const id = publishing ? methodIds.basicPublish : bytes.readInt32BE(start);
+  #fail(error: unknown, type: number, bytes: Buffer, start: number, end: number): void {
+    const isMethod = type === frameTypes.method && !this.#content.isAwaited;
+    const id = isMethod ? bytes.readInt32BE(start) : methodIds.basicPublish;
     this.#content.clear();
     const known = blamed(error instanceof Malformed ? cannotDecode(bytes.subarray(start + 4, end)) : error, id);
     if (!(known instanceof AmqpError) || known.closes === 'connection') throw known;
@@ -175,12 +182,21 @@ export class ClientChannel implements ChannelOutbox {
     to.body(number, message.body);
   }
 
+  /** Returns and confirms of what was published before the error are in front of the close. */
   #close(error: AmqpError): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
     this.#content.clear();
     const [classId, methodId] = error.method;
-    methods.writeChannelClose(this.to, this.number, error.code, error.message, classId, methodId);
+    this.connection.afterOutputs(() => {
+      if (this.#isMute) return;
+      this.#isOver = true;
+      methods.writeChannelClose(this.to, this.number, error.code, error.message, classId, methodId);
+    });
+  }
+
+  get #isMute(): boolean {
+    return this.#isOver || this.connection.isMute;
   }
 }
 

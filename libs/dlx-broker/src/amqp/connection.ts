@@ -46,6 +46,8 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   #isHeld = false;
   /** Reading waits until there is memory again. */
   #isBlocked = false;
+  /** The last word has been written, or there is nobody to hear it. */
+  isMute = false;
 
   constructor(
     readonly socket: Socket,
@@ -146,6 +148,11 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     });
   }
 
+  /** Calls `write` behind everything that is on its way out. */
+  afterOutputs(write: () => void): void {
+    this.surroundings.broker.afterOutputs(write);
+  }
+
   /** Whether memory is short, so that publishing has to wait; then reading does too. */
   isBlocked(): boolean {
     if (!this.surroundings.watermark.isLow) return false;
@@ -185,7 +192,10 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   end(after: number): void {
     this.#state = 'over';
     this.#closeEngine();
-    this.traffic.end(after);
+    this.afterOutputs(() => {
+      this.isMute = true;
+      this.traffic.end(after);
+    });
   }
 
   #received(chunk: Buffer): void {
@@ -302,7 +312,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     if (type !== frameTypes.method || number !== 0) return true;
     const id = bytes.readInt32BE(start);
     if (id === methodIds.connectionCloseOk) this.end(0);
-    else if (id === methodIds.connectionClose) methods.writeConnectionCloseOk(this.to, 0);
+    else if (id === methodIds.connectionClose) this.afterOutputs(() => methods.writeConnectionCloseOk(this.to, 0));
     return true;
   }
 
@@ -317,7 +327,11 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.#closeEngine();
     const [classId, methodId] = known.method;
     const text = known.reply === 'INTERNAL_ERROR' ? 'INTERNAL_ERROR' : known.message;
-    methods.writeConnectionClose(this.to, 0, known.code, text, classId, methodId);
+    this.afterOutputs(() => {
+      if (this.isMute) return;
+      this.isMute = true;
+      methods.writeConnectionClose(this.to, 0, known.code, text, classId, methodId);
+    });
     // A failed login ends in silence, and so does a stream of bytes that are no frames.
     if ((shaking && known.code === 403) || this.#reader.isBroken) return this.end(limits.silence);
     this.#state = 'closing';
@@ -327,6 +341,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   #gone(): void {
     this.#state = 'over';
+    this.isMute = true;
     this.#closeEngine();
     this.traffic.gone();
     this.#reader.clear();

@@ -120,6 +120,7 @@ export interface ChannelOutbox {
    */
   promised?(bytes: number): boolean;
   deliver(delivery: Delivery): void;
+  /** Returns and confirms of publishes before an error that ended the channel may come after it. */
   returned(returned: Returned): void;
   /** Publisher confirms: `ok` false is a nack (rule K1). */
   confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void;

@@ -1,7 +1,10 @@
 import type { Output } from '../agenda.js';
 import type { Channel } from './channel.js';
 
-/** One or more confirms on their way out: everything from one tag to another, acked or nacked (rule K3). */
+/**
+ * One or more confirms on their way out: everything from one tag to another, acked or nacked (rule K3). They hold also
+ * when their channel has met an error since (rule Q9).
+ */
 class Confirm implements Output {
   constructor(
     readonly channel: Channel,
@@ -12,7 +15,7 @@ class Confirm implements Output {
 
   send(): void {
     this.channel.confirms?.sent(this);
-    if (!this.channel.isClosed) this.channel.outbox.confirmed(this.to, this.to > this.from, this.ok);
+    this.channel.outbox.confirmed(this.to, this.to > this.from, this.ok);
   }
 }
 

@@ -4,7 +4,7 @@ import type { AmqpError } from '../errors.js';
 import type { Delivery } from '../ports.js';
 import type { Channel } from './channel.js';
 
-/** `basic.return` on its way out (rule K4). */
+/** `basic.return` on its way out (rule K4), also when its channel has met an error since (rule Q9). */
 export class ReturnedMessage implements Output {
   readonly replyCode = 312;
   readonly replyText = 'NO_ROUTE';
@@ -15,7 +15,7 @@ export class ReturnedMessage implements Output {
   ) {}
 
   send(): void {
-    if (!this.channel.isClosed) this.channel.outbox.returned(this);
+    this.channel.outbox.returned(this);
   }
 }
 
