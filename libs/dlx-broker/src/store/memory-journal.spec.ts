@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Broker, type Channel, type Queue } from '../broker/index.js';
-import { deathsOf, int32, longstr, type Properties } from '../message/index.js';
+import { deathsOf, int32, longstr, Message, type Properties } from '../message/index.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { listen, publishText } from '../testing/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
@@ -157,6 +157,18 @@ describe('after a restart', () => {
     expect(again.policies.user.list()).toMatchObject([{ name: 'p', priority: 2 }]);
     expect(reborn.access.users()).toEqual([{ name: 'ann', tags: ['management'], passwordHash: 'h' }]);
     expect(reborn.access.permissions('ann', 'v')).toMatchObject({ write: 'x' });
+  });
+
+  it('a dead letter that had not arrived yet is back between those that came back (rules J2, L1)', () => {
+    const { broker, clock } = arrange();
+    const { channel } = listen(broker);
+    durable(channel, 'q');
+    const queue = queueOf(broker, 'q') as Queue;
+    for (const position of [5, 1, 2, 6]) {
+      const message = new Message('', 'q', persistent, Buffer.from(String(position)));
+      queue.restore(message, { position, deadline: 0, returns: 0, delivered: position % 4 === 1 }, clock.now());
+    }
+    expect(bodies(broker, 'q')).toEqual(['1 again', '2', '5 again', '6']);
   });
 
   it('twice in a row nothing changes', () => {

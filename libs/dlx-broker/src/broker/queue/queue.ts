@@ -42,8 +42,6 @@ export class Queue {
   /** A policy came that the queue does not fit yet: the excess is dropped first (rule C14). */
   #shortening = false;
   #nextPosition = 1;
-  /** What was restored up to here stands among those that came back. */
-  #restoredTo = 0;
 
   constructor(home: QueueHome, declared: QueueDeclared, settings: QueueSettings, now: number) {
     this.#home = home;
@@ -103,17 +101,16 @@ export class Queue {
     const entry = this.#entry(message, position, deadline);
     entry.returns = returns;
     if (entry instanceof CountedEntry) entry.failed = failures ?? returns;
-    this.#nextPosition = Math.max(this.#nextPosition, position + 1);
-    const isClassic = this.declared.type === 'classic';
-    if (isClassic && (delivered || returns > 0)) this.#restoredTo = Math.max(this.#restoredTo, position);
+    const isNewest = position >= this.#nextPosition;
+    if (isNewest) this.#nextPosition = position + 1;
     if (delivered) {
       this.unacked++; // rule L1: whoever held it is lost
       this.giveBack(entry, now, 'lost');
-    } else if (returns === 0 && position > this.#restoredTo) {
+    } else if (returns === 0 && isNewest) {
       this.#ready.push(entry);
     } else {
       // Also a dead letter that had left, but not arrived: it is back before some that came back.
-      this.#ready.giveBack(entry, isClassic ? 'original' : 'front');
+      this.#ready.giveBack(entry, this.declared.type === 'classic' ? 'original' : 'front');
     }
     this.#home.attend(this);
     return entry;
