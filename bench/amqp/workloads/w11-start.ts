@@ -1,10 +1,19 @@
+import { execFileSync } from 'node:child_process';
 import { publish } from '../frames.js';
 import type { Result } from '../measure.js';
 import { bodyOf, Scene } from '../scene.js';
 import { startOurs } from '../servers.js';
 
+/** Milliseconds of a node that does nothing: what this machine takes now. */
+function bareNode(): number {
+  const start = performance.now();
+  execFileSync(process.execPath, ['-e', '']);
+  return performance.now() - start;
+}
+
 /** Milliseconds from the start of `dlx-broker serve` to the first message that comes out of it. */
 export async function w11(): Promise<Result> {
+  const bare = bareNode();
   const start = performance.now();
   const server = await startOurs([], false);
   const ready = performance.now() - start;
@@ -22,5 +31,5 @@ export async function w11(): Promise<Result> {
   const value = await arrived;
   await scene.close();
   await server.close();
-  return { value, extra: { 'ready ms': ready } };
+  return { value, extra: { 'ready ms': ready, 'node alone ms': bare } };
 }
