@@ -114,6 +114,17 @@ export const avoided: readonly Avoided[] = [
       ),
   },
   {
+    name: 'several arrivals at a limited quorum queue whose no-ack consumer has a prefetch',
+    why: 'what was handed out counts as unsettled until the channel tells the queue so: a burst may find no room with the consumer, and the limit drops it',
+    applies: ({ events, consumers }) =>
+      closePairs(events, 'enqueued', 'enqueued').some(
+        ([{ queue }]) =>
+          queue.declared.type === 'quorum' &&
+          isBounded(queue) &&
+          consumers.some(({ queue: name, prefetch, noAck }) => name === queue.name && noAck && prefetch > 0),
+      ),
+  },
+  {
     name: 'W6',
     why: '3.10.8 dead-letters the heads that one message pushes out of a quorum queue in the reverse order',
     applies: ({ events }) =>

@@ -61,6 +61,7 @@ export interface RunningConsumer {
   readonly channel: number;
   readonly queue: string;
   readonly prefetch: number;
+  readonly noAck: boolean;
 }
 
 /** The clients of one program on one broker, and what they have seen. */
@@ -140,12 +141,12 @@ export class World {
 
   /** Running consumers, by name. */
   consumers(): RunningConsumer[] {
-    return [...this.#sources].flatMap(([name, { consumer, channel, generation, queue, prefetch }]) =>
+    return [...this.#sources].flatMap(([name, { consumer, channel, generation, queue, prefetch, noAck }]) =>
       consumer !== undefined &&
       !consumer.cancelled &&
       !this.#ended.has(name) &&
       generation === this.#slots[channel]?.generation
-        ? [{ name, channel, queue, prefetch }]
+        ? [{ name, channel, queue, prefetch, noAck }]
         : [],
     );
   }
