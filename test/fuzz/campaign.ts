@@ -1,6 +1,7 @@
 import { duel, type Verdict } from './duel.js';
 import { isEqual, type Difference } from './difference.js';
 import { generate } from './generator.js';
+import type { Opponent } from './opponent.js';
 import type { Program } from './program.js';
 import { type RabbitMqGround, RabbitMqServer } from './rabbitmq-ground.js';
 
@@ -33,8 +34,9 @@ export interface CampaignOptions {
 /** How many slow programs run at the same time when they try again. */
 const atLeisure = 6;
 
-/** Virtual hosts that are lent out one program at a time. */
-export class Grounds {
+/** A real RabbitMQ: virtual hosts that are lent out one program at a time. */
+export class Grounds implements Opponent {
+  readonly name = 'RabbitMQ';
   readonly #free: RabbitMqGround[] = [];
   readonly #all: RabbitMqGround[] = [];
 
@@ -48,11 +50,11 @@ export class Grounds {
     return grounds;
   }
 
-  async lend<T>(use: (ground: RabbitMqGround) => Promise<T>): Promise<T> {
+  async duel(program: Program, patiently = false): Promise<Verdict> {
     const ground = this.#free.pop();
     if (ground === undefined) throw new Error('more users than virtual hosts');
     try {
-      return await use(ground);
+      return await duel(program, ground, patiently);
     } finally {
       this.#free.push(ground);
     }
@@ -64,7 +66,7 @@ export class Grounds {
 }
 
 /** Runs the programs of so many seeds on both brokers, many at a time. */
-export async function campaign(grounds: Grounds, options: CampaignOptions): Promise<Result> {
+export async function campaign(opponent: Opponent, options: CampaignOptions): Promise<Result> {
   const { programs, seed: first, width, tell = () => undefined } = options;
   const begun = Date.now();
   const findings: Finding[] = [];
@@ -73,10 +75,10 @@ export async function campaign(grounds: Grounds, options: CampaignOptions): Prom
   let steps = 0;
   let next = first;
   const judge = async (seed: number, program: Program): Promise<void> => {
-    const verdict = await grounds.lend((ground) => duel(program, ground));
+    const verdict = await opponent.duel(program);
     if (verdict === 'late') late.push(seed);
     else if (verdict !== 'equal') {
-      const again = await grounds.lend((ground) => confirmed(program, verdict, ground));
+      const again = await confirmed(program, verdict, opponent);
       if (again === undefined) passing.push(seed);
       else findings.push({ seed, program, difference: again });
     }
@@ -101,10 +103,10 @@ export async function campaign(grounds: Grounds, options: CampaignOptions): Prom
 }
 
 /** A difference counts when it comes again, patiently and twice. */
-async function confirmed(program: Program, first: Difference, ground: RabbitMqGround): Promise<Difference | undefined> {
+async function confirmed(program: Program, first: Difference, opponent: Opponent): Promise<Difference | undefined> {
   let last: Verdict = first;
   for (let tries = 0; tries < 2; tries++) {
-    last = await duel(program, ground, true);
+    last = await opponent.duel(program, true);
     if (last === 'equal' || last === 'late') return undefined;
   }
   return isEqual(last, 'equal') ? undefined : (last as Difference);

@@ -6,7 +6,7 @@ export interface Difference {
   /** Index of the step. */
   readonly at: number;
   readonly engine: unknown;
-  readonly rabbitmq: unknown;
+  readonly other: unknown;
 }
 
 /**
@@ -36,8 +36,8 @@ function sorted(value: unknown): unknown {
 }
 
 /** What sort of difference it is, so that shrinking does not slip from one to another. */
-export function kindOf({ engine, rabbitmq }: Difference, step: string): string {
-  const seen = [engine, rabbitmq] as [Record<string, unknown>, Record<string, unknown>];
+export function kindOf({ engine, other }: Difference, step: string): string {
+  const seen = [engine, other] as [Record<string, unknown>, Record<string, unknown>];
   const parts = Object.keys(seen[0]).filter((part) => !isEqual(seen[0][part], seen[1][part]));
   const codes = seen.map(({ outcome }) => (outcome as { code?: number } | undefined)?.code ?? 'fine');
   return [step, ...(parts.includes('outcome') ? ['outcome', ...codes] : parts.slice(0, 1))].join(' ');

@@ -57,7 +57,7 @@ async function follow(
       continue;
     }
     // A broker that took too long may differ for that alone.
-    return result.late ? 'late' : { at, engine: expected[at], rabbitmq: result.seen };
+    return result.late ? 'late' : { at, engine: expected[at], other: result.seen };
   }
   return 'equal';
 }

@@ -10,7 +10,7 @@ import type { TestChannel, TestPolicy } from '../contract/driver.js';
 import { EngineChannel } from '../contract/engine-driver.js';
 import { AdministrationFailure } from '../contract/failure.js';
 import { plainNames } from '../contract/plain-names.js';
-import type { Ground } from './world.js';
+import type { VirtualGround } from './rehearsal.js';
 
 /** Something that happened inside, which no client sees: the generator judges by it what is a race. */
 export interface Event {
@@ -23,7 +23,7 @@ export interface Event {
 }
 
 /** The engine in virtual time, watched from inside. */
-export class EngineGround implements Ground {
+export class EngineGround implements VirtualGround {
   readonly clock = new ManualClock();
   readonly begun = this.clock.now();
   /** What happened since it was last emptied. */
@@ -89,7 +89,8 @@ export class EngineGround implements Ground {
   }
 }
 
-function administer(change: () => unknown): void {
+/** Refusals are 400 as in the management API, and what is not there is 404. */
+export function administer(change: () => unknown): void {
   try {
     if (change() === false) throw new AdministrationFailure(404, 'Not Found');
   } catch (error) {

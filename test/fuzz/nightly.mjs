@@ -1,4 +1,4 @@
-// npm run fuzz -- --programs 10000 --seed 1 [--width 20]
+// npm run fuzz -- --programs 10000 --seed 1 [--width 20] [--over amqp]
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
@@ -7,8 +7,12 @@ const { values } = parseArgs({
     programs: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(Math.floor(Date.now() / 1000)) },
     width: { type: 'string', default: '20' },
+    over: { type: 'string', default: 'rabbitmq' },
   },
 });
+const files = { rabbitmq: 'test/fuzz/fuzz.spec.ts', amqp: 'test/fuzz/over-amqp.spec.ts' };
+const file = files[values.over];
+if (file === undefined) throw new Error(`--over is one of ${Object.keys(files).join(', ')}`);
 const env = {
   ...process.env,
   FUZZ_PROGRAMS: values.programs,
@@ -17,5 +21,5 @@ const env = {
   CI: '1',
 };
 console.log(`seeds ${values.seed} to ${Number(values.seed) + Number(values.programs) - 1}`);
-const { status } = spawnSync('npx', ['vitest', 'run', 'test/fuzz/fuzz.spec.ts'], { env, stdio: 'inherit' });
+const { status } = spawnSync('npx', ['vitest', 'run', file], { env, stdio: 'inherit' });
 process.exitCode = status ?? 1;

@@ -8,9 +8,9 @@ const unit = 200;
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** A difference as a case to paste into the contract suite; what is expected is what RabbitMQ showed. */
+/** A difference as a case to paste into the contract suite; what is expected is what the other showed. */
 export function asCase({ seed, program, difference }: Finding): string {
-  const shown = difference.rabbitmq as Shown;
+  const shown = difference.other as Shown;
   const last = program[difference.at] as Step;
   const before = program
     .slice(0, difference.at)

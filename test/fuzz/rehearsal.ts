@@ -1,25 +1,39 @@
 import { EngineGround } from './engine-ground.js';
 import type { Pace } from './pace.js';
 import type { Program, Step } from './program.js';
-import { World, type Seen } from './world.js';
+import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { World, type Ground, type Seen } from './world.js';
 
 /** Channels every program has, all of one connection. */
 export const channelCount = 2;
 
-/** A program on the engine, step by step in virtual time. */
-export class Rehearsal {
-  readonly ground = new EngineGround();
+/** One that tests move through time. */
+export interface VirtualGround extends Ground {
+  readonly clock: ManualClock;
+  readonly begun: number;
+}
+
+/** A program in virtual time, step by step. */
+export class Rehearsal<On extends VirtualGround = EngineGround> {
   readonly world: World;
   readonly #pace: Pace;
   #slot = 0;
 
-  private constructor(pace: Pace) {
+  private constructor(
+    readonly ground: On,
+    pace: Pace,
+  ) {
     this.#pace = pace;
-    this.world = new World(this.ground, pace.unit);
+    this.world = new World(ground, pace.unit);
   }
 
-  static async of(program: Program, pace: Pace): Promise<Rehearsal> {
-    const rehearsal = new Rehearsal(pace);
+  /** On the engine. */
+  static of(program: Program, pace: Pace): Promise<Rehearsal> {
+    return Rehearsal.on(new EngineGround(), program, pace);
+  }
+
+  static async on<On extends VirtualGround>(ground: On, program: Program, pace: Pace): Promise<Rehearsal<On>> {
+    const rehearsal = new Rehearsal(ground, pace);
     await rehearsal.world.begin(channelCount);
     for (const step of program) await rehearsal.perform(step);
     return rehearsal;

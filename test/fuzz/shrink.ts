@@ -1,7 +1,7 @@
-import type { Finding, Grounds } from './campaign.js';
+import type { Finding } from './campaign.js';
 import { kindOf, type Difference } from './difference.js';
-import { duel } from './duel.js';
 import { isFair } from './generator.js';
+import type { Opponent } from './opponent.js';
 import type { Program, Step } from './program.js';
 
 /** Runs at most for one finding, and how many of them at the same time. */
@@ -9,7 +9,7 @@ const mostRuns = 120;
 const together = 12;
 
 /** Takes away whatever the difference does not need; what is left is seen to differ still. */
-export async function shrink(finding: Finding, grounds: Grounds): Promise<Finding> {
+export async function shrink(finding: Finding, opponent: Opponent): Promise<Finding> {
   let { program, difference } = finding;
   const kind = kindAt(program, difference);
   let runs = 0;
@@ -20,7 +20,7 @@ export async function shrink(finding: Finding, grounds: Grounds): Promise<Findin
     for (let index = 0; index < candidates.length && runs < mostRuns; index += together) {
       const some = candidates.slice(index, index + together);
       runs += some.length;
-      const results = await Promise.all(some.map((candidate) => differs(candidate, kind, grounds)));
+      const results = await Promise.all(some.map((candidate) => differs(candidate, kind, opponent)));
       const best = results.findIndex((result) => result !== undefined);
       if (best < 0) continue;
       difference = results[best] as Difference;
@@ -36,12 +36,10 @@ const kindAt = (program: Program, difference: Difference): string =>
   kindOf(difference, program[difference.at]?.do ?? '');
 
 /** Whether it still comes to a difference of the same kind. */
-async function differs(program: Program, kind: string, grounds: Grounds): Promise<Difference | undefined> {
+async function differs(program: Program, kind: string, opponent: Opponent): Promise<Difference | undefined> {
   if (!(await isFair(program))) return undefined;
-  return grounds.lend(async (ground) => {
-    const result = await duel(program, ground);
-    return typeof result !== 'string' && kindAt(program, result) === kind ? result : undefined;
-  });
+  const result = await opponent.duel(program);
+  return typeof result !== 'string' && kindAt(program, result) === kind ? result : undefined;
 }
 
 /** Programs with something taken away, those without much of it first. */

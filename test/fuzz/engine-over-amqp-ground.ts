@@ -1,0 +1,78 @@
+import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
+import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import type { TestChannel, TestPolicy } from '../contract/driver.js';
+import { Failure } from '../contract/failure.js';
+import { plainNames } from '../contract/plain-names.js';
+import { RabbitMqChannel, type Surroundings } from '../contract/rabbitmq-channel.js';
+import { WireConnection } from '../contract/wire/connection.js';
+import { administer } from './engine-ground.js';
+import type { VirtualGround } from './rehearsal.js';
+
+/** The engine in virtual time behind a listener: frames over a real socket, administration in process. */
+export class EngineOverAmqpGround implements VirtualGround, Surroundings {
+  readonly clock = new ManualClock();
+  readonly begun = this.clock.now();
+  readonly watched = new Set<string>();
+  hasQuorumQueues = false;
+  readonly #broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns: policyPatterns });
+  readonly #vhost = this.#broker.addVirtualHost('V');
+  readonly #connections: WireConnection[] = [];
+  #listener!: Listener;
+
+  static async open(): Promise<EngineOverAmqpGround> {
+    const ground = new EngineOverAmqpGround();
+    ground.#broker.access.setUser('guest');
+    ground.#broker.access.setPermissions('guest', 'V', { configure: '.*', write: '.*', read: '.*' });
+    ground.#listener = await listen(ground.#broker, { port: 0, authenticate: () => true });
+    return ground;
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  plain(text: string): string {
+    return plainNames(text);
+  }
+
+  plainFailure(error: unknown): unknown {
+    if (!(error instanceof Failure)) return error;
+    return new Failure(error.code, this.plain(error.text), error.classId, error.methodId, error.closes);
+  }
+
+  /** All on one connection, as the other grounds have it, until a hard error ends that. */
+  async channel(): Promise<TestChannel> {
+    let connection = this.#connections.at(-1);
+    if (connection === undefined || connection.failure !== undefined) {
+      const { port } = this.#listener;
+      connection = await WireConnection.open({ host: '127.0.0.1', port, user: 'guest', password: '', vhost: 'V' });
+      this.#connections.push(connection);
+    }
+    return new RabbitMqChannel(await connection.openChannel(), this);
+  }
+
+  async setPolicy(name: string, operator: boolean, policy: TestPolicy): Promise<void> {
+    administer(() => (operator ? this.#vhost.setOperatorPolicy(name, policy) : this.#vhost.setPolicy(name, policy)));
+  }
+
+  async clearPolicy(name: string, operator: boolean): Promise<void> {
+    administer(() => (operator ? this.#vhost.deleteOperatorPolicy(name) : this.#vhost.deletePolicy(name)));
+  }
+
+  /** A round trip: what was sent before, either way, has arrived. */
+  async settle(): Promise<void> {
+    const connection = this.#connections.at(-1);
+    if (connection === undefined || connection.failure !== undefined) return;
+    const channel = await connection.openChannel();
+    await channel.call('channel.close', { code: 200 });
+  }
+
+  async close(): Promise<void> {
+    for (const connection of this.#connections) connection.drop();
+    await this.#listener.close();
+    this.#broker.close();
+  }
+}

@@ -1,0 +1,29 @@
+import { comparable, isEqual } from './difference.js';
+import type { Verdict } from './duel.js';
+import { EngineOverAmqpGround } from './engine-over-amqp-ground.js';
+import type { Opponent } from './opponent.js';
+import { unhurried } from './pace.js';
+import type { Program } from './program.js';
+import { Rehearsal, rehearse } from './rehearsal.js';
+
+/** The engine behind its listener must show what the engine shows that is called directly, both in virtual time. */
+export const engineOverAmqp: Opponent = { name: 'the engine over AMQP', duel };
+
+async function duel(program: Program): Promise<Verdict> {
+  const expected = (await rehearse(program, unhurried)).map(comparable);
+  const ground = await EngineOverAmqpGround.open();
+  try {
+    const rehearsal = await Rehearsal.on(ground, [], unhurried);
+    for (const [at, step] of program.entries()) {
+      // Whatever was sent has arrived before time passes.
+      await ground.settle();
+      await rehearsal.perform(step);
+      await ground.settle();
+      const seen = comparable(await rehearsal.world.observe());
+      if (!isEqual(seen, expected[at])) return { at, engine: expected[at], other: seen };
+    }
+    return 'equal';
+  } finally {
+    await ground.close();
+  }
+}

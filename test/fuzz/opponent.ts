@@ -1,0 +1,9 @@
+import type { Verdict } from './duel.js';
+import type { Program } from './program.js';
+
+/** What the engine is compared with. */
+export interface Opponent {
+  readonly name: string;
+  /** @param patiently slower from the start, to be sure; nothing to one who lives in virtual time */
+  duel(program: Program, patiently?: boolean): Promise<Verdict>;
+}

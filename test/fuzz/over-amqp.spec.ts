@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { campaign } from './campaign.js';
+import { engineOverAmqp } from './engine-over-amqp.js';
+import { brief, describeFinding } from './report.js';
+import { shrink } from './shrink.js';
+
+const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 300);
+const seed = Number(process.env['FUZZ_SEED'] ?? 1);
+
+it(
+  `random programs come to the same on the engine and on ${engineOverAmqp.name}`,
+  async () => {
+    // One after the other: nobody waits for anything here, and few sockets are open at a time.
+    const result = await campaign(engineOverAmqp, { programs, seed, width: 2, tell: (line) => console.info(line) });
+    console.info(brief(result));
+    for (const finding of result.findings.slice(0, 4))
+      console.info(describeFinding(await shrink(finding, engineOverAmqp)));
+    expect(result.findings.map((finding) => finding.seed)).toEqual([]);
+    expect([...result.passing, ...result.late]).toEqual([]);
+  },
+  60_000 + programs * 1_000,
+);
