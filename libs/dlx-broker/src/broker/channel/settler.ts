@@ -1,5 +1,6 @@
 import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
+import type { Deque } from '../deque.js';
 import { checkTable } from '../input-checks.js';
 import type { Channel } from './channel.js';
 import type { Outstanding } from './outstanding.js';
@@ -30,19 +31,24 @@ export class Settler {
       else this.#apply(record, settlement, headers, now);
       return;
     }
-    const records = this.#upTo(tag);
+    // Rule A3: tag 0 is everything, and no error when there is nothing; rule A4: a tag beyond the last is one.
+    if (tag !== 0 && !this.unacked.reaches(tag)) throw preconditionFailed(`unknown delivery tag ${tag}`);
+    if (held === undefined && this.unacked.endsAt(tag)) return this.#settleAll(settlement, headers, now);
+    const records = this.unacked.takeUpTo(tag);
     if (held !== undefined) held.settlements.push({ records, settlement, headers });
     else this.#applyInTurns(records, settlement, headers, now);
   }
 
   /** `basic.recover`: everything outstanding comes back (rule Q5). */
   recover(now: number): void {
-    this.#applyInTurns(this.unacked.takeUpTo(0), 'return', undefined, now);
+    // A rollback may bring back what a transaction still holds, so nothing may be left lying about then.
+    if (this.channel.transaction === undefined) this.#settleAll('return', undefined, now);
+    else this.#applyInTurns(this.unacked.takeUpTo(0), 'return', undefined, now);
   }
 
   /** The channel ends: everything outstanding comes back (rule A8). */
   loseAll(now: number): void {
-    this.#applyInTurns(this.unacked.takeUpTo(0), 'lost', undefined, now);
+    this.#settleAll('lost', undefined, now);
   }
 
   /** All at once, as a transaction is. */
@@ -53,6 +59,33 @@ export class Settler {
     now: number,
   ): void {
     for (const record of records) this.#apply(record, settlement, headers, now);
+  }
+
+  /** However many there are, this turn takes no longer. */
+  #settleAll(settlement: Settlement, headers: FieldTable | undefined, now: number): void {
+    const records = this.unacked.takeAll();
+    if (records.length <= fewEnough) return void this.#applyNext(records, settlement, headers, now, fewEnough);
+    this.channel.agenda.undertake({
+      work: (later, limit) => this.#applyNext(records, settlement, headers, later, limit),
+    });
+  }
+
+  /** @returns how many were looked at, fewer than the limit when there are no more */
+  #applyNext(
+    records: Deque<Outstanding>,
+    settlement: Settlement,
+    headers: FieldTable | undefined,
+    now: number,
+    limit: number,
+  ): number {
+    for (let steps = 0; steps < limit; steps++) {
+      const record = records.shift();
+      if (record === undefined) return steps;
+      if (record.settled) continue;
+      record.settled = true;
+      this.#apply(record, settlement, headers, now);
+    }
+    return limit;
   }
 
   #applyInTurns(
@@ -76,12 +109,6 @@ export class Settler {
   /** A transaction forgot them: they are outstanding again (rule K8). */
   restore(records: readonly Outstanding[]): void {
     this.unacked.restore(records);
-  }
-
-  /** Tag 0 is everything, and no error when there is nothing (rule A3); a tag beyond the last is one (rule A4). */
-  #upTo(tag: number): readonly Outstanding[] {
-    if (tag !== 0 && !this.unacked.reaches(tag)) throw preconditionFailed(`unknown delivery tag ${tag}`);
-    return this.unacked.takeUpTo(tag);
   }
 
   #apply(record: Outstanding, settlement: Settlement, headers: FieldTable | undefined, now: number): void {

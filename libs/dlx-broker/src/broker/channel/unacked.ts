@@ -6,7 +6,7 @@ import type { Outstanding } from './outstanding.js';
  * gaps outnumber the rest; so settling costs the same in any order, and a message held for ever holds nothing else.
  */
 export class Unacked {
-  readonly #records = new Deque<Outstanding>();
+  #records = new Deque<Outstanding>();
   #gaps = 0;
 
   get count(): number {
@@ -51,6 +51,22 @@ export class Unacked {
     this.#records.clear();
     this.#gaps = 0;
     for (const record of [...all].sort((a, b) => a.deliveryTag - b.deliveryTag)) this.#records.push(record);
+  }
+
+  /** Whether all there are would be settled by it: 0 always means that (rule A3). */
+  endsAt(tag: number): boolean {
+    return tag === 0 || (this.#records.at(this.#records.length - 1)?.deliveryTag ?? 0) <= tag;
+  }
+
+  /**
+   * Hands over all there are at once, however many: the settled ones among them are the receiver's to skip, and nobody
+   * may {@link restore} them meanwhile.
+   */
+  takeAll(): Deque<Outstanding> {
+    const records = this.#records;
+    this.#records = new Deque();
+    this.#gaps = 0;
+    return records;
   }
 
   /** Removes and returns all up to and including the tag, 0 for all there are, in the order of the tags (rule A3). */
