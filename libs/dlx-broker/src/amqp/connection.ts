@@ -5,17 +5,17 @@ import { blamed, cannotDecode } from './blame.js';
 import { ClientChannel } from './channel.js';
 import type { Client } from './client.js';
 import { ByteReader, Malformed } from './frame/byte-reader.js';
-import { FrameReader, type FrameSink, frameError, frameTypes, unexpectedFrame } from './frame/reader.js';
+import { checkFrame } from './frame/check.js';
+import { FrameReader, type FrameSink, frameTypes, unexpectedFrame } from './frame/reader.js';
 import { FrameWriter } from './frame/writer.js';
-import { Handshake, Refused, type Tuning } from './handshake.js';
+import { Handshake, type Tuning } from './handshake.js';
 import { frameOverhead, type Limits } from './limits.js';
 import * as methods from './methods.js';
 import { methodIds } from './methods.js';
-import { headerPrefix } from './properties.js';
+import { HeaderReader, protocolHeader } from './protocol-header.js';
 import type { Surroundings } from './surroundings.js';
 import { Traffic } from './traffic.js';
 
-const protocolHeader = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
 const nothing = Buffer.alloc(0);
 const known: ReadonlySet<number> = new Set(Object.values(methodIds));
 const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
@@ -37,11 +37,12 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   tuning = untuned;
   readonly #reader = new FrameReader(this);
   readonly #from = new ByteReader(nothing);
+  /** Each is only there while it is needed: most connections are past both. */
+  #header: HeaderReader | undefined = new HeaderReader();
   #handshake: Handshake | undefined;
   #client: Client | undefined;
   #engine: Connection | undefined;
   #state: State = 'header';
-  #header: Buffer = nothing;
   /** Reading waits until outputs are sent. */
   #isHeld = false;
   /** Reading waits until there is memory again. */
@@ -201,7 +202,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   #received(chunk: Buffer): void {
     this.traffic.heard();
     if (this.#state === 'over' || this.#reader.isBroken) return;
-    if (this.#state === 'header') return this.#protocolHeader(chunk);
+    if (this.#header !== undefined) return this.#greet(this.#header.read(chunk));
     this.#reader.push(chunk);
     this.#read();
   }
@@ -222,44 +223,36 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     }
   };
 
-  /** Anything but AMQP 0-9-1 is told what is spoken here (rule T1). */
-  #protocolHeader(chunk: Buffer): void {
-    this.#header = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
-    const { length } = this.#header;
-    const known = Math.min(length, protocolHeader.length);
-    if (!this.#header.subarray(0, known).equals(protocolHeader.subarray(0, known))) {
+  /** @param following the header, if it was one */
+  #greet(following: Buffer | 'incomplete' | 'other'): void {
+    if (following === 'incomplete') return;
+    this.#header = undefined;
+    if (following === 'other') {
       this.to.plain(protocolHeader);
       return this.end(0);
     }
-    if (length < protocolHeader.length) return;
     this.#state = 'handshake';
     const { limits, authenticate, properties } = this.surroundings;
     this.#handshake = new Handshake(this.to, limits, authenticate, isLoopback(this.remoteAddress));
     this.#handshake.start(properties);
-    if (length > protocolHeader.length) this.#reader.push(this.#header.subarray(protocolHeader.length));
-    this.#header = nothing;
+    if (following.length > 0) this.#reader.push(following);
     this.#read();
   }
 
   #shakeHands(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
     const handshake = this.#handshake as Handshake;
-    if (type !== frameTypes.method || number !== 0) throw new Refused('no method of the connection');
-    const id = bytes.readInt32BE(start);
-    this.#from.reset(bytes, start + 4, end);
-    if (handshake.tuning === undefined) handshake.method(id, this.#from);
-    else if (id === methodIds.connectionOpen) this.#open(methods.readConnectionOpen(this.#from).virtualHost, handshake);
-    else if (id === methodIds.connectionClose) this.#closeOk();
-    else throw new Refused('a method out of turn');
+    const step = handshake.frame(type, number, bytes, start, end, this.#from);
     this.#client = handshake.client;
-    if (handshake.tuning === undefined) return true;
-    this.tuning = handshake.tuning;
-    this.#reader.largest = this.to.largest = this.tuning.frameSize - frameOverhead;
+    if (handshake.tuning !== undefined) {
+      this.tuning = handshake.tuning;
+      this.#reader.largest = this.to.largest = this.tuning.frameSize - frameOverhead;
+    }
+    if (step === 'close') this.#closeOk();
+    else if (step !== 'more') this.#open(step.virtualHost, handshake.client.user);
     return true;
   }
 
-  #open(vhost: string, { client }: Handshake): void {
-    this.#client = client;
-    const user = client.user;
+  #open(vhost: string, user: string): void {
     this.#engine = this.surroundings.broker.connect({ vhost, user, outbox: this });
     this.#handshake = undefined;
     this.#state = 'running';
@@ -361,13 +354,3 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 /** Of what goes wrong in the handshake only this is told: a refused login, and a virtual host that cannot be entered. */
 const isTold = (error: unknown): boolean =>
   error instanceof AmqpError && (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED');
-
-/** Whether a frame is one at all. @throws AmqpError 501, or 505 for a heartbeat of a channel */
-function checkFrame(type: number, number: number, bytes: Buffer, start: number, end: number): void {
-  const { method, header, body, heartbeat } = frameTypes;
-  const length = end - start;
-  if (type === body || (type === method && length >= 4) || (type === header && length >= headerPrefix)) return;
-  const payload = bytes.subarray(start, end);
-  if (type !== heartbeat || length > 0) throw frameError(type, payload, 'unknown_frame');
-  if (number !== 0) throw unexpectedFrame(type, payload);
-}

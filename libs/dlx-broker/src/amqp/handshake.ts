@@ -4,6 +4,7 @@ import type { Authenticate } from './authenticate.js';
 import { Client } from './client.js';
 import { readTableBody } from './field-table.js';
 import { ByteReader } from './frame/byte-reader.js';
+import { frameTypes } from './frame/reader.js';
 import type { FrameWriter } from './frame/writer.js';
 import { type Limits, smallestFrameSize } from './limits.js';
 import * as methods from './methods.js';
@@ -46,7 +47,10 @@ export const serverProperties = (version: string): FieldTable =>
     ['version', longstr(version)],
   ]);
 
-/** From the protocol header to tune-ok: who is there, and what is agreed on (rules T2, T3). */
+/** What a frame came to: there is more to say, the client wants to go, or into a virtual host. */
+export type Step = 'more' | 'close' | { readonly virtualHost: string };
+
+/** From the protocol header to open: who is there, what is agreed on, and where to (rules T2, T3). */
 export class Handshake {
   client = new Client();
   tuning: Tuning | undefined;
@@ -64,10 +68,16 @@ export class Handshake {
   }
 
   /** @throws Refused, AmqpError 403, or Malformed, which is as good as refused */
-  method(id: number, from: ByteReader): void {
+  frame(type: number, channel: number, bytes: Buffer, start: number, end: number, from: ByteReader): Step {
+    if (type !== frameTypes.method || channel !== 0) throw new Refused('no method of the connection');
+    const id = bytes.readInt32BE(start);
+    from.reset(bytes, start + 4, end);
+    if (this.tuning !== undefined && id === methodIds.connectionClose) return 'close';
     if (id !== this.#next) throw new Refused('a method out of turn');
+    if (id === methodIds.connectionOpen) return { virtualHost: methods.readConnectionOpen(from).virtualHost };
     if (id === methodIds.connectionStartOk) this.#startOk(from);
     else this.#tuneOk(from);
+    return 'more';
   }
 
   #startOk(from: ByteReader): void {
@@ -91,6 +101,7 @@ export class Handshake {
     if (frameMax < smallestFrameSize || frameMax > frameSize) throw new Refused('frame_max');
     if (channelMax === 0 || channelMax > channels) throw new Refused('channel_max');
     this.tuning = { channels: channelMax, frameSize: frameMax, heartbeat };
+    this.#next = methodIds.connectionOpen;
   }
 }
 
