@@ -1,0 +1,113 @@
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { WireConnection } from '../contract/wire/connection.js';
+import { writeFrame } from '../contract/wire/frames.js';
+import { writeMethod } from '../contract/wire/methods.js';
+import { type AmqpHouse, amqpHouse } from './house.js';
+
+const clients = 300;
+const houses: AmqpHouse[] = [];
+afterEach(() => Promise.all(houses.splice(0).map((house) => house.close())));
+
+const handshake = Buffer.concat([
+  Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]),
+  writeFrame(1, 0, writeMethod('connection.start-ok', { mechanism: 'PLAIN', response: '\0guest\0guest', locale: 'x' })),
+]);
+
+/** A client that goes through the handshake a byte at a time, as long as it may. */
+class Dribbler {
+  readonly socket: Socket;
+  readonly ended: Promise<void>;
+  /** Milliseconds it was let be. */
+  lasted = 0;
+  #sent = 0;
+
+  constructor(port: number) {
+    const begun = performance.now();
+    this.socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    this.socket.resume();
+    this.ended = new Promise((resolve) =>
+      this.socket.once('close', () => {
+        this.lasted = performance.now() - begun;
+        resolve();
+      }),
+    );
+  }
+
+  /** The next byte; never the last one. */
+  dribble(): void {
+    if (this.#sent < handshake.length - 1 && this.socket.writable)
+      this.socket.write(handshake.subarray(this.#sent, ++this.#sent));
+  }
+}
+
+/** Hundreds of them dribble while one well-behaved client publishes and gets. @returns how often it did, and how slow ones fared */
+async function siege(house: AmqpHouse): Promise<{ served: number; lasted: number[] }> {
+  houses.push(house);
+  const witness = await WireConnection.open(house.wire);
+  const channel = await witness.openChannel();
+  await channel.call('queue.declare', { queue: 'witness' });
+  const dribblers = Array.from({ length: clients }, () => new Dribbler(house.port));
+  let besieged = true;
+  void Promise.all(dribblers.map(({ ended }) => ended)).then(() => (besieged = false));
+  let served = 0;
+  let next = 0;
+  while (besieged) {
+    // A tenth of them say a byte, then the witness goes on: so many of its messages per byte, however fast the machine is.
+    for (let count = 0; count < clients / 10; count++) dribblers[next++ % clients]?.dribble();
+    for (let count = 0; count < 5; count++) {
+      const body = String(served);
+      channel.publish({ exchange: '', key: 'witness' }, {}, Buffer.from(body));
+      const got = await channel.call('basic.get', { queue: 'witness', noAck: true });
+      expect(String(got.body)).toBe(body);
+      served += 1;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  // The house knows nobody any more but the witness.
+  expect(house.listener.connections.size).toBe(1);
+  await witness.close();
+  return { served, lasted: dribblers.map((dribbler) => dribbler.lasted) };
+}
+
+describe(`${clients} clients that dribble their handshake`, () => {
+  it('are all gone when their 10 s are over, and another is served all the time', async () => {
+    const { served, lasted } = await siege(await amqpHouse());
+    // Nobody is sent away early, for a byte a second is no offence; that they end at all is what the loop waits for.
+    expect(Math.min(...lasted)).toBeGreaterThan(9_900);
+    expect(served).toBeGreaterThan(100);
+  }, 60_000);
+
+  it('cannot stay longer by saying more, whatever the deadline is', async () => {
+    const { served, lasted } = await siege(await amqpHouse({ limits: { handshake: 1_000 } }));
+    expect(lasted).toHaveLength(clients);
+    expect(served).toBeGreaterThan(0);
+  }, 60_000);
+});
+
+describe('clients that dribble frames after their handshake', () => {
+  it('hold up nobody: frames of hundreds of them come together a byte at a time', async () => {
+    const house = await amqpHouse();
+    houses.push(house);
+    const connections = await Promise.all(Array.from({ length: 200 }, () => WireConnection.open(house.wire)));
+    const channels = await Promise.all(connections.map((connection) => connection.openChannel()));
+    const witness = await (await WireConnection.open(house.wire)).openChannel();
+    await witness.call('queue.declare', { queue: 'slow' });
+    const frame = writeFrame(1, 1, writeMethod('basic.get', { queue: 'slow', noAck: true }));
+    for (const byte of frame.subarray(0, -1)) {
+      for (const connection of connections) connection.write(Buffer.from([byte]));
+      witness.publish({ exchange: '', key: 'slow' }, {}, Buffer.from([byte]));
+      const got = await witness.call('basic.get', { queue: 'slow', noAck: true });
+      expect(got.body).toEqual(Buffer.from([byte]));
+    }
+    // The rest of the frame comes with the next one: its answer is the second.
+    const answers = connections.map((connection, index) => {
+      connection.write(frame.subarray(-1));
+      return channels[index]?.call('queue.declare', { queue: 'slow', passive: true });
+    });
+    expect((await Promise.all(answers)).map((answer) => answer?.name)).toEqual(
+      connections.map(() => 'basic.get-empty'),
+    );
+    for (const connection of connections) connection.drop();
+  }, 30_000);
+});
