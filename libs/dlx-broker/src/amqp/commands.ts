@@ -134,10 +134,11 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.basicCancel,
-    answered(({ engine, to, number }, from) => {
+    answered((channel, from) => {
       const { consumerTag, noWait } = methods.readBasicCancel(from);
-      engine.cancel(consumerTag);
-      if (!noWait) methods.writeBasicCancelOk(to, number, consumerTag);
+      channel.engine.cancel(consumerTag);
+      // No delivery comes behind it, be it one that somebody else has brought about meanwhile.
+      if (!noWait) channel.afterOutputs(() => methods.writeBasicCancelOk(channel.to, channel.number, consumerTag));
     }),
   ],
   [methodIds.basicGet, answered((channel, from) => channel.get(methods.readBasicGet(from)))],

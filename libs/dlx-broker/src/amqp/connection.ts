@@ -45,6 +45,8 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   #state: State = 'header';
   /** Reading waits until outputs are sent. */
   #isHeld = false;
+  /** They are: the method that waited for it is read again. */
+  #hasWaited = false;
   /** Reading waits until there is memory again. */
   #isBlocked = false;
   /** The last word has been written, or there is nobody to hear it. */
@@ -131,15 +133,20 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     return new AmqpError('NOT_IMPLEMENTED', `unknown method ${id >>> 16}.${id & 0xffff}`);
   }
 
-  /** Whether an answer would overtake outputs; if so, reading goes on when they are sent. */
+  /**
+   * Whether an answer would overtake outputs; if so, reading goes on when they are sent. Once only for each method: by
+   * then there may be outputs of others, or others who wait like this one, and all would wait for one another for ever.
+   */
   waits(): boolean {
-    if (!this.surroundings.broker.hasOutputs) return false;
-    this.holdUntilSent(() => undefined);
+    const waited = this.#hasWaited;
+    this.#hasWaited = false;
+    if (waited || !this.surroundings.broker.hasOutputs) return false;
+    this.holdUntilSent(() => (this.#hasWaited = true));
     return true;
   }
 
   /** Reads no further until all outputs so far are sent; then `write` may answer. */
-  holdUntilSent(write: () => void): void {
+  holdUntilSent(write: () => unknown): void {
     this.#isHeld = true;
     this.#reader.pause();
     this.surroundings.broker.afterOutputs(() => {
