@@ -1,6 +1,6 @@
 import { BufferPool } from '../../libs/dlx-broker/src/amqp/frame/buffer-pool.js';
 import { FrameWriter } from '../../libs/dlx-broker/src/amqp/frame/writer.js';
-import { writeHeader } from '../../libs/dlx-broker/src/amqp/properties.js';
+import { HeaderWriter } from '../../libs/dlx-broker/src/amqp/properties.js';
 import { type Field, Message, table } from '../../libs/dlx-broker/src/message/index.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { type Arguments, writeMethod } from '../contract/wire/methods.js';
@@ -64,7 +64,7 @@ export function frameCorpus(): Buffer[] {
   );
   const properties = { headers: everyField, contentType: 'text/plain', priority: 3, timestamp: 5, messageId: 'm' };
   writer.begin(2, 1);
-  writeHeader(writer, new Message('', '', properties, Buffer.from('body')));
+  new HeaderWriter().write(writer, new Message('', '', properties, Buffer.from('body')));
   writer.end();
   writer.flush();
   return [...frames, ...written, writeFrame(3, 1, Buffer.from('body')), writeFrame(8, 0, Buffer.alloc(0))];

@@ -10,7 +10,7 @@ import { frameTypes } from './frame/reader.js';
 import type { FrameWriter } from './frame/writer.js';
 import * as methods from './methods.js';
 import { type BasicGet, methodIds } from './methods.js';
-import { writeHeader } from './properties.js';
+import { HeaderWriter } from './properties.js';
 
 /** Why a frame was not taken: the rest must wait. */
 const later = false;
@@ -21,6 +21,7 @@ export class ClientChannel implements ChannelOutbox {
   readonly engine: Channel;
   readonly to: FrameWriter;
   readonly #content = new Content();
+  readonly #header = new HeaderWriter();
   /** The server closed it and waits for close-ok; everything else is ignored (rule Q9). */
   #isClosing = false;
   /** The last word has been written. */
@@ -177,7 +178,7 @@ export class ClientChannel implements ChannelOutbox {
   #contentOf(message: Message): void {
     const { to, number } = this;
     to.begin(frameTypes.header, number);
-    writeHeader(to, message);
+    this.#header.write(to, message);
     to.end();
     to.body(number, message.body);
   }

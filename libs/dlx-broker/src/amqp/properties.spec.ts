@@ -1,23 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { type Field, Message, type Properties } from '../message/index.js';
+import {
+  DeadLetteredMessage,
+  type Death,
+  type Field,
+  Message,
+  modernDialect,
+  type Properties,
+  recordDeath,
+} from '../message/index.js';
 import { ByteReader, Malformed } from './frame/byte-reader.js';
 import { ByteWriter } from './frame/byte-writer.js';
 import { readTable } from './field-table.js';
-import { headerPrefix, PropertiesReader, ReceivedProperties, writeHeader } from './properties.js';
-
-class Bytes extends ByteWriter {
-  constructor() {
-    super(Buffer.alloc(0));
-  }
-
-  get written(): Buffer {
-    return Buffer.from(this.bytes.subarray(0, this.at));
-  }
-}
+import { HeaderWriter, headerPrefix, PropertiesReader, ReceivedProperties } from './properties.js';
 
 function encoded(properties: Properties): Buffer {
-  const to = new Bytes();
-  writeHeader(to, new Message('', '', properties, Buffer.alloc(0)));
+  const to = new ByteWriter(Buffer.alloc(0));
+  new HeaderWriter().write(to, new Message('', '', properties, Buffer.alloc(0)));
   return to.written.subarray(headerPrefix);
 }
 
@@ -110,5 +108,45 @@ describe('a field table', () => {
   it('reaches no further than it says', () => {
     const bytes = Buffer.from([0, 0, 0, 4, 1, 0x61, 0x49, 0, 0, 0, 5]);
     expect(() => readTable(new ByteReader(bytes))).toThrow(Malformed);
+  });
+});
+
+describe('the headers of dead letters', () => {
+  const death: Death = { queue: 'q', reason: 'rejected', exchange: '', routingKeys: ['k'], time: 1 };
+  const own = new Map<string, Field>([['own', { type: 'I', value: 1 }]]);
+  const once = recordDeath(own, death);
+  const others = {
+    'in another queue': recordDeath(own, { ...death, queue: 'other' }),
+    'for another reason': recordDeath(own, { ...death, reason: 'expired' }),
+    'from another exchange': recordDeath(own, { ...death, exchange: 'x' }),
+    'by another key': recordDeath(own, { ...death, routingKeys: ['other'] }),
+    'by more keys': recordDeath(own, { ...death, routingKeys: ['k', 'cc'] }),
+    'a second later': recordDeath(own, { ...death, time: 2 }),
+    'with an expiration': recordDeath(own, { ...death, originalExpiration: '5' }),
+    twice: recordDeath(once, death),
+    'twice, here and elsewhere': recordDeath(once, { ...death, queue: 'other' }),
+    'with headers of its own': recordDeath(new Map(), death),
+    'under RabbitMQ 4': recordDeath(own, death, modernDialect),
+  };
+  const written = (writer: HeaderWriter, headers: Properties['headers']): Buffer => {
+    const to = new ByteWriter(Buffer.alloc(0));
+    writer.write(to, new DeadLetteredMessage('', '', { headers }, Buffer.alloc(0)));
+    return to.written;
+  };
+
+  it('are the same bytes for the same death (rule H5)', () => {
+    const writer = new HeaderWriter();
+    const first = written(writer, once);
+    expect(written(writer, recordDeath(own, { ...death }))).toEqual(first);
+    expect(written(new HeaderWriter(), once)).toEqual(first);
+  });
+
+  it.each(Object.entries(others))('are others for one that died %s (rules H5 to H8)', (_, headers) => {
+    const writer = new HeaderWriter();
+    const before = written(writer, once);
+    const bytes = written(writer, headers);
+    expect(bytes).toEqual(written(new HeaderWriter(), headers));
+    expect(bytes).not.toEqual(before);
+    expect(written(writer, once)).toEqual(before);
   });
 });

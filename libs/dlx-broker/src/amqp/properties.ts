@@ -1,8 +1,8 @@
 import { AmqpError } from '../broker/index.js';
-import type { FieldTable, Message, Properties } from '../message/index.js';
+import { areSameHeaders, type FieldTable, type Message, type Properties } from '../message/index.js';
 import { readTable, writeSortedTable, writeTable } from './field-table.js';
 import { ByteReader, Malformed } from './frame/byte-reader.js';
-import type { ByteWriter } from './frame/byte-writer.js';
+import { ByteWriter } from './frame/byte-writer.js';
 
 /** No property has the other two flags. */
 const usedFlags = 0xfc;
@@ -91,17 +91,38 @@ export const headerPrefix = 12;
 export const bodySizeIn = (bytes: Buffer, header: number): number =>
   bytes.readUInt32BE(header + 4) * 0x1_0000_0000 + bytes.readUInt32BE(header + 8);
 
-/** Writes a content header's payload. */
-export function writeHeader(to: ByteWriter, { properties, body, hasDied }: Message): void {
-  to.long(60 << 16);
-  to.long(0);
-  to.long(body.length);
-  const bytes = ReceivedProperties.bytesOf(properties);
-  if (bytes === undefined) writeProperties(to, properties, hasDied);
-  else to.raw(bytes, 0, bytes.length);
+/** Writes content headers. Remembers the last headers of a dead letter: those of the next one are mostly the same. */
+export class HeaderWriter {
+  #headers: FieldTable | undefined;
+  #bytes: Uint8Array | undefined;
+
+  /** Writes a content header's payload. */
+  write(to: ByteWriter, { properties, body, hasDied }: Message): void {
+    to.long(60 << 16);
+    to.long(0);
+    to.long(body.length);
+    const bytes = ReceivedProperties.bytesOf(properties);
+    if (bytes !== undefined) to.raw(bytes, 0, bytes.length);
+    else writeProperties(to, properties, (headers) => this.#table(to, headers, hasDied));
+  }
+
+  #table(to: ByteWriter, headers: FieldTable, hasDied: boolean): void {
+    if (!hasDied) return writeTable(to, headers);
+    if (this.#headers === undefined || !areSameHeaders(this.#headers, headers)) {
+      const writer = new ByteWriter(Buffer.allocUnsafe(expectedLength));
+      writeSortedTable(writer, headers);
+      this.#headers = headers;
+      this.#bytes = writer.written;
+    }
+    const bytes = this.#bytes as Uint8Array;
+    to.raw(bytes, 0, bytes.length);
+  }
 }
 
-function writeProperties(to: ByteWriter, properties: Properties, sorted: boolean): void {
+/** Bytes of the headers of a dead letter, as a rule. */
+const expectedLength = 512;
+
+function writeProperties(to: ByteWriter, properties: Properties, writeHeaders: (headers: FieldTable) => void): void {
   const { contentType, contentEncoding, headers, deliveryMode, priority, correlationId, replyTo } = properties;
   const { expiration, messageId, timestamp, type, userId, appId, clusterId } = properties;
   to.short(
@@ -122,7 +143,7 @@ function writeProperties(to: ByteWriter, properties: Properties, sorted: boolean
   );
   if (contentType !== undefined) to.shortstr(contentType);
   if (contentEncoding !== undefined) to.shortstr(contentEncoding);
-  if (headers !== undefined) (sorted ? writeSortedTable : writeTable)(to, headers);
+  if (headers !== undefined) writeHeaders(headers);
   if (deliveryMode !== undefined) to.octet(deliveryMode);
   if (priority !== undefined) to.octet(priority);
   if (correlationId !== undefined) to.shortstr(correlationId);

@@ -55,6 +55,16 @@ export class DeadHeaders implements FieldTable {
     return new DeadHeaders(own, this.deaths, this.first, this.#last);
   }
 
+  /** Whether the headers of another dead letter are the same, so that they need not be written again. */
+  equals(other: DeadHeaders): boolean {
+    if (this.#base !== other.#base || this.deaths.length !== other.deaths.length) return false;
+    if (!isSameDeath(this.first, other.first) || !isSameDeath(this.#last, other.#last)) return false;
+    return this.deaths.every(({ first, count }, index) => {
+      const theirs = other.deaths[index] as Recorded;
+      return count === theirs.count && isSameDeath(first, theirs.first);
+    });
+  }
+
   get size(): number {
     return this.#table().size;
   }
@@ -99,6 +109,25 @@ export class DeadHeaders implements FieldTable {
     return headers;
   }
 }
+
+/** All that died in one queue within a second died the same death. */
+function isSameDeath(one: Death | undefined, other: Death | undefined): boolean {
+  if (one === other) return true;
+  if (one === undefined || other === undefined) return false;
+  return (
+    one.time === other.time &&
+    one.queue === other.queue &&
+    one.reason === other.reason &&
+    one.exchange === other.exchange &&
+    one.originalExpiration === other.originalExpiration &&
+    one.routingKeys.length === other.routingKeys.length &&
+    one.routingKeys.every((key, index) => key === other.routingKeys[index])
+  );
+}
+
+/** Whether two tables of headers are known to be the same; nothing is read for it. */
+export const areSameHeaders = (one: FieldTable, other: FieldTable): boolean =>
+  one === other || (one instanceof DeadHeaders && other instanceof DeadHeaders && one.equals(other));
 
 /** Writes where and why a message died into headers of its own. */
 export function nameDeath(headers: Map<string, Field>, prefix: 'x-first-death' | 'x-last-death', death: Death): void {

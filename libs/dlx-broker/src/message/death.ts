@@ -2,6 +2,8 @@ import type { Field, FieldTable } from './field-table.js';
 import { DeadHeaders, nameDeath, Recorded, writeDeath } from './dead-headers.js';
 import { mergeDeaths } from './death-merge.js';
 
+export { areSameHeaders } from './dead-headers.js';
+
 /** Why a message was dead-lettered; these are the exact strings of the wire (rule A1). */
 export type DeathReason = 'rejected' | 'expired' | 'maxlen' | 'delivery_limit';
 

@@ -12,6 +12,11 @@ export class ByteWriter {
     this.bytes = bytes;
   }
 
+  /** A copy of all bytes so far. */
+  get written(): Buffer {
+    return Buffer.from(this.bytes.subarray(0, this.at));
+  }
+
   octet(value: number): void {
     if (this.at + 1 > this.bytes.length) this.grow(1);
     this.bytes[this.at++] = value;
