@@ -11,6 +11,7 @@ const firstMessage = `
   channel.declareQueue('q');
   channel.consume('q');
   channel.publish('', 'q', noProperties, Buffer.from('first'));
+  broker.close();
 `;
 
 /** Milliseconds of a whole process, the median of nine. */
