@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AmqpHouse, amqpHouse } from './house.js';
+import { present } from './present.js';
 
 const run = promisify(execFile);
 const here = import.meta.dirname;
@@ -24,18 +25,6 @@ async function saidEverywhere(program: (url: string) => Promise<string>): Promis
   const real = process.env['AMQP_URL'];
   if (real !== undefined) expect(ours).toBe(await program(real));
   return ours.trim().split('\n');
-}
-
-/** Programs of other languages come with the system: CI has them, a developer may not. */
-async function present(name: string, check: () => Promise<unknown> | boolean): Promise<boolean> {
-  const found = await Promise.resolve()
-    .then(check)
-    .then((answer) => answer !== false)
-    .catch(() => false);
-  if (found) return true;
-  if (process.env['CI'] !== undefined) throw new Error(`${name} is missing`);
-  console.warn(`SKIPPED: ${name} is missing`);
-  return false;
 }
 
 const hasPika = await present('python3-pika', () => run(python, ['-c', 'import pika']));

@@ -1,0 +1,16 @@
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+
+/** Hears of what was rejected. Runs until it is stopped. */
+public class DLConsumer {
+    public static void main(String[] args) throws Exception {
+        ConnectionFactory factory = new ConnectionFactory();
+        factory.setPort(Integer.getInteger("amqp.port", 5672));
+        Connection connection = factory.newConnection();
+        Channel dlChannel = connection.createChannel();
+        dlChannel.basicConsume("dl.queue.test", true,
+            (tag, delivery) -> System.out.println("dead " + new String(delivery.getBody())),
+            tag -> System.out.println("cancelled " + tag));
+    }
+}
