@@ -61,6 +61,22 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
     expect((await run.ended).code).toBe(0);
   });
 
+  it('carries the first message of a client that starts with it', async () => {
+    const begun = performance.now();
+    const [, address] = (await serve('--amqp', '127.0.0.1:0').ready).trim().split('=');
+    const ready = performance.now() - begun;
+    const connection = await amqplib.connect(`amqp://${address}`);
+    const channel = await connection.createChannel();
+    const { queue } = await channel.assertQueue('', { exclusive: true });
+    const arrived = new Promise((resolve) => void channel.consume(queue, resolve, { noAck: true }));
+    channel.sendToQueue(queue, Buffer.from('first'));
+    expect(String(((await arrived) as amqplib.ConsumeMessage).content)).toBe('first');
+    const first = performance.now() - begun;
+    // How long it takes is told and not judged: that depends on what else the machine does.
+    console.info(`serve: ready after ${ready.toFixed(0)} ms, the first message through after ${first.toFixed(0)} ms`);
+    await connection.close();
+  });
+
   it('takes users, virtual hosts and the version from a file', async () => {
     const rights = '{ configure: ".*", write: ".*", read: ".*" }';
     const users = `users:\n  - { name: ada, password: secret, permissions: { /orders: ${rights} } }\n`;
