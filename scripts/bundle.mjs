@@ -1,0 +1,40 @@
+// Joins what tsc made of the library into one file for each way in, and chunks they share: node reads a hundred small
+// modules in a tenth of a second, and one large one in a tenth of that. Declarations stay as tsc wrote them.
+// `node scripts/bundle.mjs dist index engine testing/index`.
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const [dist, ...entries] = process.argv.slice(2);
+const joined = `${dist}.joined`;
+
+const bundle = await rolldown({
+  input: Object.fromEntries(entries.map((entry) => [entry, join(dist, `${entry}.js`)])),
+  platform: 'node',
+  // Nest, RxJS and all other packages stay what the application has installed.
+  external: (id) => !id.startsWith('.') && !id.startsWith('/'),
+});
+await bundle.write({
+  dir: joined,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name].js',
+  sourcemap: true,
+});
+await bundle.close();
+
+for (const file of filesIn(dist)) if (/\.js(\.map)?$/.test(file)) rmSync(join(dist, file));
+for (const file of filesIn(joined)) {
+  mkdirSync(dirname(join(dist, file)), { recursive: true });
+  renameSync(join(joined, file), join(dist, file));
+}
+rmSync(joined, { recursive: true });
+
+const missing = entries.filter((entry) => !existsSync(join(dist, `${entry}.js`)));
+if (missing.length > 0) throw new Error(`not joined: ${missing.join(', ')}`);
+
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}
