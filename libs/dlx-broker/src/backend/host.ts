@@ -28,5 +28,5 @@ export class SystemClock implements Clock {
 /** Names nobody can guess. */
 export const randomNames: Names = { token: () => randomBytes(16).toString('base64url') };
 
-/** Lets the event loop turn after a thousand steps: some are as dear as five microseconds (bench/event-loop.ts). */
-export const turnPace: Pace = { budget: 1_000, later: (resume) => setImmediate(resume) };
+/** Lets the event loop turn after five hundred steps: some are as dear as five microseconds (bench/event-loop.ts). */
+export const turnPace: Pace = { budget: 500, later: (resume) => setImmediate(resume) };
