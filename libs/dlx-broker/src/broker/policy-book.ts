@@ -2,8 +2,15 @@ import type { Exchange } from './exchange/exchange.js';
 import type { Patterns } from './patterns.js';
 import { Policies } from './policy.js';
 import type { Profile } from './profile.js';
-import type { Queue, QueueDeclared } from './queue/queue.js';
+import type { QueueDeclared } from './queue/queue.js';
 import { effectiveSettings, type QueueSettings } from './queue/settings.js';
+
+/** What holds for a queue, and the names of the policies it comes from, for those who look. */
+export interface InForce {
+  readonly settings: QueueSettings;
+  readonly policy: string | undefined;
+  readonly operatorPolicy: string | undefined;
+}
 
 /** A virtual host's policies, and what they come to for each queue and exchange (rules F3 to F8, F12). */
 export class PolicyBook {
@@ -17,17 +24,13 @@ export class PolicyBook {
     this.#profile = profile;
   }
 
-  settingsOf(queue: QueueDeclared): QueueSettings {
-    const policy = this.user.matchQueue(queue.name, queue.type);
-    const operatorPolicy = this.operator.matchQueue(queue.name, queue.type);
-    const { type, arguments: args } = queue;
-    return effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
-  }
-
-  /** Writes the names of the policies in force on the queue, for those who look. */
-  nameOn(queue: Queue): void {
-    queue.policy = this.user.matchQueue(queue.name, queue.declared.type)?.name;
-    queue.operatorPolicy = this.operator.matchQueue(queue.name, queue.declared.type)?.name;
+  /** Each pattern is asked once: names and settings come of the same answer. */
+  inForce(queue: QueueDeclared): InForce {
+    const { name, type, arguments: args } = queue;
+    const policy = this.user.matchQueue(name, type);
+    const operatorPolicy = this.operator.matchQueue(name, type);
+    const settings = effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
+    return { settings, policy: policy?.name, operatorPolicy: operatorPolicy?.name };
   }
 
   /** An alternate exchange by argument, else by policy (rule G6). */

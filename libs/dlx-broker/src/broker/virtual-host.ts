@@ -146,8 +146,10 @@ export class VirtualHost implements QueueHome {
   }
 
   addQueue(declared: QueueDeclared, now: number): Queue {
-    const queue = new Queue(this, declared, this.policies.settingsOf(declared), now);
-    this.policies.nameOn(queue);
+    const { settings, policy, operatorPolicy } = this.policies.inForce(declared);
+    const queue = new Queue(this, declared, settings, now);
+    queue.policy = policy;
+    queue.operatorPolicy = operatorPolicy;
     this.queues.set(queue.name, queue);
     declared.owner?.exclusiveQueues.add(queue);
     this.journal?.changed({ kind: 'queue', change: 'added', vhost: this.name, name: queue.name, details: declared });
@@ -205,8 +207,10 @@ export class VirtualHost implements QueueHome {
     const now = this.agenda.clock.now();
     for (const exchange of this.exchanges.values()) this.policies.applyToExchange(exchange);
     for (const queue of this.queues.values()) {
-      this.policies.nameOn(queue);
-      queue.apply(this.policies.settingsOf(queue.declared), now);
+      const { settings, policy, operatorPolicy } = this.policies.inForce(queue.declared);
+      queue.policy = policy;
+      queue.operatorPolicy = operatorPolicy;
+      queue.apply(settings, now);
     }
   }
 
