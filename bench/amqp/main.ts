@@ -100,7 +100,7 @@ const chosen = cases.filter(
     (options.only === undefined || id === options.only) && (options.client === undefined || client === options.client),
 );
 const rows = options.aged
-  ? await aging(chosen.filter(({ id, client }) => (id === 'W1' || id === 'W3') && client === 'lean'))
+  ? await aging(chosen.filter(({ client, oursOnly }) => client === 'lean' && oursOnly !== true))
   : await all(chosen, () => startOurs());
 const lines = [...head(availableParallelism(), options.runs, pace), ...rows, ''];
 console.log(`\n${lines.join('\n')}`);
