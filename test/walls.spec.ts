@@ -8,10 +8,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   message: [],
   broker: ['message'],
+  users: ['message', 'broker'],
   topology: ['message'],
   store: ['message', 'broker'],
-  amqp: ['message', 'broker'],
-  management: ['message', 'broker'],
+  amqp: ['message', 'broker', 'users'],
+  management: ['message', 'broker', 'users'],
   backend: ['message', 'broker', 'topology'],
   streams: ['message', 'topology', 'backend'],
   nest: ['message', 'topology', 'backend', 'streams'],
@@ -116,7 +117,7 @@ for (const room of pure) {
 
 for (const joins of ['serve.ts', 'nest/dlx-broker.module.ts']) {
   const up = joins.includes('/') ? '../' : './';
-  const all = ['broker', 'store', 'amqp', 'management', 'backend'];
+  const all = ['broker', 'users', 'store', 'amqp', 'management', 'backend'];
   const code = (tail: string): string => all.map((room) => `export * from '${up}${room}/${tail}';\n`).join('');
   expects(`${joins} joins the rooms`, joins, code('index.js'));
 }

@@ -1,4 +1,5 @@
-import { hashPassword, listen, type Listener, type ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
+import { listen, type Listener, type ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
 import { randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/backend/host.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';

@@ -1,4 +1,5 @@
-import { hashPassword, listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
+import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
 import { Broker, PolicyError } from '../../libs/dlx-broker/src/broker/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';

@@ -1,6 +1,7 @@
-import { guestOf, letIn, type Limits, listen, type Listener, type ServedUser, type TlsOptions } from './amqp/index.js';
+import { type Limits, listen, type Listener, type TlsOptions } from './amqp/index.js';
 import { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
 import { Broker, type ProfileName } from './broker/index.js';
+import { guestOf, letIn, type ServedUser } from './users/index.js';
 
 /** What it takes to serve; everything has a default. */
 export interface ServeOptions {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type Connection, type ConnectionOutbox } from '../broker/index.js';
-import { isLoopback } from './authenticate.js';
+import { isLoopback } from '../users/index.js';
 import { blamed, cannotDecode } from './blame.js';
 import { ClientChannel } from './channel.js';
 import type { Client } from './client.js';
@@ -134,31 +134,34 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   /**
-   * Whether an answer would overtake outputs; if so, reading goes on when they are sent. Once only for each method: by
-   * then there may be outputs of others, or others who wait like this one, and all would wait for one another for ever.
+   * Whether an answer would overtake outputs of this connection; if so, reading goes on when they are sent. Once only for
+   * each method: by then there may be new ones, for others may publish to its consumers without end.
    */
   waits(): boolean {
     const waited = this.#hasWaited;
     this.#hasWaited = false;
-    if (waited || !this.surroundings.broker.hasOutputs) return false;
+    if (waited || this.engine.lane.isEmpty) return false;
     this.holdUntilSent(() => (this.#hasWaited = true));
     return true;
   }
 
-  /** Reads no further until all outputs so far are sent; then `write` may answer. */
+  /** Reads no further until all its outputs so far are sent; then `write` may answer. */
   holdUntilSent(write: () => unknown): void {
+    const { lane } = this.engine;
+    if (lane.isEmpty) return void write();
     this.#isHeld = true;
     this.#reader.pause();
-    this.surroundings.broker.afterOutputs(() => {
+    lane.after(() => {
       this.#isHeld = false;
       if (this.#state === 'running') write();
       this.#read();
     });
   }
 
-  /** Calls `write` behind everything that is on its way out. */
+  /** Calls `write` behind everything that is on its way out to this client. */
   afterOutputs(write: () => void): void {
-    this.surroundings.broker.afterOutputs(write);
+    if (this.#engine === undefined) write();
+    else this.#engine.lane.after(write);
   }
 
   /** Whether memory is short, so that publishing has to wait; then reading does too. */

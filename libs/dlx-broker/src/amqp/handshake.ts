@@ -1,6 +1,6 @@
 import { type FieldTable, bool, longstr, table } from '../message/index.js';
 import { AmqpError } from '../broker/index.js';
-import type { Authenticate } from './authenticate.js';
+import type { Authenticate } from '../users/index.js';
 import { Client } from './client.js';
 import { readTableBody } from './field-table.js';
 import { ByteReader } from './frame/byte-reader.js';

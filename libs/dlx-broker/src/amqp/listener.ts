@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { AmqpError, type Broker, profiles } from '../broker/index.js';
-import { type Authenticate, usersOf } from './authenticate.js';
+import { type Authenticate, usersOf } from '../users/index.js';
 import { ClientConnection } from './connection.js';
 import { Flusher } from './flusher.js';
 import { BufferPool } from './frame/buffer-pool.js';

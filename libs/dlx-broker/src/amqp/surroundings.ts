@@ -1,6 +1,6 @@
 import type { Broker } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
-import type { Authenticate } from './authenticate.js';
+import type { Authenticate } from '../users/index.js';
 import type { ClientConnection } from './connection.js';
 import type { Flusher } from './flusher.js';
 import type { BufferPool } from './frame/buffer-pool.js';

@@ -1,7 +1,8 @@
-import { guestOf, letIn, listen, type Listener, type ListenOptions, type ServedUser } from '../amqp/index.js';
+import { listen, type Listener, type ListenOptions } from '../amqp/index.js';
 import { type Backend, EmbeddedBackend, policyPatterns, randomNames, SystemClock, turnPace } from '../backend/index.js';
 import { Broker, type ProfileName } from '../broker/index.js';
 import { DlxConfigurationError } from '../topology/index.js';
+import { guestOf, letIn, type ServedUser } from '../users/index.js';
 import type { DlxBrokerOptions } from './dlx-broker.module.js';
 import type { Connected } from './options.js';
 

@@ -1,0 +1,2 @@
+export { type Authenticate, hashPassword, isLoopback, type Login, usersOf, verifyPassword } from './authenticate.js';
+export { guestOf, letIn, type ServedUser } from './served-user.js';
