@@ -2,7 +2,7 @@ import { listen, type Listener, type ListenOptions } from '../../libs/dlx-broker
 import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
 import { randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/backend/host.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Pace } from '../../libs/dlx-broker/src/broker/index.js';
 import type { WireOptions } from '../contract/wire/connection.js';
 
 /** A broker in real time with the user guest, and a listener on a free port. */
@@ -15,11 +15,12 @@ export interface AmqpHouse {
   close(): Promise<void>;
 }
 
-export async function amqpHouse(options: ListenOptions = {}): Promise<AmqpHouse> {
+/** @param pace how long the broker works in one turn; as long as it does in production unless told */
+export async function amqpHouse(options: ListenOptions = {}, pace: Pace = turnPace): Promise<AmqpHouse> {
   const broker = new Broker({
     clock: new SystemClock(),
     names: randomNames,
-    pace: turnPace,
+    pace,
     patterns: policyPatterns,
   });
   broker.access.setUser('guest', { passwordHash: hashPassword('guest'), tags: ['administrator'] });

@@ -1,6 +1,7 @@
 import amqplib from 'amqplib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AmqpHouse, amqpHouse } from './house.js';
+import { WireConnection } from '../contract/wire/connection.js';
+import { type AmqpHouse, amqpHouse, until } from './house.js';
 
 let house: AmqpHouse;
 beforeEach(async () => void (house = await amqpHouse()));
@@ -24,6 +25,42 @@ describe('while more is on its way out than leaves in a turn', () => {
       expect(answers).toMatchObject([{ queue: 'one' }, { queue: 'one' }]);
     }
     for (const other of [connection, ...others]) await other.close();
+  });
+
+  it('a client is answered while the flood of another one waits to go on (decision 32)', async () => {
+    const resumes: (() => void)[] = [];
+    const held = await amqpHouse({}, { budget: 500, later: (resume) => void resumes.push(resume) });
+    // As in production, until the flood: then its turns come only when this test says so.
+    let isHeld = false;
+    const turns = setInterval(() => !isHeld && resumes.splice(0).forEach((resume) => resume()), 1);
+    try {
+      const flooded = await (await WireConnection.open(held.wire)).openChannel();
+      const other = await (await WireConnection.open(held.wire)).openChannel();
+      let received = 0;
+      flooded.listener = () => (received += 1);
+      await flooded.call('exchange.declare', { exchange: 'f', type: 'fanout' });
+      for (let index = 0; index < 100; index++) {
+        const { args } = await flooded.call('queue.declare', { queue: '' });
+        await flooded.call('queue.bind', { queue: args['queue'], exchange: 'f' });
+        await flooded.call('basic.consume', { queue: args['queue'], noAck: true });
+      }
+      isHeld = true;
+      for (let count = 0; count < 100; count++) flooded.publish({ exchange: 'f' }, {}, Buffer.from('x'));
+      await until(() => resumes.length > 0);
+      expect((await other.call('queue.declare', { queue: 'q' })).name).toBe('queue.declare-ok');
+      expect((await other.call('basic.get', { queue: 'q' })).name).toBe('basic.get-empty');
+      expect((await other.call('channel.close', {})).name).toBe('channel.close-ok');
+      // Its own answer is behind what it brought about, and still to come.
+      const own = flooded.call('queue.declare', { queue: 'q' }).then(() => received);
+      expect(received).toBeLessThan(1_000);
+      isHeld = false;
+      expect(await own).toBe(10_000);
+      other.connection.drop();
+      flooded.connection.drop();
+    } finally {
+      clearInterval(turns);
+      await held.close();
+    }
   });
 
   it('no delivery comes behind cancel-ok', async () => {

@@ -1,3 +1,4 @@
+import type { Connection } from './channel/connection.js';
 import { Deque } from './deque.js';
 import type { Clock, Journal, Pace } from './ports.js';
 import type { DeadLetter } from './queue/dead-letter.js';
@@ -6,6 +7,8 @@ import { Wakeups } from './wakeups.js';
 
 /** Something that leaves the broker: a delivery, a return, a confirm. */
 export interface Output {
+  /** Who gets it. */
+  readonly connection: Connection;
   send(): void;
 }
 
@@ -92,12 +95,8 @@ export class Agenda {
   }
 
   output(output: Output): void {
+    output.connection.lane.entered();
     this.#outputs.push(output);
-  }
-
-  /** Whether something waits to leave. */
-  get hasOutputs(): boolean {
-    return this.#outputs.length > 0;
   }
 
   /** Runs `then` when everything said to the journal so far is safe. */
@@ -158,7 +157,11 @@ export class Agenda {
         if (this.#steps <= 0) return;
         this.#steps--;
         this.#outputs.shift();
-        output.send();
+        try {
+          output.send();
+        } finally {
+          output.connection.lane.left();
+        }
       }
     } finally {
       this.#sending = false;

@@ -116,16 +116,6 @@ export class Broker {
     this.#agenda.batch(commands);
   }
 
-  /** Whether outputs of commands wait to be sent: inside a batch, or because the pace asks for a pause. */
-  get hasOutputs(): boolean {
-    return this.#agenda.hasOutputs;
-  }
-
-  /** Calls `then` as soon as all outputs so far are sent: an answer that must not overtake them. */
-  afterOutputs(then: () => void): void {
-    this.#agenda.batch(() => this.#agenda.output({ send: then }));
-  }
-
   /** A command of its own. */
   #report(change: TopologyChange): void {
     const { journal } = this.#options;

@@ -1,5 +1,6 @@
 import type { Output } from '../agenda.js';
 import type { Channel } from './channel.js';
+import type { Connection } from './connection.js';
 
 /**
  * One or more confirms on their way out: everything from one tag to another, acked or nacked (rule K3). They hold also
@@ -12,6 +13,10 @@ class Confirm implements Output {
     public to: number,
     readonly ok: boolean,
   ) {}
+
+  get connection(): Connection {
+    return this.channel.connection;
+  }
 
   send(): void {
     this.channel.confirms?.sent(this);

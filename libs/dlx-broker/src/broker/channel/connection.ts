@@ -5,11 +5,14 @@ import type { ChannelOutbox, ConnectionOutbox } from '../ports.js';
 import type { Queue } from '../queue/queue.js';
 import type { VirtualHost } from '../virtual-host.js';
 import { Channel } from './channel.js';
+import { Lane } from './lane.js';
 
 /** A client's connection to one virtual host: its channels, its exclusive queues, its user. */
 export class Connection {
   /** Queues that end with it (rule O4). */
   readonly exclusiveQueues = new Set<Queue>();
+  /** Its outputs: an answer of a host may have to wait for them. */
+  readonly lane = new Lane();
   readonly #channels = new Set<Channel>();
   #closed = false;
 
@@ -54,7 +57,7 @@ export class Connection {
   endWith(error: AmqpError): void {
     if (this.#closed) return;
     this.end();
-    if (this.outbox !== undefined) this.vhost.agenda.output(new Closed(this.outbox, error));
+    if (this.outbox !== undefined) this.vhost.agenda.output(new Closed(this, this.outbox, error));
   }
 
   /** Part of a command. */
@@ -73,6 +76,7 @@ export class Connection {
 
 class Closed implements Output {
   constructor(
+    readonly connection: Connection,
     readonly outbox: ConnectionOutbox,
     readonly error: AmqpError,
   ) {}

@@ -3,6 +3,7 @@ import type { Output } from '../agenda.js';
 import type { AmqpError } from '../errors.js';
 import type { Delivery } from '../ports.js';
 import type { Channel } from './channel.js';
+import type { Connection } from './connection.js';
 
 /** `basic.return` on its way out (rule K4), also when its channel has met an error since (rule Q9). */
 export class ReturnedMessage implements Output {
@@ -13,6 +14,10 @@ export class ReturnedMessage implements Output {
     readonly channel: Channel,
     readonly message: Message,
   ) {}
+
+  get connection(): Connection {
+    return this.channel.connection;
+  }
 
   send(): void {
     this.channel.outbox.returned(this);
@@ -26,6 +31,10 @@ export class Cancelled implements Output {
     readonly consumerTag: string,
   ) {}
 
+  get connection(): Connection {
+    return this.channel.connection;
+  }
+
   send(): void {
     if (!this.channel.isClosed) this.channel.outbox.cancelled(this.consumerTag);
   }
@@ -37,6 +46,10 @@ export class ServerClosed implements Output {
     readonly channel: Channel,
     readonly error: AmqpError,
   ) {}
+
+  get connection(): Connection {
+    return this.channel.connection;
+  }
 
   send(): void {
     this.channel.outbox.closed(this.error);
@@ -55,6 +68,10 @@ export class ReplyDelivery implements Output, Delivery {
     readonly deliveryTag: number,
     readonly message: Message,
   ) {}
+
+  get connection(): Connection {
+    return this.channel.connection;
+  }
 
   send(): void {
     if (!this.channel.isClosed) this.channel.outbox.deliver(this);

@@ -3,6 +3,7 @@ import type { Delivery } from '../ports.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import type { Channel } from './channel.js';
+import type { Connection } from './connection.js';
 import type { Consumer } from './consumer.js';
 
 /** A delivery: what goes out to the client, and what the channel remembers until it is settled. */
@@ -31,6 +32,10 @@ export class Outstanding implements Delivery {
 
   get deliveryCount(): number {
     return this.entry.failures;
+  }
+
+  get connection(): Connection {
+    return this.channel.connection;
   }
 
   /** As an output of the agenda. */
