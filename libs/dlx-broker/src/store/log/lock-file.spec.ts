@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StoreError } from '../store-error.js';
+import { lockDirectory } from './lock-file.js';
+import { ownMark } from './process-mark.js';
+
+let directory: string;
+beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'lock-'))));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const options = { lost: () => undefined, beat: 10, watch: 60 };
+const locks = (): string[] => readdirSync(directory);
+
+/** The lock of some other process. */
+function theirs(mark: object, seconds = 0): string {
+  const path = join(directory, 'process-1-them.lock');
+  writeFileSync(path, JSON.stringify({ ...ownMark(), ...mark }));
+  const time = new Date(Date.now() - seconds * 1000);
+  utimesSync(path, time, time);
+  return path;
+}
+
+async function codeOf(attempt: Promise<unknown>): Promise<string> {
+  const error = await attempt.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof StoreError)) throw error ?? new TypeError('it was not refused');
+  return error.code;
+}
+
+describe('the lock of a data directory', () => {
+  it('is had by one at a time, and leaves nothing behind', async () => {
+    const lock = await lockDirectory(directory, options);
+    await expect(lockDirectory(directory, options)).rejects.toThrow(/in use by this very process; stop that one first/);
+    expect(locks()).toHaveLength(1);
+    lock.release();
+    expect(locks()).toEqual([]);
+    (await lockDirectory(directory, options)).release();
+  });
+
+  it('is never had by two that come together', async () => {
+    for (let round = 0; round < 20; round++) {
+      const attempts = await Promise.allSettled([1, 2, 3].map(() => lockDirectory(directory, options)));
+      const had = attempts.filter((attempt) => attempt.status === 'fulfilled');
+      expect(had.length).toBeLessThanOrEqual(1);
+      for (const { value } of had) value.release();
+    }
+  });
+
+  it('is refused while its process lives', async () => {
+    theirs({});
+    expect(await codeOf(lockDirectory(directory, options))).toBe('locked');
+  });
+
+  it('is taken from a process that is dead', async () => {
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    theirs({ pid });
+    const lock = await lockDirectory(directory, options);
+    expect(locks()).toHaveLength(1);
+    lock.release();
+  });
+
+  it.runIf(ownMark().started !== undefined)('is taken when its number is now that of another process', async () => {
+    theirs({ started: '1' });
+    (await lockDirectory(directory, options)).release();
+  });
+
+  it.each([
+    ['before the machine started anew', { boot: 'earlier' }],
+    ['in another container', { namespace: 'pid:[1]' }],
+    ['where the system does not tell when it began', { started: undefined }],
+  ])('%s is taken when it shows no sign of life, at once if it is old', async (_, mark) => {
+    theirs(mark, 3600);
+    const begun = performance.now();
+    (await lockDirectory(directory, { ...options, watch: 5_000 })).release();
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    theirs(mark);
+    (await lockDirectory(directory, options)).release();
+  });
+
+  it('is refused when one that cannot be seen shows a sign of life', async () => {
+    const path = theirs({ namespace: 'pid:[1]' });
+    const heart = setInterval(() => utimesSync(path, new Date(), new Date()), 5);
+    try {
+      expect(await codeOf(lockDirectory(directory, { ...options, watch: 5_000 }))).toBe('locked');
+    } finally {
+      clearInterval(heart);
+    }
+  });
+
+  it('is refused when the file is something else', async () => {
+    writeFileSync(join(directory, 'yarn.lock'), 'something');
+    expect(await codeOf(lockDirectory(directory, options))).toBe('foreign-file');
+    expect(locks()).toEqual(['yarn.lock']);
+  });
+
+  it('is told when it is lost', async () => {
+    const lost = new Promise<StoreError>((resolve) => void lockDirectory(directory, { ...options, lost: resolve }));
+    rmSync(directory, { recursive: true });
+    expect((await lost).code).toBe('vanished');
+  });
+
+  it('is refused where nothing can be written', async () => {
+    expect(await codeOf(lockDirectory(join(directory, 'missing'), options))).toBe('not-allowed');
+    if (process.getuid?.() === 0) return; // the superuser may write everywhere
+    chmodSync(directory, 0o500);
+    expect(await codeOf(lockDirectory(directory, options))).toBe('not-allowed');
+  });
+
+  it('forgets drafts of locks that never became any', async () => {
+    const path = join(directory, 'process-1-them.lock.new');
+    writeFileSync(path, '');
+    utimesSync(path, 1, 1);
+    (await lockDirectory(directory, options)).release();
+    expect(locks()).toEqual([]);
+  });
+});
