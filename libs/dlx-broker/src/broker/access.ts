@@ -1,6 +1,7 @@
 import { accessRefused } from './errors.js';
 import type { Matcher, Patterns } from './patterns.js';
 import type { TopologyChange } from './ports.js';
+import { TopicAccess } from './topic-access.js';
 
 export type Right = 'configure' | 'write' | 'read';
 export type AccessKind = 'queue' | 'exchange';
@@ -30,6 +31,7 @@ const cacheLimit = 1_000;
 
 /** Users, and what they may do where. */
 export class Access {
+  readonly topics: TopicAccess;
   readonly #patterns: Patterns;
   readonly #report: (change: TopologyChange) => void;
   readonly #users = new Map<string, User>();
@@ -40,6 +42,7 @@ export class Access {
   constructor(patterns: Patterns, report: (change: TopologyChange) => void = () => {}) {
     this.#patterns = patterns;
     this.#report = report;
+    this.topics = new TopicAccess(patterns, report);
   }
 
   user(name: string): User | undefined {
@@ -65,6 +68,7 @@ export class Access {
   /** With all permissions; false when there is no such user. */
   deleteUser(name: string): boolean {
     this.#grants.delete(name);
+    this.topics.forgetUser(name);
     const existed = this.#users.delete(name);
     if (existed) this.#report({ kind: 'user', change: 'removed', name });
     return existed;
@@ -102,6 +106,7 @@ export class Access {
   /** The virtual host is gone, and every permission in it. */
   forgetVirtualHost(vhost: string): void {
     for (const grants of this.#grants.values()) grants.delete(vhost);
+    this.topics.forgetVirtualHost(vhost);
   }
 
   /** Whether a user has any permissions there, be they empty (rule N1). */

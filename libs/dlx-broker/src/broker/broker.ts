@@ -2,12 +2,15 @@ import { Access } from './access.js';
 import { Agenda } from './agenda.js';
 import { Connection } from './channel/connection.js';
 import { AmqpError } from './errors.js';
+import { TotalCounters } from './counters.js';
+import { GlobalParameters } from './global-parameters.js';
 import { methods } from './methods.js';
 import type { Patterns } from './patterns.js';
 import { PolicyBook } from './policy-book.js';
-import type { Clock, ConnectionOutbox, Journal, Names, Pace, TopologyChange } from './ports.js';
+import type { ClientDetails, Clock, ConnectionOutbox, Journal, Names, Pace, TopologyChange } from './ports.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
 import { VirtualHost } from './virtual-host.js';
+import { noMetadata, type VirtualHostMetadata } from './virtual-host-parts.js';
 
 /** What a broker is lent: its only windows to the world. */
 export interface BrokerOptions {
@@ -29,15 +32,21 @@ export interface ConnectOptions {
   /** A user known to {@link Broker.access}; without one everything is allowed. */
   readonly user?: string;
   readonly outbox?: ConnectionOutbox;
+  /** Who is at the other end; the host application has none. */
+  readonly client?: ClientDetails;
 }
 
 /** A whole broker: virtual hosts, users, and one agenda for all of them. It has no `start`: it is when it is made. */
 export class Broker {
   readonly access: Access;
   readonly profile: Profile;
+  readonly parameters = new GlobalParameters((change) => this.#report(change));
   readonly #agenda: Agenda;
   readonly #options: BrokerOptions;
   readonly #vhosts = new Map<string, VirtualHost>();
+  /** Of virtual hosts that are gone. */
+  readonly #counted = new TotalCounters();
+  #lastConnection = 0;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -46,26 +55,44 @@ export class Broker {
     this.#agenda = new Agenda(options.clock, options.pace, options.journal, (letter, now) =>
       (letter.queue.home as VirtualHost).carry(letter, now),
     );
-    this.addVirtualHost('/');
+    this.addVirtualHost('/', { description: 'Default virtual host', tags: [] });
+  }
+
+  /** The time it was lent. */
+  get clock(): Clock {
+    return this.#options.clock;
   }
 
   get virtualHosts(): ReadonlyMap<string, VirtualHost> {
     return this.#vhosts;
   }
 
-  /** Idempotent. */
-  addVirtualHost(name: string): VirtualHost {
+  /** What happened since the start, in all virtual hosts there are and were. */
+  get counters(): TotalCounters {
+    const total = new TotalCounters();
+    total.add(this.#counted);
+    for (const { counters } of this.#vhosts.values()) total.add(counters);
+    return total;
+  }
+
+  /** Idempotent; metadata, if given, replace those of one that exists. */
+  addVirtualHost(name: string, metadata?: VirtualHostMetadata): VirtualHost {
     const existing = this.#vhosts.get(name);
-    if (existing !== undefined) return existing;
+    if (existing !== undefined) {
+      if (metadata !== undefined) existing.describe(metadata);
+      return existing;
+    }
+    const details = metadata ?? noMetadata;
     const vhost = new VirtualHost(name, {
       agenda: this.#agenda,
       access: this.access,
       names: this.#options.names,
       profile: this.profile,
       policies: new PolicyBook(this.#options.patterns, this.profile),
+      metadata: details,
     });
     this.#vhosts.set(name, vhost);
-    this.#report({ kind: 'vhost', change: 'added', vhost: name });
+    this.#report({ kind: 'vhost', change: 'added', vhost: name, details });
     return vhost;
   }
 
@@ -79,6 +106,8 @@ export class Broker {
     this.#agenda.batch(() => {
       for (const queue of vhost.queues.values()) vhost.removeQueue(queue);
     });
+    this.#counted.add(vhost.counters);
+    this.access.forgetVirtualHost(name);
     this.#report({ kind: 'vhost', change: 'removed', vhost: name });
   }
 
@@ -101,7 +130,7 @@ export class Broker {
       error.method = methods.connectionOpen;
       throw error;
     }
-    return new Connection(vhost, user, options.outbox);
+    return new Connection(vhost, user, ++this.#lastConnection, options);
   }
 
   /** Ends all connections and gives the clock back; what waits in queues stays where it is. Idempotent. */
@@ -109,6 +138,12 @@ export class Broker {
     const error = new AmqpError('CONNECTION_FORCED', "broker forced connection closure with reason 'shutdown'");
     for (const vhost of this.#vhosts.values()) for (const connection of vhost.connections) connection.force(error);
     this.#agenda.stop();
+  }
+
+  /** The name this broker goes by among others: the global parameter `cluster_name`. */
+  get clusterName(): string | undefined {
+    const name = this.parameters.get('cluster_name');
+    return typeof name === 'string' ? name : undefined;
   }
 
   /** Several commands whose outputs leave together, e.g. all frames of one read of a socket. */

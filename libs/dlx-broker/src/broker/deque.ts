@@ -39,9 +39,23 @@ export class Deque<T> {
     this.#length = 0;
   }
 
-  /** Calls `visit` from the first to the last; false ends it. */
-  each(visit: (value: T) => boolean | void): void {
-    for (let index = 0; index < this.#length; index++) {
+  /** Takes the value `index` places behind the first out of the middle: as many move as stand on the shorter side. */
+  removeAt(index: number): void {
+    const mask = this.#slots.length - 1;
+    const slot = (place: number): number => (this.#head + place) & mask;
+    if (index < this.#length >> 1) {
+      for (let place = index; place > 0; place--) this.#slots[slot(place)] = this.#slots[slot(place - 1)];
+      this.shift();
+      return;
+    }
+    for (let place = index + 1; place < this.#length; place++) this.#slots[slot(place - 1)] = this.#slots[slot(place)];
+    this.#length--;
+    this.#slots[slot(this.#length)] = undefined;
+  }
+
+  /** Calls `visit` from the first, or the one `from` places behind it, to the last; false ends it. */
+  each(visit: (value: T) => boolean | void, from = 0): void {
+    for (let index = from; index < this.#length; index++) {
       if (visit(this.#slots[(this.#head + index) & (this.#slots.length - 1)] as T) === false) return;
     }
   }

@@ -1,5 +1,8 @@
 import type { FieldTable, Message } from '../message/index.js';
 import type { Permissions, User } from './access.js';
+import type { TopicPermissions } from './topic-access.js';
+import type { LimitName } from './virtual-host-limits.js';
+import type { VirtualHostMetadata } from './virtual-host-parts.js';
 import type { AmqpError } from './errors.js';
 import type { ExchangeDeclared } from './exchange/exchange.js';
 import type { Policy } from './policy.js';
@@ -56,12 +59,60 @@ export interface Journal {
   commit(synced: (() => void) | undefined): void;
 }
 
+/** A client at the other end of a connection, as its listener knows it; for those who look. */
+export interface ClientDetails {
+  /** `127.0.0.1:43210 -> 127.0.0.1:5672`. */
+  readonly name: string;
+  /** The broker's end. */
+  readonly host: string;
+  readonly port: number;
+  /** The client's end. */
+  readonly peerHost: string;
+  readonly peerPort: number;
+  readonly protocol: string;
+  /** `PLAIN` ... */
+  readonly authMechanism: string;
+  readonly isTls: boolean;
+  readonly channelMax: number;
+  readonly frameMax: number;
+  /** Seconds between heartbeats, 0 without. */
+  readonly timeout: number;
+  /** Milliseconds since 1970. */
+  readonly connectedAt: number;
+  /** What the client told about itself in `connection.start-ok`. */
+  readonly properties: FieldTable;
+  /** Its `connection_name`. */
+  readonly userProvidedName?: string | undefined;
+  /** How much has crossed the wire so far. */
+  traffic(): Traffic;
+  state(): ClientState;
+}
+
+export type ClientState = 'starting' | 'tuning' | 'opening' | 'running' | 'flow' | 'blocking' | 'blocked' | 'closing';
+
+export interface Traffic {
+  /** Bytes received. */
+  readonly recvOct: number;
+  /** Frames or packets received. */
+  readonly recvCnt: number;
+  readonly sendOct: number;
+  readonly sendCnt: number;
+  /** Bytes that wait to be sent. */
+  readonly sendPend: number;
+}
+
 /**
  * A change of what is declared, as plain data. What goes takes with it what depends on it, untold: a queue its messages
- * and bindings, an exchange its bindings, a virtual host everything, a user all permissions.
+ * and bindings, an exchange its bindings, a virtual host everything, a user all permissions. What is added again under
+ * the same name replaces what was there.
  */
 export type TopologyChange =
-  | { readonly kind: 'vhost'; readonly change: 'added'; readonly vhost: string }
+  | {
+      readonly kind: 'vhost';
+      readonly change: 'added';
+      readonly vhost: string;
+      readonly details: VirtualHostMetadata;
+    }
   | { readonly kind: 'vhost'; readonly change: 'removed'; readonly vhost: string }
   | Changed<'exchange', ExchangeDeclared>
   | Changed<'queue', QueueDeclared>
@@ -71,9 +122,21 @@ export type TopologyChange =
   | { readonly kind: 'user'; readonly change: 'added'; readonly name: string; readonly details: User }
   | { readonly kind: 'user'; readonly change: 'removed'; readonly name: string }
   | (Place & { readonly kind: 'permission'; readonly change: 'added'; readonly details: Permissions })
-  | (Place & { readonly kind: 'permission'; readonly change: 'removed' });
+  | (Place & { readonly kind: 'permission'; readonly change: 'removed' })
+  | (Place & { readonly kind: 'topic-permission'; readonly change: 'added'; readonly details: TopicPermissions })
+  | (Place & { readonly kind: 'topic-permission'; readonly change: 'removed'; readonly exchange: string })
+  | {
+      readonly kind: 'vhost-limit';
+      readonly change: 'added';
+      readonly vhost: string;
+      readonly name: LimitName;
+      readonly value: number;
+    }
+  | { readonly kind: 'vhost-limit'; readonly change: 'removed'; readonly vhost: string; readonly name: LimitName }
+  | { readonly kind: 'global-parameter'; readonly change: 'added'; readonly name: string; readonly value: unknown }
+  | { readonly kind: 'global-parameter'; readonly change: 'removed'; readonly name: string };
 
-/** Of a permission, `name` is the user; of a binding, the exchange it begins at. */
+/** Of permissions, `name` is the user; of a binding, the exchange it begins at. */
 interface Place {
   readonly vhost: string;
   readonly name: string;

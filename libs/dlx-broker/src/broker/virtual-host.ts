@@ -2,6 +2,7 @@ import { closesCycle, type FieldTable, type Message } from '../message/index.js'
 import type { Access, AccessKind, Right, User } from './access.js';
 import type { Agenda } from './agenda.js';
 import type { Connection } from './channel/connection.js';
+import { TotalCounters } from './counters.js';
 import { readdress } from './dead-letter.js';
 import { locked } from './declare-queue.js';
 import type { Deque } from './deque.js';
@@ -11,24 +12,19 @@ import { type Destination, Exchange, type ExchangeDeclared } from './exchange/ex
 import { predeclaredExchanges } from './exchange/predeclared.js';
 import type { Router } from './exchange/router.js';
 import { type ExchangeKind, exchangeTypes } from './exchange/types.js';
-import type { Journal, Names } from './ports.js';
+import type { Journal, Names, TopologyChange } from './ports.js';
 import type { Profile } from './profile.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import { Queue, type QueueDeclared, type QueueHome } from './queue/queue.js';
 import { ReplyAddresses } from './reply-addresses.js';
 import { Routing } from './routing.js';
+import { discard, readdressed, redrive, type Redrive, type RedriveResult } from './redrive.js';
+import type { Entry } from './queue/entry.js';
 import type { Wakeups } from './wakeups.js';
 import type { Policies, PolicyRequest } from './policy.js';
 import type { PolicyBook } from './policy-book.js';
-
-/** What a virtual host gets from its broker. */
-export interface VirtualHostParts {
-  readonly agenda: Agenda;
-  readonly access: Access;
-  readonly names: Names;
-  readonly profile: Profile;
-  readonly policies: PolicyBook;
-}
+import { VirtualHostLimits } from './virtual-host-limits.js';
+import type { VirtualHostMetadata, VirtualHostParts } from './virtual-host-parts.js';
 
 /** What a publish came to; both can be true at once (rule C10). */
 export const enum Outcome {
@@ -43,11 +39,15 @@ export class VirtualHost implements QueueHome {
   readonly queues = new Map<string, Queue>();
   readonly connections = new Set<Connection>();
   readonly replies = new ReplyAddresses();
+  /** What happened here, also in queues and channels that are gone. */
+  readonly counters = new TotalCounters();
   readonly agenda: Agenda;
   readonly names: Names;
   readonly profile: Profile;
   readonly policies: PolicyBook;
+  readonly limits: VirtualHostLimits;
   readonly #access: Access;
+  #metadata: VirtualHostMetadata;
   readonly #routing = new Routing((name) => this.exchanges.get(name));
 
   constructor(
@@ -59,7 +59,19 @@ export class VirtualHost implements QueueHome {
     this.profile = parts.profile;
     this.policies = parts.policies;
     this.#access = parts.access;
+    this.limits = new VirtualHostLimits(name, (change) => this.#report(change));
+    this.#metadata = parts.metadata;
     for (const declared of predeclaredExchanges) this.#makeExchange(declared);
+  }
+
+  get metadata(): VirtualHostMetadata {
+    return this.#metadata;
+  }
+
+  /** Replaces what is said about it. */
+  describe(metadata: VirtualHostMetadata): void {
+    this.#metadata = metadata;
+    this.#report({ kind: 'vhost', change: 'added', vhost: this.name, details: metadata });
   }
 
   get wakeups(): Wakeups {
@@ -90,6 +102,32 @@ export class VirtualHost implements QueueHome {
     }
     if (exchange.name === '') this.replies.deliver(message);
     return outcome;
+  }
+
+  /**
+   * Moves a ready message out of its queue to an exchange, in one command: it is in its new queues and gone from the old
+   * one, or nothing has happened and the result says why. No consumer, confirm or dead letter has a part in it.
+   * @param entry as {@link Queue.browse} or {@link Queue.find} told it
+   * @throws 404 when there is no such exchange, 403 when it is internal
+   */
+  redrive(queue: Queue, entry: Entry, to: Redrive): RedriveResult {
+    return redrive(this, queue, entry, to);
+  }
+
+  /** Deletes one ready message, dead-lettering nothing. @returns false when it is no longer there */
+  discard(queue: Queue, entry: Entry): boolean {
+    return discard(this, queue, entry);
+  }
+
+  /** The names of the queues a message would reach, changing nothing. @throws 404 when there is no such exchange */
+  wouldRoute(exchange: string, routingKey: string, message: Message): readonly string[] {
+    const address = { exchange, routingKey, headers: message.properties.headers };
+    return [...this.queuesOf(readdressed(message, address), this.exchange(exchange))].map(({ name }) => name);
+  }
+
+  /** Where a message goes from an exchange; valid until the next call. */
+  queuesOf(message: Message, exchange: Exchange): ReadonlySet<Queue> {
+    return this.#routing.route(exchange, message);
   }
 
   /** One step of the walk after a death; what dies on the way there joins the agenda's list. */
@@ -212,6 +250,11 @@ export class VirtualHost implements QueueHome {
       queue.operatorPolicy = operatorPolicy;
       queue.apply(settings, now);
     }
+  }
+
+  /** A command of its own. */
+  #report(change: TopologyChange): void {
+    this.agenda.batch(() => this.journal?.changed(change));
   }
 
   #makeExchange(declared: ExchangeDeclared): Exchange {

@@ -37,6 +37,11 @@ export class Message {
     readonly carbonCopies?: CarbonCopies,
   ) {}
 
+  /** Bytes of the body, told without it being at hand. */
+  get size(): number {
+    return this.body.length;
+  }
+
   /** Whether a death brought it here, so that its `x-death` is the broker's own (rule W3). */
   get hasDied(): boolean {
     return false;

@@ -37,12 +37,30 @@ export class MemoryTopology {
   }
 }
 
-const kinds = ['vhost', 'user', 'permission', 'policy', 'operator-policy', 'exchange', 'queue', 'binding'] as const;
+const kinds = [
+  'global-parameter',
+  'vhost',
+  'vhost-limit',
+  'user',
+  'permission',
+  'topic-permission',
+  'policy',
+  'operator-policy',
+  'exchange',
+  'queue',
+  'binding',
+] as const;
 
 function restoreOne(broker: Broker, added: Added): void {
   if (added.kind === 'user') return void broker.access.setUser(added.name, added.details);
+  if (added.kind === 'global-parameter') return void broker.parameters.set(added.name, added.value);
+  if (added.kind === 'vhost') return void broker.addVirtualHost(added.vhost, added.details);
   const vhost = broker.addVirtualHost(added.vhost);
   switch (added.kind) {
+    case 'vhost-limit':
+      return vhost.limits.set(added.name, added.value);
+    case 'topic-permission':
+      return void broker.access.topics.set(added.name, added.vhost, added.details);
     case 'permission':
       return void broker.access.setPermissions(added.name, added.vhost, added.details);
     case 'policy':
@@ -70,8 +88,11 @@ function outlives(added: Added): boolean {
 
 function keyOf(change: TopologyChange): string {
   if (change.kind === 'vhost') return `vhost ${change.vhost}`;
-  if (change.kind === 'user') return `user ${change.name}`;
+  if (change.kind === 'user' || change.kind === 'global-parameter') return `${change.kind} ${change.name}`;
   const place = `${change.kind} ${MemoryTopology.placeOf(change.vhost, change.name)}`;
+  if (change.kind === 'topic-permission') {
+    return `${place} ${change.change === 'added' ? change.details.exchange : change.exchange}`;
+  }
   if (change.kind !== 'binding') return place;
   const { to, destination, bindingKey, arguments: args } = change.details;
   return `${place} ${JSON.stringify([to, destination, bindingKey, [...args].sort(([one], [other]) => (one < other ? -1 : 1))], plain)}`;
@@ -85,10 +106,14 @@ const plain = (_name: string, value: unknown): unknown => {
 
 /** Whether it goes with what was removed. */
 function dependsOn(added: Added, removed: TopologyChange): boolean {
-  if (removed.kind === 'user') return added.kind === 'permission' && added.name === removed.name;
+  if (removed.kind === 'global-parameter' || added.kind === 'global-parameter') return false;
+  if (removed.kind === 'user') return isPermission(added) && added.name === removed.name;
   if (added.kind === 'user' || added.vhost !== removed.vhost) return false;
   if (removed.kind === 'vhost') return true;
   if (added.kind !== 'binding' || (removed.kind !== 'queue' && removed.kind !== 'exchange')) return false;
   const begins = removed.kind === 'exchange' && added.name === removed.name;
   return begins || (added.details.to === removed.kind && added.details.destination === removed.name);
 }
+
+const isPermission = (added: Added): added is Extract<Added, { readonly kind: 'permission' | 'topic-permission' }> =>
+  added.kind === 'permission' || added.kind === 'topic-permission';

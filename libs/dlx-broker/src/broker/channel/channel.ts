@@ -5,6 +5,7 @@ import { declareQueue, type QueueOk, type QueueOptions } from '../declare-queue.
 import { AmqpError, type MethodId, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
 import { methods } from '../methods.js';
 import type { ChannelOutbox } from '../ports.js';
+import { Counters } from '../counters.js';
 import type { Outcome, VirtualHost } from '../virtual-host.js';
 import { bindExchange, bindQueue, deleteExchange, deleteQueue, type DeleteQueueOptions } from './binding-commands.js';
 import { purgeQueue, unbindExchange, unbindQueue } from './binding-commands.js';
@@ -24,6 +25,7 @@ export class Channel {
   readonly agenda: Agenda;
   readonly vhost: VirtualHost;
   readonly receiver: Receiver;
+  readonly counters = new Counters();
   readonly #publisher = new Publisher(this);
   #lastQueue: string | undefined;
   #closed = false;

@@ -1,7 +1,7 @@
 import type { AmqpError } from '../errors.js';
 import type { User } from '../access.js';
 import type { Output } from '../agenda.js';
-import type { ChannelOutbox, ConnectionOutbox } from '../ports.js';
+import type { ChannelOutbox, ClientDetails, ConnectionOutbox } from '../ports.js';
 import type { Queue } from '../queue/queue.js';
 import type { VirtualHost } from '../virtual-host.js';
 import { Channel } from './channel.js';
@@ -13,6 +13,9 @@ export class Connection {
   readonly exclusiveQueues = new Set<Queue>();
   /** Its outputs: an answer of a host may have to wait for them. */
   readonly lane = new Lane();
+  readonly outbox: ConnectionOutbox | undefined;
+  /** Who is at the other end; undefined is the host application itself. */
+  readonly client: ClientDetails | undefined;
   readonly #channels = new Set<Channel>();
   #closed = false;
 
@@ -20,8 +23,12 @@ export class Connection {
     readonly vhost: VirtualHost,
     /** Undefined is the host application itself, to which everything is allowed. */
     readonly user: User | undefined,
-    readonly outbox: ConnectionOutbox | undefined,
+    /** Unlike that of any other connection of the broker, also of those gone. */
+    readonly number: number,
+    { outbox, client }: { readonly outbox?: ConnectionOutbox; readonly client?: ClientDetails },
   ) {
+    this.outbox = outbox;
+    this.client = client;
     vhost.connections.add(this);
   }
 

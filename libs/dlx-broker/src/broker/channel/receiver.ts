@@ -73,7 +73,7 @@ export class Receiver {
       this.prefetch.unsettled++;
     }
     this.channel.agenda.output(delivery);
-    if (this.channel.outbox.promised?.(message.body.length) === false) this.isFlowing = false;
+    if (this.channel.outbox.promised?.(message.size) === false) this.isFlowing = false;
   }
 
   /** `basic.get`. */

@@ -1,4 +1,5 @@
 import type { FieldTable, Message } from '../../message/index.js';
+import { ExchangeCounters } from '../counters.js';
 import { Queue } from '../queue/queue.js';
 import { bindingIdentity } from './binding-identity.js';
 import type { Binding, Router } from './router.js';
@@ -21,6 +22,7 @@ export class Exchange {
   readonly declared: ExchangeDeclared;
   /** Exchanges that have a binding to this one, to be told when it goes. */
   readonly boundTo = new Set<Exchange>();
+  readonly counters = new ExchangeCounters();
   /** Takes what no binding wants (rule G6): by argument, else by policy. */
   alternate: string | undefined;
   policy: string | undefined;

@@ -38,7 +38,7 @@ export class Delayed {
 
   add(entry: Entry, time: number): void {
     this.#count++;
-    this.#bytes += entry.message.body.length;
+    this.#bytes += entry.message.size;
     const batch = this.#batches.get(time);
     if (batch !== undefined) return void batch.entries.push(entry);
     const alarm = new Alarm(() => this.#due(time));
@@ -61,7 +61,7 @@ export class Delayed {
     const { entries } = this.#batches.get(time) as Batch;
     this.#batches.delete(time);
     this.#count -= entries.length;
-    for (const { message } of entries) this.#bytes -= message.body.length;
+    for (const { message } of entries) this.#bytes -= message.size;
     this.release(entries.sort((one, other) => one.position - other.position));
   }
 }

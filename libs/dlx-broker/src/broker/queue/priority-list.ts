@@ -1,4 +1,5 @@
 import type { Entry } from './entry.js';
+import type { Cursor } from './browse.js';
 import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 
 /** One ready list per priority; what is first is the oldest of the highest (rules R1, C11). */
@@ -57,11 +58,27 @@ export class PriorityList implements Ready {
     this.#highest = 0;
   }
 
-  each(visit: (entry: Entry) => boolean | void): void {
+  each(visit: (entry: Entry, section: number) => boolean | void, after?: Cursor): void {
     let going = true;
-    for (let priority = this.maxPriority; priority >= 0 && going; priority--) {
-      this.#lists[priority]?.each((entry) => (going = visit(entry) !== false));
+    const first = after === undefined ? this.maxPriority : after.section >> 1;
+    for (let priority = first; priority >= 0 && going; priority--) {
+      const from = after && priority === first ? { section: after.section & 1, position: after.position } : undefined;
+      this.#lists[priority]?.each((entry, part) => (going = visit(entry, priority * 2 + part) !== false), from);
     }
+  }
+
+  find(position: number): Entry | undefined {
+    for (const list of this.#lists) {
+      const entry = list?.find(position);
+      if (entry !== undefined) return entry;
+    }
+    return undefined;
+  }
+
+  remove(entry: Entry): void {
+    const list = this.#lists.find((each) => each?.find(entry.position) === entry) as ReadyList;
+    list.remove(entry);
+    this.left(entry);
   }
 
   protected priorityOf(entry: Entry): number {
@@ -75,17 +92,21 @@ export class PriorityList implements Ready {
 
   protected shiftFrom(list: ReadyList | undefined): Entry | undefined {
     const entry = list?.shift();
-    if (entry === undefined) return undefined;
-    this.#length--;
-    this.#bytes -= entry.message.body.length;
+    if (entry !== undefined) this.left(entry);
     return entry;
+  }
+
+  /** It is in no list any more, and to be counted out. */
+  protected left(entry: Entry): void {
+    this.#length--;
+    this.#bytes -= entry.message.size;
   }
 
   /** Where the entry is about to go; it is counted already. */
   protected listFor(entry: Entry, priority: number): ReadyList {
     if (priority > this.#highest) this.#highest = priority;
     this.#length++;
-    this.#bytes += entry.message.body.length;
+    this.#bytes += entry.message.size;
     return (this.#lists[priority] ??= new ReadyList());
   }
 

@@ -1,6 +1,9 @@
 import type { DeathReason, FieldTable, Message } from '../../message/index.js';
 import { Alarm } from '../wakeups.js';
+import type { Browse, Browsed, Cursor } from './browse.js';
+import { countDeath, QueueCounters } from '../counters.js';
 import { Consumers, type Taker } from './consumers.js';
+import { Contents } from './contents.js';
 import { DeadLetter } from './dead-letter.js';
 import { Delayed, retryDelay } from './delayed.js';
 import { CountedEntry, Entry, type Place, type Return } from './entry.js';
@@ -19,6 +22,9 @@ export class Queue {
   readonly name: string;
   readonly declared: QueueDeclared;
   readonly consumers: Consumers;
+  readonly counters = new QueueCounters();
+  /** When it was last used, in milliseconds since 1970. */
+  lastUse: number;
   /** Exchanges that have a binding to it, to be told when it goes. */
   readonly boundTo = new Set<{ forget(queue: Queue): void }>();
   /** Set when it is deleted: settlements that arrive later are accepted and change nothing (rule A5). */
@@ -42,9 +48,11 @@ export class Queue {
   /** A policy came that the queue does not fit yet: the excess is dropped first (rule C14). */
   #shortening = false;
   #nextPosition = 1;
+  readonly #contents = new Contents();
 
   constructor(home: QueueHome, declared: QueueDeclared, settings: QueueSettings, now: number) {
     this.#home = home;
+    this.lastUse = now;
     this.name = declared.name;
     this.declared = declared;
     this.consumers = new Consumers(settings.singleActiveConsumer);
@@ -87,6 +95,65 @@ export class Queue {
     return this.#delayed?.count ?? 0;
   }
 
+  /** Bodies of the messages in consumers' hands, in bytes. */
+  get bytesUnacked(): number {
+    return this.#contents.bytes - this.#ready.bytes - (this.#delayed?.bytes ?? 0);
+  }
+
+  /** Ready or unacked messages that were published as persistent, and their bodies in bytes. */
+  get persistent(): { readonly count: number; readonly bytes: number } {
+    return { count: this.#contents.persistent, bytes: this.#contents.persistentBytes };
+  }
+
+  /** Bodies of the at-least-once dead letters on their way, in bytes. */
+  get bytesRetained(): number {
+    return this.#retained?.bytes ?? 0;
+  }
+
+  /** The `timestamp` of the next message, if it has one: seconds since 1970. */
+  get headTimestamp(): number | bigint | undefined {
+    return this.#ready.first()?.message.properties.timestamp;
+  }
+
+  /** A page of the ready messages in the order of delivery; nothing is delivered, counted or flagged. */
+  browse({ after, limit }: Browse): Browsed {
+    const entries: Entry[] = [];
+    let next: Cursor | undefined;
+    let last = 0;
+    this.#ready.each((entry, section) => {
+      if (entries.length === limit) {
+        next = { section: last, position: (entries.at(-1) as Entry).position };
+        return false;
+      }
+      entries.push(entry);
+      last = section;
+      return true;
+    }, after);
+    return { entries, next };
+  }
+
+  /** The ready message of this position. */
+  find(position: number): Entry | undefined {
+    return this.#ready.find(position);
+  }
+
+  isReady(entry: Entry): boolean {
+    return !this.deleted && this.#ready.find(entry.position) === entry;
+  }
+
+  /** Part of a command: a ready message leaves without a death. */
+  withdraw(entry: Entry, now: number): void {
+    this.#ready.remove(entry);
+    this.#contents.remove(entry.message);
+    this.#home.journal?.settled(this, entry);
+    this.#headChanged(now);
+  }
+
+  /** Whether it is full and refuses (rule C5). @param without one that is about to leave */
+  wouldRefuse(message: Message, without?: Entry): boolean {
+    return this.#bounded && this.#refusesOverflow && this.#wouldExceed(message, without);
+  }
+
   /** Looks at the ready messages from the next to the last, changing nothing; false ends it. */
   peek(visit: (entry: Entry) => boolean | void): void {
     this.#ready.each(visit);
@@ -101,6 +168,7 @@ export class Queue {
     const entry = this.#entry(message, position, deadline);
     entry.returns = returns;
     if (entry instanceof CountedEntry) entry.failed = failures ?? returns;
+    this.#contents.add(message);
     const isNewest = position >= this.#nextPosition;
     if (isNewest) this.#nextPosition = position + 1;
     if (delivered) {
@@ -123,6 +191,8 @@ export class Queue {
       return false;
     }
     const entry = this.#entry(message, this.#nextPosition++, deadlineOf(message, this.#settings, now));
+    this.#contents.add(message);
+    this.lastUse = now;
     const taker = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
     if (taker !== undefined) {
       this.#home.journal?.enqueued(this, entry);
@@ -140,6 +210,7 @@ export class Queue {
 
   /** For `basic.get`: the next live message, which is then in the caller's hands. */
   take(now: number): Entry | undefined {
+    this.lastUse = now;
     this.touch(now);
     this.#expireHeads(now, Infinity);
     const entry = this.#ready.shift();
@@ -153,6 +224,7 @@ export class Queue {
   settle(entry: Entry): void {
     if (this.deleted) return;
     this.unacked--;
+    this.#contents.remove(entry.message);
     this.#home.journal?.settled(this, entry);
   }
 
@@ -186,6 +258,7 @@ export class Queue {
    */
   attend(now: number, limit: number): number {
     if (this.deleted) return 0;
+    this.lastUse = now;
     const shortensFirst = this.declared.type === 'classic';
     let steps = shortensFirst ? this.#shorten(now, limit) : 0;
     steps += this.#expireHeads(now, limit - steps);
@@ -205,11 +278,12 @@ export class Queue {
   /** Drops all ready messages, dead-lettering none (rules A8, O6). */
   purge(): number {
     const count = this.#ready.length + this.delayed;
-    const { journal } = this.#home;
-    if (journal !== undefined) {
-      this.#ready.each((entry) => journal.settled(this, entry));
-      this.#delayed?.each((entry) => journal.settled(this, entry));
-    }
+    const drop = (entry: Entry): void => {
+      this.#contents.remove(entry.message);
+      this.#home.journal?.settled(this, entry);
+    };
+    this.#ready.each(drop);
+    this.#delayed?.each(drop);
     this.#ready.clear();
     this.#delayed?.clear();
     this.#home.wakeups.unset(this.#headAlarm);
@@ -280,11 +354,12 @@ export class Queue {
     this.#home.journal?.settled(this, letter.entry);
   }
 
-  #wouldExceed(message: Message): boolean {
+  #wouldExceed(message: Message, without?: Entry): boolean {
     const retained = this.#retained; // rule M5
     const length = this.#ready.length + (retained?.count ?? 0) + this.delayed;
     const bytes = this.#ready.bytes + (retained?.bytes ?? 0) + (this.#delayed?.bytes ?? 0);
-    return exceeds(this.#settings, length + 1, bytes + message.body.length);
+    if (without === undefined) return exceeds(this.#settings, length + 1, bytes + message.size);
+    return exceeds(this.#settings, length, bytes + message.size - without.message.size);
   }
 
   #exceeds(): boolean {
@@ -322,7 +397,7 @@ export class Queue {
     if (!overflowPolicies[this.#settings.overflow].deadLettersRefused) return;
     if (this.#settings.deadLetterExchange === undefined) return;
     // Rule C8: the refused message dies without ever having been in the queue.
-    this.#die(new Entry(message, 0, 0), 'maxlen', now);
+    this.#deadLetter(new Entry(message, 0, 0), 'maxlen', now);
   }
 
   #shorten(now: number, limit: number): number {
@@ -363,6 +438,12 @@ export class Queue {
   }
 
   #die(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
+    this.#contents.remove(entry.message);
+    countDeath(this.counters, reason);
+    this.#deadLetter(entry, reason, now, headers);
+  }
+
+  #deadLetter(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
     const { deadLetterExchange, deadLetterRoutingKey: key, deadLetterStrategy } = this.#settings;
     if (deadLetterExchange === undefined) return this.#home.journal?.settled(this, entry); // rule A7
     const retained = deadLetterStrategy === 'at-least-once';

@@ -24,7 +24,8 @@ export class QuorumList extends PriorityList {
   }
 
   override giveBack(entry: Entry, to: ReturnTo): void {
-    this.listFor(entry, to === 'back' ? usual : returned).push(entry);
+    if (to === 'back') this.listFor(entry, usual).push(entry);
+    else this.listFor(entry, returned).giveBack(entry, 'front');
   }
 
   override get deadline(): number {
@@ -60,10 +61,9 @@ export class QuorumList extends PriorityList {
     return Math.min(entry.message.properties.priority ?? usual, highest);
   }
 
-  protected override shiftFrom(list: ReadyList | undefined): Entry | undefined {
-    const entry = super.shiftFrom(list);
-    if (entry !== undefined && entry.deadline !== 0) this.#mortal--;
-    return entry;
+  protected override left(entry: Entry): void {
+    super.left(entry);
+    if (entry.deadline !== 0) this.#mortal--;
   }
 
   protected override listFor(entry: Entry, priority: number): ReadyList {

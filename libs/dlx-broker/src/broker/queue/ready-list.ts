@@ -1,4 +1,5 @@
 import { Deque } from '../deque.js';
+import type { Cursor } from './browse.js';
 import type { Entry } from './entry.js';
 import { Returned } from './returned.js';
 
@@ -21,8 +22,12 @@ export interface Ready {
   /** Takes a head that has expired. */
   shiftExpired(now: number): Entry | undefined;
   clear(): void;
-  /** From the next to be delivered to the last, without touching them; false ends it. */
-  each(visit: (entry: Entry) => boolean | void): void;
+  /** From the next to be delivered, or the one behind a place, to the last, without touching them; false ends it. */
+  each(visit: (entry: Entry, section: number) => boolean | void, after?: Cursor): void;
+  /** The one of this position, if it waits here. */
+  find(position: number): Entry | undefined;
+  /** Takes out one that waits here, wherever it stands. */
+  remove(entry: Entry): void;
 }
 
 /**
@@ -43,13 +48,13 @@ export class ReadyList implements Ready {
   }
 
   push(entry: Entry): void {
-    this.#bytes += entry.message.body.length;
+    this.#bytes += entry.message.size;
     this.#line.push(entry);
   }
 
   giveBack(entry: Entry, to: ReturnTo): void {
     if (to === 'back') return this.push(entry);
-    this.#bytes += entry.message.body.length;
+    this.#bytes += entry.message.size;
     this.#returned ??= new Returned();
     this.#returned.add(entry, to);
   }
@@ -66,7 +71,7 @@ export class ReadyList implements Ready {
     } else {
       entry = this.#line.shift();
     }
-    if (entry !== undefined) this.#bytes -= entry.message.body.length;
+    if (entry !== undefined) this.#bytes -= entry.message.size;
     return entry;
   }
 
@@ -89,10 +94,38 @@ export class ReadyList implements Ready {
     this.#bytes = 0;
   }
 
-  each(visit: (entry: Entry) => boolean | void): void {
+  each(visit: (entry: Entry, section: number) => boolean | void, after?: Cursor): void {
     let going = true;
-    const step = (entry: Entry): boolean => (going = visit(entry) !== false);
-    this.#returned?.each(step);
-    if (going) this.#line.each(step);
+    const inLine = after?.section === 0;
+    if (!inLine) this.#returned?.each((entry) => (going = visit(entry, 1) !== false), after?.position);
+    if (going) this.#line.each((entry) => visit(entry, 0), inLine ? this.#behind(after.position) : 0);
+  }
+
+  find(position: number): Entry | undefined {
+    const returned = this.#returned?.find(position);
+    if (returned !== undefined) return returned;
+    const entry = this.#line.at(this.#behind(position) - 1);
+    return entry?.position === position ? entry : undefined;
+  }
+
+  remove(entry: Entry): void {
+    this.#bytes -= entry.message.size;
+    if (this.#returned?.find(entry.position) === undefined) {
+      return this.#line.removeAt(this.#behind(entry.position) - 1);
+    }
+    this.#returned.remove(entry);
+    if (this.#returned.length === 0) this.#returned = undefined;
+  }
+
+  /** How many of the line stand up to this position: they stand in its order. */
+  #behind(position: number): number {
+    let low = 0;
+    let high = this.#line.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#line.at(middle) as Entry).position <= position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }

@@ -32,7 +32,7 @@ export class Retained {
 
   add(letter: DeadLetter): void {
     this.#letters.add(letter);
-    this.#bytes += letter.entry.message.body.length;
+    this.#bytes += letter.entry.message.size;
   }
 
   has(letter: DeadLetter): boolean {
@@ -41,7 +41,7 @@ export class Retained {
 
   /** Every target has it. */
   release(letter: DeadLetter): void {
-    if (this.#letters.delete(letter)) this.#bytes -= letter.entry.message.body.length;
+    if (this.#letters.delete(letter)) this.#bytes -= letter.entry.message.size;
   }
 
   /** No target, or one that refused: it stays. */

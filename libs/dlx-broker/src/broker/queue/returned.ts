@@ -1,6 +1,8 @@
 import { Deque } from '../deque.js';
 import type { Entry } from './entry.js';
 
+const byPosition = (one: Entry, other: Entry): number => one.position - other.position;
+
 /**
  * Messages that came back, before all that never left. Those of a classic queue stand by position in a heap (rule J2:
  * original order in whatever order they return), those of a quorum queue with a limit in the order of their return
@@ -27,9 +29,36 @@ export class Returned {
     return this.#byPosition.length > 0 ? this.#pop() : this.#inOrder.shift();
   }
 
-  each(visit: (entry: Entry) => boolean): void {
-    for (const entry of this.#byPosition.toSorted((a, b) => a.position - b.position)) if (!visit(entry)) return;
-    this.#inOrder.each(visit);
+  /** @param after only those behind the one of this position, or all if it is gone and they have no order */
+  each(visit: (entry: Entry) => boolean, after?: number): void {
+    for (const entry of this.#byPosition.toSorted(byPosition)) {
+      if ((after === undefined || entry.position > after) && !visit(entry)) return;
+    }
+    this.#inOrder.each(visit, after === undefined ? 0 : this.#indexOf(after) + 1);
+  }
+
+  find(position: number): Entry | undefined {
+    return this.#byPosition.find((entry) => entry.position === position) ?? this.#inOrder.at(this.#indexOf(position));
+  }
+
+  /** Takes out one that is there. */
+  remove(entry: Entry): void {
+    const index = this.#byPosition.indexOf(entry);
+    if (index < 0) return this.#inOrder.removeAt(this.#indexOf(entry.position));
+    this.#byPosition.splice(index, 1);
+    this.#byPosition.sort(byPosition); // what is sorted is a heap
+  }
+
+  #indexOf(position: number): number {
+    let index = -1;
+    let found = -1;
+    this.#inOrder.each((entry) => {
+      index++;
+      if (entry.position !== position) return true;
+      found = index;
+      return false;
+    });
+    return found;
   }
 
   #push(entry: Entry): void {

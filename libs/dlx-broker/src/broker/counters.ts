@@ -1,0 +1,77 @@
+import type { DeathReason } from '../message/index.js';
+
+/**
+ * What happened so far, as plain numbers that only grow: the hot path adds one, whoever looks makes rates of them. The
+ * names are those of RabbitMQ's `message_stats`, in our spelling.
+ */
+export class DeliveryCounters {
+  /** To consumers that acknowledge. */
+  deliver = 0;
+  /** To consumers that need not. */
+  deliverNoAck = 0;
+  /** By `basic.get`, to be acknowledged. */
+  get = 0;
+  getNoAck = 0;
+  /** `basic.get` that found nothing. */
+  getEmpty = 0;
+  /** Of the deliveries and gets, those of messages that had come back. */
+  redeliver = 0;
+  ack = 0;
+}
+
+/** What happened in one queue. */
+export class QueueCounters extends DeliveryCounters {
+  /** Routed to it from a publish; also what it refused. */
+  publish = 0;
+  /** Dead letters of other queues, or its own, that arrived. */
+  deadLettersIn = 0;
+  /** Deaths here by reason, also those without a dead letter exchange. */
+  rejected = 0;
+  expired = 0;
+  maxlen = 0;
+  deliveryLimit = 0;
+  /** Moved elsewhere by an operator. */
+  redriven = 0;
+  /** Deleted one by one by an operator. */
+  discarded = 0;
+}
+
+/** What went through one exchange; dead letters are counted by the queues. */
+export class ExchangeCounters {
+  /** Published to it. */
+  publishIn = 0;
+  /** Copies that reached queues. */
+  publishOut = 0;
+}
+
+/** One more death for this reason. */
+export function countDeath(counters: QueueCounters | TotalCounters, reason: DeathReason): void {
+  if (reason === 'delivery_limit') counters.deliveryLimit++;
+  else counters[reason]++;
+}
+
+/** What one channel, or all of a virtual host, published and received. */
+export class Counters extends DeliveryCounters {
+  publish = 0;
+  /** Acked to the publisher. */
+  confirm = 0;
+  /** Mandatory, and in no queue (rule K4). */
+  returnUnroutable = 0;
+  /** Not mandatory, and in no queue. */
+  dropUnroutable = 0;
+}
+
+/** What happened in a virtual host, or in all of a broker; it stays when channels and queues go. */
+export class TotalCounters extends Counters {
+  rejected = 0;
+  expired = 0;
+  maxlen = 0;
+  deliveryLimit = 0;
+  redriven = 0;
+  discarded = 0;
+
+  /** Adds what another one counted. */
+  add(other: TotalCounters): void {
+    for (const name of Object.keys(other) as (keyof TotalCounters)[]) if (name !== 'add') this[name] += other[name];
+  }
+}

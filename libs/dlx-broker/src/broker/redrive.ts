@@ -1,0 +1,80 @@
+import { type FieldTable, Message } from '../message/index.js';
+import { AmqpError } from './errors.js';
+import type { Exchange } from './exchange/exchange.js';
+import { carbonCopiesOf, withoutBcc } from './publication-checks.js';
+import type { Entry } from './queue/entry.js';
+import type { Queue } from './queue/queue.js';
+import type { VirtualHost } from './virtual-host.js';
+
+/** Where a message is moved to, and as what. */
+export interface Redrive {
+  readonly exchange: string;
+  readonly routingKey: string;
+  /** In place of the message's own; {@link headersForRedrive} makes them. */
+  readonly headers: FieldTable | undefined;
+  /** Called when it has moved and what the journal promises is kept. */
+  readonly safe?: () => void;
+}
+
+/** What a redrive came to; only a message that moved has left its queue. */
+export type RedriveResult =
+  | { readonly outcome: 'moved'; readonly queues: readonly string[] }
+  /** It is no longer ready in its queue: delivered, expired, dropped, or the queue is gone. */
+  | { readonly outcome: 'gone' }
+  /** No queue would get it. */
+  | { readonly outcome: 'unroutable' }
+  /** These queues are full and refuse publishes (rule C5). */
+  | { readonly outcome: 'refused'; readonly queues: readonly string[] };
+
+/** See {@link VirtualHost.redrive}. */
+export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redrive): RedriveResult {
+  const { agenda } = vhost;
+  const now = agenda.begin();
+  try {
+    if (!queue.isReady(entry)) return { outcome: 'gone' };
+    const exchange = openTo(vhost, to.exchange);
+    const message = readdressed(entry.message, to);
+    const targets = [...vhost.queuesOf(message, exchange)];
+    if (targets.length === 0) return { outcome: 'unroutable' };
+    const full = targets.filter((target) => target.wouldRefuse(message, target === queue ? entry : undefined));
+    if (full.length > 0) return { outcome: 'refused', queues: namesOf(full) };
+    queue.withdraw(entry, now);
+    vhost.publish(message, exchange, now);
+    if (to.safe !== undefined) {
+      if (agenda.journal !== undefined) agenda.whenSynced(to.safe);
+      else to.safe();
+    }
+    return { outcome: 'moved', queues: namesOf(targets) };
+  } finally {
+    agenda.end(now);
+  }
+}
+
+/** See {@link VirtualHost.discard}. */
+export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean {
+  const now = vhost.agenda.begin();
+  try {
+    if (!queue.isReady(entry)) return false;
+    queue.withdraw(entry, now);
+    return true;
+  } finally {
+    vhost.agenda.end(now);
+  }
+}
+
+/** The message under another address, as if it had been published there with these headers. */
+export function readdressed(message: Message, { exchange, routingKey, headers }: Omit<Redrive, 'safe'>): Message {
+  const copies = headers && carbonCopiesOf(headers);
+  const properties = { ...message.properties, headers: headers && withoutBcc(headers) };
+  return new Message(exchange, routingKey, properties, message.body, copies);
+}
+
+const namesOf = (queues: readonly Queue[]): readonly string[] => queues.map(({ name }) => name);
+
+/** Rule K7. */
+function openTo(vhost: VirtualHost, name: string): Exchange {
+  const exchange = vhost.exchange(name);
+  if (!exchange.declared.internal) return exchange;
+  const text = `cannot publish to internal exchange '${name}' in vhost '${vhost.name}'`;
+  throw new AmqpError('ACCESS_REFUSED', text);
+}

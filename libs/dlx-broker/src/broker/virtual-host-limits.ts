@@ -1,0 +1,36 @@
+import type { TopologyChange } from './ports.js';
+
+export const limitNames = ['max-connections', 'max-queues'] as const;
+
+export type LimitName = (typeof limitNames)[number];
+
+/** How many connections and queues a virtual host may have; a negative number is no limit. */
+export class VirtualHostLimits {
+  readonly #values = new Map<LimitName, number>();
+
+  /** @param report told of every change, after it */
+  constructor(
+    readonly vhost: string,
+    readonly report: (change: TopologyChange) => void,
+  ) {}
+
+  get(name: LimitName): number | undefined {
+    return this.#values.get(name);
+  }
+
+  list(): ReadonlyMap<LimitName, number> {
+    return this.#values;
+  }
+
+  set(name: LimitName, value: number): void {
+    this.#values.set(name, value);
+    this.report({ kind: 'vhost-limit', change: 'added', vhost: this.vhost, name, value });
+  }
+
+  /** False when there was none. */
+  delete(name: LimitName): boolean {
+    const existed = this.#values.delete(name);
+    if (existed) this.report({ kind: 'vhost-limit', change: 'removed', vhost: this.vhost, name });
+    return existed;
+  }
+}
