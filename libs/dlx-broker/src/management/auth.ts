@@ -1,0 +1,55 @@
+import type { Broker, User } from '../broker/index.js';
+import { Problem, notAuthorised, notFound } from './reply.js';
+
+/** What a resource asks of the user beside any right to be here at all. */
+export type Audience = 'management' | 'monitor' | 'policymaker' | 'administrator';
+
+/** Which tags open a resource, and what the others are told: RabbitMQ's own rights and words. */
+const audiences: Readonly<Record<Audience, { readonly tags: readonly string[]; readonly refusal: string }>> = {
+  management: {
+    tags: ['management', 'policymaker', 'monitoring', 'administrator'],
+    refusal: 'Not management user',
+  },
+  monitor: { tags: ['monitoring', 'administrator'], refusal: 'Not monitor user' },
+  policymaker: { tags: ['policymaker', 'administrator'], refusal: 'User not authorised to access object' },
+  administrator: { tags: ['administrator'], refusal: 'Not administrator user' },
+};
+
+/** Whether somebody is one of those. */
+export const isOf = (audience: Audience, user: User): boolean =>
+  user.tags.some((tag) => audiences[audience].tags.includes(tag));
+
+/** @throws Problem 401: first for those who have no business here, then for those who lack the tag */
+export function checkAudience(user: User, audience: Audience): void {
+  for (const asked of ['management', audience] as const) {
+    if (!isOf(asked, user)) throw notAuthorised(audiences[asked].refusal);
+  }
+}
+
+/** @throws Problem 404 when there is no such virtual host, 401 when it is closed to the user */
+export function checkVhost(broker: Broker, user: User, vhost: string): void {
+  if (!broker.virtualHosts.has(vhost)) throw notFound();
+  if (isOf('administrator', user) || broker.access.mayEnter(user.name, vhost)) return;
+  throw notAuthorised('User not authorised to access virtual host');
+}
+
+/** What lists show: everything to those who watch, else what one may enter. */
+export function visibleVhosts(broker: Broker, user: User): readonly string[] {
+  const all = [...broker.virtualHosts.keys()].sort();
+  return isOf('monitor', user) ? all : all.filter((vhost) => broker.access.mayEnter(user.name, vhost));
+}
+
+const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
+
+/** Nobody said who they are. */
+export const unknownUser = (): Problem => new Problem(401, 'not_authorized', undefined, challenge);
+export const loginFailed = (): Problem => new Problem(401, 'not_authorized', 'Login failed', challenge);
+
+/** The words of HTTP's Basic scheme; undefined for another scheme. */
+export function basicCredentials(header: string): { readonly user: string; readonly password: string } | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/_=-]+) *$/i.exec(header)?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}

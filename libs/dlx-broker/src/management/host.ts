@@ -1,0 +1,29 @@
+import type { Broker, Patterns } from '../broker/index.js';
+import type { Authenticate, LoginThrottle } from '../users/index.js';
+
+/** A port that clients come in by, for those who look. */
+export interface OpenPort {
+  /** `amqp`, `amqp/ssl` or `http`, as RabbitMQ calls them. */
+  readonly protocol: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What the HTTP API is lent by whoever joins things up. Only the first three have to be there. */
+export interface ManagementHost {
+  readonly broker: Broker;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** For `use_regex`: the same that the policies are matched with. */
+  readonly patterns: Patterns;
+  /** The users of the broker unless told. */
+  readonly authenticate?: Authenticate;
+  /** Shared with the other listeners, so that guessing at one port counts at all. */
+  readonly throttle?: LoginThrottle;
+  /** `rabbit@localhost` unless told. */
+  readonly nodeName?: string;
+  /** Ports of other listeners; the one of the HTTP API is added. */
+  readonly ports?: () => readonly OpenPort[];
+  /** Hears of faults of our own; nothing a client does is one. */
+  readonly log?: (error: unknown) => void;
+}

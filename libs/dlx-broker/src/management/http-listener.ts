@@ -1,0 +1,63 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { type ApiOptions, createApi } from './app.js';
+import type { ManagementHost } from './host.js';
+
+export interface HttpOptions extends ApiOptions {
+  /** `127.0.0.1` unless told. */
+  readonly host?: string;
+  /** 15672 unless told, 0 for any that is free. */
+  readonly port?: number;
+}
+
+/** Opens a port for the HTTP API. @returns once clients can connect @throws what the system says, e.g. EADDRINUSE */
+export async function listenHttp(host: ManagementHost, options: HttpOptions = {}): Promise<HttpListener> {
+  const listener = new HttpListener(host, options);
+  await listener.open(options.host ?? '127.0.0.1', options.port ?? 15672);
+  return listener;
+}
+
+/** Milliseconds and bytes that a client may take: who sends a request letter by letter keeps nobody else waiting. */
+const limits = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
+const connectionLimit = 1_000;
+
+export class HttpListener {
+  readonly #server: Server;
+
+  /** See {@link listenHttp}. */
+  constructor(host: ManagementHost, options: HttpOptions) {
+    const api = createApi(host, options);
+    const answer = getRequestListener((request, env) => api.fetch(request, env), { overrideGlobalObjects: false });
+    this.#server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
+      void answer(request, response);
+    });
+    this.#server.maxConnections = connectionLimit;
+  }
+
+  get host(): string {
+    return (this.#server.address() as AddressInfo).address;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  open(host: string, port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
+  /** Lets nobody in any more and ends what is open. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+}

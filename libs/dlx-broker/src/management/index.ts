@@ -1,0 +1,3 @@
+export { type Api, type ApiOptions, createApi } from './app.js';
+export type { ManagementHost, OpenPort } from './host.js';
+export { HttpListener, type HttpOptions, listenHttp } from './http-listener.js';

@@ -1,0 +1,59 @@
+import { AmqpError, PolicyError } from '../broker/index.js';
+
+/** What a handler answers. */
+export interface Answer {
+  readonly status: number;
+  /** Anything JSON can say; undefined for an empty body. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const ok = (body: unknown): Answer => ({ status: 200, body });
+export const created = (headers: Readonly<Record<string, string>> = {}): Answer => ({ status: 201, headers });
+export const noContent: Answer = { status: 204 };
+/** After a PUT: 201 for what is new, 204 for what was there. */
+export const put = (result: 'created' | 'changed'): Answer => (result === 'created' ? created() : noContent);
+
+/** An answer that is a refusal, in the shape RabbitMQ gives all of them. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  /** @param reason a text, or the term that RabbitMQ shows instead of one */
+  constructor(
+    readonly status: number,
+    readonly error: string,
+    readonly reason: unknown,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(`${status} ${error}: ${String(reason)}`);
+  }
+
+  get answer(): Answer {
+    const reason = typeof this.reason === 'string' ? escapeTags(this.reason) : this.reason;
+    return { status: this.status, body: { error: this.error, reason }, headers: this.headers };
+  }
+}
+
+export const notFound = (): Problem => new Problem(404, 'Object Not Found', 'Not Found');
+export const badRequest = (reason: unknown): Problem => new Problem(400, 'bad_request', reason);
+export const notAuthorised = (reason: string): Problem => new Problem(401, 'not_authorised', reason);
+
+/** Rule F13: RabbitMQ's own pages showed reasons as they came. */
+const escapeTags = (text: string): string => text.replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/**
+ * What an error of the core is over HTTP: here and nowhere else. RabbitMQ says 401 where a user may not, and 400 with
+ * the text of the error for everything else. @returns undefined for a fault of our own
+ */
+export function problemOf(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  if (error instanceof PolicyError) return badRequest(error.message);
+  if (!(error instanceof AmqpError)) return undefined;
+  if (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED') return notAuthorised('Access refused.');
+  return badRequest(detailOf(error));
+}
+
+/** The text without the name of the code, as RabbitMQ shows what a declaration was refused for. */
+export const detailOf = (error: AmqpError): string => error.message.slice(error.reply.length + ' - '.length);
+/** With the number and the name, as RabbitMQ shows what a channel was closed for. */
+export const channelErrorOf = (error: AmqpError): string => `${error.code} ${error.message}`;

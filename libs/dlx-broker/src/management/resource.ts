@@ -1,0 +1,50 @@
+import type { User } from '../broker/index.js';
+import type { Audience } from './auth.js';
+import type { Management } from './management.js';
+import type { Answer } from './reply.js';
+
+/** A request that has passed the door: somebody known, to a place that is there, from a page that may ask. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Who asks. */
+  readonly user: User;
+  /** The parts of the path that the resource names with a colon, decoded: `names.vhost`. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+  /** The address of the client. */
+  readonly peer: string;
+  /** Ends when the client goes. */
+  readonly signal: AbortSignal;
+  /** The body as it came. @throws Problem 400 when it is too long */
+  text(): Promise<string>;
+  bytes(): Promise<Uint8Array>;
+  /**
+   * The body as a JSON object, empty when there is no body. Own keys only: `__proto__` is one like any other.
+   * @param required keys that have to be there
+   * @throws Problem 400 `not_json`, `[{key_missing,...}]`
+   */
+  body(...required: readonly string[]): Promise<JsonObject>;
+}
+
+/** What came in as JSON. Without a prototype: a key that is not there is not there. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+/** Answers with data, or with a Response when it has to stream. */
+export type Handler = (request: ApiRequest, management: Management) => Answer | Response | Promise<Answer | Response>;
+
+/** One place of the API: its path below `/api`, who may come, and a handler for each method it knows. */
+export interface Resource {
+  /** `/queues/:vhost/:name`. What is called `:vhost` has to exist and to be open to the user, unless told otherwise. */
+  readonly path: string;
+  readonly allows: Audience;
+  /** The virtual host may be missing or closed to the user: for administrators' own resources. */
+  readonly anyVhost?: true;
+  /** HEAD comes with it. */
+  readonly GET?: Handler;
+  readonly PUT?: Handler;
+  readonly POST?: Handler;
+  readonly DELETE?: Handler;
+}
+
+export const methodNames = ['GET', 'PUT', 'POST', 'DELETE'] as const;

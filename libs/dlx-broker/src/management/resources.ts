@@ -1,0 +1,22 @@
+import type { Resource } from './resource.js';
+import { vhosts } from './resources/vhosts.js';
+import { whoami } from './resources/whoami.js';
+
+/*
+ * How to add a resource. A file in resources/ exports a list of rows, `readonly Resource[]`, and gets one line below.
+ *
+ *   export const things: readonly Resource[] = [
+ *     { path: '/things', allows: 'management', GET: (request, management) => list(request, patterns, rows) },
+ *     { path: '/things/:vhost/:name', allows: 'management', GET: get, PUT: put, DELETE: remove },
+ *   ];
+ *
+ * A row is one path below `/api` and a handler for each method; 405, OPTIONS, HEAD, trailing slashes, decoding of names,
+ * login, tags (`allows`), existence of `:vhost` and its being open to the user are done before a handler is called. A
+ * handler gets the request (`names`, `query`, `user`, `body()`) and the management (`broker`, `vhost(name)`,
+ * `vhostsOf(user)`, `as(user, vhost, (channel) => ...)`, `host`, `now()`) and answers with data: `ok(...)`, `one(...)`,
+ * `list(...)`, `put('created')`, `noContent`, or a Response to stream. It throws `notFound()`, `badRequest(reason)`, a
+ * Problem of its own, or lets the engine's AmqpError through (reply.ts makes HTTP of it).
+ *
+ * Test it without a port, in virtual time: `apiHouse().call('PUT', '/things/%2F/a', { body })` of testing/api-house.ts.
+ */
+export const resources: readonly Resource[] = [...whoami, ...vhosts];

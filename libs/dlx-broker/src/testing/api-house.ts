@@ -1,0 +1,59 @@
+import { type Broker, type ProfileName } from '../broker/index.js';
+import { type Api, type ApiOptions, createApi, type ManagementHost } from '../management/index.js';
+import { guestOf, letIn } from '../users/index.js';
+import { house, patterns } from './house.js';
+import type { ManualClock } from './manual-clock.js';
+
+/** An answer, read. */
+export interface Read {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON, or undefined for an empty body. */
+  readonly body: unknown;
+}
+
+export interface ApiCall {
+  /** An object is sent as JSON, a text as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `user:password`; `guest:guest` unless told, `''` for nobody. */
+  readonly as?: string;
+  /** The client's address: this machine unless told. */
+  readonly peer?: string;
+}
+
+/** The HTTP API of a broker of its own, without a port, in virtual time. */
+export interface ApiHouse {
+  readonly clock: ManualClock;
+  readonly broker: Broker;
+  readonly host: ManagementHost;
+  readonly api: Api;
+  /** @param path below `/api`, as a client would write it */
+  call(method: string, path: string, call?: ApiCall): Promise<Read>;
+}
+
+/** @param host what it is lent beside broker, time and patterns */
+export function apiHouse(
+  options: ApiOptions & { readonly rabbitmq?: ProfileName; readonly host?: Partial<ManagementHost> } = {},
+): ApiHouse {
+  const { host: more, rabbitmq, ...apiOptions } = options;
+  const { clock, broker } = house(rabbitmq === undefined ? {} : { rabbitmq });
+  letIn(broker, [guestOf('/')]);
+  const host: ManagementHost = { broker, now: () => clock.now(), patterns, ...more };
+  const api = createApi(host, apiOptions);
+  const call = async (method: string, path: string, options: ApiCall = {}): Promise<Read> => {
+    const { as = 'guest:guest', body, peer = '127.0.0.1' } = options;
+    const headers = new Headers({ host: 'localhost:15672' });
+    if (as !== '') headers.set('authorization', `Basic ${Buffer.from(as).toString('base64')}`);
+    if (body !== undefined) headers.set('content-type', 'application/json');
+    for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
+    const url = `/api${path}`;
+    const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+    const request = new Request(`http://localhost:15672${url}`, { method, headers, body: text ?? null });
+    const incoming = { url, socket: { remoteAddress: peer } };
+    const response = await api.fetch(request, { incoming } as never);
+    const read = await response.text();
+    return { status: response.status, headers: response.headers, body: read === '' ? undefined : JSON.parse(read) };
+  };
+  return { clock, broker, host, api, call };
+}
