@@ -132,6 +132,11 @@ export class Queue {
     return { entries, next };
   }
 
+  /** Of the newest message it took: what comes later has a higher one. */
+  get lastPosition(): number {
+    return this.#nextPosition - 1;
+  }
+
   /** The ready message of this position. */
   find(position: number): Entry | undefined {
     return this.#ready.find(position);
