@@ -1,3 +1,4 @@
+import { DeadHeaders, type Recorded } from './dead-headers.js';
 import type { DeathReason } from './death.js';
 import type { Field, FieldTable } from './field-table.js';
 
@@ -31,6 +32,8 @@ const noDeaths: readonly DeathEntry[] = [];
  * are empty, its count 1.
  */
 export function deathsOf(headers: FieldTable | undefined): readonly DeathEntry[] {
+  // Read as they were recorded: to look through a million dead letters must not write a million headers.
+  if (headers instanceof DeadHeaders) return headers.deaths.map(entryOf);
   const header = headers?.get('x-death');
   if (header?.type !== 'A') return noDeaths;
   const deaths: DeathEntry[] = [];
@@ -43,6 +46,10 @@ export function deathsOf(headers: FieldTable | undefined): readonly DeathEntry[]
 
 /** Undefined when the message never died, or when a client took its place in the history (rules H9, H11). */
 export function firstDeathOf(headers: FieldTable | undefined): FirstDeath | undefined {
+  if (headers instanceof DeadHeaders) {
+    const { reason, queue, exchange } = headers.first;
+    return { reason, queue, exchange };
+  }
   const reason = text(headers?.get('x-first-death-reason'));
   const queue = text(headers?.get('x-first-death-queue'));
   if (reason === undefined || queue === undefined) return undefined;
@@ -67,6 +74,12 @@ export function stripDeaths(headers: FieldTable | undefined): FieldTable | undef
   const stripped = new Map(headers);
   for (const name of deathHeaders) stripped.delete(name);
   return stripped;
+}
+
+function entryOf({ first, count }: Recorded): DeathEntry {
+  const { queue, reason, exchange, routingKeys, originalExpiration } = first;
+  const death = { queue, reason, exchange, routingKeys, count, time: first.time * 1000 };
+  return originalExpiration === undefined ? death : { ...death, originalExpiration: String(originalExpiration) };
 }
 
 function readDeath(entry: FieldTable): DeathEntry | undefined {

@@ -199,6 +199,15 @@ describe('a cycle is closed', () => {
 });
 
 describe('the history of deaths', () => {
+  it.each(['+50', 50, undefined])('the same from the records as from the header they become (%s)', (expiration) => {
+    const first = recordDeath(undefined, death('work', 'rejected', { originalExpiration: expiration }));
+    const twice = recordDeath(first, death('delay', 'expired', { routingKeys: ['a', 'b'] }));
+    const thrice = recordDeath(twice, death('work', 'rejected'));
+    expect(deathsOf(thrice)).toHaveLength(2);
+    expect(deathsOf(thrice)).toEqual(deathsOf(new Map(thrice)));
+    expect(firstDeathOf(thrice)).toEqual(firstDeathOf(new Map(thrice)));
+  });
+
   it('is empty where there is none or nonsense', () => {
     expect(deathsOf(undefined)).toEqual([]);
     expect(deathsOf(headersOf({ 'x-death': longstr('x') }))).toEqual([]);
