@@ -1,0 +1,21 @@
+import * as zlib from 'node:zlib';
+
+/** Below, a call of the library costs more than the bytes. */
+const worthACall = 48;
+
+const table = new Uint32Array(256).map((_, index) => {
+  let crc = index;
+  for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 0 ? crc >>> 1 : (crc >>> 1) ^ 0xedb88320;
+  return crc >>> 0;
+});
+
+/** Node has it since 20.15. */
+const native: ((bytes: Uint8Array, seed: number) => number) | undefined = zlib.crc32;
+
+/** The CRC-32 of zlib over a part of the bytes, going on from `seed`. */
+export function crc32(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  if (end - start >= worthACall && native !== undefined) return native(bytes.subarray(start, end), seed);
+  let crc = ~seed;
+  for (let at = start; at < end; at++) crc = (crc >>> 8) ^ (table[(crc ^ (bytes[at] as number)) & 0xff] as number);
+  return ~crc >>> 0;
+}

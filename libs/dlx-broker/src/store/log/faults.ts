@@ -1,0 +1,75 @@
+import { StoreError } from '../store-error.js';
+
+/*
+ * What can be wrong with the log: what is safe then, and what to do.
+ */
+
+export const newerFormat = (file: string, version: number): StoreError =>
+  new StoreError(
+    'newer-format',
+    `${file} has format ${version}: a newer version of dlx-broker wrote it. Nothing was changed; start that version, or use ` +
+      'another directory',
+  );
+
+export const foreignFile = (file: string): StoreError =>
+  new StoreError(
+    'foreign-file',
+    `${file} has the name of a segment of the log and is none. Nothing was changed; move it away, or restore it from a backup`,
+  );
+
+const errorCode = (cause: unknown): string | undefined => (cause as NodeJS.ErrnoException | undefined)?.code;
+const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+/** A directory or file cannot be used at all; nothing was changed yet. */
+export function cannotOpen(cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause;
+  const text = textOf(cause);
+  switch (errorCode(cause)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new StoreError(
+        'vanished',
+        `${text}: the data directory is not there. Nothing was written; make it, or mount its disk, and start again`,
+        { cause },
+      );
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new StoreError(
+        'not-allowed',
+        `${text}: the data directory cannot be used. Nothing was changed; let this process read and write there, and start again`,
+        { cause },
+      );
+    default:
+      return new StoreError(
+        'disk-failed',
+        `${text}: the data directory cannot be read. Nothing was changed; check the disk, and start again`,
+        { cause },
+      );
+  }
+}
+
+const afterwards =
+  'All that was confirmed is safe. Nothing is confirmed any more and publishes are refused; check the disk, then restart';
+
+/** While running: a sync that failed is never tried again, for the system may have dropped what it could not write. */
+export function writeFailed(cause: unknown): StoreError {
+  const text = textOf(cause);
+  const isGone = errorCode(cause) === 'ENOENT';
+  return isGone
+    ? new StoreError('vanished', `${text}: the data directory is gone. ${afterwards}`, { cause })
+    : new StoreError('disk-failed', `${text}: the data directory cannot be written. ${afterwards}`, { cause });
+}
+
+export const bodyLost = (file: string, cause?: unknown): StoreError =>
+  new StoreError(
+    'damaged',
+    `a message in ${file} cannot be read back as it was written, and is not delivered. Check the disk; after a restart the ` +
+      'damage is counted, and the rest is served',
+    { cause },
+  );
+
+export const closed = (): StoreError => new StoreError('disk-failed', 'the data directory is closed');
+
+/** The disk has no room left: that may change, unlike all else. */
+export const isFull = (cause: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(cause) ?? '');

@@ -1,0 +1,67 @@
+import type { StoreError } from '../store-error.js';
+
+/**
+ * When a commit counts as safe, and so what a publisher confirm promises. `fsync`: the disk has it, and neither a dead
+ * process nor a power cut takes it away. `os`: the system has it; a dead process loses nothing, a power cut may lose the
+ * last seconds. `none`: it will be written; a dead process may lose the last moments, too. In each of them the log is
+ * whole after whatever happened: some last commands may be missing, never half of one.
+ */
+export type Durability = 'fsync' | 'os' | 'none';
+
+export interface DiskJournalOptions {
+  /** `fsync` unless told. */
+  readonly durability?: Durability;
+  /** Bytes of bodies that stay in memory, the newest; others are read back when they are delivered. 64 MB unless told. */
+  readonly memory?: number;
+  /** Publishes are refused while fewer bytes are free on the disk. 50 MB unless told, as in RabbitMQ. */
+  readonly diskFree?: number;
+  /** Bytes of a segment. 16 MB unless told. */
+  readonly segment?: number;
+  /** Milliseconds since 1970, as the broker's clock has them. */
+  readonly now?: () => number;
+  /** Once, when the disk failed: nothing is kept from then on. */
+  readonly failed?: (error: StoreError) => void;
+  /** The disk has less room than it should have, or has room again. */
+  readonly spaceChanged?: (isLow: boolean) => void;
+}
+
+/** Figures for those who look. */
+export interface DiskJournalStats {
+  /** Messages in durable queues, each counted once in every queue. */
+  readonly entries: number;
+  /** Messages stored, each counted once. */
+  readonly messages: number;
+  readonly segments: number;
+  /** Bytes of all segments. */
+  readonly bytes: number;
+  /** Of these, bytes that are still needed. */
+  readonly liveBytes: number;
+  /** Bytes of bodies that are in memory. */
+  readonly memory: number;
+  /** Since it was opened. */
+  readonly commits: number;
+  /** The last known, undefined when the system does not tell. */
+  readonly diskFree: number | undefined;
+}
+
+/** What was found damaged when the store was opened; what is not told here is as it was. */
+export interface Damage {
+  /** Stretches of bytes that are not what was written. */
+  readonly places: readonly DamagedPlace[];
+  /** Messages known to be lost, by their queue; `undefined` stands for a queue whose declaration is lost, too. */
+  readonly queues: readonly {
+    readonly vhost: string | undefined;
+    readonly queue: string | undefined;
+    readonly lost: number;
+  }[];
+  /** Messages found whole whose place in a queue is lost. */
+  readonly misplaced: number;
+}
+
+export interface DamagedPlace {
+  readonly file: string;
+  readonly from: number;
+  readonly to: number;
+  /** The copy of the file as it was found, if one was made. */
+  readonly copy?: string;
+}
