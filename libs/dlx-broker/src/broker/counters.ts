@@ -46,8 +46,19 @@ export class ExchangeCounters {
 
 /** One more death for this reason. */
 export function countDeath(counters: QueueCounters | TotalCounters, reason: DeathReason): void {
-  if (reason === 'delivery_limit') counters.deliveryLimit++;
-  else counters[reason]++;
+  switch (reason) {
+    case 'rejected':
+      counters.rejected++;
+      break;
+    case 'expired':
+      counters.expired++;
+      break;
+    case 'maxlen':
+      counters.maxlen++;
+      break;
+    case 'delivery_limit':
+      counters.deliveryLimit++;
+  }
 }
 
 /** What one channel, or all of a virtual host, published and received. */

@@ -73,6 +73,8 @@ export interface ClientDetails {
   /** `PLAIN` ... */
   readonly authMechanism: string;
   readonly isTls: boolean;
+  /** Undefined without TLS. */
+  readonly tls?: TlsDetails | undefined;
   readonly channelMax: number;
   readonly frameMax: number;
   /** Seconds between heartbeats, 0 without. */
@@ -86,6 +88,20 @@ export interface ClientDetails {
   /** How much has crossed the wire so far. */
   traffic(): Traffic;
   state(): ClientState;
+}
+
+/** How a connection is kept secret, in RabbitMQ's words. */
+export interface TlsDetails {
+  /** `tlsv1.3` */
+  readonly protocol: string;
+  /** `ecdhe_rsa`; `any` since TLS 1.3 */
+  readonly keyExchange: string;
+  /** `aes_256_gcm` */
+  readonly cipher: string;
+  /** `aead`, or the hash of the message authentication */
+  readonly hash: string;
+  /** If the client had to show one. */
+  readonly peerCertificate?: { readonly subject: string; readonly issuer: string; readonly validity: string };
 }
 
 export type ClientState = 'starting' | 'tuning' | 'opening' | 'running' | 'flow' | 'blocking' | 'blocked' | 'closing';

@@ -1,4 +1,5 @@
 import type { Entry } from './entry.js';
+import type { Ready } from './ready-list.js';
 
 /**
  * A place in a queue from which to look on. It stays good whatever comes and goes; only of messages that were returned
@@ -23,4 +24,22 @@ export interface Browsed {
   readonly entries: readonly Entry[];
   /** Where to go on; undefined when these were the last. */
   readonly next: Cursor | undefined;
+}
+
+/** See {@link Queue.browse}. */
+export function pageOf(ready: Ready, { after, limit }: Browse): Browsed {
+  const entries: Entry[] = [];
+  let next: Cursor | undefined;
+  let last = 0;
+  ready.each((entry, section) => {
+    const previous = entries.at(-1);
+    if (previous !== undefined && entries.length >= limit) {
+      next = { section: last, position: previous.position };
+      return false;
+    }
+    entries.push(entry);
+    last = section;
+    return true;
+  }, after);
+  return { entries, next };
 }

@@ -9,6 +9,15 @@ export function retryDelay(settings: QueueSettings, entry: Entry, how: Return): 
   return Math.min(min * Math.max(entry.failures, 1), max);
 }
 
+/**
+ * Where a message goes that comes back to a quorum queue: to the back only without a limit, and never what a lost channel
+ * had (rule D5); where failures count apart, nothing that failed (rule W6).
+ */
+export function quorumReturn({ deliveryLimit }: QueueSettings, how: Return, countsFailuresApart: boolean) {
+  const mayGoBack = countsFailuresApart ? how === 'return' : how !== 'lost';
+  return mayGoBack && deliveryLimit === undefined ? 'back' : 'front';
+}
+
 /** What becomes ready at the same time. */
 interface Batch {
   readonly alarm: Alarm;

@@ -1,5 +1,6 @@
 import type { FieldTable } from '../../message/index.js';
 import type { Connection } from '../channel/connection.js';
+import type { TotalCounters } from '../counters.js';
 import type { Deque } from '../deque.js';
 import type { Journal } from '../ports.js';
 import type { Profile } from '../profile.js';
@@ -13,6 +14,7 @@ export interface QueueHome {
   readonly name: string;
   readonly profile: Profile;
   readonly wakeups: Wakeups;
+  readonly counters: TotalCounters;
   /** Where deaths are handed in; the virtual host carries them on after the command. */
   readonly dead: Deque<DeadLetter>;
   readonly journal: Journal | undefined;

@@ -1,18 +1,18 @@
 import type { DeathReason, FieldTable, Message } from '../../message/index.js';
-import { Alarm } from '../wakeups.js';
-import type { Browse, Browsed, Cursor } from './browse.js';
-import { countDeath, QueueCounters } from '../counters.js';
+import { QueueCounters } from '../counters.js';
+import { Bounds } from './bounds.js';
+import { type Browse, type Browsed, pageOf } from './browse.js';
 import { Consumers, type Taker } from './consumers.js';
 import { Contents } from './contents.js';
-import { DeadLetter } from './dead-letter.js';
-import { Delayed, retryDelay } from './delayed.js';
+import type { DeadLetter } from './dead-letter.js';
+import { Deaths } from './deaths.js';
+import { quorumReturn, retryDelay } from './delayed.js';
 import { CountedEntry, Entry, type Place, type Return } from './entry.js';
+import { HeadAlarm } from './head-alarm.js';
 import { Lease } from './lease.js';
-import { exceeds, isBounded, overflowPolicies } from './overflow.js';
 import type { QueueDeclared, QueueHome } from './queue-home.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
-import { Retained } from './retained.js';
 import { deadlineOf, type QueueSettings } from './settings.js';
 
 export type { QueueDeclared, QueueHome };
@@ -37,18 +37,14 @@ export class Queue {
   operatorPolicy: string | undefined;
   readonly #home: QueueHome;
   readonly #ready: Ready;
-  readonly #headAlarm: Alarm;
+  readonly #contents: Contents;
+  readonly #bounds: Bounds;
+  readonly #deaths: Deaths;
+  readonly #headAlarm: HeadAlarm;
   readonly #lease: Lease;
-  #retained: Retained | undefined;
-  #delayed: Delayed | undefined;
   readonly #countsFailuresApart: boolean;
   #settings: QueueSettings;
-  #bounded: boolean;
-  #refusesOverflow: boolean;
-  /** A policy came that the queue does not fit yet: the excess is dropped first (rule C14). */
-  #shortening = false;
   #nextPosition = 1;
-  readonly #contents = new Contents();
 
   constructor(home: QueueHome, declared: QueueDeclared, settings: QueueSettings, now: number) {
     this.#home = home;
@@ -58,10 +54,11 @@ export class Queue {
     this.consumers = new Consumers(settings.singleActiveConsumer);
     this.#countsFailuresApart = declared.type === 'quorum' && home.profile.countsFailuresApart;
     this.#ready = readyListOf(declared.type, settings, home.profile);
-    this.#headAlarm = new Alarm(() => home.attend(this));
+    this.#contents = new Contents(this.#ready, home, () => home.attend(this));
+    this.#headAlarm = new HeadAlarm(home.wakeups, this.#ready, () => home.attend(this));
     this.#settings = settings;
-    this.#bounded = isBounded(settings);
-    this.#refusesOverflow = overflowPolicies[settings.overflow].refuses;
+    this.#bounds = new Bounds(settings);
+    this.#deaths = new Deaths(this, home);
     const timeToLive = (): number | undefined => (this.consumers.count > 0 ? undefined : this.#settings.expires);
     this.#lease = new Lease(home.wakeups, timeToLive, () => home.drop(this));
     this.touch(now);
@@ -87,17 +84,17 @@ export class Queue {
 
   /** At-least-once dead letters on their way (rule M3). */
   get retained(): number {
-    return this.#retained?.count ?? 0;
+    return this.#deaths.retained?.count ?? 0;
   }
 
   /** Messages held back after their return: not in declare-ok's count, but in the length limits (rule W7). */
   get delayed(): number {
-    return this.#delayed?.count ?? 0;
+    return this.#contents.delayed;
   }
 
   /** Bodies of the messages in consumers' hands, in bytes. */
   get bytesUnacked(): number {
-    return this.#contents.bytes - this.#ready.bytes - (this.#delayed?.bytes ?? 0);
+    return this.#contents.bytesUnacked;
   }
 
   /** Ready or unacked messages that were published as persistent, and their bodies in bytes. */
@@ -107,7 +104,7 @@ export class Queue {
 
   /** Bodies of the at-least-once dead letters on their way, in bytes. */
   get bytesRetained(): number {
-    return this.#retained?.bytes ?? 0;
+    return this.#deaths.retained?.bytes ?? 0;
   }
 
   /** The `timestamp` of the next message, if it has one: seconds since 1970. */
@@ -116,20 +113,8 @@ export class Queue {
   }
 
   /** A page of the ready messages in the order of delivery; nothing is delivered, counted or flagged. */
-  browse({ after, limit }: Browse): Browsed {
-    const entries: Entry[] = [];
-    let next: Cursor | undefined;
-    let last = 0;
-    this.#ready.each((entry, section) => {
-      if (entries.length === limit) {
-        next = { section: last, position: (entries.at(-1) as Entry).position };
-        return false;
-      }
-      entries.push(entry);
-      last = section;
-      return true;
-    }, after);
-    return { entries, next };
+  browse(browse: Browse): Browsed {
+    return pageOf(this.#ready, browse);
   }
 
   /** Of the newest message it took: what comes later has a higher one. */
@@ -156,7 +141,11 @@ export class Queue {
 
   /** Whether it is full and refuses (rule C5). @param without one that is about to leave */
   wouldRefuse(message: Message, without?: Entry): boolean {
-    return this.#bounded && this.#refusesOverflow && this.#wouldExceed(message, without);
+    return (
+      this.#bounds.isSet &&
+      this.#bounds.refuses &&
+      this.#contents.wouldExceed(this.#settings, message, this.#deaths.retained, without)
+    );
   }
 
   /** Looks at the ready messages from the next to the last, changing nothing; false ends it. */
@@ -191,8 +180,8 @@ export class Queue {
 
   /** Takes a message, or refuses it: false (rules C3 to C8). */
   enqueue(message: Message, now: number): boolean {
-    if (this.#bounded && this.#refusesOverflow && this.#wouldExceed(message)) {
-      this.#refuse(message, now);
+    if (this.wouldRefuse(message)) {
+      this.#deaths.refuse(message, now);
       return false;
     }
     const entry = this.#entry(message, this.#nextPosition++, deadlineOf(message, this.#settings, now));
@@ -208,7 +197,7 @@ export class Queue {
     this.#ready.push(entry);
     this.#home.journal?.enqueued(this, entry);
     // While a policy's excess is still being dropped, this message waits for that, too.
-    const dropped = this.#bounded && !this.#shortening && this.#dropHead(now, Infinity) > 0;
+    const dropped = this.#bounds.isSet && !this.#bounds.isShortening && this.#dropHead(now, Infinity) > 0;
     if (dropped || (entry.deadline !== 0 && this.#ready.isHead(entry))) this.#headChanged(now);
     return true;
   }
@@ -226,8 +215,9 @@ export class Queue {
   }
 
   /** It was acked, or delivered without need of an ack. */
-  settle(entry: Entry): void {
+  settle(entry: Entry, now = this.lastUse): void {
     if (this.deleted) return;
+    this.lastUse = now;
     this.unacked--;
     this.#contents.remove(entry.message);
     this.#home.journal?.settled(this, entry);
@@ -236,6 +226,7 @@ export class Queue {
   /** It was rejected for good (rule A2). */
   reject(entry: Entry, now: number, headers?: FieldTable): void {
     if (this.deleted) return;
+    this.lastUse = now;
     this.unacked--;
     this.#die(entry, 'rejected', now, headers);
   }
@@ -276,32 +267,24 @@ export class Queue {
       steps += 1 + this.#expireHeads(now, limit - steps);
     }
     if (!shortensFirst) steps += this.#shorten(now, limit - steps);
-    this.#arm();
+    this.#headAlarm.arm();
     return steps;
   }
 
   /** Drops all ready messages, dead-lettering none (rules A8, O6). */
   purge(): number {
-    const count = this.#ready.length + this.delayed;
-    const drop = (entry: Entry): void => {
-      this.#contents.remove(entry.message);
-      this.#home.journal?.settled(this, entry);
-    };
-    this.#ready.each(drop);
-    this.#delayed?.each(drop);
-    this.#ready.clear();
-    this.#delayed?.clear();
-    this.#home.wakeups.unset(this.#headAlarm);
+    const count = this.length + this.delayed;
+    this.#contents.purge((entry) => this.#home.journal?.settled(this, entry));
+    this.#headAlarm.stop();
     return count;
   }
 
   /** Ends the queue: nothing in it is dead-lettered (rule A8). Consumers are told by the caller. */
   end(): readonly Taker[] {
     this.deleted = true;
-    this.#ready.clear();
-    this.#delayed?.clear();
-    this.#retained?.clear();
-    this.#home.wakeups.unset(this.#headAlarm);
+    this.#contents.clear();
+    this.#deaths.retained?.clear();
+    this.#headAlarm.stop();
     this.#lease.stop();
     return this.consumers.removeAll();
   }
@@ -336,42 +319,18 @@ export class Queue {
   apply(settings: QueueSettings, now: number): void {
     const before = this.#settings;
     this.#settings = settings;
-    this.#bounded = isBounded(settings);
-    this.#refusesOverflow = overflowPolicies[settings.overflow].refuses;
-    // Rule C14: the length takes effect before the overflow, so what was drop-head drops once more.
-    if (this.#bounded && !overflowPolicies[before.overflow].refuses) this.#shortening = true;
+    this.#bounds.apply(settings);
     if (settings.expires !== before.expires) {
       this.#lease.stop();
       this.touch(now);
     }
-    if (settings.deadLetterStrategy !== 'at-least-once') {
-      for (const letter of this.#retained?.clear() ?? []) this.#home.journal?.settled(this, letter.entry); // rule M4
-    }
+    if (settings.deadLetterStrategy !== 'at-least-once') this.#deaths.forgetRetained();
     this.#home.attend(this);
   }
 
   /** An at-least-once dead letter has arrived everywhere, or could not (rule M3). */
   finish(letter: DeadLetter, arrived: boolean, now: number): void {
-    if (!letter.retained) return this.#home.journal?.settled(this, letter.entry);
-    if (this.#retained === undefined || !this.#retained.has(letter)) return;
-    if (!arrived) return this.#retained.strand(letter, now);
-    this.#retained.release(letter);
-    this.#home.journal?.settled(this, letter.entry);
-  }
-
-  #wouldExceed(message: Message, without?: Entry): boolean {
-    const retained = this.#retained; // rule M5
-    const length = this.#ready.length + (retained?.count ?? 0) + this.delayed;
-    const bytes = this.#ready.bytes + (retained?.bytes ?? 0) + (this.#delayed?.bytes ?? 0);
-    if (without === undefined) return exceeds(this.#settings, length + 1, bytes + message.size);
-    return exceeds(this.#settings, length, bytes + message.size - without.message.size);
-  }
-
-  #exceeds(): boolean {
-    const { length, bytes } = this.#ready;
-    const delayed = this.#delayed;
-    if (delayed === undefined) return exceeds(this.#settings, length, bytes);
-    return length > 0 && exceeds(this.#settings, length + delayed.count, bytes + delayed.bytes); // rule W7
+    this.#deaths.finish(letter, arrived, now);
   }
 
   #entry(message: Message, position: number, deadline: number): Entry {
@@ -381,40 +340,23 @@ export class Queue {
 
   #giveBackToQuorum(entry: Entry, now: number, how: Return): void {
     const delay = this.#settings.delayedRetryType === undefined ? 0 : retryDelay(this.#settings, entry, how);
-    if (delay > 0) return this.#delay(entry, now + delay);
-    // Rule D5: to the back only without a limit, and never what a lost channel had; since 4 nothing that failed (rule W6).
-    const mayGoBack = this.#countsFailuresApart ? how === 'return' : how !== 'lost';
-    const to = mayGoBack && this.#settings.deliveryLimit === undefined ? 'back' : 'front';
+    if (delay > 0) return this.#contents.delay(entry, now + delay);
+    const to = quorumReturn(this.#settings, how, this.#countsFailuresApart);
     if (to === 'back') entry.position = this.#nextPosition++;
     this.#ready.giveBack(entry, to);
   }
 
-  /** Rule W7: when its time is over it stands with the returned, before all others. */
-  #delay(entry: Entry, time: number): void {
-    this.#delayed ??= new Delayed(this.#home.wakeups, (entries) => {
-      for (const due of entries) this.#ready.giveBack(due, 'front');
-      this.#home.attend(this);
-    });
-    this.#delayed.add(entry, time);
-  }
-
-  #refuse(message: Message, now: number): void {
-    if (!overflowPolicies[this.#settings.overflow].deadLettersRefused) return;
-    if (this.#settings.deadLetterExchange === undefined) return;
-    // Rule C8: the refused message dies without ever having been in the queue.
-    this.#deadLetter(new Entry(message, 0, 0), 'maxlen', now);
-  }
-
   #shorten(now: number, limit: number): number {
-    const steps = this.#bounded ? this.#dropHead(now, limit) : 0;
-    if (steps < limit) this.#shortening = false;
+    const steps = this.#dropHead(now, limit);
+    if (steps < limit) this.#bounds.isShortening = false;
     return steps;
   }
 
   #dropHead(now: number, limit: number): number {
-    if (this.#refusesOverflow && !this.#shortening) return 0;
+    if (!this.#bounds.dropsHead) return 0;
     let steps = 0;
-    for (; steps < limit && this.#exceeds(); steps++) this.#die(this.#ready.shift() as Entry, 'maxlen', now);
+    for (; steps < limit && this.#contents.exceed(this.#settings); steps++)
+      this.#die(this.#ready.shift() as Entry, 'maxlen', now);
     return steps;
   }
 
@@ -432,32 +374,12 @@ export class Queue {
   #headChanged(now: number): void {
     if (this.attended) return;
     this.#expireHeads(now, Infinity);
-    this.#arm();
-  }
-
-  /** One alarm for the head, never one per message; one that rings too early just looks again. */
-  #arm(): void {
-    const { deadline } = this.#ready;
-    if (deadline === 0) return;
-    if (!this.#headAlarm.isSet || this.#headAlarm.time > deadline) this.#home.wakeups.set(this.#headAlarm, deadline);
+    this.#headAlarm.arm();
   }
 
   #die(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
     this.#contents.remove(entry.message);
-    countDeath(this.counters, reason);
-    this.#deadLetter(entry, reason, now, headers);
-  }
-
-  #deadLetter(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
-    const { deadLetterExchange, deadLetterRoutingKey: key, deadLetterStrategy } = this.#settings;
-    if (deadLetterExchange === undefined) return this.#home.journal?.settled(this, entry); // rule A7
-    const retained = deadLetterStrategy === 'at-least-once';
-    const letter = new DeadLetter(this, entry, reason, now, deadLetterExchange, key, headers, retained);
-    if (retained) {
-      this.#retained ??= new Retained(this.#home.wakeups, this.#home.dead, () => this.#home.attend(this));
-      this.#retained.add(letter);
-    }
-    this.#home.dead.push(letter);
+    this.#deaths.die(entry, reason, now, headers);
   }
 
   #handedOut(entry: Entry): void {

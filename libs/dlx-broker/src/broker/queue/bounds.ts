@@ -1,0 +1,29 @@
+import { isBounded, overflowPolicies } from './overflow.js';
+import type { QueueSettings } from './settings.js';
+
+/** Whether a queue has limits of its length, and what it does when they are reached (section C of the rules). */
+export class Bounds {
+  /** Whether there is any limit. */
+  isSet: boolean;
+  /** It refuses publishes then, and does not drop its head. */
+  refuses: boolean;
+  /** A policy came that the queue does not fit yet: the excess is dropped first (rule C14). */
+  isShortening = false;
+
+  constructor(settings: QueueSettings) {
+    this.isSet = isBounded(settings);
+    this.refuses = overflowPolicies[settings.overflow].refuses;
+  }
+
+  /** Rule C14: the length takes effect before the overflow, so what was drop-head drops once more. */
+  apply(settings: QueueSettings): void {
+    const droppedHead = !this.refuses;
+    this.isSet = isBounded(settings);
+    this.refuses = overflowPolicies[settings.overflow].refuses;
+    if (this.isSet && droppedHead) this.isShortening = true;
+  }
+
+  get dropsHead(): boolean {
+    return this.isSet && (!this.refuses || this.isShortening);
+  }
+}

@@ -1,0 +1,64 @@
+import type { DeathReason, FieldTable, Message } from '../../message/index.js';
+import { countDeath } from '../counters.js';
+import { DeadLetter } from './dead-letter.js';
+import { Entry } from './entry.js';
+import { overflowPolicies } from './overflow.js';
+import type { Queue } from './queue.js';
+import type { QueueHome } from './queue-home.js';
+import { Retained } from './retained.js';
+
+/** The way out of a queue by a death: where there is a dead letter exchange, on to it. */
+export class Deaths {
+  readonly #queue: Queue;
+  readonly #home: QueueHome;
+  #retained: Retained | undefined;
+
+  constructor(queue: Queue, home: QueueHome) {
+    this.#queue = queue;
+    this.#home = home;
+  }
+
+  /** At-least-once dead letters on their way (rule M3); undefined when there never were any. */
+  get retained(): Retained | undefined {
+    return this.#retained;
+  }
+
+  /** The entry has left the queue, or was refused by it. */
+  die(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
+    const queue = this.#queue;
+    const home = this.#home;
+    countDeath(queue.counters, reason);
+    countDeath(home.counters, reason);
+    const { deadLetterExchange, deadLetterRoutingKey: key, deadLetterStrategy } = queue.settings;
+    if (deadLetterExchange === undefined) return home.journal?.settled(queue, entry); // rule A7
+    const isRetained = deadLetterStrategy === 'at-least-once';
+    const letter = new DeadLetter(queue, entry, reason, now, deadLetterExchange, key, headers, isRetained);
+    if (isRetained) {
+      this.#retained ??= new Retained(home.wakeups, home.dead, () => home.attend(queue));
+      this.#retained.add(letter);
+    }
+    home.dead.push(letter);
+  }
+
+  /** A full queue refuses a message: with the right policy it dies without ever having been in the queue (rule C8). */
+  refuse(message: Message, now: number): void {
+    const { deadLetterExchange, overflow } = this.#queue.settings;
+    if (!overflowPolicies[overflow].deadLettersRefused || deadLetterExchange === undefined) return;
+    this.die(new Entry(message, 0, 0), 'maxlen', now);
+  }
+
+  /** A dead letter has arrived everywhere, or could not (rule M3). */
+  finish(letter: DeadLetter, arrived: boolean, now: number): void {
+    const { journal } = this.#home;
+    if (!letter.retained) return journal?.settled(this.#queue, letter.entry);
+    if (this.#retained === undefined || !this.#retained.has(letter)) return;
+    if (!arrived) return this.#retained.strand(letter, now);
+    this.#retained.release(letter);
+    journal?.settled(this.#queue, letter.entry);
+  }
+
+  /** The strategy is at-most-once now: what had not arrived yet is lost (rule M4). */
+  forgetRetained(): void {
+    for (const letter of this.#retained?.clear() ?? []) this.#home.journal?.settled(this.#queue, letter.entry);
+  }
+}

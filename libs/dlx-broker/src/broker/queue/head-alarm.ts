@@ -1,0 +1,26 @@
+import { Alarm, type Wakeups } from '../wakeups.js';
+import type { Ready } from './ready-list.js';
+
+/** Wakes a queue when its next message expires: one alarm for the head, never one per message. */
+export class HeadAlarm {
+  readonly #alarm: Alarm;
+
+  constructor(
+    readonly wakeups: Wakeups,
+    readonly ready: Ready,
+    ring: () => void,
+  ) {
+    this.#alarm = new Alarm(ring);
+  }
+
+  /** An alarm that rings too early just looks again. */
+  arm(): void {
+    const { deadline } = this.ready;
+    if (deadline === 0) return;
+    if (!this.#alarm.isSet || this.#alarm.time > deadline) this.wakeups.set(this.#alarm, deadline);
+  }
+
+  stop(): void {
+    this.wakeups.unset(this.#alarm);
+  }
+}
