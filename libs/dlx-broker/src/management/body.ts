@@ -20,15 +20,17 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
 
 /** See {@link ApiRequest.body}. */
 export function jsonObject(text: string, required: readonly string[]): JsonObject {
-  const value = text.trim() === '' ? {} : parse(text);
+  const value = text.trim() === '' || text === 'undefined' ? {} : parse(text);
   if (typeof value === 'string') {
     const doubly = 'the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?';
     throw badRequest(`invalid payload: ${doubly}`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('not_json');
+  // Some clients send a null, and older ones of RabbitMQ's own an undefined, for nothing.
+  if (value === null || typeof value === 'boolean') return jsonObject('', required);
+  if (typeof value !== 'object' || Array.isArray(value)) throw badRequest('not_json');
   const object = Object.setPrototypeOf(value, null) as JsonObject;
-  const missing = required.filter((key) => object[key] === undefined || object[key] === null);
-  if (missing.length > 0) throw badRequest(`[${missing.map((key) => `{key_missing,${key}}`).join(',')}]`);
+  const missing = required.filter((key) => object[key] === undefined);
+  if (missing.length > 0) throw badRequest(erlangList(missing.map((key) => `{key_missing,${key}}`)));
   return object;
 }
 
@@ -40,20 +42,40 @@ function parse(text: string): unknown {
   }
 }
 
+/** As Erlang prints a list: over several lines when it is long. */
+function erlangList(parts: readonly string[]): string {
+  const line = `[${parts.join(',')}]`;
+  return line.length < 79 ? line : `[${parts.join(',\n ')}]`;
+}
+
 /** A boolean as rabbitmqadmin may send it. @throws Problem 400 */
 export function booleanIn(object: JsonObject, key: string, otherwise = false): boolean {
   const value = object[key];
   if (value === undefined || value === null) return otherwise;
   if (value === true || value === 'true') return true;
   if (value === false || value === 'false') return false;
-  throw badRequest(`[{not_boolean,${JSON.stringify(value)}}]`);
+  throw badRequest(['not_boolean', value]);
 }
 
 /** An integer as a number or in digits, as rabbitmqadmin may send it; undefined when it is not there. @throws Problem 400 */
 export function integerIn(object: JsonObject, key: string): number | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
-  const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
-  if (typeof number === 'number' && Number.isSafeInteger(number)) return number;
-  throw badRequest(`{not_integer,${JSON.stringify(value)}}`);
+  const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isSafeInteger(Math.trunc(number))) return Math.trunc(number);
+  throw badRequest(['not_integer', value]);
+}
+
+/** @throws Problem 400 when it is there and no text */
+export function textIn(object: JsonObject, key: string): string | undefined {
+  const value = object[key];
+  if (value === undefined || typeof value === 'string') return value;
+  throw badRequest(`${key} should be a string`);
+}
+
+/** @throws Problem 400 when it is no text */
+export function requiredText(object: JsonObject, key: string): string {
+  const value = textIn(object, key);
+  if (value !== undefined) return value;
+  throw badRequest(`[{key_missing,${key}}]`);
 }

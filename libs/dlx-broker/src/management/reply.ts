@@ -1,4 +1,5 @@
 import { AmqpError, PolicyError } from '../broker/index.js';
+import { FieldJsonError } from './field-json.js';
 
 /** What a handler answers. */
 export interface Answer {
@@ -29,8 +30,9 @@ export class Problem extends Error {
   }
 
   get answer(): Answer {
-    const reason = typeof this.reason === 'string' ? escapeTags(this.reason) : this.reason;
-    return { status: this.status, body: { error: this.error, reason }, headers: this.headers };
+    // Without a reason RabbitMQ sends no body either.
+    const body = this.reason === undefined ? undefined : { error: this.error, reason: this.reason };
+    return { status: this.status, body, headers: this.headers };
   }
 }
 
@@ -38,17 +40,23 @@ export const notFound = (): Problem => new Problem(404, 'Object Not Found', 'Not
 export const badRequest = (reason: unknown): Problem => new Problem(400, 'bad_request', reason);
 export const notAuthorised = (reason: string): Problem => new Problem(401, 'not_authorised', reason);
 
-/** Rule F13: RabbitMQ's own pages showed reasons as they came. */
-const escapeTags = (text: string): string => text.replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** Rule F13: what is wrong with policies and parameters is told as HTML, for RabbitMQ's own pages show it as it comes. */
+export const escapedRequest = (reason: string): Problem =>
+  badRequest(reason.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
+
+/** Erlang's text is a list of characters, and some of RabbitMQ's reasons show it as such. */
+export const codes = (text: string): readonly number[] => Array.from(text, (char) => char.codePointAt(0) ?? 0);
 
 /**
- * What an error of the core is over HTTP: here and nowhere else. RabbitMQ says 401 where a user may not, and 400 with
- * the text of the error for everything else. @returns undefined for a fault of our own
+ * What an error of the core is over HTTP: here and nowhere else. RabbitMQ says 401 where a user may not, 404 for
+ * what is not there, and 400 with the text of the error for everything else. @returns undefined for a fault of our own
  */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
-  if (error instanceof PolicyError) return badRequest(error.message);
+  if (error instanceof PolicyError) return badRequest(escapeTags(error.message));
+  if (error instanceof FieldJsonError) return badRequest(error.message);
   if (!(error instanceof AmqpError)) return undefined;
+  if (error.reply === 'NOT_FOUND') return new Problem(404, 'not_found', detailOf(error));
   if (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED') return notAuthorised('Access refused.');
   return badRequest(detailOf(error));
 }

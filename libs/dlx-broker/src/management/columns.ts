@@ -1,0 +1,73 @@
+/** An object as it is shown. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * What is shown of a kind of object, column by column; what gives undefined is not shown. A list asks only for what it
+ * sorts by and what it shows: of ten thousand queues nobody counts what is on another page.
+ */
+export type Columns<T> = Readonly<Record<string, (item: T) => unknown>>;
+
+/** `a,b.c` as a tree: all of `a`, of `b` only `c`. */
+export type Wanted = ReadonlyMap<string, Wanted | 'all'>;
+
+export function wantedIn(query: URLSearchParams): Wanted | undefined {
+  const columns = query.get('columns');
+  if (columns === null) return undefined;
+  const wanted: Tree = new Map();
+  for (const column of columns.split(','))
+    plant(
+      wanted,
+      column.split('.').filter((part) => part !== ''),
+    );
+  return wanted;
+}
+
+type Tree = Map<string, Tree | 'all'>;
+
+function plant(tree: Tree, [first, ...rest]: readonly string[]): void {
+  if (first === undefined) return;
+  const branch = tree.get(first);
+  if (branch === 'all') return;
+  if (rest.length === 0) return void tree.set(first, 'all');
+  const below: Tree = branch ?? new Map();
+  tree.set(first, below);
+  plant(below, rest);
+}
+
+/** All of an item, or what is wanted of it. */
+export function rowOf<T>(item: T, columns: Columns<T>, wanted?: Wanted): Row | readonly never[] {
+  const row: Record<string, unknown> = {};
+  const names = wanted === undefined ? Object.keys(columns) : [...wanted.keys()].filter((name) => name in columns);
+  for (const name of names) {
+    const value = columns[name]?.(item);
+    if (value === undefined) continue;
+    const below = wanted?.get(name) ?? 'all';
+    row[name] = below === 'all' ? value : part(value, below);
+  }
+  return filled(row);
+}
+
+/** What is wanted of a value. Tables whose names are data, as arguments, come whole: they have no prototype. */
+function part(value: unknown, wanted: Wanted): unknown {
+  if (Array.isArray(value)) return value.map((each) => part(each, wanted));
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) === null) return value;
+  const row: Record<string, unknown> = {};
+  for (const [name, each] of Object.entries(value)) {
+    const below = wanted.get(name);
+    if (below !== undefined) row[name] = below === 'all' ? each : part(each, below);
+  }
+  return filled(row);
+}
+
+/** Nothing at all is an empty list to RabbitMQ. */
+const filled = (row: Row): Row | readonly never[] => (Object.keys(row).length === 0 ? [] : row);
+
+/** The value a list is sorted by: `a.b` of an item. */
+export function valueAt<T>(item: T, columns: Columns<T>, [first = '', ...path]: readonly string[]): unknown {
+  let value = Object.hasOwn(columns, first) ? columns[first]?.(item) : undefined;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Row)[name];
+  }
+  return value;
+}
