@@ -20,7 +20,7 @@ export function readdress(letter: DeadLetter, dialect: Dialect): DeadLetteredMes
     letter.exchange,
     letter.routingKey ?? message.routingKey, // rule H1
     { ...properties, headers, expiration: undefined }, // rule H3
-    message.body,
+    message,
     letter.routingKey === undefined ? copies : undefined,
   );
 }

@@ -39,6 +39,8 @@ export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redr
     const full = targets.filter((target) => target.wouldRefuse(message, target === queue ? entry : undefined));
     if (full.length > 0) return { outcome: 'refused', queues: namesOf(full) };
     queue.withdraw(entry, now);
+    queue.counters.redriven++;
+    vhost.counters.redriven++;
     vhost.publish(message, exchange, now);
     if (to.safe !== undefined) {
       if (agenda.journal !== undefined) agenda.whenSynced(to.safe);
@@ -56,6 +58,8 @@ export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean
   try {
     if (!queue.isReady(entry)) return false;
     queue.withdraw(entry, now);
+    queue.counters.discarded++;
+    vhost.counters.discarded++;
     return true;
   } finally {
     vhost.agenda.end(now);
@@ -66,7 +70,7 @@ export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean
 export function readdressed(message: Message, { exchange, routingKey, headers }: Omit<Redrive, 'safe'>): Message {
   const copies = headers && carbonCopiesOf(headers);
   const properties = { ...message.properties, headers: headers && withoutBcc(headers) };
-  return new Message(exchange, routingKey, properties, message.body, copies);
+  return new Message(exchange, routingKey, properties, message, copies);
 }
 
 const namesOf = (queues: readonly Queue[]): readonly string[] => queues.map(({ name }) => name);

@@ -29,6 +29,10 @@ export class ReplyAddresses {
 
   /** Hands a message published to the default exchange to whoever has this address; nobody is told when it is gone. */
   deliver(message: Message): void {
-    if (message.routingKey.startsWith(replyQueue)) this.#takers.get(message.routingKey)?.takeReply(message);
+    if (!message.routingKey.startsWith(replyQueue)) return;
+    const taker = this.#takers.get(message.routingKey);
+    if (taker === undefined) return;
+    message.fetch(); // a dead letter's body may be gone from the store when it leaves
+    taker.takeReply(message);
   }
 }

@@ -24,22 +24,61 @@ export interface Properties {
   readonly clusterId?: string | undefined;
 }
 
+/** Has bodies that need not be in memory. */
+export interface Shelf {
+  /** Reads the body of a message back; the mark of one that shares another's body is that of the other, negative. */
+  bodyOf(message: Message): Uint8Array;
+}
+
 /** What travels. Immutable, and shared by all queues that hold it. */
 export class Message {
+  /** Bytes of the body, told without it being at hand. */
+  readonly size: number;
+  /** The journal's own: its number for a message it has stored, 0 for any other. */
+  mark = 0;
+  #body: Uint8Array | undefined;
+  #shelf: Shelf | undefined;
+
   constructor(
     /** The exchange it was last published to; for a dead letter the DLX (rule H1). */
     readonly exchange: string,
     /** The key a consumer sees. */
     readonly routingKey: string,
     readonly properties: Properties,
-    readonly body: Uint8Array,
+    /** Or the message whose body it shares. */
+    body: Uint8Array | Message,
     /** Further keys of the `CC` and `BCC` headers; undefined for nearly all messages (rules G2, G3). */
     readonly carbonCopies?: CarbonCopies,
-  ) {}
+  ) {
+    if (body instanceof Message) {
+      this.size = body.size;
+      this.mark = body.mark > 0 ? -body.mark : body.mark;
+      this.#body = body.#body;
+      this.#shelf = body.#shelf;
+    } else {
+      this.size = body.length;
+      this.#body = body;
+    }
+  }
 
-  /** Bytes of the body, told without it being at hand. */
-  get size(): number {
-    return this.body.length;
+  get body(): Uint8Array {
+    return this.#body ?? (this.#shelf as Shelf).bodyOf(this);
+  }
+
+  /** Whether the body is in memory. */
+  get isAtHand(): boolean {
+    return this.#body !== undefined;
+  }
+
+  /** Lets go of the body, which the shelf has. */
+  shelve(shelf: Shelf): void {
+    this.#body = undefined;
+    this.#shelf = shelf;
+  }
+
+  /** Brings the body back into memory: it is about to leave. */
+  fetch(): void {
+    this.#body ??= this.body;
   }
 
   /** Whether a death brought it here, so that its `x-death` is the broker's own (rule W3). */

@@ -7,6 +7,8 @@ export type Return = 'requeue' | 'return' | 'lost';
 export class Entry {
   /** How often it was returned to the queue; more than never means redelivered (rules D2, J2). */
   returns = 0;
+  /** The journal's own: its number for an entry it keeps, 0 for any other. */
+  mark = 0;
 
   constructor(
     readonly message: Message,

@@ -31,6 +31,8 @@ export class Queue {
   deleted = false;
   /** Attention is already asked for; the agenda's own mark. */
   attended = false;
+  /** The journal's own: its number for a queue it keeps, 0 for one it has not met yet. */
+  mark = 0;
   unacked = 0;
   /** Names of the policies in force, for those who look. */
   policy: string | undefined;
