@@ -19,6 +19,15 @@ export class DeliveryCounters {
   ack = 0;
 }
 
+/** How a message comes into a client's hands, or does not. */
+export type Handover = 'deliver' | 'deliverNoAck' | 'get' | 'getNoAck' | 'getEmpty';
+
+export function countHandover(counters: DeliveryCounters, how: Handover, redelivered: boolean): void {
+  if (how === 'deliver') counters.deliver++;
+  else counters[how]++;
+  if (redelivered) counters.redeliver++;
+}
+
 /** What happened in one queue. */
 export class QueueCounters extends DeliveryCounters {
   /** Routed to it from a publish; also what it refused. */

@@ -6,6 +6,7 @@ export type { ConsumeOptions } from './channel/consume.js';
 export type { PublishOptions } from './channel/publisher.js';
 export type { ExchangeOptions } from './declare-exchange.js';
 export type { QueueOk, QueueOptions } from './declare-queue.js';
+export { erlangJson } from './erlang-terms.js';
 export * from './errors.js';
 export * from './ports.js';
 export { type ProfileName, profiles } from './profile.js';

@@ -97,7 +97,11 @@ export class VirtualHost implements QueueHome {
   /** The front door of the walk: one exchange, its queues, and what each makes of the message. */
   publish(message: Message, exchange: Exchange, now: number): Outcome {
     let outcome = Outcome.Unroutable;
+    this.counters.publish++;
+    exchange.counters.publishIn++;
     for (const queue of this.#routing.route(exchange, message)) {
+      exchange.counters.publishOut++;
+      queue.counters.publish++;
       outcome |= queue.enqueue(message, now) ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
     }
     if (exchange.name === '') this.replies.deliver(message);
@@ -141,6 +145,7 @@ export class VirtualHost implements QueueHome {
     for (const queue of this.#routing.route(exchange, message)) {
       if (letter.delivered?.has(queue)) continue;
       if (closesCycle(headers, queue.name)) continue; // rule I2
+      queue.counters.deadLettersIn++;
       if (!queue.enqueue(message, now)) refused = true;
       else if (letter.retained) (letter.delivered ??= new Set()).add(queue);
       arrived = true;

@@ -49,6 +49,10 @@ export class Confirms {
   /** A publish met its fate. */
   settle(tag: number, ok: boolean): void {
     this.#unsettled.delete(tag);
+    if (ok) {
+      this.channel.counters.confirm++;
+      this.channel.vhost.counters.confirm++;
+    }
     const open = this.#open;
     if (open !== undefined && open.ok === ok && open.to === tag - 1 && this.#isOldest(open.from)) {
       open.to = tag;

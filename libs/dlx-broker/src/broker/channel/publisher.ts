@@ -68,8 +68,13 @@ export class Publisher {
   ): Outcome {
     const exchange = this.#exchange(exchangeName, body);
     const message = this.#message(exchangeName, routingKey, properties, body);
-    const { agenda, vhost } = this.channel;
+    const { agenda, vhost, counters } = this.channel;
+    counters.publish++;
     const outcome = vhost.publish(message, exchange, now);
+    if ((outcome & Outcome.Routed) === 0) {
+      counters.returnUnroutable++; // whoever deposits is told
+      vhost.counters.returnUnroutable++;
+    }
     if (safe === undefined || (outcome & Outcome.Refused) !== 0) return outcome;
     if (agenda.journal !== undefined) agenda.whenSynced(safe);
     else safe();
@@ -78,12 +83,20 @@ export class Publisher {
 
   /** Walks a checked message to its queues. @returns false when one refused it (rule C10) */
   send(message: Message, exchange: Exchange, mandatory: boolean, now: number): boolean {
+    this.channel.counters.publish++;
     const outcome = this.channel.vhost.publish(message, exchange, now);
-    if (mandatory && (outcome & Outcome.Routed) === 0) {
-      this.#confirms?.close();
-      this.channel.agenda.output(new ReturnedMessage(this.channel, message));
-    }
+    if ((outcome & Outcome.Routed) === 0) this.#unroutable(message, mandatory);
     return (outcome & Outcome.Refused) === 0;
+  }
+
+  #unroutable(message: Message, mandatory: boolean): void {
+    const { channel } = this;
+    const counter = mandatory ? 'returnUnroutable' : 'dropUnroutable';
+    channel.counters[counter]++;
+    channel.vhost.counters[counter]++;
+    if (!mandatory) return;
+    this.#confirms?.close();
+    channel.agenda.output(new ReturnedMessage(channel, message));
   }
 
   /** With a journal that syncs later, an ack waits until what it promises is safe; a nack promises nothing. */

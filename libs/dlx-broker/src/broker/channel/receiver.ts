@@ -1,4 +1,5 @@
 import type { Message } from '../../message/index.js';
+import { countHandover, type Handover } from '../counters.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
@@ -64,7 +65,9 @@ export class Receiver {
   handOut(queue: Queue, entry: Entry, consumer: Consumer): void {
     const message = queue.declared.type === 'quorum' ? withDeliveryCount(entry, false) : entry.message;
     const tag = ++this.#lastTag;
-    const delivery = new Outstanding(this.channel, tag, queue, entry, consumer, entry.returns > 0, message);
+    const redelivered = entry.returns > 0;
+    const delivery = new Outstanding(this.channel, tag, queue, entry, consumer, redelivered, message);
+    this.#count(queue, consumer.noAck ? 'deliverNoAck' : 'deliver', redelivered);
     if (consumer.noAck) {
       queue.settle(entry);
     } else {
@@ -82,10 +85,11 @@ export class Receiver {
     if (type === 'quorum' && queue.settings.singleActiveConsumer) throw notByGet(queue.name, this.channel.vhost.name);
     const ready = queue.length;
     const entry = queue.take(now);
-    if (entry === undefined) return undefined;
+    if (entry === undefined) return this.#count(queue, 'getEmpty', false);
     const message = type === 'quorum' ? withDeliveryCount(entry, true) : entry.message;
     const deliveryTag = ++this.#lastTag;
     const redelivered = entry.returns > 0;
+    this.#count(queue, noAck ? 'getNoAck' : 'get', redelivered);
     if (noAck) queue.settle(entry);
     else this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message));
     const { length, name } = queue;
@@ -145,6 +149,13 @@ export class Receiver {
     this.consumers.clear();
     for (const consumer of consumers) consumer.queue.removeConsumer(consumer, now);
     this.settler.loseAll(now);
+  }
+
+  #count(queue: Queue, how: Handover, redelivered: boolean): undefined {
+    const { counters, vhost } = this.channel;
+    countHandover(counters, how, redelivered);
+    countHandover(queue.counters, how, redelivered);
+    countHandover(vhost.counters, how, redelivered);
   }
 
   #hold(delivery: Outstanding): void {

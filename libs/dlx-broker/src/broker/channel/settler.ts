@@ -113,8 +113,12 @@ export class Settler {
 
   #apply(record: Outstanding, settlement: Settlement, headers: FieldTable | undefined, now: number): void {
     const { from, entry, consumer } = record;
-    if (settlement === 'ack') from.settle(entry);
-    else if (settlement === 'reject') from.reject(entry, now, headers);
+    if (settlement === 'ack') {
+      from.settle(entry, now);
+      from.counters.ack++;
+      this.channel.counters.ack++;
+      this.channel.vhost.counters.ack++;
+    } else if (settlement === 'reject') from.reject(entry, now, headers);
     else from.giveBack(entry, now, settlement);
     if (consumer !== undefined) this.receiver.released(consumer);
   }
