@@ -1,8 +1,3 @@
-import { connect as connectTls } from 'node:tls';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import amqplib from 'amqplib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
@@ -87,37 +82,6 @@ describe('a client that asks and does not read', () => {
   });
 });
 
-describe('when memory is short', () => {
-  it('publishers wait and are told, everybody else goes on (connection.blocked)', async () => {
-    let used = 0;
-    let looks = 0;
-    const memory = () => {
-      looks += 1;
-      return { used, limit: 100 };
-    };
-    const house = await open({ memory });
-    const publisher = await amqplib.connect(house.url);
-    const other = await amqplib.connect(house.url);
-    const log: string[] = [];
-    publisher.on('blocked', (reason) => log.push(`blocked: ${String(reason)}`));
-    publisher.on('unblocked', () => log.push('unblocked'));
-    const channel = await publisher.createConfirmChannel();
-    const consumer = await other.createChannel();
-    await channel.assertQueue('q');
-    used = 101;
-    const before = looks;
-    await until(() => looks > before);
-    channel.sendToQueue('q', Buffer.from('one'), {}, () => log.push('confirmed'));
-    await until(() => log.length > 0);
-    expect((await consumer.checkQueue('q')).messageCount).toBe(0);
-    used = 0;
-    await channel.waitForConfirms();
-    expect(log).toEqual(['blocked: low on memory', 'unblocked', 'confirmed']);
-    expect((await consumer.checkQueue('q')).messageCount).toBe(1);
-    await Promise.all([publisher.close(), other.close()]);
-  });
-});
-
 describe('limits', () => {
   it('one connection more than allowed is ended without a word', async () => {
     const house = await open({ limits: { connections: 1 } });
@@ -160,40 +124,6 @@ describe('heartbeats', () => {
     let beats = 0;
     while (all.at(-8 * (beats + 1)) === 8 && all.at(-8 * beats - 1) === 0xce) beats += 1;
     expect(beats).toBeGreaterThan(3);
-  });
-});
-
-describe('TLS', () => {
-  it('is 1.2 at least, and may ask clients for certificates', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tls-'));
-    try {
-      const file = (name: string): string => join(folder, name);
-      const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { stdio: 'ignore' });
-      const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-      openssl('req', '-x509', ...newKey, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-subj', '/CN=test CA');
-      openssl('req', ...newKey, '-keyout', file('key.pem'), '-out', file('csr.pem'), '-subj', '/CN=localhost');
-      const signing = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'];
-      openssl('x509', '-req', '-in', file('csr.pem'), ...signing, '-out', file('cert.pem'));
-      const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => readFileSync(file(name)));
-      if (ca === undefined || cert === undefined || key === undefined) throw new Error('no certificates');
-      const house = await open({ tls: { cert, key, ca } });
-      const connection = await amqplib.connect(`amqps://guest:guest@localhost:${house.port}`, { ca, cert, key });
-      await expect((await connection.createChannel()).assertQueue('q')).resolves.toMatchObject({ queue: 'q' });
-      await connection.close();
-      await expect(amqplib.connect(`amqps://guest:guest@localhost:${house.port}`, { ca })).rejects.toThrow();
-      const old = connectTls({
-        port: house.port,
-        host: 'localhost',
-        ca,
-        cert,
-        key,
-        maxVersion: 'TLSv1.1',
-        minVersion: 'TLSv1',
-      });
-      await new Promise((resolve) => old.once('error', resolve));
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
   });
 });
 

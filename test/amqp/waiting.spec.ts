@@ -40,9 +40,9 @@ describe('while more is on its way out than leaves in a turn', () => {
       flooded.listener = () => (received += 1);
       await flooded.call('exchange.declare', { exchange: 'f', type: 'fanout' });
       for (let index = 0; index < 100; index++) {
-        const { args } = await flooded.call('queue.declare', { queue: '' });
-        await flooded.call('queue.bind', { queue: args['queue'], exchange: 'f' });
-        await flooded.call('basic.consume', { queue: args['queue'], noAck: true });
+        await flooded.call('queue.declare', { queue: `f${index}` });
+        await flooded.call('queue.bind', { queue: `f${index}`, exchange: 'f' });
+        await flooded.call('basic.consume', { queue: `f${index}`, noAck: true });
       }
       isHeld = true;
       for (let count = 0; count < 100; count++) flooded.publish({ exchange: 'f' }, {}, Buffer.from('x'));

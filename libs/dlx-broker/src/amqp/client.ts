@@ -6,6 +6,8 @@ export class Client {
     /** As announced: product, version, platform, connection_name ... */
     readonly properties: FieldTable = emptyTable,
     readonly user = '',
+    /** How it logged in: `PLAIN`, `AMQPLAIN`. */
+    readonly mechanism = '',
   ) {}
 
   /** The name its connection wants to be known by. */

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
-import { AmqpError, type Connection, type ConnectionOutbox } from '../broker/index.js';
+import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
 import { isLoopback } from '../users/index.js';
 import { blamed, cannotDecode } from './blame.js';
 import { ClientChannel } from './channel.js';
 import type { Client } from './client.js';
+import { Details } from './details.js';
 import { ByteReader, Malformed } from './frame/byte-reader.js';
 import { checkFrame } from './frame/check.js';
 import { FrameReader, type FrameSink, frameTypes, unexpectedFrame } from './frame/reader.js';
@@ -31,9 +32,6 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   readonly to: FrameWriter;
   readonly traffic: Traffic;
   readonly channels = new Map<number, ClientChannel>();
-  readonly connectedAt: number;
-  readonly remoteAddress: string;
-  readonly remotePort: number;
   tuning = untuned;
   readonly #reader = new FrameReader(this);
   readonly #from = new ByteReader(nothing);
@@ -47,7 +45,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   #isHeld = false;
   /** They are: the method that waited for it is read again. */
   #hasWaited = false;
-  /** Reading waits until there is memory again. */
+  /** Reading waits until all alarms are over. */
   #isBlocked = false;
   /** The last word has been written, or there is nobody to hear it. */
   isMute = false;
@@ -55,10 +53,9 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   constructor(
     readonly socket: Socket,
     readonly surroundings: Surroundings,
+    /** When the system accepted the socket, by the clock of the surroundings. */
+    readonly acceptedAt: number,
   ) {
-    this.connectedAt = surroundings.now();
-    this.remoteAddress = socket.remoteAddress ?? '';
-    this.remotePort = socket.remotePort ?? 0;
     this.to = new FrameWriter(
       surroundings.pool,
       (bytes, done) => this.traffic.write(bytes, done),
@@ -105,6 +102,14 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   get isShakingHands(): boolean {
     return this.#state === 'header' || this.#state === 'handshake';
+  }
+
+  /** As listings show it: `blocking` is who has not met with an alarm yet, `flow` who does not read what it asks for. */
+  get shownState(): ClientState {
+    if (this.#state !== 'running') return 'closing';
+    if (this.#isBlocked) return 'blocked';
+    if (this.surroundings.alarms.isRaised) return 'blocking';
+    return this.traffic.isFlooded ? 'flow' : 'running';
   }
 
   flush(): void {
@@ -164,16 +169,17 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     else this.#engine.lane.after(write);
   }
 
-  /** Whether memory is short, so that publishing has to wait; then reading does too. */
+  /** Whether something is short, so that publishing has to wait; then reading does too. */
   isBlocked(): boolean {
-    if (!this.surroundings.watermark.isLow) return false;
+    const { alarms } = this.surroundings;
+    if (!alarms.isRaised) return false;
     this.#isBlocked = true;
     this.socket.pause();
-    if (this.client.can('connection.blocked')) methods.writeConnectionBlocked(this.to, 0, 'low on memory');
+    if (this.client.can('connection.blocked')) methods.writeConnectionBlocked(this.to, 0, alarms.reason);
     return true;
   }
 
-  /** There is memory again. */
+  /** Nothing is short any more. */
   unblock(): void {
     if (!this.#isBlocked) return;
     this.#isBlocked = false;
@@ -243,7 +249,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     }
     this.#state = 'handshake';
     const { limits, authenticate, properties } = this.surroundings;
-    this.#handshake = new Handshake(this.to, limits, authenticate, isLoopback(this.remoteAddress));
+    this.#handshake = new Handshake(this.to, limits, authenticate, isLoopback(this.socket.remoteAddress));
     this.#handshake.start(properties);
     if (following.length > 0) this.#reader.push(following);
     this.#read();
@@ -263,7 +269,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #open(vhost: string, user: string): void {
-    this.#engine = this.surroundings.broker.connect({ vhost, user, outbox: this });
+    this.#engine = this.surroundings.broker.connect({ vhost, user, outbox: this, client: new Details(this) });
     this.#handshake = undefined;
     this.#state = 'running';
     methods.writeConnectionOpenOk(this.to, 0);

@@ -89,7 +89,7 @@ export class Handshake {
       const text = `Login was refused using authentication mechanism ${mechanism}. For details see the broker logfile.`;
       throw new AmqpError('ACCESS_REFUSED', text, 'connection');
     }
-    this.client = new Client(clientProperties, user);
+    this.client = new Client(clientProperties, user, mechanism);
     const { channels, frameSize, heartbeat } = this.limits;
     methods.writeConnectionTune(this.to, 0, channels, frameSize, heartbeat);
     this.#next = methodIds.connectionTuneOk;

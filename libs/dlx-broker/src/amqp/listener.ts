@@ -1,22 +1,15 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import type { AddressInfo, Socket } from 'node:net';
 import { AmqpError, type Broker, profiles } from '../broker/index.js';
 import { type Authenticate, usersOf } from '../users/index.js';
+import { type Alarm, Alarms } from './alarms.js';
 import { ClientConnection } from './connection.js';
+import { Door, type TlsOptions } from './door.js';
 import { Flusher } from './flusher.js';
 import { BufferPool } from './frame/buffer-pool.js';
 import { serverProperties } from './handshake.js';
 import { defaultLimits, type Limits } from './limits.js';
+import { memoryAlarm, type MemoryUse, processMemory } from './memory-alarm.js';
 import type { Surroundings } from './surroundings.js';
-import { type MemoryUse, processMemory, Watermark } from './watermark.js';
-
-/** Certificates in PEM. TLS 1.2 at least. */
-export interface TlsOptions {
-  readonly cert: string | Buffer;
-  readonly key: string | Buffer;
-  /** Clients must show a certificate of this authority. */
-  readonly ca?: string | Buffer;
-}
 
 export interface ListenOptions {
   /** `127.0.0.1` unless told: the whole world is not let in by accident. */
@@ -29,6 +22,8 @@ export interface ListenOptions {
   readonly authenticate?: Authenticate;
   /** Measures memory; above its limit publishers are stopped. */
   readonly memory?: () => MemoryUse;
+  /** What else may run short, the disk for one; publishers go on when all of it is over. */
+  readonly alarms?: readonly Alarm[];
   /** Hears of faults of our own; nothing a client does is one. */
   readonly log?: (error: unknown) => void;
 }
@@ -36,7 +31,7 @@ export interface ListenOptions {
 /** The release of RabbitMQ that a broker behaves like, as clients are told. */
 const versionOf = (broker: Broker): string => (broker.profile === profiles['4'] ? '4.2.0' : '3.10.8');
 
-/** Milliseconds between looks at heartbeats, handshakes and memory. */
+/** Milliseconds between looks at heartbeats, handshakes and alarms. */
 const interval = 500;
 
 /** Milliseconds that clients have to hear that the listener closes. */
@@ -51,14 +46,14 @@ export async function listen(broker: Broker, options: ListenOptions = {}): Promi
 
 /** A port and the connections that came in through it. */
 export class Listener {
-  readonly #server: Server;
+  readonly #door: Door;
   readonly #surroundings: Surroundings;
   readonly #connections = new Set<ClientConnection>();
   readonly #timer: NodeJS.Timeout;
   #whenEmpty: (() => void) | undefined;
 
   /** See {@link listen}. */
-  constructor(broker: Broker, { tls, limits, authenticate, memory, log }: ListenOptions) {
+  constructor(broker: Broker, { tls, limits, authenticate, memory, alarms = [], log }: ListenOptions) {
     this.#surroundings = {
       broker,
       limits: { ...defaultLimits, ...limits },
@@ -66,26 +61,35 @@ export class Listener {
       properties: serverProperties(versionOf(broker)),
       pool: new BufferPool(),
       flusher: new Flusher(),
-      watermark: new Watermark(memory ?? processMemory()),
+      alarms: new Alarms([memoryAlarm(memory ?? processMemory()), ...alarms]),
       now: () => performance.now(),
       log: (error) => log?.(error),
       forget: (connection) => this.#forget(connection),
     };
-    const accept = (socket: Socket): void => this.#accept(socket);
-    this.#server =
-      tls === undefined
-        ? createServer({ noDelay: true, keepAlive: true }, accept)
-        : createTlsServer({ noDelay: true, keepAlive: true, ...secured(tls) }, accept);
-    if (tls !== undefined) this.#server.on('tlsClientError', (_, socket: Socket) => socket.destroy());
+    this.#door = new Door(tls, {
+      now: this.#surroundings.now,
+      isFull: () => this.#connections.size + this.#door.visitors >= this.#surroundings.limits.connections,
+      enter: (socket, since) => this.#accept(socket, since),
+    });
     this.#timer = setInterval(() => this.#tick(), interval).unref();
   }
 
   get host(): string {
-    return (this.#server.address() as AddressInfo).address;
+    return (this.#door.server.address() as AddressInfo).address;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return (this.#door.server.address() as AddressInfo).port;
+  }
+
+  /** Sockets that have not got through their TLS handshake. */
+  get visitors(): number {
+    return this.#door.visitors;
+  }
+
+  /** What is short, so that publishers wait. */
+  get raised(): readonly Alarm['resource'][] {
+    return this.#surroundings.alarms.raised;
   }
 
   get connections(): ReadonlySet<ClientConnection> {
@@ -93,11 +97,12 @@ export class Listener {
   }
 
   open(host: string, port: number): Promise<void> {
+    const { server } = this.#door;
     return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ host, port, backlog: 1024 }, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', (error) => this.#surroundings.log(error));
+      server.once('error', reject);
+      server.listen({ host, port, backlog: 1024 }, () => {
+        server.off('error', reject);
+        server.on('error', (error) => this.#surroundings.log(error));
         resolve();
       });
     });
@@ -105,7 +110,7 @@ export class Listener {
 
   /** Lets nobody in any more and tells all clients to go (320). @returns when they have gone, or had their time */
   async close(reason = "broker forced connection closure with reason 'shutdown'"): Promise<void> {
-    this.#server.close();
+    this.#door.close();
     const error = new AmqpError('CONNECTION_FORCED', reason);
     for (const connection of this.#connections) connection.force(error);
     if (this.#connections.size > 0) {
@@ -121,9 +126,8 @@ export class Listener {
     for (const { socket } of this.#connections) socket.destroy();
   }
 
-  #accept(socket: Socket): void {
-    if (this.#connections.size >= this.#surroundings.limits.connections) return void socket.destroy();
-    this.#connections.add(new ClientConnection(socket, this.#surroundings));
+  #accept(socket: Socket, since: number): void {
+    this.#connections.add(new ClientConnection(socket, this.#surroundings, since));
   }
 
   #forget(connection: ClientConnection): void {
@@ -132,19 +136,13 @@ export class Listener {
   }
 
   #tick(): void {
-    const { now, limits, watermark } = this.#surroundings;
+    const { now, limits, alarms } = this.#surroundings;
     const time = now();
-    if (watermark.look()) for (const connection of this.#connections) connection.unblock();
+    this.#door.hurry(limits.handshake);
+    if (alarms.look()) for (const connection of this.#connections) connection.unblock();
     for (const connection of this.#connections) {
       if (!connection.isShakingHands) connection.traffic.tick(time, connection.tuning.heartbeat);
-      else if (time - connection.connectedAt >= limits.handshake) connection.socket.destroy();
+      else if (time - connection.acceptedAt >= limits.handshake) connection.socket.destroy();
     }
   }
 }
-
-const secured = ({ cert, key, ca }: TlsOptions) => ({
-  cert,
-  key,
-  minVersion: 'TLSv1.2' as const,
-  ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }),
-});

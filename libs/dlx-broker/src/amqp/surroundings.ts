@@ -1,11 +1,11 @@
 import type { Broker } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
 import type { Authenticate } from '../users/index.js';
+import type { Alarms } from './alarms.js';
 import type { ClientConnection } from './connection.js';
 import type { Flusher } from './flusher.js';
 import type { BufferPool } from './frame/buffer-pool.js';
 import type { Limits } from './limits.js';
-import type { Watermark } from './watermark.js';
 
 /** What all connections of a listener share. */
 export interface Surroundings {
@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly properties: FieldTable;
   readonly pool: BufferPool;
   readonly flusher: Flusher;
-  readonly watermark: Watermark;
+  readonly alarms: Alarms;
   /** Milliseconds of a clock that never goes back. */
   now(): number;
   /** Something that must not happen did. */

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Traffic as Counted } from '../broker/index.js';
 import type { FrameWriter } from './frame/writer.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -31,6 +32,8 @@ export class Traffic {
   #heardAt: number;
   #sentAt: number;
   #timer: NodeJS.Timeout | undefined;
+  #received = 0;
+  #sent = 0;
 
   constructor(
     readonly socket: Socket,
@@ -42,13 +45,27 @@ export class Traffic {
     socket.on('drain', () => this.#relieve());
   }
 
+  /** What has crossed the socket: bytes, and reads and writes of it. */
+  get counted(): Counted {
+    const { bytesRead, bytesWritten, writableLength } = this.socket;
+    return {
+      recvOct: bytesRead,
+      recvCnt: this.#received,
+      sendOct: bytesWritten - writableLength,
+      sendCnt: this.#sent,
+      sendPend: writableLength + this.to.pending,
+    };
+  }
+
   heard(): void {
+    this.#received++;
     this.#heardAt = this.surroundings.now();
   }
 
   write(bytes: Uint8Array, done: (() => void) | undefined): void {
-    if (this.socket.writable) this.socket.write(bytes, done);
-    else done?.();
+    if (!this.socket.writable) return done?.();
+    this.#sent++;
+    this.socket.write(bytes, done);
   }
 
   flush(): void {

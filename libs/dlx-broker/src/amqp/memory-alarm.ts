@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import type { Alarm } from './alarms.js';
 
 /** Bytes in use, and how many there may be. */
 export interface MemoryUse {
@@ -22,17 +23,11 @@ export function processMemory(limit = totalmem() * shareOfMachine): () => Memory
   };
 }
 
-/** Tells when memory gets short, so that publishers can be stopped. */
-export class Watermark {
-  isLow = false;
-
-  constructor(readonly measure: () => MemoryUse) {}
-
-  /** @returns whether the shortage has just ended */
-  look(): boolean {
-    const wasLow = this.isLow;
-    const { used, limit } = this.measure();
-    this.isLow = used > limit;
-    return wasLow && !this.isLow;
-  }
-}
+/** Raised while more is in use than there may be. */
+export const memoryAlarm = (measure: () => MemoryUse): Alarm => ({
+  resource: 'memory',
+  isRaised: () => {
+    const { used, limit } = measure();
+    return used > limit;
+  },
+});

@@ -1,0 +1,76 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { ClientDetails, ClientState, TlsDetails, Traffic } from '../broker/index.js';
+import type { FieldTable } from '../message/index.js';
+import type { ClientConnection } from './connection.js';
+import { tlsDetailsOf } from './tls-details.js';
+
+/** What others may know of an open connection. Nearly all of it is looked up when somebody asks. */
+export class Details implements ClientDetails {
+  readonly protocol = 'AMQP 0-9-1';
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly peerHost: string;
+  readonly peerPort: number;
+  readonly connectedAt = Date.now();
+
+  constructor(readonly connection: ClientConnection) {
+    const { localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 } = this.#socket;
+    this.host = mapped(localAddress);
+    this.port = localPort;
+    this.peerHost = mapped(remoteAddress);
+    this.peerPort = remotePort;
+    this.name = `${bracketed(this.peerHost)}:${remotePort} -> ${bracketed(this.host)}:${localPort}`;
+  }
+
+  get authMechanism(): string {
+    return this.connection.client.mechanism;
+  }
+
+  get isTls(): boolean {
+    return this.#socket instanceof TLSSocket;
+  }
+
+  get tls(): TlsDetails | undefined {
+    const socket = this.#socket;
+    return socket instanceof TLSSocket ? tlsDetailsOf(socket) : undefined;
+  }
+
+  get channelMax(): number {
+    return this.connection.tuning.channels;
+  }
+
+  get frameMax(): number {
+    return this.connection.tuning.frameSize;
+  }
+
+  get timeout(): number {
+    return this.connection.tuning.heartbeat;
+  }
+
+  get properties(): FieldTable {
+    return this.connection.client.properties;
+  }
+
+  get userProvidedName(): string | undefined {
+    return this.connection.client.connectionName;
+  }
+
+  traffic(): Traffic {
+    return this.connection.traffic.counted;
+  }
+
+  state(): ClientState {
+    return this.connection.shownState;
+  }
+
+  get #socket(): Socket {
+    return this.connection.socket;
+  }
+}
+
+/** An IPv4 address in the clothes of an IPv6 one is shown as what it is. */
+const mapped = (address: string): string => (address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address);
+
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);

@@ -1,0 +1,95 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+
+/** Certificates in PEM. TLS 1.2 at least. */
+export interface TlsOptions {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+  /** Clients must show a certificate of this authority; without one nobody is asked for any. */
+  readonly ca?: string | Buffer;
+}
+
+/** Whom a door is for. */
+export interface House {
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  /** Whether there is no room for one more, also among those who are still at the door. */
+  isFull(): boolean;
+  /** A socket that may talk AMQP. @param since when the system accepted it, which with TLS was a while ago */
+  enter(socket: Socket, since: number): void;
+}
+
+interface Visitor {
+  readonly socket: Socket;
+  readonly since: number;
+}
+
+/** The port itself. With TLS it minds those who are not through with that yet: their time runs, and they count. */
+export class Door {
+  readonly server: Server;
+  /** Whose TLS handshake goes on, by the two ends of the socket. */
+  readonly #visitors = new Map<string, Visitor>();
+
+  constructor(
+    tls: TlsOptions | undefined,
+    readonly house: House,
+  ) {
+    const options = { noDelay: true, keepAlive: true };
+    if (tls === undefined) this.server = createServer(options, (socket) => this.#plain(socket));
+    else {
+      this.server = createTlsServer({ ...options, ...secured(tls) }, (socket) => this.#secured(socket));
+      this.server.on('connection', (socket: Socket) => this.#visited(socket));
+      this.server.on('tlsClientError', (_, socket: Socket) => socket.destroy());
+    }
+  }
+
+  /** How many sockets have not got through their TLS handshake. */
+  get visitors(): number {
+    return this.#visitors.size;
+  }
+
+  /** Ends those who take longer for their TLS handshake than so many milliseconds. */
+  hurry(limit: number): void {
+    const latest = this.house.now() - limit;
+    for (const { socket, since } of this.#visitors.values()) if (since <= latest) socket.destroy();
+  }
+
+  /** Nobody comes in any more, and who is at the door goes. */
+  close(): void {
+    this.server.close();
+    for (const { socket } of this.#visitors.values()) socket.destroy();
+  }
+
+  #plain(socket: Socket): void {
+    if (this.house.isFull()) socket.destroy();
+    else this.house.enter(socket, this.house.now());
+  }
+
+  #visited(socket: Socket): void {
+    if (this.house.isFull()) return void socket.destroy();
+    const ends = endsOf(socket);
+    const visitor = { socket, since: this.house.now() };
+    this.#visitors.set(ends, visitor);
+    socket.once('close', () => {
+      if (this.#visitors.get(ends) === visitor) this.#visitors.delete(ends);
+    });
+  }
+
+  #secured(socket: Socket): void {
+    const ends = endsOf(socket);
+    const since = this.#visitors.get(ends)?.since ?? this.house.now();
+    this.#visitors.delete(ends);
+    this.house.enter(socket, since);
+  }
+}
+
+/** No two sockets of a port have the same; the encrypted and the plain side of one do. */
+const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localAddress}`;
+
+const secured = ({ cert, key, ca }: TlsOptions) => ({
+  cert,
+  key,
+  minVersion: 'TLSv1.2' as const,
+  ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }),
+});
