@@ -81,14 +81,16 @@ class Door {
     if (!knownMethods.includes(method)) return this.answer(c, { status: 501 });
     if (!allow.includes(method)) return this.answer(c, { status: 405, headers: { allow: allow.join(', ') } });
     if (method === 'OPTIONS') return this.answer(c, { status: 200, headers: { allow: allow.join(', ') } });
+    const changes = method !== 'GET' && method !== 'HEAD';
     const handler = resource[method === 'HEAD' ? 'GET' : (method as 'GET')];
     if (handler === undefined) throw notFound();
     const peer = c.env?.incoming?.socket.remoteAddress ?? '127.0.0.1';
     const user = this.#login(headers.get('authorization'), peer);
-    checkAudience(user, resource.allows);
+    checkAudience(user, changes ? (resource.allowsChange ?? resource.allows) : resource.allows);
     const request = this.#request(c, resource, user, peer);
     const { vhost } = request.names;
-    if (vhost !== undefined && resource.anyVhost !== true) checkVhost(this.#management.broker, user, vhost);
+    if (vhost !== undefined && resource.anyVhost !== true) checkVhost(this.#management.broker, user, vhost, method);
+    if (changes && method !== 'DELETE' && !isAccepted(resource, headers)) return this.answer(c, { status: 415 });
     const answer = await handler(request, this.#management);
     return answer instanceof Response ? answer : this.answer(c, answer);
   }
@@ -107,9 +109,7 @@ class Door {
 
   refuse(c: ApiContext, error: unknown): Response {
     const problem = problemOf(error);
-    if (problem !== undefined) {
-      return this.answer(c, problem.reason === undefined ? { ...problem.answer, body: undefined } : problem.answer);
-    }
+    if (problem !== undefined) return this.answer(c, problem.answer);
     this.#host.log?.(error);
     return this.answer(c, { status: 500, body: { error: 'internal_error', reason: 'Internal Server Error' } });
   }
@@ -132,10 +132,12 @@ class Door {
   #request({ req }: ApiContext, resource: Resource, user: User, peer: string): ApiRequest {
     const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#bodyLimit);
     const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
+    const names = namesIn(`/api${resource.path}`, req.path);
     return {
       method: req.method,
       user,
-      names: namesIn(`/api${resource.path}`, req.path),
+      names,
+      name: (of) => names[of] ?? '',
       query: new URL(req.url).searchParams,
       headers: req.raw.headers,
       peer,
@@ -156,3 +158,8 @@ function allowOf(resource: Resource): readonly string[] {
 
 const tooMany = (wait: number): Problem =>
   new Problem(429, 'too_many_requests', 'Too many failed logins', { 'retry-after': String(Math.ceil(wait / 1000)) });
+
+function isAccepted({ accepts }: Resource, headers: Headers): boolean {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  return accepts === undefined || (type !== undefined && accepts.includes(type));
+}

@@ -27,8 +27,8 @@ export function checkAudience(user: User, audience: Audience): void {
 }
 
 /** @throws Problem 404 when there is no such virtual host, 401 when it is closed to the user */
-export function checkVhost(broker: Broker, user: User, vhost: string): void {
-  if (!broker.virtualHosts.has(vhost)) throw notFound();
+export function checkVhost(broker: Broker, user: User, vhost: string, method: string): void {
+  if (!broker.virtualHosts.has(vhost)) throw method === 'PUT' || method === 'POST' ? noVhost() : notFound();
   if (isOf('administrator', user) || broker.access.mayEnter(user.name, vhost)) return;
   throw notAuthorised('User not authorised to access virtual host');
 }
@@ -38,6 +38,8 @@ export function visibleVhosts(broker: Broker, user: User): readonly string[] {
   const all = [...broker.virtualHosts.keys()].sort();
   return isOf('monitor', user) ? all : all.filter((vhost) => broker.access.mayEnter(user.name, vhost));
 }
+
+export const noVhost = (): Problem => new Problem(404, 'not_found', 'vhost_not_found');
 
 const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
 

@@ -10,6 +10,8 @@ export interface ApiRequest {
   readonly user: User;
   /** The parts of the path that the resource names with a colon, decoded: `names.vhost`. */
   readonly names: Readonly<Record<string, string>>;
+  /** One of {@link names}. */
+  name(of: string): string;
   readonly query: URLSearchParams;
   readonly headers: Headers;
   /** The address of the client. */
@@ -38,6 +40,10 @@ export interface Resource {
   /** `/queues/:vhost/:name`. What is called `:vhost` has to exist and to be open to the user, unless told otherwise. */
   readonly path: string;
   readonly allows: Audience;
+  /** Who may PUT, POST and DELETE, if not the same. */
+  readonly allowsChange?: Audience;
+  /** Types that a body may have; any unless told, as in RabbitMQ. */
+  readonly accepts?: readonly string[];
   /** The virtual host may be missing or closed to the user: for administrators' own resources. */
   readonly anyVhost?: true;
   /** HEAD comes with it. */

@@ -1,26 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { house } from '../testing/house.js';
-import { hashPassword, isLoopback, usersOf, verifyPassword } from './authenticate.js';
-
-describe('a password', () => {
-  it('is kept salted, as RabbitMQ keeps it', () => {
-    // The example of RabbitMQ's own guide to passwords.
-    const salt = Buffer.from('908DC60A', 'hex');
-    expect(hashPassword('test12', salt)).toBe('kI3GCqW5JLMJa4iX1lo7X4D6XbYqlLgxIs30+P6tENUV2POR');
-    expect(hashPassword('secret')).not.toBe(hashPassword('secret'));
-  });
-
-  it('fits its own hash and no other', () => {
-    const hash = hashPassword('secret');
-    expect(verifyPassword('secret', hash)).toBe(true);
-    for (const wrong of ['', 'Secret', 'secret ', hash]) expect(verifyPassword(wrong, hash)).toBe(false);
-    for (const odd of ['', 'AAAA', 'no base64!']) expect(verifyPassword('secret', odd)).toBe(false);
-  });
-
-  it('is nobody’s when it is empty', () => {
-    expect(verifyPassword('', hashPassword(''))).toBe(false);
-  });
-});
+import { isLoopback, usersOf } from './authenticate.js';
+import { hashPassword } from './password.js';
 
 describe('a login', () => {
   const { broker } = house();

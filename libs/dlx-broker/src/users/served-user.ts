@@ -1,5 +1,5 @@
 import type { Broker, Permissions } from '../broker/index.js';
-import { hashPassword } from './authenticate.js';
+import { hashPassword } from './password.js';
 
 /** Somebody who may log in. */
 export interface ServedUser {

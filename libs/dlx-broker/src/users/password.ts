@@ -1,0 +1,48 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** RabbitMQ's names of what passwords are hashed with, and ours of the same. */
+const algorithms: ReadonlyMap<string, string> = new Map([
+  ['rabbit_password_hashing_sha256', 'sha256'],
+  ['rabbit_password_hashing_sha512', 'sha512'],
+  ['rabbit_password_hashing_md5', 'md5'],
+]);
+export const defaultHashing = 'rabbit_password_hashing_sha256';
+
+/** A kept password, as definitions carry it. */
+export interface HashedPassword {
+  /** Base64 of four bytes of salt and the digest of salt and password. */
+  readonly hash: string;
+  /** RabbitMQ's name; with one that is not known here nobody can log in. */
+  readonly algorithm: string;
+}
+
+const saltSize = 4;
+
+/** A salted hash as RabbitMQ keeps it: base64 of four bytes of salt and the SHA-256 of salt and password. */
+export function hashPassword(password: string, salt: Uint8Array = randomBytes(saltSize)): string {
+  return digestOf(password, salt, 'sha256').toString('base64');
+}
+
+const digestOf = (password: string, salt: Uint8Array, algorithm: string): Buffer =>
+  Buffer.concat([salt, createHash(algorithm).update(salt).update(password).digest()]);
+
+/** Compares in constant time. An empty password is nobody's (rule of RabbitMQ's own login). @param kept see {@link keep} */
+export function verifyPassword(password: string, kept: string): boolean {
+  const { hash, algorithm } = kept === '' ? { hash: '', algorithm: defaultHashing } : keptPassword(kept);
+  const known = Buffer.from(hash, 'base64');
+  const claimed = digestOf(password, known.subarray(0, saltSize), algorithms.get(algorithm) ?? 'sha256');
+  const matches = known.length === claimed.length && timingSafeEqual(known, claimed);
+  return matches && password !== '' && algorithms.has(algorithm);
+}
+
+/** One text for the core to keep: the bare hash, with the algorithm in front where it is not the usual one. */
+export const keep = ({ hash, algorithm }: HashedPassword): string =>
+  algorithm === defaultHashing ? hash : `${algorithm}:${hash}`;
+
+/** What {@link keep} was given. A colon is no letter of base64. */
+export function keptPassword(kept: string): HashedPassword {
+  const colon = kept.lastIndexOf(':');
+  return colon < 0
+    ? { hash: kept, algorithm: defaultHashing }
+    : { hash: kept.slice(colon + 1), algorithm: kept.slice(0, colon) };
+}
