@@ -203,7 +203,7 @@ describe('@Retry', () => {
     class Strict {
       calls = 0;
       @Consume('work')
-      @Retry({ attempts: 5, backoff: { type: 'fixed', delay: '1h' }, parkingLot: 'invalid' }, { except: [Invalid] })
+      @Retry({ attempts: 5, backoff: '1h', parkingLot: 'invalid', neverRetry: Invalid })
       work(): never {
         this.calls++;
         throw new Invalid('never');

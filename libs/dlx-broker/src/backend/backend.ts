@@ -1,3 +1,4 @@
+import type { Clock } from '../broker/index.js';
 import type { FieldTable, Message, Properties } from '../message/index.js';
 import type { Topology } from '../topology/index.js';
 
@@ -71,6 +72,8 @@ export interface QueueStatus {
 export interface Backend {
   /** True when `reject(headers)` adds its headers to the dead letter. AMQP's reject cannot (an extension of ours). */
   readonly rejectsWithHeaders: boolean;
+  /** Its time: the host's, or in tests one that they move. */
+  readonly clock: Clock;
   /** Idempotent. */
   connect(): Promise<void>;
   /**

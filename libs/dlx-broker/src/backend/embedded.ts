@@ -1,4 +1,11 @@
-import { type Broker, type Channel, type ChannelOutbox, type Connection, Outcome } from '../broker/index.js';
+import {
+  type Broker,
+  type Channel,
+  type ChannelOutbox,
+  type Clock,
+  type Connection,
+  Outcome,
+} from '../broker/index.js';
 import type { Message } from '../message/index.js';
 import type { Topology } from '../topology/index.js';
 import type {
@@ -41,6 +48,10 @@ export class EmbeddedBackend implements Backend {
     options: EmbeddedOptions = {},
   ) {
     this.#options = options;
+  }
+
+  get clock(): Clock {
+    return this.broker.clock;
   }
 
   /** Deliveries in consumers' hands. */

@@ -5,3 +5,4 @@ export * from './host.js';
 export { policyPatterns } from './patterns.js';
 export * from './republish.js';
 export * from './retry-headers.js';
+export { WaitRooms } from './wait-rooms.js';

@@ -2,8 +2,9 @@ import type { FieldTable, Message, Properties } from '../message/index.js';
 import { waitQueueName } from '../topology/index.js';
 import type { RetryPlan } from '../topology/index.js';
 import type { BackendDelivery, Done, Publication } from './backend.js';
-import { attemptOf, headersForRedrive, headersForRetry, originOf } from './retry-headers.js';
+import { attemptOf, failingSince, headersForRedrive, headersForRetry, originOf } from './retry-headers.js';
 import type { Address } from './retry-headers.js';
+import type { WaitRooms } from './wait-rooms.js';
 
 /*
  * Everything here takes the place of a delivery by `replaceBy`: it is acked when, and only when, the broker took
@@ -18,10 +19,13 @@ export interface Failure {
   readonly headers: FieldTable;
 }
 
+/** Why a message was parked: its attempts or its time are used up, its error is not worth another attempt, or somebody said so. */
+export type ParkedFor = 'attempts' | 'deadline' | 'error' | 'asked';
+
 /** What became of a failed delivery; `attempt` is the one that failed. */
 export type RetryOutcome =
   | { readonly kind: 'retried'; readonly delay: number; readonly attempt: number }
-  | { readonly kind: 'parked'; readonly queue: string; readonly attempt: number };
+  | { readonly kind: 'parked'; readonly queue: string; readonly attempt: number; readonly why: ParkedFor };
 
 /** The message knows no origin: it was never dead-lettered nor republished by us. */
 export class UnknownOriginError extends Error {
@@ -33,19 +37,34 @@ export class UnknownOriginError extends Error {
 }
 
 /**
- * Sends a failed delivery through a wait queue back to its work queue, or, after the last attempt, to the parking lot.
+ * Sends a failed delivery through a wait queue back to its work queue, or parks it: when its attempts are used up, when
+ * its error is not worth another one, or when the next would begin too late.
  * @param plan whose topology was declared
  * @returns what was begun; `done` tells whether it succeeded
+ * @throws DlxConfigurationError when the backoff is a function and answers no duration; nothing has happened then
  */
-export function retryOrPark(delivery: BackendDelivery, plan: RetryPlan, failure: Failure, done?: Done): RetryOutcome {
+export function retryOrPark(
+  delivery: BackendDelivery,
+  plan: RetryPlan,
+  failure: Failure,
+  rooms: WaitRooms,
+  done?: Done,
+): RetryOutcome {
   const attempt = attemptOf(delivery.message, plan.queue);
-  const { headers } = failure;
-  if (attempt >= plan.attempts) {
-    park(delivery, plan.parkingLot, { queue: plan.queue, attempt, headers }, done);
-    return { kind: 'parked', queue: plan.parkingLot, attempt };
+  const { error, headers } = failure;
+  const parked = (why: ParkedFor): RetryOutcome => {
+    park(delivery, plan.parkingLot, rooms, { queue: plan.queue, attempt, headers }, done);
+    return { kind: 'parked', queue: plan.parkingLot, attempt, why };
+  };
+  if (!plan.retries(error)) return parked('error');
+  if (attempt >= plan.attempts) return parked('attempts');
+  const wanted = plan.delayBefore(attempt + 1, error);
+  const delay = wanted === 0 ? 0 : rooms.nearest(wanted);
+  const now = rooms.now();
+  if (plan.deadline !== undefined && now + delay > (failingSince(delivery.message) ?? now) + plan.deadline) {
+    return parked('deadline');
   }
-  const delay = plan.delayBefore(attempt + 1);
-  retryIn(delivery, delay, { queue: plan.queue, attempt: attempt + 1, headers }, done);
+  retryIn(delivery, delay, rooms, { queue: plan.queue, attempt: attempt + 1, headers }, done);
   return { kind: 'retried', delay, attempt };
 }
 
@@ -60,24 +79,57 @@ export interface RepublishOptions {
 }
 
 /**
- * Sends a delivery to a work queue, there after a delay.
- * @param delay whole milliseconds; the wait queue of that delay must have been declared (`waitQueues([delay])`)
+ * Sends a delivery to a work queue, there after a delay. The wait queue of that delay is declared if need be.
+ * @param delay whole milliseconds; 0 is at once, behind what waits in the queue
  */
-export function retryIn(delivery: BackendDelivery, delay: number, options: RepublishOptions = {}, done?: Done): void {
+export function retryIn(
+  delivery: BackendDelivery,
+  delay: number,
+  rooms: WaitRooms,
+  options: RepublishOptions = {},
+  done?: Done,
+): void {
   const { message } = delivery;
   const { queue = delivery.queue, headers } = options;
   const { attempt = attemptsMade(delivery, queue) + 1 } = options;
-  const address = { exchange: waitQueueName(delay), routingKey: queue };
-  delivery.replaceBy(republication(message, address, headersForRetry(message, queue, attempt, false, headers)), done);
+  const exchange = delay === 0 ? '' : waitQueueName(delay, rooms.type);
+  const progress = { queue, attempt, now: rooms.now(), isParked: false };
+  const successor = republication(
+    message,
+    { exchange, routingKey: queue },
+    headersForRetry(message, progress, headers),
+  );
+  const finished: Done = (failure) => {
+    if (failure !== undefined) rooms.forget(delay);
+    done?.(failure);
+  };
+  once(delay === 0 ? undefined : rooms.wait(delay), () => delivery.replaceBy(successor, finished), finished);
 }
 
-/** Moves a delivery to a queue where it stays until somebody takes it, with all that is known about its failures. */
-export function park(delivery: BackendDelivery, parkingLot: string, options: RepublishOptions = {}, done?: Done): void {
+/**
+ * Moves a delivery to a queue where it stays until somebody takes it, with all that is known about its failures. The
+ * queue is declared if it does not exist.
+ */
+export function park(
+  delivery: BackendDelivery,
+  parkingLot: string,
+  rooms: WaitRooms,
+  options: RepublishOptions = {},
+  done?: Done,
+): void {
   const { message } = delivery;
   const { queue = delivery.queue, headers } = options;
   const { attempt = attemptsMade(delivery, queue) } = options;
   const address = { exchange: '', routingKey: parkingLot };
-  delivery.replaceBy(republication(message, address, headersForRetry(message, queue, attempt, true, headers)), done);
+  const progress = { queue, attempt, now: rooms.now(), isParked: true };
+  const successor = republication(message, address, headersForRetry(message, progress, headers));
+  once(rooms.lot(parkingLot), () => delivery.replaceBy(successor, done), done);
+}
+
+/** In the same call stack where nothing has to be declared first. */
+function once(ready: Promise<void> | undefined, then: () => void, failed: Done | undefined): void {
+  if (ready === undefined) then();
+  else ready.then(then).catch((error: unknown) => failed?.(error as Error));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { bool, deathsOf, firstDeathOf, int32, longstr, stripDeaths } from '../message/index.js';
+import { bool, deathsOf, firstDeathOf, int32, int64, longstr, stripDeaths } from '../message/index.js';
 import type { Field, FieldTable, Message, DeathEntry } from '../message/index.js';
 
 /** The headers a republished message carries, for the broker's own do not survive republishing (rule W3). */
@@ -10,6 +10,8 @@ export const retryHeaders = {
   /** Where the message was published at first: the exchange and the routing key. */
   firstExchange: 'dlx-first-exchange',
   firstRoutingKey: 'dlx-first-routing-key',
+  /** When it failed for the first time: milliseconds since 1970. */
+  since: 'dlx-failing-since',
   /** True on a parked message. */
   parked: 'dlx-parked',
   /** How often somebody sent it back to its origin. */
@@ -71,20 +73,35 @@ export function workQueueOf(message: Message): string | undefined {
   return text(headers, retryHeaders.queue) ?? oldestDeath(headers)?.queue;
 }
 
+/** When it failed for the first time since it was published or redriven, in milliseconds since 1970. */
+export function failingSince(message: Message): number | undefined {
+  const value = message.properties.headers?.get(retryHeaders.since)?.value;
+  const time = typeof value === 'bigint' ? Number(value) : value;
+  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? time : undefined;
+}
+
 /** How often the message was sent back to its origin: a high number is a message that will never succeed. */
 export const redrivesOf = (message: Message): number => natural(message.properties.headers, retryHeaders.redrives) ?? 0;
+
+/** How far a message has come that failed. */
+export interface RetryProgress {
+  /** The work queue it belongs to. */
+  readonly queue: string;
+  /** The attempt it will be; when parked, the last one made. */
+  readonly attempt: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly isParked: boolean;
+}
 
 /**
  * The headers of a message that will be tried again or is parked. Gone are the deaths, with which the message could be
  * dropped as a cycle (rules H9, I6), and CC, which would be further queues to return to (rule G2).
- * @param attempt the attempt it will be; when parked, the last one made
  * @param added what describes the failure
  */
 export function headersForRetry(
   message: Message,
-  queue: string,
-  attempt: number,
-  parked: boolean,
+  { queue, attempt, now, isParked }: RetryProgress,
   added: FieldTable | undefined,
 ): FieldTable {
   const { exchange, routingKey } = addressOf(message);
@@ -94,7 +111,8 @@ export function headersForRetry(
   headers.set(retryHeaders.queue, longstr(queue));
   headers.set(retryHeaders.firstExchange, longstr(exchange));
   headers.set(retryHeaders.firstRoutingKey, longstr(routingKey));
-  if (parked) headers.set(retryHeaders.parked, bool(true));
+  headers.set(retryHeaders.since, int64(failingSince(message) ?? now));
+  if (isParked) headers.set(retryHeaders.parked, bool(true));
   else headers.delete(retryHeaders.parked);
   return headers;
 }

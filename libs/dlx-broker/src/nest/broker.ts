@@ -1,10 +1,12 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { Backend } from '../backend/index.js';
+import type { Observable } from 'rxjs';
+import type { Backend, WaitRooms } from '../backend/index.js';
 import type { DlxClient } from './client.js';
 import { describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler } from './handler.js';
 import type { Connected, ResolvedOptions, SocketAddress } from './options.js';
+import type { OutcomeEvent } from './outcome-events.js';
 import { planHandlers, type Plan } from './plan.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { DlxServer } from './server.js';
@@ -34,9 +36,10 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     private readonly server: DlxServer,
     private readonly source: HandlerSource,
     private readonly client: DlxClient,
+    private readonly rooms: WaitRooms,
   ) {
     this.#logger = new Logger(`DlxBroker ${options.name}`);
-    this.#settlement = new Settlement(connected.backend, options, this.#logger);
+    this.#settlement = new Settlement(connected.backend, rooms, options, this.#logger);
     server.attach({ backend: connected.backend, listen: () => this.#listen(), drain: () => this.#drainServer() });
   }
 
@@ -51,6 +54,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** What the handlers of this broker did so far. */
   get counts(): Readonly<HandlerCounts> {
     return { ...this.#settlement.counts };
+  }
+
+  /** What becomes of messages, as it happens. Hot: nothing is kept for those who come later. It ends with the application. */
+  get events(): Observable<OutcomeEvent> {
+    return this.#settlement.events.stream;
   }
 
   /** What is, or will be, declared for the handlers known by now. Nothing is declared by asking. */
@@ -90,6 +98,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.drain();
     this.client.close();
     await this.connected.close();
+    this.#settlement.events.end();
   }
 
   /** Takes no more messages, waits for the handlers at work (option `drainTimeout`), gives the rest back. Idempotent. */
@@ -122,6 +131,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   async #declare(plan: Plan): Promise<void> {
     if (this.options.declare) await this.backend.declare(plan.topology);
+    const lots = plan.consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.parkingLot ?? []));
+    this.rooms.declared(plan.delays, lots);
     this.#warn(plan.topology);
   }
 

@@ -1,8 +1,8 @@
 import { BaseRpcContext } from '@nestjs/microservices';
-import { addressOf, attemptOf, type BackendDelivery } from '../backend/index.js';
+import { addressOf, attemptOf, failingSince, type BackendDelivery } from '../backend/index.js';
 import type { Message, Properties } from '../message/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
-import { plainTableOf, type Plain } from '../topology/index.js';
+import { plainTableOf, type Plain, type RetryPlan } from '../topology/index.js';
 import { dlxHeaders } from './headers.js';
 
 /**
@@ -13,6 +13,13 @@ export function patternOf(message: Message, queue: string): string {
   return message.exchange === '' && message.routingKey === queue ? addressOf(message).routingKey : message.routingKey;
 }
 
+/** The failure before this attempt. */
+export interface LastError {
+  /** The class of the error. */
+  readonly name: string;
+  readonly message: string;
+}
+
 /** What a handler may know about its message, by `@Ctx()`. Everything is worked out when it is asked for. */
 export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #headers: Readonly<Record<string, Plain>> | undefined;
@@ -20,6 +27,9 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #failed = false;
   #failure: unknown;
   #hooked = false;
+  #retry: RetryPlan | undefined;
+  #abort: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
 
   constructor(delivery: BackendDelivery) {
     super([delivery]);
@@ -57,6 +67,37 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return attemptOf(this.message, this.queue);
   }
 
+  /** How many attempts its retry policy allows; undefined without one. */
+  get attempts(): number | undefined {
+    return this.#retry?.attempts;
+  }
+
+  /** Whether a failure now would be the end: there is no policy, or this is its last attempt. */
+  get isLastAttempt(): boolean {
+    return this.#retry === undefined || this.attempt >= this.#retry.attempts;
+  }
+
+  /** What the attempt before this one failed with, as it was written on the message. */
+  get lastError(): LastError | undefined {
+    const [name, message] = [dlxHeaders.errorClass, dlxHeaders.errorMessage].map((header) => this.headers[header]);
+    return typeof name === 'string' ? { name, message: typeof message === 'string' ? message : '' } : undefined;
+  }
+
+  /** When it failed for the first time. */
+  get failingSince(): Date | undefined {
+    const time = failingSince(this.message);
+    return time === undefined ? undefined : new Date(time);
+  }
+
+  /** Aborted when the attempt took longer than its policy's `timeout`, with a {@link HandlerTimeoutError}. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#aborted !== undefined) this.#abort.abort(this.#aborted.reason);
+    }
+    return this.#abort.signal;
+  }
+
   /** The routing key it was published with. */
   getPattern(): string {
     return patternOf(this.message, this.queue);
@@ -81,6 +122,17 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   /** Back to its place in the queue; without a delay it comes again at once. */
   requeue(): void {
     this.args[0].requeue();
+  }
+
+  /** @internal */
+  plan(retry: RetryPlan | undefined): void {
+    this.#retry = retry;
+  }
+
+  /** @internal */
+  abort(reason: unknown): void {
+    this.#aborted = { reason };
+    this.#abort?.abort(reason);
   }
 
   /** @internal The pre-request hook was here. */

@@ -7,7 +7,7 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
-import type { Backend } from '../backend/index.js';
+import { WaitRooms, type Backend } from '../backend/index.js';
 import type { Broker, ProfileName } from '../broker/index.js';
 import { connect, type ListenAt } from './connect.js';
 import { DeadLetters } from '../streams/index.js';
@@ -96,6 +96,7 @@ function coreModule(
   const connected = getDlxConnectedToken(name);
   const given = optionsToken(name);
   const deadLetters = getDeadLettersToken(name);
+  const waitRooms = `DlxWaitRooms:${name}`;
   const providers: Provider[] = [
     options,
     { provide: connected, inject: [given], useFactory: connect },
@@ -109,19 +110,26 @@ function coreModule(
       },
     },
     {
-      provide: deadLetters,
+      provide: waitRooms,
       inject: [given, connected],
-      useFactory: ({ waitQueueType = 'classic' }: DlxBrokerOptions, { backend }: Connected) =>
-        new DeadLetters(backend, { waitQueueType }),
+      useFactory: ({ waitQueueType }: DlxBrokerOptions, { backend }: Connected) =>
+        new WaitRooms(backend, waitQueueType),
+    },
+    {
+      provide: deadLetters,
+      inject: [given, connected, waitRooms],
+      useFactory: (_: DlxBrokerOptions, { backend }: Connected, rooms: WaitRooms) =>
+        new DeadLetters(backend, { rooms }),
     },
     {
       provide: broker,
-      inject: [given, connected, server, client, ModulesContainer, ApplicationConfig, ModuleRef],
+      inject: [given, connected, server, client, waitRooms, ModulesContainer, ApplicationConfig, ModuleRef],
       useFactory: (
         options: DlxBrokerOptions,
         connected: Connected,
         server: DlxServer,
         client: DlxClient,
+        rooms: WaitRooms,
         modules: ModulesContainer,
         config: ApplicationConfig,
         moduleRef: ModuleRef,
@@ -132,7 +140,7 @@ function coreModule(
         const source = new HandlerSource(name, modules, config, (request, contextId) =>
           moduleRef.registerRequestByContextId(request, contextId),
         );
-        return new DlxBroker(resolveOptions(options, name), connected, server, source, client);
+        return new DlxBroker(resolveOptions(options, name), connected, server, source, client, rooms);
       },
     },
   ];

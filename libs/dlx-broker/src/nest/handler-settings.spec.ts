@@ -94,7 +94,10 @@ describe('bad input names decorator, handler and value:', () => {
     [Queue({ durable: wrong('yes') }), "durable of @Queue on OrdersController.created: 'yes' is not a boolean"],
     [Bind(''), "@Bind on OrdersController.created: '' is the default exchange"],
     [Bind('x', wrong(5)), 'routingKey of @Bind on OrdersController.created: 5 is not a text'],
-    [Retry(wrong('3')), "policy of @Retry on OrdersController.created: '3' is not a object"],
+    [
+      Retry(wrong('3')),
+      "@Retry on OrdersController.created: '3' is no policy: write { attempts: 5 }, or false for none",
+    ],
     [Consume({ queue: wrong(5) }), 'queue of @Consume on OrdersController.created: 5 is not a string'],
   ])('%#', (decorator, text) => {
     expect(() => settingsOf(decorator)).toThrow(DlxConfigurationError);

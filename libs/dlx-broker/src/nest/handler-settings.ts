@@ -12,7 +12,6 @@ import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';
 import type { ExchangeOptions } from './decorators/exchange.js';
 import type { QueueOptions } from './decorators/queue.js';
-import type { RetryOptions } from './decorators/retry.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
 
 export interface NamedExchange extends ExchangeOptions {
@@ -34,12 +33,9 @@ export interface HandlerSettings {
   readonly consume: ConsumeOptions | undefined;
   readonly prefetch: number | undefined;
   readonly priority: number | undefined;
-  readonly retry: RetryPolicy | undefined;
-  /** Failures that are parked at once. */
-  readonly notRetried: readonly ErrorClass[];
+  /** False: none, whatever the module says. */
+  readonly retry: RetryPolicy | false | undefined;
 }
-
-export type ErrorClass = NonNullable<RetryOptions['except']>[number];
 
 /** The options of the decorators that are not rows of the table. */
 const freeOptions: Readonly<Record<string, readonly string[]>> = {
@@ -48,7 +44,7 @@ const freeOptions: Readonly<Record<string, readonly string[]>> = {
   Bind: ['exchange', 'routingKey', 'arguments'],
   Consume: ['queue', 'exchange', 'routingKey', 'broker'],
   QueueArguments: ['arguments'],
-  Retry: ['policy', 'except'],
+  Retry: ['policy'],
 };
 
 /**
@@ -80,11 +76,7 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     consume: single(contributions, 'Consume', handler) as ConsumeOptions | undefined,
     prefetch: consumer.get('prefetch')?.value as number | undefined,
     priority: consumer.get('priority')?.value as number | undefined,
-    retry: single(contributions, 'Retry', handler)?.['policy'] as RetryPolicy | undefined,
-    notRetried: errorClasses(
-      single(contributions, 'Retry', handler)?.['except'] ?? [],
-      `except of @Retry on ${handler}`,
-    ),
+    retry: readRetry(single(contributions, 'Retry', handler)?.['policy'], `@Retry on ${handler}`),
   };
 }
 
@@ -124,7 +116,6 @@ const optionTypes: Readonly<Record<string, 'string' | 'boolean' | 'object'>> = {
   internal: 'boolean',
   declare: 'boolean',
   arguments: 'object',
-  policy: 'object',
 };
 
 const all = (contributions: readonly Contribution[], decorator: string): readonly Contribution['settings'][] =>
@@ -141,12 +132,10 @@ function single(
   return found[0];
 }
 
-function errorClasses(value: unknown, origin: string): readonly ErrorClass[] {
-  if (!Array.isArray(value)) throw refused(value, origin, 'is not a list of classes');
-  for (const one of value as readonly unknown[]) {
-    if (typeof one !== 'function') throw refused(one, origin, 'is not a class of errors');
-  }
-  return value as readonly ErrorClass[];
+function readRetry(policy: unknown, origin: string): RetryPolicy | false | undefined {
+  if (policy === undefined || policy === false) return policy;
+  if (typeof policy === 'object' && policy !== null) return policy as RetryPolicy;
+  throw refused(policy, origin, 'is no policy: write { attempts: 5 }, or false for none');
 }
 
 function checkedExchange(settings: Contribution['settings'], origin: string): NamedExchange {

@@ -1,5 +1,11 @@
 import type { Backend } from '../backend/index.js';
-import { DlxConfigurationError, parseDuration, type Topology, type WaitQueueType } from '../topology/index.js';
+import {
+  DlxConfigurationError,
+  parseDuration,
+  type RetryPolicy,
+  type Topology,
+  type WaitQueueType,
+} from '../topology/index.js';
 import { refused, whole } from './decorators/accepts.js';
 import type { NamedExchange } from './handler-settings.js';
 
@@ -17,6 +23,12 @@ export interface TransportOptions {
   readonly drainTimeout?: number | string;
   /** What a rejected message tells about its failure. */
   readonly errorHeaders?: boolean | ErrorHeaderOptions;
+  /** What `@Retry` says, for every handler that has none. Default: no retries. */
+  readonly retry?: RetryPolicy;
+  /** The same for the handlers of a queue, by its name; false for none. */
+  readonly queueRetry?: Readonly<Record<string, RetryPolicy | false>>;
+  /** Draws the jitter of retries: 0 up to but not including 1. Default `Math.random`; a test may lend one of its own. */
+  readonly random?: () => number;
   /** The queues behind `@Retry`. Default `classic`. */
   readonly waitQueueType?: WaitQueueType;
   /** Declared together with what the handlers need. */
@@ -40,6 +52,9 @@ export interface ResolvedOptions {
   readonly prefetch: number;
   readonly drainTimeout: number;
   readonly errorHeaders: Required<ErrorHeaderOptions> | undefined;
+  readonly retry: RetryPolicy | undefined;
+  readonly queueRetry: Readonly<Record<string, RetryPolicy | false | undefined>>;
+  readonly random: () => number;
   readonly waitQueueType: WaitQueueType;
   readonly topology: Partial<Topology>;
   readonly declare: boolean;
@@ -76,6 +91,9 @@ const known: readonly string[] = [
   'prefetch',
   'drainTimeout',
   'errorHeaders',
+  'retry',
+  'queueRetry',
+  'random',
   'waitQueueType',
   'topology',
   'declare',
@@ -96,6 +114,9 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     prefetch,
     drainTimeout: parseDuration(options.drainTimeout ?? '10s', origin('drainTimeout')),
     errorHeaders: errorHeaders(options.errorHeaders ?? true, origin('errorHeaders')),
+    retry: options.retry,
+    queueRetry: options.queueRetry ?? {},
+    random: options.random ?? Math.random,
     waitQueueType: options.waitQueueType ?? 'classic',
     topology: options.topology ?? {},
     declare: options.declare ?? true,

@@ -2,16 +2,19 @@ import {
   DlxConfigurationError,
   collectTopology,
   isPredeclared,
+  mostWaitQueues,
   fieldTableOf,
   planRetry,
   type BindingDeclaration,
   type ExchangeDeclaration,
   type MentionedExchange,
   type QueueDeclaration,
+  type RetryPlan,
   type Topology,
 } from '../topology/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import { routingKeysOf, type NamedExchange } from './handler-settings.js';
+import { hopeless } from './hopeless.js';
 import type { ResolvedOptions } from './options.js';
 
 /** One consumer per queue, and who handles what it delivers. */
@@ -25,6 +28,8 @@ export interface ConsumerPlan {
 export interface Plan {
   readonly topology: Topology;
   readonly consumers: readonly ConsumerPlan[];
+  /** Of the wait queues in the topology. */
+  readonly delays: readonly number[];
 }
 
 /**
@@ -39,22 +44,41 @@ export function planHandlers(handlers: readonly Handler[], options: ResolvedOpti
   const consumers = new Map<string, PlannedHandler[]>();
   for (const handler of handlers) {
     const queue = queueOf(handler);
-    const retry =
-      handler.settings.retry &&
-      planRetry(handler.settings.retry, {
-        queue,
-        origin: `@Retry on ${handler.origin}`,
-        waitQueueType: options.waitQueueType,
-      });
+    const retry = retryOf(handler, queue, options);
     parts.push(declarations(handler, queue, options, mentioned, foreign), retry?.topology ?? {});
     const sharing = consumers.get(queue);
     if (sharing === undefined) consumers.set(queue, [{ handler, queue, retry }]);
     else sharing.push({ handler, queue, retry });
   }
+  const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options));
   return {
     topology: collectTopology({ parts, mentioned, foreign }),
-    consumers: [...consumers].map(([queue, planned]) => consumerOf(queue, planned, options)),
+    consumers: planned,
+    delays: delaysOf(planned),
   };
+}
+
+/** What the handler says of retries, or else the module for its queue, or for all. */
+function retryOf({ settings, origin }: Handler, queue: string, options: ResolvedOptions): RetryPlan | undefined {
+  const { retry, queueRetry, waitQueueType, random } = options;
+  const said = [
+    [settings.retry, `@Retry on ${origin}`],
+    [queueRetry[queue], `option 'queueRetry' of DlxBrokerModule for '${queue}'`],
+    [retry, `option 'retry' of DlxBrokerModule (${origin})`],
+  ] as const;
+  const [policy, by] = said.find(([policy]) => policy !== undefined) ?? [];
+  if (policy === undefined || policy === false) return undefined;
+  return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: hopeless });
+}
+
+/** @throws DlxConfigurationError when all policies together need too many queues */
+function delaysOf(consumers: readonly ConsumerPlan[]): readonly number[] {
+  const delays = new Set(consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.delays ?? [])));
+  if (delays.size <= mostWaitQueues) return [...delays];
+  throw new DlxConfigurationError(
+    `the retry policies of this application need ${delays.size} different delays, each a queue of its own, and ` +
+      `${mostWaitQueues} is the most in one broker; use the same delays, or jitter: 'equal', whose waits are rounded to few`,
+  );
 }
 
 /** Class and method, unless it has a name: then other handlers may share it. */

@@ -9,6 +9,7 @@ import type { ConsumerPlan } from './plan.js';
 import { Replies } from './replies.js';
 import { runHandler, type Outcome } from './run.js';
 import type { Settlement } from './settlement.js';
+import { HandlerTimeoutError, timeLimit } from './time-limit.js';
 
 /** Runs something between the hooks that tracing tools set on a transport. */
 export type Processing = (context: DlxContext, run: (end: () => void) => void) => void;
@@ -123,11 +124,16 @@ export class QueueConsumer {
   #handle(delivery: BackendDelivery, context: DlxContext, planned: PlannedHandler): void {
     const data = payloadOf(delivery);
     const replies = this.#repliesFor(delivery, planned.handler);
+    if (this.settlement.events.observed) this.#delivered(delivery, context, planned);
     this.#atWork++;
     this.#run(planned, data, context, replies, (outcome) => {
       this.settlement.settle(outcome, delivery, context, planned, replies);
       this.#done();
     });
+  }
+
+  #delivered(delivery: BackendDelivery, { attempt }: DlxContext, { handler }: PlannedHandler): void {
+    this.settlement.events.tell('delivered', delivery, { handler: handler.origin, attempt });
   }
 
   /** Whatever goes wrong in here, the promise of a handler must not reject unseen: that would end the process. */
@@ -139,18 +145,34 @@ export class QueueConsumer {
     end: (outcome: Outcome) => void,
   ): void {
     let ended = false;
-    this.processing(context, (processed) =>
-      runHandler(planned, data, context, replies, (outcome) => {
-        if (ended) return; // a stream that is not of rxjs may end twice
+    context.plan(planned.retry);
+    this.processing(context, (processed) => {
+      const finish = (outcome: Outcome): void => {
+        if (ended) return; // a stream that is not of rxjs may end twice, and a handler after its time
         ended = true;
+        callOff?.();
         try {
           processed();
           end(outcome);
         } catch (error) {
           this.logger.error(error);
         }
-      }),
-    );
+      };
+      const callOff = this.#limit(planned, context, finish);
+      runHandler(planned, data, context, replies, finish);
+    });
+  }
+
+  /** @returns what calls it off, if the policy limits the time of an attempt */
+  #limit(planned: PlannedHandler, context: DlxContext, finish: (outcome: Outcome) => void): (() => void) | undefined {
+    const milliseconds = planned.retry?.timeout;
+    if (milliseconds === undefined) return undefined;
+    return timeLimit(this.backend.clock, milliseconds, () => {
+      const failure = new HandlerTimeoutError(planned.handler.origin, milliseconds);
+      context.capture(failure);
+      context.abort(failure);
+      finish({ failed: true, failure });
+    });
   }
 
   #repliesFor({ message }: BackendDelivery, handler: Handler): Replies | undefined {

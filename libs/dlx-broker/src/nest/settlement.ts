@@ -1,21 +1,16 @@
 import type { Logger } from '@nestjs/common';
-import {
-  attemptOf,
-  park,
-  retryOrPark,
-  type Backend,
-  type BackendDelivery,
-  type Done,
-  type RetryOutcome,
-} from '../backend/index.js';
+import type { Backend, BackendDelivery, RetryOutcome, WaitRooms } from '../backend/index.js';
 import { emptyTable, type FieldTable } from '../message/index.js';
-import type { RetryPlan } from '../topology/index.js';
 import type { DlxContext } from './context.js';
 import { describeError, failureHeaders } from './failure.js';
 import type { PlannedHandler } from './handler.js';
 import type { ResolvedOptions } from './options.js';
+import { OutcomeEvents } from './outcome-events.js';
+import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import type { Replies } from './replies.js';
+import { Retrying } from './retrying.js';
 import type { Outcome } from './run.js';
+import { timeLimit } from './time-limit.js';
 
 /** Milliseconds before a message that could not be republished is back in its queue. */
 const pauseBeforeReturn = 1_000;
@@ -26,6 +21,8 @@ export interface HandlerCounts {
   rejected: number;
   retried: number;
   parked: number;
+  /** By `throw new Drop()`. */
+  dropped: number;
   /** No handler of the queue is for this routing key. */
   unknownPattern: number;
   undecodable: number;
@@ -38,21 +35,31 @@ export const noCounts = (): HandlerCounts => ({
   rejected: 0,
   retried: 0,
   parked: 0,
+  dropped: 0,
   unknownPattern: 0,
   undecodable: 0,
   byHand: 0,
 });
 
-/** A success acks; a failure is tried again if there is a plan for that, or else dead-lettered with its reason. */
+/**
+ * A success acks. A failure is what the handler says by what it throws (`RetryLater`, `Park`, `Reject`, `Drop`); else it is
+ * tried again if there is a plan for that, or dead-lettered with its reason.
+ */
 export class Settlement {
   readonly counts: HandlerCounts = noCounts();
+  readonly events: OutcomeEvents;
+  readonly #retrying: Retrying;
   #unhooked = false;
 
   constructor(
     private readonly backend: Backend,
+    rooms: WaitRooms,
     private readonly options: ResolvedOptions,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.events = new OutcomeEvents(() => backend.clock.now());
+    this.#retrying = new Retrying(rooms);
+  }
 
   settle(
     outcome: Outcome,
@@ -69,15 +76,11 @@ export class Settlement {
     if (!outcome.failed) {
       this.counts.acked++;
       delivery.ack();
+      if (this.events.observed) this.#tell('acked', delivery, planned, context.attempt);
       return;
     }
     this.#checkHook(context, planned);
-    const error = context.failureOr(outcome.failure);
-    if (planned.retry !== undefined) this.#retry(error, outcome.failure, delivery, planned, replies);
-    else {
-      this.#log(delivery, planned, error, 'rejected');
-      this.#answer(outcome.failure, replies, () => this.reject(delivery, error));
-    }
+    this.#fail(context.failureOr(outcome.failure), outcome.failure, delivery, planned, replies);
   }
 
   /** Dead-letters what no handler saw or what a handler failed on, with the reason in the headers where that is possible. */
@@ -85,6 +88,29 @@ export class Settlement {
     if (delivery.settled) return;
     this.counts.rejected++;
     delivery.reject(this.backend.rejectsWithHeaders ? this.#headers(error) : undefined);
+    this.events.tell('rejected', delivery, { error });
+  }
+
+  #fail(
+    error: unknown,
+    filtered: unknown,
+    delivery: BackendDelivery,
+    planned: PlannedHandler,
+    replies: Replies | undefined,
+  ): void {
+    if (error instanceof Drop) {
+      this.counts.dropped++;
+      this.#log(delivery, planned, error, 'dropped');
+      this.#answer(filtered, replies, () => delivery.ack());
+      this.events.tell('dropped', delivery, { handler: planned.handler.origin, error });
+      return;
+    }
+    const isAsked = error instanceof Park || error instanceof RetryLater;
+    if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) {
+      return this.#retry(error, filtered, delivery, planned, replies);
+    }
+    this.#log(delivery, planned, error, 'rejected');
+    this.#answer(filtered, replies, () => this.reject(delivery, error));
   }
 
   /** Said once: without the hook, dead letters tell `Internal server error` whatever went wrong. */
@@ -104,33 +130,30 @@ export class Settlement {
     planned: PlannedHandler,
     replies: Replies | undefined,
   ): void {
-    const plan = planned.retry!;
-    const hopeless = planned.handler.settings.notRetried.some((type) => error instanceof type);
-    let outcome: RetryOutcome | undefined = undefined;
-    let ended: { readonly failure: Error | undefined } | undefined;
-    // The end may come before the outcome is returned (embedded), or long after it (a broker elsewhere).
-    const finish = (): void => {
-      if (outcome === undefined || ended === undefined) return;
-      if (ended.failure !== undefined) return this.#comeBack(delivery, planned, ended.failure);
-      this.counts[outcome.kind]++;
-      const what = outcome.kind === 'parked' ? `parked in '${outcome.queue}'` : `tried again in ${outcome.delay} ms`;
-      this.#log(delivery, planned, error, `${what} after attempt ${outcome.attempt}`);
-      if (outcome.kind === 'parked') this.#answer(filtered, replies);
-    };
-    const done: Done = (failure) => {
-      ended = { failure };
-      finish();
-    };
-    outcome = hopeless
-      ? parkAtOnce(delivery, plan, this.#headers(error), done)
-      : retryOrPark(delivery, plan, { error, headers: this.#headers(error) }, done);
-    finish();
+    try {
+      this.#retrying.decide(delivery, planned.retry, { error, headers: this.#headers(error) }, (outcome, failure) => {
+        if (failure !== undefined) return this.#comeBack(delivery, planned, failure);
+        this.#retried(outcome, error, delivery, planned);
+        if (outcome.kind === 'parked') this.#answer(filtered, replies);
+      });
+    } catch (fault) {
+      this.#comeBack(delivery, planned, fault); // a policy's own function threw
+    }
+  }
+
+  #retried(outcome: RetryOutcome, error: unknown, delivery: BackendDelivery, planned: PlannedHandler): void {
+    const { kind, attempt } = outcome;
+    this.counts[kind]++;
+    const what = kind === 'parked' ? `parked in '${outcome.queue}'` : `tried again in ${outcome.delay} ms`;
+    this.#log(delivery, planned, error, `${what} after attempt ${attempt}`);
+    const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
+    this.events.tell(kind, delivery, { handler: planned.handler.origin, attempt, error, ...detail });
   }
 
   /** Neither wait queue nor parking lot took it. A reject could lose it, so it returns, after a pause that breaks a hot loop. */
-  #comeBack(delivery: BackendDelivery, planned: PlannedHandler, failure: Error): void {
+  #comeBack(delivery: BackendDelivery, planned: PlannedHandler, failure: unknown): void {
     this.#log(delivery, planned, failure, `cannot be republished and returns to its queue in ${pauseBeforeReturn} ms`);
-    setTimeout(() => delivery.requeue(), pauseBeforeReturn).unref();
+    timeLimit(this.backend.clock, pauseBeforeReturn, () => delivery.requeue());
   }
 
   #headers(error: unknown): FieldTable {
@@ -143,15 +166,12 @@ export class Settlement {
     else replies.error(failure, settled);
   }
 
+  #tell(kind: 'acked', delivery: BackendDelivery, { handler }: PlannedHandler, attempt: number): void {
+    this.events.tell(kind, delivery, { handler: handler.origin, attempt });
+  }
+
   #log(delivery: BackendDelivery, { handler }: PlannedHandler, error: unknown, what: string): void {
     const { name, message } = describeError(error);
     this.logger.warn(`${handler.origin}: ${name}: ${message}; message of queue '${delivery.queue}' ${what}`);
   }
-}
-
-function parkAtOnce(delivery: BackendDelivery, plan: RetryPlan, headers: FieldTable, done: Done): RetryOutcome {
-  const { queue, parkingLot } = plan;
-  const attempt = attemptOf(delivery.message, queue);
-  park(delivery, parkingLot, { queue, attempt, headers }, done);
-  return { kind: 'parked', queue: parkingLot, attempt };
 }

@@ -1,11 +1,10 @@
 import { addressOf, failuresOf, park, redrive, redrivesOf, retryIn, workQueueOf } from '../backend/index.js';
-import type { Address, BackendDelivery, Done } from '../backend/index.js';
+import type { Address, BackendDelivery, Done, WaitRooms } from '../backend/index.js';
 import { emptyTable, firstDeathOf } from '../message/index.js';
 import type { FieldTable, Properties } from '../message/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
 import { LetterSettledError } from './letter-errors.js';
 import { readPayload, type Undecodable } from './payload.js';
-import type { WaitRooms } from './wait-rooms.js';
 import { readDeaths, type XDeath } from './x-death.js';
 
 /** What a letter needs of the stream it came from. */
@@ -131,20 +130,20 @@ export class DeadLetter<T = unknown> {
 
   /**
    * Back to its work queue after a delay, as one more attempt.
-   * @param delay milliseconds, or a text such as `'30s'`. Each distinct delay is a queue of its own; 64 at most
+   * @param delay milliseconds, or a text such as `'30s'`; 0 is at once. Each distinct delay is a queue of its own; when there
+   *   are 64, the nearest of them
    */
   retryIn(delay: number | string): Promise<void> {
     const { rooms } = this.#host;
     const milliseconds = () => {
       const read = parseDuration(delay, 'retryIn');
-      if (read > 0) return read;
-      throw new DlxConfigurationError('retryIn(0) would not wait; use redrive(letter.workQueue)');
+      return read === 0 ? 0 : rooms.nearest(read);
     };
     const options = { queue: this.workQueue, attempt: this.failures + 1 };
     return this.#replace(
       'retryIn',
-      () => rooms.wait(milliseconds()),
-      (done) => retryIn(this.#delivery, milliseconds(), options, done),
+      () => (milliseconds() === 0 ? undefined : rooms.wait(milliseconds())),
+      (done) => retryIn(this.#delivery, milliseconds(), rooms, options, done),
     );
   }
 
@@ -158,7 +157,7 @@ export class DeadLetter<T = unknown> {
       throw new DlxConfigurationError(`park: the letter lies in '${queue}' already`);
     };
     const options = { queue: this.workQueue, attempt: this.failures };
-    return this.#replace('park', lot, (done) => park(this.#delivery, queue, options, done));
+    return this.#replace('park', lot, (done) => park(this.#delivery, queue, this.#host.rooms, options, done));
   }
 
   /**

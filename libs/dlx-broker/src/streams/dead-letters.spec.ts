@@ -263,22 +263,29 @@ describe('a dead letter', () => {
     const { letters, die, take: grab } = await arrange();
     die('a');
     const [letter] = await grab(letters, 1);
-    for (const delay of [0, -1, 'soon', 400_000_000_000])
-      await expect(letter!.retryIn(delay)).rejects.toThrow(/retryIn/);
+    for (const delay of [-1, 'soon', 400_000_000_000]) await expect(letter!.retryIn(delay)).rejects.toThrow(/retryIn/);
     expect(letter!.open).toBe(true);
   });
 
-  it('may be retried after at most 64 different delays', async () => {
-    const { letters, die, take: grab } = await arrange();
-    die(...Array.from({ length: 66 }, (_, index) => `m${index}`));
-    const all = await grab(letters, 66, 100);
+  it('is retried after the nearest of 64 different delays when there are as many', async () => {
+    const { letters, queue, die, take: grab } = await arrange();
+    die(...Array.from({ length: 65 }, (_, index) => `m${index}`));
+    const all = await grab(letters, 65, 100);
     for (const [index, letter] of all.slice(0, 64).entries()) await letter.retryIn(1_000 + index);
-    await expect(all[64]!.retryIn(5_000)).rejects.toThrow(/64 different delays/);
-    await all[65]!.retryIn(1_063);
+    await all[64]!.retryIn(5_000);
+    expect(queue('wait.5000').exists).toBe(false);
+    expect(queue('wait.1063').payloads()).toEqual(['m63', 'm64']);
+  });
+
+  it('is retried at once when it shall not wait', async () => {
+    const { letters, queue, die, take: grab } = await arrange();
+    die('a');
+    await (await grab(letters, 1))[0]!.retryIn(0);
+    expect(queue('orders').payloads()).toEqual(['a']);
   });
 
   it('parked goes to the parking lot of its work queue, with its history in headers', async () => {
-    const { letters, queue, die, take: grab } = await arrange();
+    const { letters, clock, queue, die, take: grab } = await arrange();
     die('a', 'b');
     const [first, second] = await grab(letters, 2);
     await first!.park();
@@ -291,6 +298,7 @@ describe('a dead letter', () => {
       'dlx-queue': 'orders',
       'dlx-first-exchange': 'shop',
       'dlx-first-routing-key': 'order.created',
+      'dlx-failing-since': clock.now(),
       'dlx-parked': true,
     });
     await expect((await grab(letters, 1, 10, 'hospital'))[0]!.park('hospital')).rejects.toThrow(/already/);

@@ -1,16 +1,15 @@
 import { Observable, Subject } from 'rxjs';
 import type { Subscriber } from 'rxjs';
+import { WaitRooms } from '../backend/index.js';
 import type { Backend, Consumption } from '../backend/index.js';
 import { DlxConfigurationError } from '../topology/index.js';
-import type { WaitQueueType } from '../topology/index.js';
 import { DeadLetter } from './dead-letter.js';
 import type { LetterHost } from './dead-letter.js';
 import { ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
-import { WaitRooms } from './wait-rooms.js';
 
 export interface DeadLettersOptions {
-  /** The queues that `retryIn` declares. Default `classic`. */
-  readonly waitQueueType?: WaitQueueType;
+  /** The wait queues of this broker, shared with others who retry. Default: ones of its own, classic. */
+  readonly rooms?: WaitRooms;
 }
 
 export interface FromOptions {
@@ -40,7 +39,7 @@ export class DeadLetters {
 
   constructor(backend: Backend, options: DeadLettersOptions = {}) {
     this.#backend = backend;
-    this.#rooms = new WaitRooms(backend, options.waitQueueType ?? 'classic');
+    this.#rooms = options.rooms ?? new WaitRooms(backend);
   }
 
   /**

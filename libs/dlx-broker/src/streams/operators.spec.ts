@@ -221,7 +221,7 @@ describe('retryWithBackoff', () => {
     expect(log).toEqual([
       { kind: 'retried', delay: 10_000, attempt: 1 },
       { kind: 'retried', delay: 20_000, attempt: 2 },
-      { kind: 'parked', queue: 'orders.parked', attempt: 3 },
+      { kind: 'parked', queue: 'orders.parked', attempt: 3, why: 'attempts' },
     ]);
     expect(queue('orders.parked').payloads()).toEqual(['a']);
   });

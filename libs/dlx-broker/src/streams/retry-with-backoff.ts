@@ -29,7 +29,7 @@ export function retryWithBackoff<T>(
     const attempt = Math.max(1, letter.failures);
     if (attempt >= plan.attempts) {
       await letter.park(plan.parkingLot);
-      return { letter, outcome: { kind: 'parked', queue: plan.parkingLot, attempt } };
+      return { letter, outcome: { kind: 'parked', queue: plan.parkingLot, attempt, why: 'attempts' } };
     }
     const delay = plan.delayBefore(attempt + 1);
     await letter.retryIn(delay);

@@ -1,100 +1,170 @@
 import { DlxConfigurationError } from './configuration-error.js';
 import { longestDuration, parseDuration } from './duration.js';
+import { nearestStep } from './steps.js';
 import { mostWaitQueues } from './wait-queues.js';
 
-/** How long to wait before the next attempt. Durations are milliseconds, or texts such as `'200ms'`. */
+/** A wait as users write it: milliseconds, or a text such as `'200ms'`. */
+export type Wait = number | string;
+
+/**
+ * How long to wait before the next attempt: always the same, a list (its last one repeats), a rule that grows, or a
+ * function of the attempt to come (2 is the first retry) and the error.
+ */
+export type BackoffSetting = Wait | readonly Wait[] | Backoff | BackoffFunction;
+
+/** Its answer is rounded to steps that are at most 13 % off; 0 is at once. */
+export type BackoffFunction = (attempt: number, error: unknown) => Wait;
+
 export interface Backoff {
-  /** `fixed`: always `delay`. `exponential`: `delay`, then twice that, and so on. */
-  readonly type: 'fixed' | 'exponential';
-  readonly delay: number | string;
-  /** No wait is longer than this. */
-  readonly max?: number | string;
   /**
-   * Spreads the waits, so that what failed together does not come back together: a share between 0 and 1. Each wait is
-   * then drawn from five fixed steps, evenly from `delay * (1 - jitter)` to `delay * (1 + jitter)`, never above `max`.
-   * Fixed, because every distinct delay is a queue of its own. Default: `none`.
+   * `fixed`: always `delay`. `linear`: `delay`, and `increment` more each time. `exponential`: `delay`, and `factor` times
+   * as long each time.
    */
-  readonly jitter?: number | 'none';
+  readonly type: 'fixed' | 'linear' | 'exponential';
+  readonly delay: Wait;
+  /** Of a linear backoff. Default: `delay`. */
+  readonly increment?: Wait;
+  /** Of an exponential backoff, above 1. Default: 2. */
+  readonly factor?: number;
+  /** No wait is longer than this. */
+  readonly max?: Wait;
+  /**
+   * Spreads the waits, so that what failed together does not come back together. `full`: evenly between nothing and the
+   * wait; `equal`: between half of it and all of it. Each is then rounded to steps at most 13 % off, for every distinct
+   * delay is a queue of its own. Default: `none`, where every wait is exact.
+   */
+  readonly jitter?: 'full' | 'equal' | 'none';
 }
 
 /** The waits of a policy, worked out once. */
-export interface Delays {
-  /** Every delay that can occur, in milliseconds, ascending. */
-  readonly all: readonly number[];
-  /** The delay before an attempt (the second is the first that waits), drawn by `random` when there is jitter. */
-  before(attempt: number, random: () => number): number;
+export interface Schedule {
+  /** The delays that can occur and are known beforehand, in milliseconds, ascending. */
+  readonly exact: readonly number[];
+  /** Other delays occur as well: steps that are known when they are drawn. */
+  readonly drawn: boolean;
+  /**
+   * Milliseconds to wait before a retry, 0 for at once.
+   * @param retry 1 is the first
+   * @throws DlxConfigurationError when a function of the user answers what is no duration
+   */
+  before(retry: number, error: unknown, random: () => number): number;
 }
 
-/** Where the five steps of a jitter stand, as shares of it. */
-const jitterSteps: readonly number[] = [-1, -0.5, 0, 0.5, 1];
+const types: readonly unknown[] = ['fixed', 'linear', 'exponential'];
+const jitters: readonly unknown[] = ['full', 'equal', 'none'];
 
 /**
- * @param attempts how many attempts there are, the first included
+ * @param retries how many retries with a wait there are
  * @param origin who asked, for errors
  * @throws DlxConfigurationError for waits that cannot be
  */
-export function planDelays(backoff: Backoff, attempts: number, origin: string): Delays {
-  const { type } = backoff;
-  if (type !== 'fixed' && type !== 'exponential') {
-    throw new DlxConfigurationError(`${origin}: backoff.type is '${String(type)}'; write 'fixed' or 'exponential'`);
+export function planWaits(setting: BackoffSetting, retries: number, origin: string): Schedule {
+  if (typeof setting === 'function') return asked(setting, origin);
+  if (typeof setting === 'number' || typeof setting === 'string') {
+    return exactly([wait(setting, `${origin}: backoff`)], retries, origin);
   }
+  if (isList(setting)) {
+    if (setting.length === 0) throw new DlxConfigurationError(`${origin}: backoff is an empty list; write one wait`);
+    return exactly(
+      setting.map((each, index) => wait(each, `${origin}: backoff[${index}]`)),
+      retries,
+      origin,
+    );
+  }
+  return ruled(setting, retries, origin);
+}
+
+const isList = (setting: Backoff | readonly Wait[]): setting is readonly Wait[] => Array.isArray(setting);
+
+/** What the function says is known when it says it. */
+function asked(waitBefore: BackoffFunction, origin: string): Schedule {
+  return {
+    exact: [],
+    drawn: true,
+    before(retry, error) {
+      const delay = parseDuration(waitBefore(retry + 1, error), `${origin}: backoff(${retry + 1})`);
+      return delay === 0 ? 0 : nearestStep(delay, longestDuration);
+    },
+  };
+}
+
+function exactly(waits: readonly number[], retries: number, origin: string): Schedule {
+  const used = waits.slice(0, Math.max(0, retries));
+  return {
+    exact: bounded(new Set(used), origin),
+    drawn: false,
+    before: (retry) => waits[Math.min(retry, waits.length) - 1] as number,
+  };
+}
+
+function ruled(backoff: Backoff, retries: number, origin: string): Schedule {
+  const { type, jitter = 'none' } = backoff;
+  if (!types.includes(type)) {
+    const text = `${origin}: backoff.type is '${String(type)}'; write 'fixed', 'linear' or 'exponential'`;
+    throw new DlxConfigurationError(text);
+  }
+  if (!jitters.includes(jitter)) {
+    const text = `${origin}: backoff.jitter is ${String(jitter)}; write 'full', 'equal' or 'none'`;
+    throw new DlxConfigurationError(text);
+  }
+  const base = growth(backoff, origin);
+  const exact = new Set<number>();
+  for (let retry = 1, last = 0; retry <= retries && base(retry) !== last; retry++) {
+    last = base(retry); // once it stands still (fixed, or at max) no further delay can come
+    exact.add(within(last, retry, origin));
+    if (jitter === 'none' && exact.size > mostWaitQueues) break;
+  }
+  if (jitter === 'none') return { exact: bounded(exact, origin), drawn: false, before: base };
+  const least = jitter === 'equal' ? 0.5 : 0;
+  return {
+    exact: [],
+    drawn: true,
+    before(retry, _error, random) {
+      const whole = base(retry);
+      return nearestStep(Math.max(1, whole * (least + (1 - least) * random())), whole);
+    },
+  };
+}
+
+function growth(backoff: Backoff, origin: string): (retry: number) => number {
+  const { type, factor = 2 } = backoff;
   const delay = wait(backoff.delay, `${origin}: backoff.delay`);
-  const max = backoff.max === undefined ? undefined : wait(backoff.max, `${origin}: backoff.max`);
-  if (max !== undefined && max < delay) {
+  const max = backoff.max === undefined ? Infinity : wait(backoff.max, `${origin}: backoff.max`);
+  if (max < delay) {
     throw new DlxConfigurationError(
       `${origin}: backoff.max (${max} ms) is below backoff.delay (${delay} ms); raise max or leave it out`,
     );
   }
-  const jitter = readJitter(backoff.jitter, origin);
-  const base = (attempt: number): number => {
-    const grown = type === 'fixed' ? delay : delay * 2 ** (attempt - 2);
-    return max === undefined ? grown : Math.min(grown, max);
-  };
-  const steps = (attempt: number): number[] => {
-    if (jitter === 0) return [base(attempt)];
-    const spread = jitterSteps.map((share) => Math.max(1, Math.round(base(attempt) * (1 + share * jitter))));
-    return max === undefined ? spread : spread.map((step) => Math.min(step, max));
-  };
-
-  const all = new Set<number>();
-  for (let attempt = 2, last = 0; attempt <= attempts && base(attempt) !== last; attempt++) {
-    last = base(attempt); // once it stands still (fixed, or at max) no further delay can come
-    for (const step of steps(attempt)) all.add(within(step, attempt, origin));
+  if (typeof factor !== 'number' || !(factor > 1) || factor === Infinity) {
+    const text = `${origin}: backoff.factor is ${String(factor)}; write a number above 1, or type: 'fixed'`;
+    throw new DlxConfigurationError(text);
   }
-  if (all.size > mostWaitQueues) {
-    throw new DlxConfigurationError(
-      `${origin}: backoff needs ${all.size} different delays, each a queue of its own, and ${mostWaitQueues} is the most; ` +
-        `lower attempts or backoff.max, or leave jitter out`,
-    );
-  }
-  return {
-    all: [...all].sort((a, b) => a - b),
-    before: (attempt, random) => pick(steps(attempt), random),
+  const increment = backoff.increment === undefined ? delay : wait(backoff.increment, `${origin}: backoff.increment`);
+  const grown: Readonly<Record<Backoff['type'], (retry: number) => number>> = {
+    fixed: () => delay,
+    linear: (retry) => delay + increment * (retry - 1),
+    exponential: (retry) => Math.round(delay * factor ** (retry - 1)),
   };
+  return (retry) => Math.min(max, grown[type](retry));
 }
 
-function wait(value: number | string, origin: string): number {
+function wait(value: Wait, origin: string): number {
   const milliseconds = parseDuration(value, origin);
   if (milliseconds > 0) return milliseconds;
-  throw new DlxConfigurationError(`${origin} is 0; write at least 1 ms, or attempts: 1 for no retries`);
+  throw new DlxConfigurationError(`${origin} is 0; write at least 1 ms, or 'immediate' for retries without a wait`);
 }
 
-function within(delay: number, attempt: number, origin: string): number {
+function within(delay: number, retry: number, origin: string): number {
   if (delay <= longestDuration) return delay;
   throw new DlxConfigurationError(
-    `${origin}: the backoff before attempt ${attempt} is longer than ten years; write backoff.max, such as max: '1h'`,
+    `${origin}: the backoff before attempt ${retry + 1} is longer than ten years; write backoff.max, such as max: '1h'`,
   );
 }
 
-function readJitter(jitter: number | 'none' | undefined, origin: string): number {
-  if (jitter === undefined || jitter === 'none') return 0;
-  if (typeof jitter === 'number' && jitter >= 0 && jitter <= 1) return jitter;
+function bounded(delays: ReadonlySet<number>, origin: string): readonly number[] {
+  if (delays.size <= mostWaitQueues) return [...delays].sort((one, other) => one - other);
   throw new DlxConfigurationError(
-    `${origin}: backoff.jitter is ${String(jitter)}; write 'none' or a share between 0 and 1, such as 0.2`,
+    `${origin}: backoff needs more than ${mostWaitQueues} different delays, each a queue of its own; ` +
+      `lower attempts or backoff.max, or write jitter: 'equal', whose waits are rounded to few`,
   );
-}
-
-function pick(steps: readonly number[], random: () => number): number {
-  if (steps.length === 1) return steps[0]!;
-  return steps[Math.min(steps.length - 1, Math.max(0, Math.floor(random() * steps.length)))]!;
 }

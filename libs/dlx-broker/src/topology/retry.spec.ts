@@ -29,21 +29,78 @@ describe('a retry plan', () => {
     expect(plan(fixed(10, 1)).topology).toMatchObject({ exchanges: [], queues: [{ name: 'orders.parked' }] });
   });
 
-  it('draws jitter from five fixed steps, so that the queues are the same in every process', () => {
-    const policy = { attempts: 3, backoff: { type: 'exponential', delay: 1_000, max: 2_200, jitter: 0.5 } } as const;
-    const steps = [500, 750, 1_000, 1_250, 1_500];
-    const drawn = [0, 0.2, 0.4, 0.6, 0.999].map((value) => plan(policy, () => value).delayBefore(2));
-    expect(drawn).toEqual(steps);
-    expect(plan(policy, () => 0.999).delayBefore(3)).toBe(2_200);
-    expect(plan(policy).delays).toEqual([...new Set([...steps, 1_000, 1_500, 2_000, 2_200])].sort((a, b) => a - b));
-    expect(plan({ attempts: 2, backoff: { type: 'fixed', delay: 1, jitter: 1 } }).delays).toEqual([1, 2]);
+  it('grows by the same each time when the backoff is linear', () => {
+    const linear = { type: 'linear', delay: '1s', max: '4s' } as const;
+    expect([2, 3, 4, 5, 6].map((attempt) => plan({ attempts: 6, backoff: linear }).delayBefore(attempt))).toEqual([
+      1_000, 2_000, 3_000, 4_000, 4_000,
+    ]);
+    const steeper = { ...linear, increment: 1_500 };
+    expect(plan({ attempts: 4, backoff: steeper }).delays).toEqual([1_000, 2_500, 4_000]);
+  });
+
+  it('follows a list, whose last wait repeats', () => {
+    const { delays, delayBefore } = plan({ attempts: 6, backoff: ['1s', '5s', 60_000] });
+    expect(delays).toEqual([1_000, 5_000, 60_000]);
+    expect([2, 3, 4, 5, 6].map((attempt) => delayBefore(attempt))).toEqual([1_000, 5_000, 60_000, 60_000, 60_000]);
+    expect(plan({ attempts: 2, backoff: ['1s', '5s'] }).delays).toEqual([1_000]);
+    expect(plan({ attempts: 3, backoff: '2s' }).delays).toEqual([2_000]);
+  });
+
+  it('asks a function, and rounds its answer to steps at most 13 % off', () => {
+    const asked: unknown[] = [];
+    const backoff = (attempt: number, error: unknown): number => {
+      asked.push([attempt, error]);
+      return attempt * 1_111;
+    };
+    const { delays, delayBefore } = plan({ attempts: 4, backoff });
+    expect(delays).toEqual([]);
+    expect([2, 3, 4].map((attempt) => delayBefore(attempt, 'why'))).toEqual([2_000, 3_150, 4_000]);
+    expect(asked).toEqual([2, 3, 4].map((attempt) => [attempt, 'why']));
+    expect(plan({ attempts: 2, backoff: () => 0 }).delayBefore(2)).toBe(0);
+    expect(() => plan({ attempts: 2, backoff: () => 'soon' }).delayBefore(2)).toThrow(/backoff\(2\): 'soon' is not/);
+  });
+
+  it('begins with retries that do not wait, and counts the waits from there', () => {
+    const { delays, delayBefore } = plan({ attempts: 5, immediate: 2, backoff: { type: 'exponential', delay: 100 } });
+    expect(delays).toEqual([100, 200]);
+    expect([2, 3, 4, 5].map((attempt) => delayBefore(attempt))).toEqual([0, 0, 100, 200]);
+  });
+
+  it('doubles from a second to an hour when nothing is said', () => {
+    const { delayBefore } = plan({ attempts: 20 });
+    expect([2, 3, 4, 20].map((attempt) => delayBefore(attempt))).toEqual([1_000, 2_000, 4_000, 3_600_000]);
+  });
+
+  it.each([
+    ['full', [0, 0.25, 0.5, 0.999], [1, 250, 500, 1_000]],
+    ['equal', [0, 0.25, 0.5, 0.999], [500, 630, 800, 1_000]],
+  ] as const)('draws %s jitter, rounded to steps that all policies share', (jitter, drawn, waits) => {
+    const policy = { attempts: 2, backoff: { type: 'fixed', delay: 1_000, jitter } } as const;
+    expect(drawn.map((value) => plan(policy, () => value).delayBefore(2))).toEqual(waits);
+    expect(plan(policy).delays).toEqual([]);
+    expect(plan({ attempts: 2, backoff: { ...policy.backoff, delay: 3_000 } }, () => 0.999).delayBefore(2)).toBe(2_500);
+  });
+
+  it('knows which errors are worth another attempt', () => {
+    class Invalid extends Error {}
+    class Slow {}
+    const retries = (policy: Partial<RetryPolicy>, error: unknown, neverRetry: RetryPolicy['neverRetry'] = []) =>
+      planRetry({ ...fixed(1), ...policy }, { queue: 'orders', origin, neverRetry }).retries(error);
+    expect(retries({}, new Invalid())).toBe(true);
+    expect(retries({ neverRetry: Invalid }, new Invalid())).toBe(false);
+    expect(retries({ retryOn: [Slow, (error) => error === 'busy'] }, new Slow())).toBe(true);
+    expect(retries({ retryOn: [Slow, (error) => error === 'busy'] }, 'busy')).toBe(true);
+    expect(retries({ retryOn: [Slow] }, new Invalid())).toBe(false);
+    expect(retries({ retryOn: Error, neverRetry: [Invalid] }, new Invalid())).toBe(false);
+    expect(retries({}, new Invalid(), Invalid)).toBe(false);
+    expect(retries({ neverRetry: [] }, new Invalid(), Invalid)).toBe(true);
   });
 });
 
 describe('the topology of a retry plan', () => {
   it('has a fanout exchange and a durable queue per delay, which brings back by the default exchange (rule B5)', () => {
     const { topology } = plan(fixed('5s'));
-    expect(topology.exchanges).toMatchObject([{ name: 'wait.5000', type: 'fanout', durable: true, autoDelete: false }]);
+    expect(topology.exchanges).toMatchObject([{ name: 'wait.5000', type: 'fanout', durable: true, autoDelete: true }]);
     expect(topology.bindings).toMatchObject([
       { source: 'wait.5000', destination: 'wait.5000', destinationType: 'queue', origin },
     ]);
@@ -52,6 +109,7 @@ describe('the topology of a retry plan', () => {
     expect([...wait.arguments].map(([name, field]) => [name, field.value])).toEqual([
       ['x-message-ttl', 5_000],
       ['x-dead-letter-exchange', ''],
+      ['x-expires', 3_605_000], // it outlives its last use by an hour and its delay
     ]);
   });
 
@@ -66,7 +124,7 @@ describe('the topology of a retry plan', () => {
     const { topology } = planRetry(fixed(1_000), { queue: 'orders', origin, waitQueueType: 'quorum' });
     const args = topology.queues.map((queue) => [...queue.arguments.keys()].sort());
     expect(args).toEqual([
-      ['x-dead-letter-exchange', 'x-dead-letter-strategy', 'x-message-ttl', 'x-overflow', 'x-queue-type'],
+      ['x-dead-letter-exchange', 'x-dead-letter-strategy', 'x-expires', 'x-message-ttl', 'x-overflow', 'x-queue-type'],
       ['x-queue-type'],
     ]);
   });
@@ -89,18 +147,17 @@ describe('an impossible policy is refused', () => {
       { attempts: 2, backoff: { ...exponential, max: 999 } },
       /max \(999 ms\) is below .* \(1000 ms\)/,
     ],
-    [
-      'a backoff of no type',
-      { attempts: 2, backoff: { type: 'linear', delay: 1 } },
-      /backoff\.type is 'linear'; write/,
-    ],
-    ['jitter above 1', { attempts: 2, backoff: { ...exponential, jitter: 2 } }, /jitter is 2; write 'none' or/],
-    ['jitter of no number', { attempts: 2, backoff: { ...exponential, jitter: 'full' } }, /jitter is full/],
-    [
-      'too many delays',
-      { attempts: 20, backoff: { ...exponential, jitter: 0.3 } },
-      /different delays.* 64 is the most/,
-    ],
+    ['a backoff of no type', { attempts: 2, backoff: { type: 'cubic', delay: 1 } }, /backoff\.type is 'cubic'; write/],
+    ['an unknown jitter', { attempts: 2, backoff: { ...exponential, jitter: 0.2 } }, /jitter is 0\.2; write 'full'/],
+    ['a factor that does not grow', { attempts: 2, backoff: { ...exponential, factor: 1 } }, /factor is 1; write/],
+    ['an empty list', { attempts: 2, backoff: [] }, /backoff is an empty list/],
+    ['a list with a wait that is none', { attempts: 2, backoff: ['1s', 0] }, /backoff\[1\] is 0/],
+    ['too many delays', { attempts: 80, backoff: { type: 'linear', delay: 1 } }, /more than 64 different delays/],
+    ['a negative number of immediate retries', { ...fixed(1), immediate: -1 }, /immediate is -1/],
+    ['a timeout of nothing', { ...fixed(1), timeout: 0 }, /timeout is 0, which nothing can meet/],
+    ['a deadline before the first wait', { ...fixed('1m'), deadline: '30s' }, /deadline \(30000 ms\) is over before/],
+    ['an error that is no class', { ...fixed(1), neverRetry: ['Invalid'] }, /neverRetry: Invalid is neither a class/],
+    ['an unknown option', { ...fixed(1), tries: 3 }, /'tries' is no option; there are attempts, /],
     ['parking in the work queue', { ...fixed(1), parkingLot: 'orders' }, /the work queue itself/],
     ['parking in a wait queue', { ...fixed(1), parkingLot: 'wait.5000' }, /the name of a wait queue/],
     ['a reserved parking lot (rule O3)', { ...fixed(1), parkingLot: 'amq.parked' }, /reserved/],

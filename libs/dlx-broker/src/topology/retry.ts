@@ -1,16 +1,33 @@
 import { emptyTable } from '../message/index.js';
-import { planDelays, type Backoff } from './backoff.js';
+import { planWaits, type BackoffSetting, type Wait } from './backoff.js';
 import { DlxConfigurationError } from './configuration-error.js';
+import { parseDuration } from './duration.js';
+import { anyOf, type ErrorTests } from './error-tests.js';
+import { checkedParkingLot } from './parking-lot.js';
 import type { QueueDeclaration, Topology } from './topology.js';
 import { waitQueues, type WaitQueueType } from './wait-queues.js';
 
-/** How often to try, how long to wait in between, and where a message ends that never succeeded. */
+/** How often to try, how long to wait in between, which errors are worth it, and where a message ends that never succeeded. */
 export interface RetryPolicy {
   /** How often a message is handled at most, the first time included: 1 means it is parked at its first failure. */
   readonly attempts: number;
-  readonly backoff: Backoff;
+  /** Default: one second, twice as long each time, an hour at most. */
+  readonly backoff?: BackoffSetting;
+  /** So many first retries come without a wait, behind what waits in the queue already. Default 0. */
+  readonly immediate?: number;
+  /** Only these errors are worth another attempt. Default: all. */
+  readonly retryOn?: ErrorTests;
+  /**
+   * These are parked at once: no wait will make an invalid order valid. It takes the place of the default, which is
+   * `BadRequestException` and the errors of validation libraries; an empty list retries those, too.
+   */
+  readonly neverRetry?: ErrorTests;
   /** The queue for messages whose last attempt failed. Default: the work queue's name and `.parked`. */
   readonly parkingLot?: string;
+  /** How long one attempt may take; then it has failed, and its context's `signal` is aborted. Default: as long as it likes. */
+  readonly timeout?: Wait;
+  /** How long it may take altogether, from the first failure to the beginning of the last attempt. Default: no limit. */
+  readonly deadline?: Wait;
 }
 
 /** For whom a retry is planned. */
@@ -19,10 +36,12 @@ export interface RetryTarget {
   readonly queue: string;
   /** Who asked, for errors: `@Retry on OrdersController.created`. */
   readonly origin: string;
-  /** Draws the step of a jitter: 0 up to but not including 1. Lent by tests; `Math.random` by default. */
+  /** Draws the jitter: 0 up to but not including 1. Lent by tests; `Math.random` by default. */
   readonly random?: () => number;
   /** Default: `classic`. The parking lot is of this type too. */
   readonly waitQueueType?: WaitQueueType;
+  /** What `neverRetry` is when the policy has none. Default: nothing. */
+  readonly neverRetry?: ErrorTests;
 }
 
 /** A policy worked out for one work queue: plain data for the topology, and the answer to "how long now?". */
@@ -30,20 +49,38 @@ export interface RetryPlan {
   readonly queue: string;
   readonly attempts: number;
   readonly parkingLot: string;
-  /** Every delay that can occur, in milliseconds, ascending: one wait queue each. */
+  /** Milliseconds, if there is a limit. */
+  readonly timeout: number | undefined;
+  readonly deadline: number | undefined;
+  readonly waitQueueType: WaitQueueType;
+  /** Every delay known beforehand, in milliseconds, ascending: one wait queue each. */
   readonly delays: readonly number[];
-  /** The wait queues, shared with other plans of the same delays, and the parking lot. */
+  /** The wait queues known beforehand, shared with other plans of the same delays, and the parking lot. */
   readonly topology: Topology;
+  /** The one wait there is before every retry, where there is but one. */
+  readonly only: number | undefined;
+  /** Whether another attempt may help. */
+  retries(error: unknown): boolean;
   /**
-   * Milliseconds to wait before an attempt.
+   * Milliseconds to wait before an attempt, 0 for at once.
    * @param attempt 2 (the first retry) up to `attempts`
-   * @throws RangeError for any other attempt
+   * @throws RangeError for any other attempt; DlxConfigurationError when the user's function answers no duration
    */
-  delayBefore(attempt: number): number;
+  delayBefore(attempt: number, error?: unknown): number;
 }
 
-/** Names are short strings on the wire. */
-const longestName = 255;
+const usualBackoff: BackoffSetting = { type: 'exponential', delay: '1s', max: '1h' };
+
+const options: readonly string[] = [
+  'attempts',
+  'backoff',
+  'immediate',
+  'retryOn',
+  'neverRetry',
+  'parkingLot',
+  'timeout',
+  'deadline',
+];
 
 /**
  * Works out a retry policy. Nothing is declared yet: see `topology` of the result.
@@ -51,42 +88,54 @@ const longestName = 255;
  */
 export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
   const { queue, origin, random = Math.random, waitQueueType = 'classic' } = target;
-  const attempts = checkedAttempts(policy.attempts, origin);
-  const delays = planDelays(policy.backoff, attempts, origin);
+  const unknown = Object.keys(policy).find((option) => !options.includes(option));
+  if (unknown !== undefined) {
+    throw new DlxConfigurationError(`${origin}: '${unknown}' is no option; there are ${options.join(', ')}`);
+  }
+  const attempts = whole(policy.attempts, 1, `${origin}: attempts`, 'the first attempt included');
+  const immediate = whole(policy.immediate ?? 0, 0, `${origin}: immediate`, 'or leave it out');
+  const waits = planWaits(policy.backoff ?? usualBackoff, attempts - 1 - immediate, origin);
+  const deadline = limit(policy.deadline, `${origin}: deadline`);
+  const [least] = waits.exact;
+  if (deadline !== undefined && immediate === 0 && least !== undefined && least > deadline) {
+    const text = `${origin}: deadline (${deadline} ms) is over before the first wait (${least} ms) is; raise it`;
+    throw new DlxConfigurationError(text);
+  }
   const parkingLot = checkedParkingLot(policy.parkingLot, queue, origin);
-  const waiting = waitQueues(delays.all, origin, waitQueueType);
+  const waiting = waitQueues(waits.exact, origin, waitQueueType);
+  const retryOn = policy.retryOn === undefined ? () => true : anyOf(policy.retryOn, `${origin}: retryOn`);
+  const never = anyOf(policy.neverRetry ?? target.neverRetry ?? [], `${origin}: neverRetry`);
   return {
     queue,
     attempts,
     parkingLot,
-    delays: delays.all,
+    timeout: limit(policy.timeout, `${origin}: timeout`),
+    deadline,
+    waitQueueType,
+    delays: waits.exact,
     topology: { ...waiting, queues: [...waiting.queues, parkingLotQueue(parkingLot, origin, waitQueueType)] },
-    delayBefore(attempt) {
-      if (Number.isInteger(attempt) && attempt >= 2 && attempt <= attempts) return delays.before(attempt, random);
-      throw new RangeError(`there is no wait before attempt ${attempt}: they are 2 to ${attempts}`);
+    only: immediate === 0 && !waits.drawn && waits.exact.length === 1 ? waits.exact[0] : undefined,
+    retries: (error) => retryOn(error) && !never(error),
+    delayBefore(attempt, error) {
+      if (!Number.isInteger(attempt) || attempt < 2 || attempt > attempts) {
+        throw new RangeError(`there is no wait before attempt ${attempt}: they are 2 to ${attempts}`);
+      }
+      const retry = attempt - 1 - immediate;
+      return retry < 1 ? 0 : waits.before(retry, error, random);
     },
   };
 }
 
-function checkedAttempts(attempts: number, origin: string): number {
-  if (Number.isSafeInteger(attempts) && attempts >= 1) return attempts;
-  throw new DlxConfigurationError(
-    `${origin}: attempts is ${String(attempts)}; write a whole number from 1 up, the first attempt included`,
-  );
+function whole(value: number, least: number, origin: string, hint: string): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new DlxConfigurationError(`${origin} is ${String(value)}; write a whole number from ${least} up, ${hint}`);
 }
 
-function checkedParkingLot(parkingLot: string | undefined, queue: string, origin: string): string {
-  const name = parkingLot ?? `${queue}.parked`;
-  const refuse = (why: string) => new DlxConfigurationError(`${origin}: parkingLot ${why}`);
-  if (name === '') throw refuse(`is empty; name a queue, or leave it out for '${queue}.parked'`);
-  if (name === queue) {
-    throw refuse(`is '${name}', the work queue itself, where it would fail again; leave it out for '${queue}.parked'`);
-  }
-  if (/^wait\.\d+$/.test(name)) throw refuse(`is '${name}', the name of a wait queue; choose another`);
-  if (name.startsWith('amq.'))
-    throw refuse(`is '${name}', but names beginning with 'amq.' are reserved; choose another`);
-  if (Buffer.byteLength(name) > longestName) throw refuse(`is longer than ${longestName} bytes; choose a shorter name`);
-  return name;
+function limit(value: Wait | undefined, origin: string): number | undefined {
+  if (value === undefined) return undefined;
+  const milliseconds = parseDuration(value, origin);
+  if (milliseconds > 0) return milliseconds;
+  throw new DlxConfigurationError(`${origin} is 0, which nothing can meet; leave it out for no limit`);
 }
 
 /** No time to live and no dead-letter exchange: what is parked stays until somebody takes it. */

@@ -1,7 +1,8 @@
 import { emptyTable, int64, longstr, type Field, type FieldTable } from '../message/index.js';
+import { longestDuration } from './duration.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from './topology.js';
 
-/** How many different delays one retry policy, or one stream of dead letters, may ask for. */
+/** How many different delays there may be in one broker. */
 export const mostWaitQueues = 64;
 
 /**
@@ -10,14 +11,27 @@ export const mostWaitQueues = 64;
  */
 export type WaitQueueType = 'classic' | 'quorum';
 
-/** The name of the wait queue for a delay, and of the fanout exchange in front of it. It carries the delay, for a queue cannot change its arguments. */
-export const waitQueueName = (delay: number): string => `wait.${delay}`;
+/**
+ * Milliseconds a wait queue outlives its last use by: a queue that no deployment needs any more drains and disappears.
+ * Publishing is no use to a queue (rule B12), so whoever publishes declares it again before half of this is over.
+ */
+export const waitQueueLease = 3_600_000;
+
+/**
+ * The name of the wait queue for a delay, and of the fanout exchange in front of it. It carries all that a queue cannot
+ * change: the delay, and the type if it is not the usual one.
+ */
+export const waitQueueName = (delay: number, type: WaitQueueType = 'classic'): string =>
+  type === 'classic' ? `wait.${delay}` : `wait.${type}.${delay}`;
+
+/** Whether a queue of that name is a wait queue, or would be taken for one. */
+export const isWaitQueueName = (name: string): boolean => /^wait\.(?:quorum\.)?\d+$/.test(name);
 
 /**
  * One wait queue per delay, shared by all work queues. A message published to the exchange `wait.5000` with a queue's
  * name as its routing key waits five seconds; then the default exchange, as the dead-letter exchange, takes it by that
  * key to that queue. The delay is the queue's and never the message's: a long one would hold back those behind it
- * (rules B5, E3).
+ * (rules B5, E3). When it was not used for an hour longer than its delay it goes, and with it its exchange.
  * @param delays whole milliseconds, each once
  * @param origin who needs them, for error messages
  */
@@ -27,10 +41,10 @@ export function waitQueues(delays: Iterable<number>, origin?: string, type: Wait
   const bindings: BindingDeclaration[] = [];
   const by = origin === undefined ? {} : { origin };
   for (const delay of delays) {
-    const name = waitQueueName(delay);
-    const durable = { name, durable: true, autoDelete: false, ...by };
-    exchanges.push({ ...durable, type: 'fanout', internal: false, arguments: emptyTable });
-    queues.push({ ...durable, exclusive: false, arguments: waitArguments(delay, type) });
+    const name = waitQueueName(delay, type);
+    const durable = { name, durable: true, ...by };
+    exchanges.push({ ...durable, type: 'fanout', autoDelete: true, internal: false, arguments: emptyTable });
+    queues.push({ ...durable, exclusive: false, autoDelete: false, arguments: waitArguments(delay, type) });
     const target = { destination: name, destinationType: 'queue' } as const;
     bindings.push({ source: name, ...target, routingKey: '', arguments: emptyTable, ...by });
   }
@@ -42,6 +56,7 @@ function waitArguments(delay: number, type: WaitQueueType): FieldTable {
   const waiting = new Map<string, Field>([
     ['x-message-ttl', int64(delay)],
     ['x-dead-letter-exchange', longstr('')],
+    ['x-expires', int64(Math.min(delay + waitQueueLease, longestDuration))],
   ]);
   if (type === 'classic') return waiting;
   return waiting

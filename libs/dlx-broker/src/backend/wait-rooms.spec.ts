@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { waitQueueLease } from '../topology/index.js';
+import { house } from '../testing/index.js';
+import { WaitRooms } from './wait-rooms.js';
+
+const arrange = () => {
+  const { backend, clock, queue } = house();
+  return { rooms: new WaitRooms(backend), backend, clock, queue };
+};
+
+describe('the queues for those who wait', () => {
+  it('are declared when first needed, once for all who need them at the same time', async () => {
+    const { rooms, queue } = arrange();
+    const first = rooms.wait(1_000);
+    expect(first).toBeInstanceOf(Promise);
+    expect(rooms.wait(1_000)).toBe(first);
+    await first;
+    expect(rooms.wait(1_000)).toBeUndefined();
+    expect(queue('wait.1000').exists).toBe(true);
+  });
+
+  it('are declared again before their lease is over, so that none goes while it is in use (rule B12)', async () => {
+    const { rooms, clock, queue } = arrange();
+    await rooms.wait(1_000);
+    for (let halves = 0; halves < 10; halves++) {
+      clock.advance(waitQueueLease / 2);
+      const renewed = rooms.wait(1_000);
+      expect(renewed).toBeInstanceOf(Promise);
+      await renewed;
+      expect(queue('wait.1000').exists).toBe(true);
+    }
+  });
+
+  it('disappear when no deployment needs them any more, and are there again when one does', async () => {
+    const { rooms, clock, queue, backend } = arrange();
+    await rooms.wait(1_000);
+    clock.advance(waitQueueLease + 1_000);
+    expect(queue('wait.1000').exists).toBe(false);
+    expect(backend.broker.virtualHost('/').exchanges.has('wait.1000')).toBe(false);
+    await rooms.wait(1_000);
+    expect(queue('wait.1000').exists).toBe(true);
+  });
+
+  it('are 64 at most: then the nearest has to do, until some have gone', async () => {
+    const { rooms, clock } = arrange();
+    for (let index = 0; index < 64; index++) await rooms.wait(1_000 + index);
+    expect(rooms.nearest(1_010)).toBe(1_010);
+    expect(rooms.nearest(5_000)).toBe(1_063);
+    expect(rooms.nearest(1)).toBe(1_000);
+    clock.advance(waitQueueLease + 1_000);
+    expect(rooms.nearest(5_000)).toBe(5_000);
+  });
+
+  it('may be asked for again when they could not be declared', async () => {
+    const { rooms, backend } = arrange();
+    const channel = backend.broker
+      .connect()
+      .openChannel({ deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} });
+    channel.declareQueue('wait.7');
+    await expect(rooms.wait(7)).rejects.toThrow(/wait\.7/);
+    channel.deleteQueue('wait.7');
+    await expect(rooms.wait(7)).resolves.toBeUndefined();
+  });
+});

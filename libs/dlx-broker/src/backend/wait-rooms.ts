@@ -1,0 +1,108 @@
+import { emptyTable } from '../message/index.js';
+import { mostWaitQueues, waitQueueLease, waitQueues } from '../topology/index.js';
+import type { Topology, WaitQueueType } from '../topology/index.js';
+import type { Backend } from './backend.js';
+
+/** The wait queue of one delay, as far as this process knows. */
+interface Room {
+  /** Milliseconds since 1970 when it was last declared; undefined while it is being declared. */
+  declaredAt: number | undefined;
+  declaring: Promise<void> | undefined;
+}
+
+/**
+ * The queues to which failed messages are sent: declared when one is first needed, and again before their lease runs
+ * out, for publishing alone does not keep a queue alive (rule B12).
+ */
+export class WaitRooms {
+  readonly #rooms = new Map<number, Room>();
+  readonly #lots = new Map<string, Promise<void>>();
+  readonly #readyLots = new Set<string>();
+
+  constructor(
+    private readonly backend: Backend,
+    readonly type: WaitQueueType = 'classic',
+  ) {}
+
+  /** The broker's time, in milliseconds since 1970. */
+  now(): number {
+    return this.backend.clock.now();
+  }
+
+  /** These stand: they were declared just now, with other things. */
+  declared(delays: Iterable<number>, lots: Iterable<string> = []): void {
+    const declaredAt = this.now();
+    for (const delay of delays) this.#rooms.set(delay, { declaredAt, declaring: undefined });
+    for (const lot of lots) this.#readyLots.add(lot);
+  }
+
+  /** The delay itself, or the nearest for which there is a queue when there are as many as there may be. */
+  nearest(delay: number): number {
+    if (this.#rooms.has(delay) || this.#inUse() < mostWaitQueues) return delay;
+    let nearest = Infinity;
+    for (const other of this.#rooms.keys()) {
+      if (Math.abs(other - delay) < Math.abs(nearest - delay)) nearest = other;
+    }
+    return nearest;
+  }
+
+  /** @returns a promise while the wait queue of this delay is not known to stand; undefined once it is */
+  wait(delay: number): Promise<void> | undefined {
+    const room = this.#rooms.get(delay);
+    if (room?.declaredAt !== undefined && this.now() < room.declaredAt + waitQueueLease / 2) return undefined;
+    return room?.declaring ?? this.#declare(delay);
+  }
+
+  /** It turned out that the queue is not there: the next to need it declares it again. */
+  forget(delay: number): void {
+    this.#rooms.delete(delay);
+  }
+
+  /** The same for a parking lot: one that exists is taken as it is. */
+  lot(queue: string): Promise<void> | undefined {
+    if (this.#readyLots.has(queue)) return undefined;
+    let declared = this.#lots.get(queue);
+    if (declared === undefined) {
+      declared = this.#declareLot(queue).finally(() => this.#lots.delete(queue));
+      this.#lots.set(queue, declared);
+    }
+    return declared;
+  }
+
+  #declare(delay: number): Promise<void> {
+    const room: Room = { declaredAt: undefined, declaring: undefined };
+    this.#rooms.set(delay, room);
+    const declaredAt = this.now();
+    const declared = this.backend.declare(waitQueues([delay], 'retryIn', this.type));
+    return (room.declaring = declared.then(
+      () => {
+        room.declaring = undefined;
+        room.declaredAt = declaredAt;
+      },
+      (error: unknown) => {
+        if (this.#rooms.get(delay) === room) this.#rooms.delete(delay); // the next to need it tries again
+        throw error;
+      },
+    ));
+  }
+
+  async #declareLot(queue: string): Promise<void> {
+    if ((await this.backend.status(queue)) === undefined) await this.backend.declare(parkingLot(queue));
+    this.#readyLots.add(queue);
+  }
+
+  /** Queues whose lease ran out have gone by themselves. */
+  #inUse(): number {
+    const now = this.now();
+    for (const [delay, { declaredAt }] of this.#rooms) {
+      if (declaredAt !== undefined && now >= declaredAt + delay + waitQueueLease) this.#rooms.delete(delay);
+    }
+    return this.#rooms.size;
+  }
+}
+
+const parkingLot = (name: string): Topology => ({
+  exchanges: [],
+  queues: [{ name, durable: true, exclusive: false, autoDelete: false, arguments: emptyTable, origin: 'park' }],
+  bindings: [],
+});

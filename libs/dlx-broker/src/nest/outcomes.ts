@@ -1,0 +1,49 @@
+import { RpcException } from '@nestjs/microservices';
+import { parseDuration } from '../topology/index.js';
+
+/*
+ * What a handler throws to say what shall become of its message, whatever the policy says. They are RpcExceptions, so
+ * Nest does not log them as errors of the program.
+ */
+
+/**
+ * Try again after this time. It counts as an attempt where `@Retry` limits them; elsewhere it may be said for ever.
+ * @param delay milliseconds, or a text such as `'30s'`; 0 is at once, behind what waits in the queue
+ * @throws DlxConfigurationError when that is no duration
+ */
+export class RetryLater extends RpcException {
+  override readonly name = 'RetryLater';
+  readonly delay: number;
+
+  constructor(delay: number | string, reason = `try again in ${delay}${typeof delay === 'number' ? ' ms' : ''}`) {
+    super(reason);
+    this.delay = parseDuration(delay, 'RetryLater');
+  }
+}
+
+/** No further attempt: to the parking lot, where somebody has to look at it. */
+export class Park extends RpcException {
+  override readonly name = 'Park';
+
+  constructor(reason: string) {
+    super(reason);
+  }
+}
+
+/** No further attempt: dead-lettered by its queue, or dropped if that has no dead-letter exchange. */
+export class Reject extends RpcException {
+  override readonly name = 'Reject';
+
+  constructor(reason: string) {
+    super(reason);
+  }
+}
+
+/** Done with, though it was not handled: acknowledged and forgotten. */
+export class Drop extends RpcException {
+  override readonly name = 'Drop';
+
+  constructor(reason = 'dropped by its handler') {
+    super(reason);
+  }
+}

@@ -1,0 +1,38 @@
+import { DlxConfigurationError } from './configuration-error.js';
+
+/** A class of errors, whatever it takes to make one. */
+export type ErrorClass = abstract new (...args: never[]) => unknown;
+
+/** Which errors are meant: instances of a class, or those of which a function says so. */
+export type ErrorTest = ErrorClass | ((error: unknown) => boolean);
+
+/** One or several. */
+export type ErrorTests = ErrorTest | readonly ErrorTest[];
+
+/**
+ * Puts tests together: does one of them hold?
+ * @param origin who wrote them and where, for errors
+ * @throws DlxConfigurationError for what is neither class nor function
+ */
+export function anyOf(tests: ErrorTests, origin: string): (error: unknown) => boolean {
+  const list = (Array.isArray(tests) ? tests : [tests]) as readonly unknown[];
+  const compiled = list.map((test) => {
+    if (typeof test !== 'function') {
+      throw new DlxConfigurationError(`${origin}: ${String(test)} is neither a class of errors nor a function`);
+    }
+    return compile(test as ErrorTest);
+  });
+  return (error) => compiled.some((holds) => holds(error));
+}
+
+/** A class can be told from a function: it has no `prototype` that may be written, or extends Error. */
+function compile(test: ErrorTest): (error: unknown) => boolean {
+  if (isClass(test)) return (error) => error instanceof test;
+  const predicate = test;
+  return (error) => predicate(error) === true;
+}
+
+function isClass(test: ErrorTest): test is ErrorClass {
+  if (test === Error || (test.prototype as unknown) instanceof Error) return true;
+  return Object.getOwnPropertyDescriptor(test, 'prototype')?.writable === false;
+}
