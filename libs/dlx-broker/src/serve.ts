@@ -14,6 +14,8 @@ export interface ServeOptions {
   /** Unless told, `guest` with the password `guest`, who may do everything, but only from this machine. */
   readonly users?: readonly ServedUser[];
   readonly limits?: Partial<Limits>;
+  /** Hears what an operator may want to know of clients: refused logins. */
+  readonly notice?: (text: string) => void;
   /** Hears of faults of our own. */
   readonly log?: (error: unknown) => void;
 }
@@ -28,7 +30,7 @@ export interface Served {
 
 /** Puts a broker together and opens its port. @throws what the system says when the port cannot be had */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const { rabbitmq, tls, limits, log, amqp = {} } = options;
+  const { rabbitmq, tls, limits, log, notice, amqp = {} } = options;
   const broker = new Broker({
     clock: new SystemClock(),
     names: randomNames,
@@ -43,6 +45,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     ...(tls && { tls }),
     ...(limits && { limits }),
     ...(log && { log }),
+    ...(notice && { notice }),
   });
   const close = async (): Promise<void> => {
     await listener.close();

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
-import { isLoopback } from '../users/index.js';
 import { blamed, cannotDecode } from './blame.js';
 import { ClientChannel } from './channel.js';
 import type { Client } from './client.js';
@@ -248,8 +247,8 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
       return this.end(0);
     }
     this.#state = 'handshake';
-    const { limits, authenticate, properties } = this.surroundings;
-    this.#handshake = new Handshake(this.to, limits, authenticate, isLoopback(this.socket.remoteAddress));
+    const { limits, gate, properties } = this.surroundings;
+    this.#handshake = new Handshake(this.to, limits, gate, this.socket.remoteAddress ?? '');
     this.#handshake.start(properties);
     if (following.length > 0) this.#reader.push(following);
     this.#read();

@@ -1,11 +1,11 @@
 import { type FieldTable, bool, longstr, table } from '../message/index.js';
 import { AmqpError } from '../broker/index.js';
-import type { Authenticate } from '../users/index.js';
 import { Client } from './client.js';
 import { readTableBody } from './field-table.js';
 import { ByteReader } from './frame/byte-reader.js';
 import { frameTypes } from './frame/reader.js';
 import type { FrameWriter } from './frame/writer.js';
+import type { Gate } from './gate.js';
 import { type Limits, smallestFrameSize } from './limits.js';
 import * as methods from './methods.js';
 import { methodIds } from './methods.js';
@@ -59,8 +59,9 @@ export class Handshake {
   constructor(
     readonly to: FrameWriter,
     readonly limits: Limits,
-    readonly authenticate: Authenticate,
-    readonly isLocal: boolean,
+    readonly gate: Gate,
+    /** The client's. */
+    readonly address: string,
   ) {}
 
   start(properties: FieldTable): void {
@@ -84,7 +85,7 @@ export class Handshake {
     const { clientProperties, mechanism, response } = methods.readConnectionStartOk(from);
     this.client = new Client(clientProperties);
     const { user, password } = credentials(mechanism, Buffer.from(response));
-    if (!this.authenticate({ user, password, isLocal: this.isLocal })) {
+    if (!this.gate.admits({ user, password, mechanism, address: this.address })) {
       if (!this.client.can('authentication_failure_close')) throw new Refused('bad credentials');
       const text = `Login was refused using authentication mechanism ${mechanism}. For details see the broker logfile.`;
       throw new AmqpError('ACCESS_REFUSED', text, 'connection');

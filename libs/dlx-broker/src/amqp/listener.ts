@@ -1,11 +1,12 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { AmqpError, type Broker, profiles } from '../broker/index.js';
-import { type Authenticate, usersOf } from '../users/index.js';
+import { type Authenticate, LoginThrottle, usersOf } from '../users/index.js';
 import { type Alarm, Alarms } from './alarms.js';
 import { ClientConnection } from './connection.js';
 import { Door, type TlsOptions } from './door.js';
 import { Flusher } from './flusher.js';
 import { BufferPool } from './frame/buffer-pool.js';
+import { Gate } from './gate.js';
 import { serverProperties } from './handshake.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { memoryAlarm, type MemoryUse, processMemory } from './memory-alarm.js';
@@ -24,6 +25,10 @@ export interface ListenOptions {
   readonly memory?: () => MemoryUse;
   /** What else may run short, the disk for one; publishers go on when all of it is over. */
   readonly alarms?: readonly Alarm[];
+  /** Shared with other listeners, so that guessing at one port counts at all. */
+  readonly throttle?: LoginThrottle;
+  /** Hears what an operator may want to know of clients: refused logins, never with a password. */
+  readonly notice?: (text: string) => void;
   /** Hears of faults of our own; nothing a client does is one. */
   readonly log?: (error: unknown) => void;
 }
@@ -53,16 +58,19 @@ export class Listener {
   #whenEmpty: (() => void) | undefined;
 
   /** See {@link listen}. */
-  constructor(broker: Broker, { tls, limits, authenticate, memory, alarms = [], log }: ListenOptions) {
+  constructor(broker: Broker, options: ListenOptions) {
+    const { tls, limits, memory, alarms = [], log, notice } = options;
+    const now = (): number => performance.now();
+    const { authenticate = usersOf(broker.access), throttle = new LoginThrottle(now) } = options;
     this.#surroundings = {
       broker,
       limits: { ...defaultLimits, ...limits },
-      authenticate: authenticate ?? usersOf(broker.access),
+      gate: new Gate(authenticate, throttle, (text) => notice?.(text)),
       properties: serverProperties(versionOf(broker)),
       pool: new BufferPool(),
       flusher: new Flusher(),
       alarms: new Alarms([memoryAlarm(memory ?? processMemory()), ...alarms]),
-      now: () => performance.now(),
+      now,
       log: (error) => log?.(error),
       forget: (connection) => this.#forget(connection),
     };

@@ -27,7 +27,7 @@ program
   .option('--config <FILE>', 'a file in JSON or YAML with the same settings, users and limits')
   .option('--tls-cert <FILE>', 'speak TLS, with this certificate')
   .option('--tls-key <FILE>', 'the key of the certificate')
-  .option('--tls-ca <FILE>', 'ask clients for a certificate of this authority')
+  .option('--tls-ca <FILE>', 'let in only clients with a certificate of this authority')
   .option('--rabbitmq <VERSION>', 'which RabbitMQ to behave like: 3.10 or 4 (default: 3.10)')
   .option('--log-level <LEVEL>', `how much to tell on standard error: ${logLevels.join(', ')} (default: info)`)
   .action(serveUntilTold);
@@ -38,7 +38,11 @@ async function serveUntilTold(flags: Flags): Promise<void> {
   const log = (level: (typeof logLevels)[number], text: string): void => {
     if (logLevels.indexOf(level) <= logLevels.indexOf(logLevel)) console.error(`${level} ${text}`);
   };
-  const served = await serve({ ...options, log: (error) => log('error', String((error as Error).stack ?? error)) });
+  const served = await serve({
+    ...options,
+    log: (error) => log('error', String((error as Error).stack ?? error)),
+    notice: (text) => log('info', text),
+  });
   const { host, port } = served.amqp;
   const stop = (signal: string): void => {
     log('info', `${signal}: closing ${served.amqp.connections.size} connections`);
