@@ -4,5 +4,18 @@ export * from './errors.js';
 export * from './host.js';
 export { policyPatterns } from './patterns.js';
 export * from './republish.js';
-export * from './retry-headers.js';
+export {
+  type Address,
+  addressOf,
+  attemptOf,
+  failingSince,
+  failuresOf,
+  headersForRedrive,
+  headersForRetry,
+  originOf,
+  redrivesOf,
+  retryHeaders,
+  type RetryProgress,
+  workQueueOf,
+} from '../message/index.js';
 export { WaitRooms } from './wait-rooms.js';

@@ -15,7 +15,7 @@ import { ManualClock } from '../testing/manual-clock.js';
 import type { Backend, BackendDelivery, Done, Publication } from './backend.js';
 import { park, redrive, retryIn, retryOrPark, UnknownOriginError } from './republish.js';
 import { WaitRooms } from './wait-rooms.js';
-import { addressOf, attemptOf, originOf, redrivesOf, workQueueOf } from './retry-headers.js';
+import { addressOf, attemptOf, originOf, redrivesOf, workQueueOf } from '../message/index.js';
 
 const body = new TextEncoder().encode('{"id":1}');
 const plan = planRetry(

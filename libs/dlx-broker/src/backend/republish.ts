@@ -1,9 +1,8 @@
-import type { FieldTable, Message, Properties } from '../message/index.js';
+import { attemptOf, failingSince, headersForRedrive, headersForRetry, originOf } from '../message/index.js';
+import type { Address, FieldTable, Message, Properties } from '../message/index.js';
 import { waitQueueName } from '../topology/index.js';
 import type { RetryPlan } from '../topology/index.js';
 import type { BackendDelivery, Done, Publication } from './backend.js';
-import { attemptOf, failingSince, headersForRedrive, headersForRetry, originOf } from './retry-headers.js';
-import type { Address } from './retry-headers.js';
 import type { WaitRooms } from './wait-rooms.js';
 
 /*

@@ -4,3 +4,4 @@ export * from './death.js';
 export * from './death-history.js';
 export * from './nesting.js';
 export * from './plain.js';
+export * from './retry-headers.js';

@@ -1,5 +1,6 @@
-import { bool, deathsOf, firstDeathOf, int32, int64, longstr, stripDeaths } from '../message/index.js';
-import type { Field, FieldTable, Message, DeathEntry } from '../message/index.js';
+import { type DeathEntry, deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
+import { bool, type Field, type FieldTable, int32, int64, longstr } from './field-table.js';
+import type { Message } from './message.js';
 
 /** The headers a republished message carries, for the broker's own do not survive republishing (rule W3). */
 export const retryHeaders = {
