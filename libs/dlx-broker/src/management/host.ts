@@ -1,5 +1,6 @@
 import type { Broker, Patterns } from '../broker/index.js';
 import type { Authenticate, LoginThrottle } from '../users/index.js';
+import type { Statistics } from './statistics.js';
 
 /** A port that clients come in by, for those who look. */
 export interface OpenPort {
@@ -20,10 +21,14 @@ export interface ManagementHost {
   readonly authenticate?: Authenticate;
   /** Shared with the other listeners, so that guessing at one port counts at all. */
   readonly throttle?: LoginThrottle;
+  /** Samples for rates, taken by whoever lends them; the HTTP listener takes its own unless told. */
+  readonly statistics?: Statistics;
   /** `rabbit@localhost` unless told. */
   readonly nodeName?: string;
   /** Ports of other listeners; the one of the HTTP API is added. */
   readonly ports?: () => readonly OpenPort[];
+  /** What stops publishers now: `memory`, `disk`. */
+  readonly alarms?: () => readonly string[];
   /** Hears of faults of our own; nothing a client does is one. */
   readonly log?: (error: unknown) => void;
 }

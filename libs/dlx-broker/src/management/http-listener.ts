@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type ApiOptions, createApi } from './app.js';
 import type { ManagementHost } from './host.js';
+import { interval, Statistics } from './statistics.js';
 
 export interface HttpOptions extends ApiOptions {
   /** `127.0.0.1` unless told. */
@@ -24,10 +25,13 @@ const connectionLimit = 1_000;
 
 export class HttpListener {
   readonly #server: Server;
+  readonly #timer: NodeJS.Timeout | undefined;
 
   /** See {@link listenHttp}. */
   constructor(host: ManagementHost, options: HttpOptions) {
-    const api = createApi(host, options);
+    const statistics = host.statistics ?? new Statistics(host.broker, host.now);
+    if (host.statistics === undefined) this.#timer = setInterval(() => statistics.sample(), interval).unref();
+    const api = createApi({ ...host, statistics }, options);
     const answer = getRequestListener((request, env) => api.fetch(request, env), { overrideGlobalObjects: false });
     this.#server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
       void answer(request, response);
@@ -55,6 +59,7 @@ export class HttpListener {
 
   /** Lets nobody in any more and ends what is open. */
   close(): Promise<void> {
+    clearInterval(this.#timer);
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();

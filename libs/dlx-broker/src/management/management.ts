@@ -2,14 +2,19 @@ import type { Broker, Channel, User, VirtualHost } from '../broker/index.js';
 
 import { visibleVhosts } from './auth.js';
 import type { ManagementHost } from './host.js';
+import { Measures } from './measures.js';
 import { notFound } from './reply.js';
+import type { ApiRequest } from './resource.js';
+import { Statistics } from './statistics.js';
 
 /** What every handler is given: the broker, and what the resources share. */
 export class Management {
   readonly nodeName: string;
+  readonly statistics: Statistics;
 
   constructor(readonly host: ManagementHost) {
     this.nodeName = host.nodeName ?? 'rabbit@localhost';
+    this.statistics = host.statistics ?? new Statistics(host.broker, host.now);
   }
 
   get broker(): Broker {
@@ -18,6 +23,11 @@ export class Management {
 
   now(): number {
     return this.host.now();
+  }
+
+  /** Numbers of this moment, with rates and pasts as a request asks for them. */
+  measures({ query }: ApiRequest): Measures {
+    return new Measures(this.statistics, query, this.now());
   }
 
   /** @throws Problem 404 */
