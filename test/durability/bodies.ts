@@ -1,0 +1,15 @@
+import { Random } from '../fuzz/random.js';
+
+/** The name of a message tells its body: whoever has the one can check the other. */
+export const messageIdOf = (number: number, size: number): string => `${number}/${size}`;
+
+/** Noise, so that no part of a body can be taken for another one. */
+export function bodyOf(messageId: string): Buffer {
+  const [number, size] = messageId.split('/').map(Number) as [number, number];
+  const random = new Random(number);
+  const body = Buffer.alloc(size);
+  let offset = 0;
+  for (; offset + 4 <= size; offset += 4) body.writeUInt32LE(Math.floor(random.next() * 2 ** 32), offset);
+  for (; offset < size; offset++) body[offset] = random.integer(0, 255);
+  return body;
+}

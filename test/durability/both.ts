@@ -1,0 +1,48 @@
+import type { Journal, Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Ledger } from './ledger.js';
+import type { Entry } from './stored-state.js';
+
+/** Tells everything to the ledger and to the journal under test. */
+export class Both implements Journal {
+  constructor(
+    readonly ledger: Ledger,
+    readonly journal: Journal,
+  ) {}
+
+  changed(change: Parameters<Journal['changed']>[0]): void {
+    this.ledger.changed(change);
+    this.journal.changed(change);
+  }
+
+  enqueued(queue: Queue, entry: Entry): void {
+    this.ledger.enqueued(queue, entry);
+    this.journal.enqueued(queue, entry);
+  }
+
+  delivered(queue: Queue, entry: Entry): void {
+    this.ledger.delivered(queue, entry);
+    this.journal.delivered(queue, entry);
+  }
+
+  returned(queue: Queue, entry: Entry): void {
+    this.ledger.returned(queue, entry);
+    this.journal.returned(queue, entry);
+  }
+
+  settled(queue: Queue, entry: Entry): void {
+    this.ledger.settled(queue, entry);
+    this.journal.settled(queue, entry);
+  }
+
+  commit(synced: (() => void) | undefined): void {
+    this.ledger.commit(undefined);
+    const upTo = this.ledger.committed;
+    this.journal.commit(
+      synced &&
+        (() => {
+          this.ledger.becameSafe(upTo);
+          synced();
+        }),
+    );
+  }
+}

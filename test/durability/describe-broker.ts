@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import type { Broker, Queue, VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Message } from '../../libs/dlx-broker/src/message/index.js';
+
+/** All that a broker has to remember, as lines of text: two that have the same lines are the same to every client. */
+export function describeBroker(broker: Broker): string {
+  const lines: string[] = [];
+  for (const user of broker.access.users()) {
+    lines.push(`user ${plain(user)}`);
+  }
+  for (const permissions of broker.access.listPermissions()) lines.push(`permissions ${plain(permissions)}`);
+  lines.sort();
+  const vhosts = [...broker.virtualHosts.values()].sort(byName);
+  for (const vhost of vhosts) describeVirtualHost(vhost, lines);
+  return lines.join('\n');
+}
+
+function describeVirtualHost(vhost: VirtualHost, lines: string[]): void {
+  lines.push(`vhost ${vhost.name}`);
+  for (const policy of vhost.policies.user.list()) lines.push(`  policy ${plain(policy)}`);
+  for (const policy of vhost.policies.operator.list()) lines.push(`  operator policy ${plain(policy)}`);
+  for (const exchange of [...vhost.exchanges.values()].sort(byName)) {
+    lines.push(`  exchange ${exchange.name} ${exchange.policy} ${plain(exchange.declared)}`);
+    const bindings = exchange.bindings().map(({ destination, bindingKey, arguments: args }) => {
+      const kind = 'length' in destination ? 'queue' : 'exchange';
+      return `  binding ${exchange.name} to ${kind} ${destination.name} ${bindingKey} ${plain(args)}`;
+    });
+    lines.push(...bindings.sort());
+  }
+  for (const queue of [...vhost.queues.values()].sort(byName)) describeQueue(queue, lines);
+  const dying: string[] = [];
+  vhost.agenda.dead.each(({ queue, entry, reason }) => {
+    if (queue.home === vhost) dying.push(`  dying in ${queue.name} of ${reason}: ${describeMessage(entry.message)}`);
+  });
+  lines.push(...dying.sort());
+}
+
+function describeQueue(queue: Queue, lines: string[]): void {
+  const { policy, operatorPolicy, declared } = queue;
+  lines.push(`  queue ${queue.name} ${plain({ ...declared, owner: undefined, policy, operatorPolicy })}`);
+  lines.push(`    ${queue.length} ready, ${queue.bytes} bytes, ${queue.unacked} unacked, ${queue.retained} retained`);
+  queue.peek(({ message, position, returns, deadline }) => {
+    lines.push(`    ${position} returned ${returns} until ${deadline}: ${describeMessage(message)}`);
+  });
+}
+
+/** Everything a consumer can see of it; the body by its digest. */
+export function describeMessage({ exchange, routingKey, properties, carbonCopies, hasDied, body }: Message): string {
+  const digest = createHash('sha1').update(body).digest('base64url').slice(0, 12);
+  const set = Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
+  return `${plain({ exchange, routingKey, set, carbonCopies, hasDied })} ${body.length} ${digest}`;
+}
+
+const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
+  one.name < other.name ? -1 : 1;
+
+const plain = (value: unknown): string =>
+  JSON.stringify(value, (_name, part: unknown) => {
+    if (typeof part === 'bigint') return `${part}n`;
+    if (part instanceof Uint8Array) return Buffer.from(part).toString('hex');
+    return part instanceof Map ? [...(part as Map<string, unknown>)] : part;
+  });

@@ -1,0 +1,150 @@
+import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
+import type { Random } from '../fuzz/random.js';
+import { FakeFile, type FileHome, systemError } from './fake-file.js';
+
+/** What a power cut may forget: one change of the directory. */
+interface Change {
+  readonly file: FakeFile;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface FakeDiskOptions {
+  /** Bytes it has room for. */
+  readonly capacity?: number;
+}
+
+/**
+ * A disk in memory that knows what it would still know after a power cut. Whatever changes it is done step by step: the
+ * caller waits until {@link advance} is called, and {@link onStep} may look at it before and after.
+ */
+export class FakeDisk implements Disk, FileHome {
+  readonly #entries = new Map<string, FakeFile>();
+  #durable = new Map<string, FakeFile>();
+  #changes: Change[] = [];
+  readonly #waiting: (() => void)[] = [];
+  capacity: number;
+  /** False: everything is done at once. */
+  isManual = true;
+  /** Something was begun, or is over: a moment at which the power may be cut. */
+  onStep: () => void = () => undefined;
+  /** What the next syncs say. */
+  syncError: Error | undefined;
+  /** Bytes that one call writes at most. */
+  longestWrite = Infinity;
+  /** How often things were done. */
+  readonly counts = { write: 0, sync: 0, syncDir: 0, create: 0, unlink: 0, rename: 0, truncate: 0 };
+
+  constructor({ capacity = Infinity }: FakeDiskOptions = {}) {
+    this.capacity = capacity;
+  }
+
+  /** How many things are begun and not over. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  get used(): number {
+    let used = 0;
+    for (const file of this.#entries.values()) used += file.length;
+    return used;
+  }
+
+  /** Ends what was begun first. */
+  advance(): void {
+    this.#waiting.shift()?.();
+  }
+
+  /** The disk as it may be found after a power cut in this moment; this one goes on. */
+  afterPowerCut(random: Random): FakeDisk {
+    const entries = new Map(this.#durable);
+    for (const { file, from, to } of this.#changes) {
+      if (random.chance(0.5)) continue;
+      if (from !== undefined && entries.get(from) === file) entries.delete(from);
+      if (to !== undefined) entries.set(to, file);
+    }
+    const found = new FakeDisk({ capacity: this.capacity });
+    for (const [name, file] of entries) found.put(name, file.afterPowerCut(random));
+    return found;
+  }
+
+  /** A copy, everything safe. */
+  copy(): FakeDisk {
+    const copy = new FakeDisk({ capacity: this.capacity });
+    for (const [name, file] of this.#entries) copy.put(name, file.bytes());
+    return copy;
+  }
+
+  /** Puts a file there, safe. */
+  put(name: string, bytes: Buffer): void {
+    const file = new FakeFile(this, bytes);
+    this.#entries.set(name, file);
+    this.#durable.set(name, file);
+  }
+
+  /** What is in it now. */
+  files(): ReadonlyMap<string, Buffer> {
+    return new Map([...this.#entries].map(([name, file]) => [name, file.bytes()]));
+  }
+
+  async list(): Promise<readonly string[]> {
+    return [...this.#entries.keys()];
+  }
+
+  async open(name: string, how: 'create' | 'write' | 'read'): Promise<DiskFile> {
+    const existing = this.#entries.get(name);
+    if (how === 'create') {
+      if (existing !== undefined) throw systemError('EEXIST', `file exists, open '${name}'`);
+      const file = new FakeFile(this, Buffer.alloc(0));
+      this.counts.create++;
+      this.#change({ file, to: name });
+      await this.begin();
+      return file;
+    }
+    if (existing === undefined) throw systemError('ENOENT', `no such file or directory, open '${name}'`);
+    return existing;
+  }
+
+  async unlink(name: string): Promise<void> {
+    const file = this.#entries.get(name);
+    if (file === undefined) throw systemError('ENOENT', `no such file or directory, unlink '${name}'`);
+    this.counts.unlink++;
+    this.#change({ file, from: name });
+    await this.begin();
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    const file = this.#entries.get(from);
+    if (file === undefined) throw systemError('ENOENT', `no such file or directory, rename '${from}'`);
+    this.counts.rename++;
+    this.#change({ file, from, to });
+    await this.begin();
+  }
+
+  async syncDir(): Promise<void> {
+    this.counts.syncDir++;
+    const entries = new Map(this.#entries);
+    const changes = this.#changes.length;
+    await this.begin();
+    this.#durable = entries;
+    this.#changes = this.#changes.slice(changes);
+    this.onStep();
+  }
+
+  async free(): Promise<number | undefined> {
+    return this.capacity === Infinity ? undefined : Math.max(0, this.capacity - this.used);
+  }
+
+  /** Resolves when it is this one's turn. */
+  begin(): Promise<void> {
+    this.onStep();
+    if (!this.isManual) return Promise.resolve();
+    return new Promise((resolve) => void this.#waiting.push(resolve));
+  }
+
+  #change(change: Change): void {
+    this.#changes.push(change);
+    if (change.from !== undefined) this.#entries.delete(change.from);
+    if (change.to !== undefined) this.#entries.set(change.to, change.file);
+  }
+}

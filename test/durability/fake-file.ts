@@ -1,0 +1,133 @@
+import type { DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
+import type { Random } from '../fuzz/random.js';
+
+/** A disk writes this many bytes, or does not; what is written in between is anything. */
+const sector = 512;
+
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a file asks of its disk. */
+export interface FileHome {
+  readonly capacity: number;
+  readonly used: number;
+  readonly longestWrite: number;
+  readonly syncError: Error | undefined;
+  readonly counts: { write: number; sync: number; truncate: number };
+  begin(): Promise<void>;
+  onStep(): void;
+}
+
+/** A file that remembers which of its bytes are safe. */
+export class FakeFile implements DiskFile {
+  readonly #disk: FileHome;
+  /** As programs see it. */
+  #bytes: Buffer;
+  #length: number;
+  /** As the last sync left it. */
+  #safe: Buffer;
+  /** Written since. */
+  #dirty: Stretch[] = [];
+
+  constructor(disk: FileHome, bytes: Buffer) {
+    this.#disk = disk;
+    this.#bytes = bytes;
+    this.#length = bytes.length;
+    this.#safe = Buffer.from(bytes);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  bytes(): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, this.#length));
+  }
+
+  /**
+   * What may be found after a power cut: of the bytes that are not safe, each sector is kept, old, nought or anything.
+   * Bytes that are safe never change, not even beside others in their sector.
+   */
+  afterPowerCut(random: Random): Buffer {
+    const safe = this.#safe;
+    if (this.#dirty.length === 0 && safe.length === this.#length) return Buffer.from(safe);
+    const length = random.pick([safe.length, this.#length, between(safe.length, this.#length, random)]);
+    const found = Buffer.alloc(length);
+    safe.copy(found);
+    for (const { from, to } of this.#dirty) {
+      for (let at = from; at < Math.min(to, length); at = (Math.floor(at / sector) + 1) * sector) {
+        const end = Math.min(to, length, (Math.floor(at / sector) + 1) * sector);
+        const fate = random.weighted({ kept: 6, old: 2, nought: 1, garbled: 1 });
+        if (fate === 'kept') this.#bytes.copy(found, at, at, end);
+        else if (fate === 'nought') found.fill(0, at, end);
+        else if (fate === 'garbled') for (let one = at; one < end; one++) found[one] = random.integer(0, 255);
+      }
+    }
+    return found;
+  }
+
+  async size(): Promise<number> {
+    return this.#length;
+  }
+
+  async write(chunks: readonly Uint8Array[], position: number): Promise<number> {
+    const disk = this.#disk;
+    disk.counts.write++;
+    const all = Buffer.concat(chunks);
+    const room = Math.max(0, disk.capacity - disk.used + Math.max(0, this.#length - position));
+    if (room === 0 && all.length > 0) throw systemError('ENOSPC', 'no space left on device, write');
+    const written = all.subarray(0, Math.min(room, disk.longestWrite, all.length));
+    this.#grow(position + written.length);
+    written.copy(this.#bytes, position);
+    this.#dirty.push({ from: Math.min(position, this.#length), to: position + written.length });
+    this.#length = Math.max(this.#length, position + written.length);
+    await disk.begin();
+    return written.length;
+  }
+
+  async sync(): Promise<void> {
+    const disk = this.#disk;
+    disk.counts.sync++;
+    const bytes = this.bytes();
+    const dirty = this.#dirty.length;
+    await disk.begin();
+    if (disk.syncError !== undefined) throw disk.syncError;
+    this.#safe = bytes;
+    this.#dirty = this.#dirty.slice(dirty);
+    disk.onStep();
+  }
+
+  async truncate(size: number): Promise<void> {
+    this.#disk.counts.truncate++;
+    this.#grow(size);
+    if (size < this.#length) this.#bytes.fill(0, size, this.#length);
+    this.#length = size;
+    await this.#disk.begin();
+  }
+
+  async read(into: Uint8Array, position: number): Promise<number> {
+    return this.readSync(into, position);
+  }
+
+  readSync(into: Uint8Array, position: number): number {
+    return this.#bytes.copy(into, 0, position, Math.max(position, Math.min(this.#length, position + into.length)));
+  }
+
+  async close(): Promise<void> {}
+
+  #grow(length: number): void {
+    if (length <= this.#bytes.length) return;
+    const bytes = Buffer.alloc(Math.max(length, this.#bytes.length * 2));
+    this.#bytes.copy(bytes, 0, 0, this.#length);
+    this.#bytes = bytes;
+  }
+}
+
+const between = (one: number, other: number, random: Random): number =>
+  random.integer(Math.min(one, other), Math.max(one, other));
+
+export function systemError(code: string, text: string): Error {
+  return Object.assign(new Error(`${code}: ${text}`), { code });
+}

@@ -1,0 +1,20 @@
+import type { Pace } from '../../libs/dlx-broker/src/broker/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+
+const patterns = {
+  compile: (pattern: string) => ({ matches: (name: string) => pattern === '.*' || name === pattern }),
+};
+/** What every broker of these tests is lent. */
+export const lent = (clock: ManualClock) => ({ clock, names: new CountedNames(), patterns });
+
+/** A broker in which nothing moves until it is woken: so it can be seen as it was found. */
+export function asleep(): { readonly pace: Pace; wake(): void } {
+  const resumes: (() => void)[] = [];
+  const pace = { budget: 0, later: (resume: () => void) => void resumes.push(resume) };
+  const wake = (): void => {
+    pace.budget = Infinity;
+    for (let resume = resumes.shift(); resume !== undefined; resume = resumes.shift()) resume();
+  };
+  return { pace, wake };
+}

@@ -1,0 +1,148 @@
+import type { Journal, Queue, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
+import { DeadLetteredMessage, Message } from '../../libs/dlx-broker/src/message/index.js';
+import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
+import { bodyOf } from './bodies.js';
+import { type Entry, type Kept, type Said, StoredState } from './stored-state.js';
+
+/**
+ * The other half of a journal under test: writes down what both are told, commit by commit, and which commits the other
+ * one has called safe. After a crash the other must have exactly the state after one of the commits, and none before
+ * the last safe one.
+ */
+export class Ledger implements Journal {
+  /** Commits after the safe ones, in order. */
+  #unsafe: (readonly Said[])[] = [];
+  #said: Said[] = [];
+  #committed = 0;
+  #ids = new WeakMap<Entry, number>();
+  #lastId = 0;
+  /** In which commit a message was published, and whether any queue it then got into is kept. */
+  readonly #arrivals = new Map<string, { readonly commit: number; readonly isKept: boolean }>();
+  /** Messages that were there when this ledger began, by queue and position. */
+  readonly #known = new Map<string, Map<number, number>>();
+
+  /** @param safe what is on the disk; it changes with every commit that becomes safe */
+  constructor(readonly safe = new StoredState()) {
+    for (const [place, messages] of safe.messages) {
+      const known = new Map<number, number>();
+      for (const [id, { position }] of messages) {
+        known.set(position, id);
+        this.#lastId = Math.max(this.#lastId, id);
+      }
+      this.#known.set(place, known);
+    }
+  }
+
+  changed(change: TopologyChange): void {
+    this.#said.push({ change });
+  }
+
+  enqueued(queue: Queue, entry: Entry): void {
+    const isKept = keeps(queue, entry);
+    this.#arrived(entry.message.properties.messageId as string, isKept);
+    if (!isKept) return;
+    const id = ++this.#lastId;
+    this.#ids.set(entry, id);
+    const { position, deadline } = entry;
+    const message = remembered(entry.message);
+    const is: Kept = { message, position, deadline, returns: 0, delivered: false };
+    this.#said.push({ place: placeOf(queue), id, is });
+  }
+
+  /** What a later death does with it is no promise to its publisher. */
+  #arrived(messageId: string, isKept: boolean): void {
+    const known = this.#arrivals.get(messageId);
+    const commit = this.#committed + 1;
+    if (known === undefined) this.#arrivals.set(messageId, { commit, isKept });
+    else if (known.commit === commit && isKept) this.#arrivals.set(messageId, { commit, isKept });
+  }
+
+  delivered(queue: Queue, entry: Entry): void {
+    if (keeps(queue, entry)) this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), delivered: true });
+  }
+
+  returned(queue: Queue, entry: Entry): void {
+    if (!keeps(queue, entry)) return;
+    const { position, returns } = entry;
+    this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), position, returns });
+  }
+
+  settled(queue: Queue, entry: Entry): void {
+    if (keeps(queue, entry)) this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), is: undefined });
+  }
+
+  /** Commits that changed nothing are not counted. */
+  commit(synced: (() => void) | undefined): void {
+    if (this.#said.length > 0) {
+      this.#unsafe.push(this.#said);
+      this.#said = [];
+      this.#committed++;
+    }
+    synced?.();
+  }
+
+  /** How many commits there are so far; what {@link becameSafe} takes. */
+  get committed(): number {
+    return this.#committed;
+  }
+
+  becameSafe(upTo: number): void {
+    const count = upTo - (this.#committed - this.#unsafe.length);
+    for (const said of this.#unsafe.splice(0, Math.max(0, count))) this.safe.apply(said);
+  }
+
+  /** Whether a message that went to a queue is safe; one that never did promises nothing. */
+  isSafe(messageId: string): boolean {
+    const arrival = this.#arrivals.get(messageId);
+    return !arrival?.isKept || arrival.commit <= this.#committed - this.#unsafe.length;
+  }
+
+  /** What a crash in this moment may leave. */
+  possible(): Possible {
+    return new Possible(this.safe.copy(), [...this.#unsafe]);
+  }
+
+  #idOf(queue: Queue, entry: Entry): number {
+    let id = this.#ids.get(entry);
+    if (id === undefined) {
+      // It outlived a crash: the engine has a new entry for it, at its old position.
+      id = this.#known.get(placeOf(queue))?.get(entry.position);
+      if (id === undefined) throw new TypeError(`nobody knows the message at ${entry.position} of ${queue.name}`);
+      this.#ids.set(entry, id);
+    }
+    return id;
+  }
+}
+
+/** States of which a crash leaves one. */
+export class Possible {
+  constructor(
+    readonly safe: StoredState,
+    readonly commits: readonly (readonly Said[])[],
+  ) {}
+
+  /** The safe one first; the same object each time, changed. */
+  *states(): Generator<StoredState> {
+    const state = this.safe.copy();
+    yield state;
+    for (const said of this.commits) {
+      state.apply(said);
+      yield state;
+    }
+  }
+}
+
+/** The store may have let go of the body, or have it wrong: here it is made anew. */
+function remembered({ exchange, routingKey, properties, carbonCopies, hasDied }: Message): Message {
+  const body = bodyOf(properties.messageId as string);
+  return new (hasDied ? DeadLetteredMessage : Message)(exchange, routingKey, properties, body, carbonCopies);
+}
+
+const placeOf = (queue: Queue): string => MemoryTopology.placeOf(queue.home.name, queue.name);
+
+/** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
+const keeps = ({ declared }: Queue, { message, position }: Entry): boolean =>
+  position > 0 &&
+  declared.durable &&
+  declared.owner === undefined &&
+  (declared.type === 'quorum' || message.properties.deliveryMode === 2);

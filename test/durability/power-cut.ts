@@ -1,0 +1,223 @@
+import { setImmediate } from 'node:timers/promises';
+import { Broker, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Disk } from '../../libs/dlx-broker/src/store/log/disk.js';
+import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
+import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { Random } from '../fuzz/random.js';
+import { Both } from './both.js';
+import { describeBroker } from './describe-broker.js';
+import { FakeDisk } from './fake-disk.js';
+import { asleep, lent } from './house.js';
+import { Ledger, type Possible } from './ledger.js';
+import { StoredState } from './stored-state.js';
+import { type Weights, Workload } from './workload.js';
+
+/** A bug put in from outside: what the store is lent, or what lends to it. */
+export interface Mutant {
+  readonly disk?: (disk: FakeDisk) => Disk;
+  readonly journal?: (journal: DiskJournal) => Journal;
+  /** What recovery finds. */
+  readonly found?: (disk: FakeDisk) => FakeDisk;
+}
+
+export interface PowerCutOptions {
+  readonly seed: number;
+  /** Power cuts; a few more may be made. */
+  readonly points: number;
+  readonly mutant?: Mutant;
+  readonly weights?: Partial<Weights>;
+}
+
+export interface Violation {
+  readonly seed: number;
+  /** Which cut of this seed. */
+  readonly point: number;
+  readonly what: string;
+}
+
+export interface PowerCuts {
+  readonly points: number;
+  readonly violation: Violation | undefined;
+  /** How often the disk was asked for what, over all runs. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Steps of the workload and of the disk before the power is cut for good. */
+const stepsOfALife = 120;
+/** How often a life goes on after a power cut, on what was left. */
+const lives = 4;
+
+/** Runs houses on disks that lose power, until there were enough cuts or one of them cost something. */
+export async function powerCuts({ seed, points, mutant = {}, weights }: PowerCutOptions): Promise<PowerCuts> {
+  const counts: Record<string, number> = {};
+  let done = 0;
+  for (let each = seed; done < points; each++) {
+    const run = new Run(each, mutant, weights);
+    const violation = await run.live(points - done);
+    done += run.points;
+    for (const [name, count] of Object.entries(run.counts)) counts[name] = (counts[name] ?? 0) + count;
+    if (violation !== undefined) return { points: done, violation, counts };
+  }
+  return { points: done, violation: undefined, counts };
+}
+
+/** A disk as it was found, and all that it may hold. */
+interface Cut {
+  readonly disk: FakeDisk;
+  readonly possible: Possible;
+}
+
+class Run {
+  points = 0;
+  readonly counts: Record<string, number> = {};
+  readonly #random: Random;
+  /** Of the house that is alive: every other one gets a clock of its own, for nobody wakes the dead. */
+  #clock = new ManualClock();
+  readonly #segment: number;
+  readonly #memory: number;
+  readonly #cuts: Cut[] = [];
+  #number = 1;
+  #unconfirmed: string | undefined;
+
+  constructor(
+    readonly seed: number,
+    readonly mutant: Mutant,
+    readonly weights: Partial<Weights> | undefined,
+  ) {
+    this.#random = new Random(seed);
+    this.#segment = this.#random.pick([1_024, 4_096, 16_384]);
+    this.#memory = this.#random.pick([0, 2_000, 1_000_000]);
+  }
+
+  async live(points: number): Promise<Violation | undefined> {
+    let disk = new FakeDisk();
+    let state = new StoredState();
+    for (let life = 0; life < lives && this.points < points; life++) {
+      const ledger = new Ledger(state);
+      const what = await this.#live(disk, ledger);
+      if (what !== undefined) return this.#violation(what);
+      const cut = { disk: disk.afterPowerCut(this.#random), possible: ledger.possible() };
+      const found = await this.#check({ ...cut, disk: cut.disk.copy() });
+      if (typeof found === 'string') return this.#violation(found);
+      [disk, state] = [cut.disk, found];
+      this.#clock = new ManualClock(this.#clock.now() + this.#random.integer(0, 20));
+    }
+    return undefined;
+  }
+
+  /** One process, from its start to its end. */
+  async #live(disk: FakeDisk, ledger: Ledger): Promise<string | undefined> {
+    const random = this.#random;
+    const house = await this.#open(disk, ledger);
+    this.#clock = house.clock;
+    disk.isManual = true;
+    disk.onStep = () => {
+      if (!random.chance(0.25)) return;
+      this.#cuts.push({ disk: disk.afterPowerCut(random), possible: ledger.possible() });
+    };
+    house.wake();
+    const workload = new Workload(house.broker, {
+      random,
+      clock: this.#clock,
+      firstNumber: this.#number,
+      confirmed: (messageId) => {
+        if (!ledger.isSafe(messageId)) this.#unconfirmed ??= messageId;
+      },
+      ...(this.weights && { weights: this.weights }),
+    });
+    const pace = random.pick([0.2, 0.5, 0.8]);
+    for (let step = 0; step < stepsOfALife; step++) {
+      if (random.chance(pace)) workload.step();
+      else disk.advance();
+      await setImmediate();
+      if (this.#unconfirmed !== undefined) return `message ${this.#unconfirmed} was confirmed before it was safe`;
+      for (const cut of this.#cuts.splice(0)) {
+        const found = await this.#check(cut);
+        if (typeof found === 'string') return found;
+      }
+    }
+    this.#number = workload.nextNumber;
+    disk.onStep = () => undefined;
+    for (const [name, count] of Object.entries(disk.counts)) this.counts[name] = (this.counts[name] ?? 0) + count;
+    return undefined;
+  }
+
+  /** @returns the state that is there, or what is wrong with it */
+  async #check({ disk, possible }: Cut): Promise<StoredState | string> {
+    this.points++;
+    const cuts: FakeDisk[] = [];
+    // The power may fail again while the store is being opened, and no harm must come of that either.
+    disk.onStep = () => {
+      if (this.#random.chance(0.02)) cuts.push(disk.afterPowerCut(this.#random));
+    };
+    const found = await this.#matching(disk, possible);
+    disk.onStep = () => undefined;
+    for (const again of cuts) {
+      this.points++;
+      const second = await this.#matching(again, possible);
+      if (typeof second === 'string') return `when opening was cut short: ${second}`;
+    }
+    return found;
+  }
+
+  async #matching(disk: FakeDisk, possible: Possible): Promise<StoredState | string> {
+    const { found = (each) => each } = this.mutant;
+    let is: string;
+    try {
+      const house = await this.#open(found(disk), undefined);
+      const { places, queues, misplaced } = house.journal.damage;
+      if (places.length + queues.length + misplaced > 0) return `damage: ${JSON.stringify(house.journal.damage)}`;
+      is = describeBroker(house.broker);
+    } catch (error) {
+      return `cannot be opened: ${(error as Error).stack}`;
+    }
+    const should: string[] = [];
+    for (const state of possible.states()) {
+      const one = this.#describe(state);
+      if (one === is) return state.copy();
+      should.push(one);
+    }
+    return difference(is, should);
+  }
+
+  #describe(state: StoredState): string {
+    const broker = new Broker({ ...lent(new ManualClock(this.#clock.now())), pace: asleep().pace });
+    state.restore(broker);
+    return describeBroker(broker);
+  }
+
+  async #open(disk: FakeDisk, ledger: Ledger | undefined) {
+    const { mutant } = this;
+    disk.isManual = false;
+    const clock = new ManualClock(this.#clock.now());
+    const journal = await DiskJournal.open(mutant.disk?.(disk) ?? disk, {
+      segment: this.#segment,
+      memory: this.#memory,
+      now: () => clock.now(),
+    });
+    const told = mutant.journal?.(journal) ?? journal;
+    const { pace, wake } = asleep();
+    const both = ledger === undefined ? told : new Both(ledger, told);
+    const broker = new Broker({ ...lent(clock), journal: both, pace });
+    journal.restore(broker);
+    return { broker, clock, journal, wake };
+  }
+
+  #violation(what: string): Violation {
+    return { seed: this.seed, point: this.points, what };
+  }
+}
+
+/** The state that is nearest to what was found, line by line. */
+function difference(is: string, should: readonly string[]): string {
+  const found = is.split('\n');
+  const differences = should.map((one) => {
+    const lines = one.split('\n');
+    const missing = lines.filter((line) => !found.includes(line)).map((line) => `- ${line}`);
+    const surplus = found.filter((line) => !lines.includes(line)).map((line) => `+ ${line}`);
+    return [...missing, ...surplus];
+  });
+  const order = differences.sort((one, other) => one.length - other.length)[0] as string[];
+  const text = order.length === 0 ? ['the same lines in another order', is] : order;
+  return `none of ${should.length} possible states was found; the nearest differs in\n${text.join('\n')}`;
+}

@@ -1,0 +1,93 @@
+import type { Broker, Journal, Queue, TopologyChange, VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Message } from '../../libs/dlx-broker/src/message/index.js';
+import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
+
+export type Entry = Parameters<Journal['enqueued']>[1];
+
+/** A message as it has to come back. */
+export interface Kept {
+  readonly message: Message;
+  readonly position: number;
+  readonly deadline: number;
+  readonly returns: number;
+  readonly delivered: boolean;
+}
+
+/** One thing said to a journal, with everything read from the engine at that moment. */
+export type Said =
+  | { readonly change: TopologyChange }
+  | { readonly place: string; readonly id: number; readonly is: Kept | undefined }
+  | { readonly place: string; readonly id: number; readonly delivered: true }
+  | { readonly place: string; readonly id: number; readonly position: number; readonly returns: number };
+
+/** What a store holds after a number of commits, worked out in the plainest way. */
+export class StoredState {
+  readonly topology: MemoryTopology;
+  /** By queue and message; in the order of arrival, returned ones in the order of their return. */
+  readonly messages = new Map<string, Map<number, Kept>>();
+
+  constructor(topology = new MemoryTopology()) {
+    this.topology = topology;
+  }
+
+  copy(): StoredState {
+    const copy = new StoredState(this.topology.copy());
+    for (const [place, messages] of this.messages) copy.messages.set(place, new Map(messages));
+    return copy;
+  }
+
+  apply(said: readonly Said[]): void {
+    for (const one of said) {
+      if ('change' in one) this.#changed(one.change);
+      else if ('is' in one) this.#put(one.place, one.id, one.is);
+      else if ('delivered' in one) this.#change(one.place, one.id, { delivered: true });
+      else this.#returned(one.place, one.id, one);
+    }
+  }
+
+  /** Brings everything into a fresh broker, as sections J and L of the rules ask. */
+  restore(broker: Broker): void {
+    broker.batch(() => {
+      this.topology.restore(broker);
+      for (const [place, messages] of this.messages) {
+        const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
+        const home = broker.virtualHost(vhost);
+        const queue = home.queues.get(name);
+        if (queue !== undefined) refill(home, queue, [...messages.values()]);
+      }
+    });
+  }
+
+  #changed(change: TopologyChange): void {
+    this.topology.changed(change);
+    for (const place of this.messages.keys()) if (!this.topology.hasQueue(place)) this.messages.delete(place);
+  }
+
+  #put(place: string, id: number, kept: Kept | undefined): void {
+    let messages = this.messages.get(place);
+    if (messages === undefined) this.messages.set(place, (messages = new Map()));
+    if (kept === undefined) messages.delete(id);
+    else messages.set(id, kept);
+  }
+
+  #change(place: string, id: number, change: Partial<Kept>): void {
+    const kept = this.messages.get(place)?.get(id);
+    if (kept !== undefined) this.#put(place, id, { ...kept, ...change });
+  }
+
+  #returned(place: string, id: number, { position, returns }: Pick<Kept, 'position' | 'returns'>): void {
+    const kept = this.messages.get(place)?.get(id);
+    if (kept === undefined) return;
+    this.#put(place, id, undefined);
+    this.#put(place, id, { ...kept, position, returns, delivered: false });
+  }
+}
+
+function refill(home: VirtualHost, queue: Queue, all: readonly Kept[]): void {
+  const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
+  const fresh = all.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
+  const returned = all.filter(({ returns, delivered }) => returns > 0 && !delivered);
+  const unacked = all.filter(({ delivered }) => delivered).sort(byPosition);
+  const ordered = queue.declared.type === 'classic' ? [returned, unacked, fresh] : [fresh, returned, unacked];
+  for (const kept of ordered.flat()) queue.restore(kept.message, kept, home.agenda.clock.now());
+}

@@ -1,0 +1,299 @@
+import { AmqpError, type Broker, type Channel } from '../../libs/dlx-broker/src/broker/index.js';
+import { type Field, type FieldTable, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import type { Random } from '../fuzz/random.js';
+import { bodyOf, messageIdOf } from './bodies.js';
+
+type Arguments = Readonly<Record<string, string | number>>;
+
+/** Queues by name, each with the ways it may be declared; the first half of what dies goes on to the second. */
+const declarations: Readonly<Record<string, readonly Arguments[]>> = {
+  work: [
+    { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' },
+    { 'x-dead-letter-exchange': 'fan', 'x-max-length': 5 },
+  ],
+  hurried: [
+    { 'x-message-ttl': 40, 'x-dead-letter-exchange': 'fan' },
+    { 'x-message-ttl': 0, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'work' },
+  ],
+  short: [
+    { 'x-max-length': 3, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' },
+    { 'x-max-length': 3, 'x-overflow': 'reject-publish-dlx', 'x-dead-letter-exchange': 'fan' },
+    { 'x-max-length-bytes': 2_000, 'x-overflow': 'reject-publish' },
+  ],
+  important: [{ 'x-max-priority': 3, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' }],
+  agreed: [
+    { 'x-queue-type': 'quorum', 'x-delivery-limit': 1, 'x-dead-letter-exchange': 'fan' },
+    {
+      'x-queue-type': 'quorum',
+      'x-overflow': 'reject-publish',
+      'x-dead-letter-exchange': '',
+      'x-dead-letter-routing-key': 'dead',
+      'x-dead-letter-strategy': 'at-least-once',
+    },
+  ],
+  dead: [{}, { 'x-max-length': 20 }],
+  copies: [{}, { 'x-queue-type': 'quorum' }],
+  passing: [{}],
+};
+const names = Object.keys(declarations);
+/** Not durable: what is in it is gone after a crash, and never in the way of anything. */
+const passing = 'passing';
+
+/** What is done how often, of a hundred or so. */
+const usual = {
+  publish: 44,
+  get: 14,
+  ack: 10,
+  reject: 9,
+  requeue: 4,
+  consume: 2,
+  cancel: 1,
+  redrive: 3,
+  transaction: 2,
+  reopen: 1,
+  purge: 1,
+  delete: 1,
+  declare: 2,
+  bind: 1,
+  unbind: 1,
+  policy: 1,
+  user: 1,
+  house: 0.5,
+  wait: 4,
+} as const;
+export type Deed = keyof typeof usual;
+export type Weights = Readonly<Record<Deed, number>>;
+
+export interface WorkloadOptions {
+  readonly random: Random;
+  readonly clock: ManualClock;
+  /** Told of every publisher confirm that was an ack. */
+  readonly confirmed: (messageId: string) => void;
+  /** Messages are numbered from here on. */
+  readonly firstNumber?: number;
+  readonly weights?: Partial<Weights>;
+}
+
+/** A house full of clients who do whatever chance bids them. */
+export class Workload {
+  readonly #broker: Broker;
+  readonly #options: WorkloadOptions;
+  readonly #weights: Weights;
+  readonly #channels: Channel[] = [];
+  readonly #consumers: { readonly channel: Channel; readonly tag: string }[] = [];
+  #publisher: Channel;
+  /** Messages on their way, by the tag of their confirm. */
+  #outstanding = new Map<number, string>();
+  #number: number;
+
+  constructor(broker: Broker, options: WorkloadOptions) {
+    this.#broker = broker;
+    this.#options = options;
+    this.#weights = { ...usual, ...options.weights };
+    this.#number = options.firstNumber ?? 1;
+    this.#publisher = this.#openPublisher();
+    for (let count = 0; count < 3; count++) this.#channels.push(this.#open());
+    this.#try(() => {
+      if (this.#vhost.exchanges.has('fan')) return;
+      this.#publisher.declareExchange('fan', { type: 'fanout', durable: true });
+      for (const name of names) this.#declare(name);
+      for (const name of ['dead', 'copies']) this.#publisher.bindQueue(name, 'fan', '');
+    });
+  }
+
+  /** The number of the next message. */
+  get nextNumber(): number {
+    return this.#number;
+  }
+
+  /** One command of some client. */
+  step(): void {
+    const deed = this.#options.random.weighted(this.#weights);
+    this.#try(() => this.#do(deed));
+  }
+
+  get #vhost() {
+    return this.#broker.virtualHost('/');
+  }
+
+  /** A refusal ends a channel; whoever had it opens another one. */
+  #try(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      if (!(error instanceof AmqpError)) throw error;
+    }
+    if (this.#publisher.isClosed) this.#publisher = this.#openPublisher();
+    this.#channels.forEach((channel, index) => {
+      if (channel.isClosed) this.#channels[index] = this.#open();
+    });
+  }
+
+  #do(deed: Deed): void {
+    const { random, clock } = this.#options;
+    const channel = random.pick(this.#channels);
+    const name = random.pick(names);
+    switch (deed) {
+      case 'publish':
+        for (let count = random.integer(1, 3); count > 0; count--) this.#publish(this.#publisher);
+        return;
+      case 'get':
+        for (let count = random.integer(1, 3); count > 0; count--) channel.get(name, { noAck: random.chance(0.1) });
+        return;
+      case 'ack':
+        return this.#settle(channel, (tag, multiple) => channel.ack(tag, multiple));
+      case 'reject':
+        return this.#settle(channel, (tag, multiple) => channel.nack(tag, multiple, false));
+      case 'requeue':
+        return this.#settle(channel, (tag, multiple) =>
+          random.chance(0.5) ? channel.nack(tag, multiple, true) : channel.reject(tag, true),
+        );
+      case 'consume':
+        channel.qos(random.integer(1, 5));
+        return void this.#consumers.push({ channel, tag: channel.consume(name, { noAck: random.chance(0.1) }) });
+      case 'cancel': {
+        const [consumer] = this.#consumers.splice(random.integer(0, Math.max(0, this.#consumers.length - 1)), 1);
+        if (consumer !== undefined && !consumer.channel.isClosed) consumer.channel.cancel(consumer.tag);
+        return;
+      }
+      case 'redrive':
+        return this.#redrive();
+      case 'transaction':
+        return this.#transaction();
+      case 'reopen':
+        return channel.close();
+      case 'purge':
+        return void channel.purgeQueue(name);
+      case 'delete':
+        channel.deleteQueue(name);
+        return random.chance(0.5) ? this.#declare(name) : undefined;
+      case 'declare':
+        return this.#declare(name);
+      case 'bind':
+        return channel.bindQueue(name, 'fan', '', new Map([['n', int32(random.integer(1, 2))]]));
+      case 'unbind':
+        return channel.unbindQueue(name, 'fan', '', new Map([['n', int32(random.integer(1, 2))]]));
+      case 'policy':
+        return this.#policy(name);
+      case 'user':
+        return this.#user();
+      case 'house':
+        return this.#house();
+      case 'wait':
+        return clock.advance(random.integer(1, 30));
+    }
+  }
+
+  #publish(channel: Channel): void {
+    const { random } = this.#options;
+    const messageId = messageIdOf(this.#number++, this.#size());
+    const properties = {
+      messageId,
+      deliveryMode: random.chance(0.85) ? 2 : 1,
+      ...(random.chance(0.3) && { priority: random.integer(0, 4) }),
+      ...(random.chance(0.2) && { expiration: String(random.integer(0, 60)) }),
+      ...(random.chance(0.3) && { headers: new Map<string, Field>([['__proto__', longstr(messageId)]]) }),
+    };
+    const [exchange, key] = random.chance(0.15) ? ['fan', 'any'] : ['', random.pick(names)];
+    const tag = channel.publish(exchange, key, properties, bodyOf(messageId));
+    if (tag > 0) this.#outstanding.set(tag, messageId);
+  }
+
+  /** Mostly small; some larger than a sector, a few larger than a small segment. */
+  #size(): number {
+    const { random } = this.#options;
+    if (random.chance(0.03)) return random.integer(3_000, 9_000);
+    return random.chance(0.3) ? random.integer(400, 1_500) : random.integer(0, 120);
+  }
+
+  #settle(channel: Channel, settle: (tag: number, multiple: boolean) => void): void {
+    const { random } = this.#options;
+    const tags: number[] = [];
+    channel.receiver.settler.unacked.each(({ deliveryTag }) => void tags.push(deliveryTag));
+    if (tags.length > 0) settle(random.pick(tags), random.chance(0.3));
+  }
+
+  #transaction(): void {
+    const channel = this.#open();
+    channel.txSelect();
+    for (let count = this.#options.random.integer(1, 4); count > 0; count--) this.#publish(channel);
+    if (this.#options.random.chance(0.8)) channel.txCommit();
+    channel.close();
+  }
+
+  #redrive(): void {
+    const { random } = this.#options;
+    const queue = this.#vhost.queues.get('dead');
+    if (queue === undefined || queue.length === 0) return;
+    let rest = random.integer(0, queue.length - 1);
+    queue.peek((entry) => {
+      if (rest-- > 0) return true;
+      const { headers } = entry.message.properties;
+      this.#vhost.redrive(queue, entry, { exchange: '', routingKey: random.pick(names), headers });
+      return false;
+    });
+  }
+
+  #declare(name: string): void {
+    const { random } = this.#options;
+    const given = random.pick(declarations[name] as readonly Arguments[]);
+    this.#publisher.declareQueue(name, { durable: name !== passing, arguments: tableOf(given) });
+  }
+
+  #policy(name: string): void {
+    const { random } = this.#options;
+    const policy = random.pick(['one', 'two']);
+    if (random.chance(0.4)) return void this.#vhost.deletePolicy(policy);
+    const definition = random.pick([{ 'max-length': 4 }, { 'message-ttl': 30 }, { 'dead-letter-exchange': 'fan' }]);
+    this.#vhost.setPolicy(policy, { pattern: name, definition, priority: random.integer(0, 3) });
+  }
+
+  #user(): void {
+    const { random } = this.#options;
+    const name = random.pick(['ann', 'bob']);
+    if (random.chance(0.3)) return void this.#broker.access.deleteUser(name);
+    this.#broker.access.setUser(name, { tags: ['management'], passwordHash: String(random.integer(0, 99)) });
+    const vhost = random.pick([...this.#broker.virtualHosts.keys()]);
+    this.#broker.access.setPermissions(name, vhost, { configure: '', write: '.*', read: '.*' });
+  }
+
+  /** Another virtual host with a queue and a message, or none of it. */
+  #house(): void {
+    const { random } = this.#options;
+    if (random.chance(0.4)) return this.#broker.removeVirtualHost('other');
+    this.#broker.addVirtualHost('other');
+    const connection = this.#broker.connect({ vhost: 'other' });
+    const channel = connection.openChannel(silent);
+    channel.declareQueue('there', { durable: true });
+    const messageId = messageIdOf(this.#number++, this.#size());
+    channel.publish('', 'there', { messageId, deliveryMode: 2 }, bodyOf(messageId));
+    connection.close();
+  }
+
+  #open(): Channel {
+    return this.#broker.connect().openChannel(silent);
+  }
+
+  #openPublisher(): Channel {
+    const outstanding = new Map<number, string>();
+    this.#outstanding = outstanding;
+    const confirmed = (tag: number, multiple: boolean, ok: boolean): void => {
+      for (const [each, messageId] of outstanding) {
+        if (each !== tag && !(multiple && each < tag)) continue;
+        outstanding.delete(each);
+        if (ok) this.#options.confirmed(messageId);
+      }
+    };
+    const channel = this.#broker.connect().openChannel({ ...silent, confirmed });
+    channel.confirmSelect();
+    return channel;
+  }
+}
+
+const silent = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
+
+const tableOf = (given: Arguments): FieldTable =>
+  new Map(
+    Object.entries(given).map(([name, value]) => [name, typeof value === 'string' ? longstr(value) : int32(value)]),
+  );
