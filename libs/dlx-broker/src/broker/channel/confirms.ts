@@ -39,6 +39,11 @@ export class Confirms {
     readonly output: (output: Output) => void,
   ) {}
 
+  /** Publishes whose fate is not settled yet. */
+  get pending(): number {
+    return this.#unsettled.size;
+  }
+
   /** The tag of the next publish. */
   next(): number {
     this.#last++;

@@ -34,12 +34,14 @@ export function consume(channel: Channel, queueName: string, options: ConsumeOpt
   if (queue.declared.type === 'quorum' && channel.receiver.prefetch.limit > 0) {
     throw notImplemented(`queue '${name}' in vhost '${vhost.name}' does not support global qos`); // rule D10
   }
-  const priority = consumerPriority(name, vhost.name, options.arguments ?? emptyTable);
+  const args = options.arguments ?? emptyTable;
+  const priority = consumerPriority(name, vhost.name, args);
   const exclusive = options.exclusive === true;
   if (isTaken(queue, exclusive)) throw accessRefused(`queue '${name}' in vhost '${vhost.name}' in exclusive use`);
   const noAck = options.noAck === true;
   const { receiver } = channel;
-  const consumer = new Consumer(receiver, tag, queue, noAck, exclusive, priority, receiver.consumerPrefetch);
+  const { consumerPrefetch } = receiver;
+  const consumer = new Consumer(receiver, tag, queue, noAck, exclusive, priority, consumerPrefetch, args);
   receiver.consumers.set(tag, consumer);
   queue.addConsumer(consumer);
   return tag;

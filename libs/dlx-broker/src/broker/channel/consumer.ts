@@ -1,3 +1,4 @@
+import type { FieldTable } from '../../message/index.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import type { Taker } from '../queue/consumers.js';
@@ -18,6 +19,8 @@ export class Consumer implements Taker {
     readonly exclusive: boolean,
     readonly priority: number,
     prefetch: number,
+    /** As it was started with, for those who look. */
+    readonly args: FieldTable,
   ) {
     this.prefetch = new Prefetch(noAck ? 0 : prefetch);
   }
