@@ -10,6 +10,7 @@ import { RabbitMqChannel, type Surroundings } from '../contract/rabbitmq-channel
 import { WireConnection } from '../contract/wire/connection.js';
 import { administer } from './engine-ground.js';
 import type { VirtualGround } from './rehearsal.js';
+import type { Roughness } from './rough-wire.js';
 
 /** The engine in virtual time behind a listener: frames over a real socket, administration in process. */
 export class EngineOverAmqpGround implements VirtualGround, Surroundings {
@@ -22,8 +23,10 @@ export class EngineOverAmqpGround implements VirtualGround, Surroundings {
   readonly #connections: WireConnection[] = [];
   #listener!: Listener;
 
-  static async open(): Promise<EngineOverAmqpGround> {
-    const ground = new EngineOverAmqpGround();
+  private constructor(readonly roughness: Roughness) {}
+
+  static async open(roughness: Roughness): Promise<EngineOverAmqpGround> {
+    const ground = new EngineOverAmqpGround(roughness);
     ground.#broker.access.setUser('guest');
     ground.#broker.access.setPermissions('guest', 'V', { configure: '.*', write: '.*', read: '.*' });
     ground.#listener = await listen(ground.#broker, { port: 0, authenticate: () => true });
@@ -48,7 +51,9 @@ export class EngineOverAmqpGround implements VirtualGround, Surroundings {
     let connection = this.#connections.at(-1);
     if (connection === undefined || connection.failure !== undefined) {
       const { port } = this.#listener;
-      connection = await WireConnection.open({ host: '127.0.0.1', port, user: 'guest', password: '', vhost: 'V' });
+      const wire = { host: '127.0.0.1', port, user: 'guest', password: '', vhost: 'V' };
+      const { frameMax, cut } = this.roughness;
+      connection = await WireConnection.open({ ...wire, frameMax, ...(cut && { cut }) });
       this.#connections.push(connection);
     }
     return new RabbitMqChannel(await connection.openChannel(), this);

@@ -10,9 +10,6 @@ export interface Content {
   readonly body: Buffer;
 }
 
-/** The largest body frame these tests send: below every broker's frame-max. */
-const largestFrame = 131_072 - 8;
-
 /** One channel: answers are matched to requests by order, everything else goes to `listener`. */
 export class WireChannel {
   readonly #waiting: { resolve(answer: Method & Partial<Content>): void; reject(error: Error): void }[] = [];
@@ -47,8 +44,9 @@ export class WireChannel {
       writeFrame(1, this.number, writeMethod('basic.publish', args)),
       writeFrame(2, this.number, writeContentHeader(properties, body.length)),
     ];
-    for (let start = 0; start < body.length; start += largestFrame)
-      frames.push(writeFrame(3, this.number, Buffer.from(body.subarray(start, start + largestFrame))));
+    const { largest } = this.connection;
+    for (let start = 0; start < body.length; start += largest)
+      frames.push(writeFrame(3, this.number, Buffer.from(body.subarray(start, start + largest))));
     this.connection.write(Buffer.concat(frames));
   }
 

@@ -14,6 +14,8 @@ export interface WireOptions {
   /** Asked for in tune-ok; what the server offers unless told. */
   readonly channelMax?: number;
   readonly frameMax?: number;
+  /** Cuts what is written; each piece goes in a turn of its own. */
+  readonly cut?: (bytes: Buffer) => readonly Buffer[];
 }
 
 const capabilities = new Map(
@@ -29,13 +31,19 @@ export class WireConnection {
   readonly #frames = new FrameReader();
   readonly #waiting: { resolve(method: Method): void; reject(error: Error): void }[] = [];
   #lastChannel = 0;
+  /** The largest payload either side may send. */
+  largest = 0;
+  readonly #pieces: Buffer[] = [];
   /** Why the connection ended, once it did. */
   failure: Failure | undefined;
   readonly #ends: ((failure: Failure) => void)[] = [];
   /** Settles with the reason when the connection ends. */
   readonly ended = new Promise<Failure>((resolve) => this.#ends.push(resolve));
 
-  private constructor(readonly socket: Socket) {
+  private constructor(
+    readonly socket: Socket,
+    readonly cut: WireOptions['cut'],
+  ) {
     socket.setNoDelay(true);
     socket.on('data', (bytes: Buffer) => this.#frames.take(bytes).forEach((frame) => this.#receive(frame)));
     socket.on('error', (error) => this.#end(new Failure(0, error.message, 0, 0, 'connection')));
@@ -46,7 +54,7 @@ export class WireConnection {
   static async open(options: WireOptions): Promise<WireConnection> {
     const socket = connect(options.port, options.host);
     await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-    const connection = new WireConnection(socket);
+    const connection = new WireConnection(socket, options.cut);
     socket.write(Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]));
     await connection.#next();
     connection.send(0, 'connection.start-ok', {
@@ -58,6 +66,7 @@ export class WireConnection {
     const { args } = await connection.#next();
     const { channelMax = args['channelMax'] ?? 0, frameMax = args['frameMax'] ?? 0 } = options;
     const limits = { channelMax, frameMax, heartbeat: 0 };
+    connection.largest = Number(frameMax) - 8;
     connection.send(0, 'connection.tune-ok', limits);
     connection.send(0, 'connection.open', { vhost: options.vhost });
     await connection.#next();
@@ -77,7 +86,9 @@ export class WireConnection {
   }
 
   write(bytes: Buffer): void {
-    if (this.socket.writable) this.socket.write(bytes);
+    if (this.cut === undefined) return this.#write(bytes);
+    if (this.#pieces.length === 0) setImmediate(this.#writeNext);
+    this.#pieces.push(...this.cut(bytes));
   }
 
   async close(): Promise<void> {
@@ -96,6 +107,16 @@ export class WireConnection {
   /** Drops the socket without a word, as a crashed client does. */
   drop(): void {
     this.socket.destroy();
+  }
+
+  readonly #writeNext = (): void => {
+    const piece = this.#pieces.shift();
+    if (piece !== undefined) this.#write(piece);
+    if (this.#pieces.length > 0) setImmediate(this.#writeNext);
+  };
+
+  #write(bytes: Buffer): void {
+    if (this.socket.writable) this.socket.write(bytes);
   }
 
   #next(): Promise<Method> {

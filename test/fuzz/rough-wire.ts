@@ -1,0 +1,52 @@
+import type { Program } from './program.js';
+import { Random } from './random.js';
+
+/** How a program's frames travel. What comes of them must be the same. */
+export interface Roughness {
+  readonly frameMax: number;
+  /** Cuts a write into pieces, which arrive one by one; undefined leaves it whole. */
+  readonly cut: ((bytes: Buffer) => Buffer[]) | undefined;
+}
+
+const frameSizes = [4096, 8192, 131_072] as const;
+
+/** Bytes around a frame's payload. */
+const overhead = 8;
+
+/** Drawn from what the program says, so that it is the same each time it runs. */
+export function roughnessOf(program: Program): Roughness {
+  const random = randomOf(program);
+  const frameMax = random.pick(frameSizes);
+  const longest = random.pick([0, 3, 40, 5_000]);
+  if (longest === 0) return { frameMax, cut: undefined };
+  return { frameMax, cut: (bytes) => cutUp(bytes, longest, random) };
+}
+
+/** The same program with some bodies so long that they take several frames, or fill one to the last byte. */
+export function swollen(program: Program): Program {
+  const random = randomOf(program);
+  const sizes = frameSizes.flatMap((size) => [size - overhead - 1, size - overhead, size - overhead + 1]);
+  return program.map((step) => {
+    if (step.do !== 'publish') return step;
+    const bodies = step.bodies.map((body) => (random.chance(0.15) ? body.padEnd(random.pick(sizes), '.') : body));
+    return { ...step, bodies };
+  });
+}
+
+/** Into pieces of any length up to the longest; of much only the beginning and the end, lest it take for ever. */
+function cutUp(bytes: Buffer, longest: number, random: Random): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const isInside = pieces.length === 50 && bytes.length - at > 50 * longest;
+    const length = isInside ? bytes.length - at - 50 * longest : random.integer(1, longest);
+    pieces.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return pieces;
+}
+
+function randomOf(program: Program): Random {
+  let sum = 0;
+  for (const character of JSON.stringify(program)) sum = (Math.imul(sum, 31) + character.charCodeAt(0)) | 0;
+  return new Random(sum >>> 0);
+}
