@@ -17,20 +17,17 @@ const ours = /^x-(?:death|(?:first|last)-death-(?:reason|queue|exchange))$/;
  * `x-death` header when somebody looks at it: most dead letters only wait or die again.
  */
 export class DeadHeaders implements FieldTable {
-  readonly #base: FieldTable | undefined;
-  readonly #last: Death | undefined;
   #written: Map<string, Field> | undefined;
 
-  private constructor(
-    base: FieldTable | undefined,
+  constructor(
+    /** The message's own. */
+    readonly base: FieldTable | undefined,
     /** Newest first (rule H7). */
     readonly deaths: readonly Recorded[],
     readonly first: Death,
-    last: Death | undefined,
-  ) {
-    this.#base = base;
-    this.#last = last;
-  }
+    /** Undefined where it is not told (rule W2). */
+    readonly last: Death | undefined,
+  ) {}
 
   /** The headers of a message that dies for the first time. */
   static after(base: FieldTable | undefined, death: Death, dialect: Dialect): DeadHeaders {
@@ -45,20 +42,20 @@ export class DeadHeaders implements FieldTable {
     const newest = known === undefined ? new Recorded(death, 1) : new Recorded(known.first, known.count + 1);
     const next = [newest];
     for (let at = 0; at < deaths.length; at++) if (at !== index) next.push(deaths[at] as Recorded);
-    return new DeadHeaders(this.#base, next, this.first, dialect.lastDeathHeaders ? death : undefined);
+    return new DeadHeaders(this.base, next, this.first, dialect.lastDeathHeaders ? death : undefined);
   }
 
   /** The same history on other headers: `change` gets a copy of the message's own. */
   onto(change: (own: Map<string, Field>) => void): DeadHeaders {
-    const own = new Map(this.#base);
+    const own = new Map(this.base);
     change(own);
-    return new DeadHeaders(own, this.deaths, this.first, this.#last);
+    return new DeadHeaders(own, this.deaths, this.first, this.last);
   }
 
   /** Whether the headers of another dead letter are the same, so that they need not be written again. */
   equals(other: DeadHeaders): boolean {
-    if (this.#base !== other.#base || this.deaths.length !== other.deaths.length) return false;
-    if (!isSameDeath(this.first, other.first) || !isSameDeath(this.#last, other.#last)) return false;
+    if (this.base !== other.base || this.deaths.length !== other.deaths.length) return false;
+    if (!isSameDeath(this.first, other.first) || !isSameDeath(this.last, other.last)) return false;
     return this.deaths.every(({ first, count }, index) => {
       const theirs = other.deaths[index] as Recorded;
       return count === theirs.count && isSameDeath(first, theirs.first);
@@ -70,7 +67,7 @@ export class DeadHeaders implements FieldTable {
   }
 
   get(name: string): Field | undefined {
-    return ours.test(name) ? this.#table().get(name) : this.#base?.get(name);
+    return ours.test(name) ? this.#table().get(name) : this.base?.get(name);
   }
 
   has(name: string): boolean {
@@ -102,10 +99,10 @@ export class DeadHeaders implements FieldTable {
   }
 
   #write(): Map<string, Field> {
-    const headers = new Map(this.#base);
+    const headers = new Map(this.base);
     headers.set('x-death', { type: 'A', value: this.deaths.map(writeDeath) });
     nameDeath(headers, 'x-first-death', this.first); // rule H8
-    if (this.#last !== undefined) nameDeath(headers, 'x-last-death', this.#last); // rule W2
+    if (this.last !== undefined) nameDeath(headers, 'x-last-death', this.last); // rule W2
     return headers;
   }
 }

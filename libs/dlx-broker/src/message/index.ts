@@ -1,6 +1,7 @@
 export * from './field-table.js';
 export * from './message.js';
 export * from './death.js';
+export { DeadHeaders, Recorded } from './dead-headers.js';
 export * from './death-history.js';
 export * from './nesting.js';
 export * from './plain.js';

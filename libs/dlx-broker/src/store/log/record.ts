@@ -1,13 +1,13 @@
 import { crc32 } from './crc32.js';
 
 /**
- * What stands in a segment after its header: records, one after the other, closed in batches by a commit. Whatever it
- * says of messages and entries it says by their numbers, which are used again when they are free.
+ * What stands in a segment after its header: records, one after the other, closed in batches by a commit. They speak of
+ * messages, entries and queues by number; numbers of messages and entries are used again when they are free.
  */
 export const recordTypes = {
   /** A message: number, serial, envelope, body. */
   message: 1,
-  /** A message that shares the body of another: a dead letter. Number, serial, number and serial of the other, envelope. */
+  /** A message that shares the body of another, as a dead letter does: number, serial, those of the other, envelope. */
   copy: 2,
   /** A place in a queue, new or changed: all of it. */
   entry: 3,
@@ -23,34 +23,28 @@ export const recordTypes = {
   commit: 8,
 } as const;
 
-export type RecordType = (typeof recordTypes)[keyof typeof recordTypes];
-
 const lastType = recordTypes.commit;
 
-/** Before the content: its length with the type (u32), the CRC-32 over type and content (u32), the type (u8). All big-endian. */
+/** Before the content: length of type and content (u32), CRC-32 of both (u32), type (u8). All big-endian. */
 export const recordHead = 9;
 
-/** No record is longer: RabbitMQ's largest message, and its properties. */
+/** No record is longer: RabbitMQ's largest message and its properties. */
 export const longestRecord = 0x2100_0000;
 
-/** What is found at a position of a segment. */
-export interface FoundRecord {
-  readonly type: RecordType;
-  /** Where its content is. */
-  readonly start: number;
-  readonly end: number;
-}
+/** Where the type stands in a record. */
+export const typeAt = 8;
 
 /**
- * The record that begins at a position, undefined when none does: its bytes are not what was written.
+ * Where the record ends that begins at a position; 0 when its bytes are not what was written.
  * @param salt of the segment, the seed of each CRC: a copy of a record elsewhere, be it in a body, is none
+ * @param limit where the bytes end
  */
-export function recordAt(bytes: Buffer, at: number, salt: number): FoundRecord | undefined {
-  if (at + recordHead > bytes.length) return undefined;
+export function endOfRecord(bytes: Buffer, at: number, salt: number, limit: number): number {
+  if (at + recordHead > limit) return 0;
   const length = bytes.readUInt32BE(at);
-  const type = bytes[at + 8] as number;
-  if (length === 0 || length > longestRecord || type === 0 || type > lastType) return undefined;
-  const end = at + 8 + length;
-  if (end > bytes.length || crc32(bytes, at + 8, end, salt) !== bytes.readUInt32BE(at + 4)) return undefined;
-  return { type: type as RecordType, start: at + recordHead, end };
+  const type = bytes[at + typeAt] as number;
+  if (length === 0 || length > longestRecord || type === 0 || type > lastType) return 0;
+  const end = at + typeAt + length;
+  if (end > limit || crc32(bytes, at + typeAt, end, salt) !== bytes.readUInt32BE(at + 4)) return 0;
+  return end;
 }

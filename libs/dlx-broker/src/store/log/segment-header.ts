@@ -8,12 +8,17 @@ const magic = Buffer.from('DLXLOG\r\n', 'latin1');
 export const formatVersion = 1;
 
 /** Bytes: magic (8), version (u16), 0 (u16), salt (u32), number (u64), CRC-32 of all before it (u32). All big-endian. */
-export const headerLength = 28;
+const headerLength = 28;
+/** It stands there twice, too far apart for one small damage to take both: without its salt a segment cannot be read. */
+const secondHeader = 256;
+
+/** Where the records of a segment begin. */
+export const segmentHead = 512;
 
 export interface SegmentHeader {
   /** Segments are numbered from 1, in the order in which they were written. */
   readonly number: number;
-  /** The seed of each CRC in it. */
+  /** The seed of each CRC in it: drawn for each segment. */
   readonly salt: number;
 }
 
@@ -26,29 +31,39 @@ export function segmentNumber(name: string): number | undefined {
 }
 
 export function writeHeader({ number, salt }: SegmentHeader): Buffer {
-  const bytes = Buffer.alloc(headerLength);
+  const bytes = Buffer.alloc(segmentHead);
   magic.copy(bytes);
   bytes.writeUInt16BE(formatVersion, 8);
   bytes.writeUInt32BE(salt, 12);
   bytes.writeBigUInt64BE(BigInt(number), 16);
   bytes.writeUInt32BE(crc32(bytes, 0, 24, 0), 24);
+  bytes.copy(bytes, secondHeader, 0, headerLength);
   return bytes;
 }
 
 /**
+ * @param bytes the beginning of the file
  * @returns undefined when it is damaged, or was not written to its end
  * @throws StoreError when it is no segment, or one of a newer program
  */
 export function readHeader(bytes: Buffer, name: string): SegmentHeader | undefined {
-  if (bytes.length < headerLength) return undefined;
-  const isIntact = crc32(bytes, 0, 24, 0) === bytes.readUInt32BE(24);
-  if (!isIntact) {
-    if (bytes.subarray(0, 8).equals(magic) || looksUnwritten(bytes)) return undefined;
-    throw foreignFile(name);
-  }
-  const version = bytes.readUInt16BE(8);
-  if (version > formatVersion) throw newerFormat(name, version);
-  return { number: Number(bytes.readBigUInt64BE(16)), salt: bytes.readUInt32BE(12) };
+  const found = headerAt(bytes, 0, name) ?? headerAt(bytes, secondHeader, name);
+  if (found === undefined && isForeign(bytes)) throw foreignFile(name);
+  return found;
 }
 
-const looksUnwritten = (bytes: Buffer): boolean => bytes.subarray(0, headerLength).every((byte) => byte === 0);
+function headerAt(bytes: Buffer, at: number, name: string): SegmentHeader | undefined {
+  if (bytes.length < at + headerLength || !hasMagic(bytes, at)) return undefined;
+  if (crc32(bytes, at, at + 24, 0) !== bytes.readUInt32BE(at + 24)) return undefined;
+  const version = bytes.readUInt16BE(at + 8);
+  if (version > formatVersion) throw newerFormat(name, version);
+  return { number: Number(bytes.readBigUInt64BE(at + 16)), salt: bytes.readUInt32BE(at + 12) };
+}
+
+const hasMagic = (bytes: Buffer, at: number): boolean => bytes.subarray(at, at + magic.length).equals(magic);
+
+/** Neither header begins like one, and it is not just bytes that never arrived. */
+function isForeign(bytes: Buffer): boolean {
+  if (hasMagic(bytes, 0) || hasMagic(bytes, secondHeader)) return false;
+  return bytes.subarray(0, segmentHead).some((byte) => byte !== 0);
+}

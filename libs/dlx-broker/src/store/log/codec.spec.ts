@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Death,
+  DeadLetteredMessage,
+  deathsOf,
+  type Field,
+  Message,
+  modernDialect,
+  type Properties,
+  recordDeath,
+} from '../../message/index.js';
+import { ByteSink } from './byte-sink.js';
+import { ByteSource } from './byte-source.js';
+import { crc32 } from './crc32.js';
+import { readEnvelope, writeEnvelope } from './envelope.js';
+import { readTable, writeTable } from './field-codec.js';
+import { type Plain, readPlain, writePlain } from './plain-codec.js';
+
+function throughBytes<T>(write: (to: ByteSink) => void, read: (from: ByteSource) => T): T {
+  const sink = new ByteSink(1);
+  write(sink);
+  const source = new ByteSource(sink.bytes.subarray(0, sink.at));
+  const value = read(source);
+  expect(source.at).toBe(sink.at);
+  return value;
+}
+
+const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) });
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  anyText,
+  fc.string({ minLength: 70, maxLength: 300 }),
+);
+const long = fc.oneof(fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n }));
+const { field } = fc.letrec<{ field: Field }>((tie) => ({
+  field: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.record({ type: fc.constant('t' as const), value: fc.boolean() }),
+    fc.record({ type: fc.constantFrom('b', 'B', 's', 'u', 'I', 'i'), value: fc.integer() }),
+    fc.record({ type: fc.constantFrom('f', 'd'), value: fc.double() }),
+    fc.record({ type: fc.constantFrom('l', 'T'), value: long }),
+    fc.record({ type: fc.constant('S' as const), value: text }),
+    fc.record({ type: fc.constant('x' as const), value: fc.uint8Array().map((bytes) => Buffer.from(bytes)) }),
+    fc.record({ type: fc.constant('D' as const), value: fc.record({ scale: fc.nat(255), value: fc.nat() }) }),
+    fc.constant({ type: 'V' as const, value: undefined }),
+    fc.record({ type: fc.constant('A' as const), value: fc.array(tie('field'), { maxLength: 4 }) }),
+    fc.record({
+      type: fc.constant('F' as const),
+      value: fc.array(fc.tuple(text, tie('field')), { maxLength: 4 }).map((fields) => new Map(fields)),
+    }),
+  ) as fc.Arbitrary<Field>,
+}));
+const table = fc.array(fc.tuple(text, field), { maxLength: 5 }).map((fields) => new Map(fields));
+
+describe('what is stored comes back as it was', () => {
+  it('integers as far as 2^53', () => {
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), (value) => {
+        const natural = Math.abs(value);
+        expect(
+          throughBytes(
+            (to) => to.varint(natural),
+            (from) => from.varint(),
+          ),
+        ).toBe(natural);
+      }),
+    );
+    for (const edge of [0, 127, 128, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53 - 1]) {
+      expect(
+        throughBytes(
+          (to) => to.varint(edge),
+          (from) => from.varint(),
+        ),
+      ).toBe(edge);
+    }
+  });
+
+  it('texts, also such that are no UTF-8', () => {
+    const back = (value: string): string =>
+      throughBytes(
+        (to) => to.text(value),
+        (from) => from.text(),
+      );
+    fc.assert(fc.property(text, (value) => void expect(back(value)).toBe(value)));
+    expect(back('a\udc80')).toBe('a\udc80');
+  });
+
+  it('field tables with every type (rule H4)', () => {
+    fc.assert(
+      fc.property(table, (value) => {
+        const read = throughBytes((to) => writeTable(to, value), readTable);
+        expect(read).toEqual(value);
+        expect([...read.keys()]).toEqual([...value.keys()]);
+      }),
+    );
+  });
+
+  it('plain data, with names such as __proto__', () => {
+    const data: Plain = {
+      list: [1, -0.5, null, undefined, true, false, 'text', 5n],
+      map: new Map<Plain, Plain>([['a', new Map([['b', Buffer.from([1, 2])]])]]),
+      ['__proto__']: 'mine',
+    };
+    const read = throughBytes((to) => writePlain(to, data), readPlain);
+    expect(read).toEqual(data);
+    expect(Object.getOwnPropertyDescriptor(read, '__proto__')?.value).toBe('mine');
+  });
+
+  it('envelopes with all properties, copies and deaths', () => {
+    const properties: Properties = {
+      contentType: 'a/b',
+      contentEncoding: 'gzip',
+      headers: new Map([['n', { type: 'I', value: 4 }]]),
+      deliveryMode: 2,
+      priority: 0,
+      correlationId: '',
+      replyTo: 'me',
+      expiration: '10',
+      messageId: '1',
+      timestamp: 2n ** 60n,
+      type: 't',
+      userId: 'guest',
+      appId: 'app',
+      clusterId: 'c',
+    };
+    const message = new Message('x', 'key', properties, Buffer.from('body'), { cc: ['a', 'b'], bcc: [] });
+    expect(throughBytes((to) => writeEnvelope(to, message), readEnvelope)).toEqual({
+      exchange: 'x',
+      routingKey: 'key',
+      properties,
+      hasDied: false,
+      carbonCopies: { cc: ['a', 'b'], bcc: [] },
+    });
+  });
+
+  it('deaths as records, from which the same headers are written', () => {
+    const death: Death = {
+      queue: 'q',
+      reason: 'expired',
+      exchange: '',
+      routingKeys: ['q'],
+      time: 5,
+      originalExpiration: '10',
+    };
+    const own = new Map<string, Field>([['mine', { type: 'l', value: 2n ** 62n }]]);
+    let headers = recordDeath(own, death, modernDialect, true);
+    headers = recordDeath(
+      headers,
+      { ...death, queue: 'p', reason: 'rejected', originalExpiration: 7 },
+      modernDialect,
+      true,
+    );
+    headers = recordDeath(headers, { ...death, time: 9, originalExpiration: undefined }, modernDialect, true);
+    const message = new DeadLetteredMessage('dlx', 'q', { headers }, Buffer.from('body'));
+    const read = throughBytes((to) => writeEnvelope(to, message), readEnvelope);
+    expect(read.hasDied).toBe(true);
+    expect(new Map(read.properties.headers)).toEqual(new Map(headers));
+    expect(deathsOf(read.properties.headers)).toMatchObject([{ queue: 'q', count: 2 }, { queue: 'p' }]);
+    const more = { ...death, queue: 'r' };
+    expect(new Map(recordDeath(read.properties.headers, more, modernDialect, true))).toEqual(
+      new Map(recordDeath(headers, more, modernDialect, true)),
+    );
+  });
+
+  it('with the CRC of zlib, whoever computes it', () => {
+    const bytes = Buffer.from('123456789'.repeat(20));
+    expect(crc32(bytes, 0, 9, 0)).toBe(0xcbf43926);
+    for (const cut of [1, 20, 47, 48, 49, 100]) {
+      expect(crc32(bytes, cut, 180, crc32(bytes, 0, cut, 5))).toBe(crc32(bytes, 0, 180, 5));
+    }
+  });
+});
