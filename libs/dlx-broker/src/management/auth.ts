@@ -1,5 +1,5 @@
 import type { Broker, User } from '../broker/index.js';
-import { Problem, notAuthorised, notFound } from './reply.js';
+import { notAuthorised, notFound, noVhost, Problem } from './reply.js';
 
 /** What a resource asks of the user beside any right to be here at all. */
 export type Audience = 'management' | 'monitor' | 'policymaker' | 'administrator';
@@ -38,8 +38,6 @@ export function visibleVhosts(broker: Broker, user: User): readonly string[] {
   const all = [...broker.virtualHosts.keys()].sort();
   return isOf('monitor', user) ? all : all.filter((vhost) => broker.access.mayEnter(user.name, vhost));
 }
-
-export const noVhost = (): Problem => new Problem(404, 'not_found', 'vhost_not_found');
 
 const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
 

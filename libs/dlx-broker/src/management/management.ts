@@ -1,6 +1,7 @@
-import type { Broker, Channel, User, VirtualHost } from '../broker/index.js';
+import type { Broker, Channel, ConnectOptions, User, VirtualHost } from '../broker/index.js';
 
 import { visibleVhosts } from './auth.js';
+import { Dlx } from './dlx/dlx.js';
 import type { ManagementHost } from './host.js';
 import { Measures } from './measures.js';
 import { notFound } from './reply.js';
@@ -11,9 +12,11 @@ import { Statistics } from './statistics.js';
 export class Management {
   readonly nodeName: string;
   readonly statistics: Statistics;
+  readonly dlx: Dlx;
 
   constructor(readonly host: ManagementHost) {
     this.nodeName = host.nodeName ?? 'rabbit@localhost';
+    this.dlx = host.dlx ?? new Dlx(host);
     this.statistics = host.statistics ?? new Statistics(host.broker, host.now);
   }
 
@@ -47,7 +50,16 @@ export class Management {
    * call. @throws AmqpError; the registry makes HTTP of it
    */
   as<T>(user: User, vhost: string, act: (channel: Channel) => T): T {
-    const connection = this.broker.connect({ vhost, user: user.name });
+    return this.#act({ vhost, user: user.name }, act);
+  }
+
+  /** Acts as the host application, to which everything is allowed: for what an administrator brings in as a whole. */
+  asHost<T>(vhost: string, act: (channel: Channel) => T): T {
+    return this.#act({ vhost }, act);
+  }
+
+  #act<T>(options: ConnectOptions, act: (channel: Channel) => T): T {
+    const connection = this.broker.connect(options);
     try {
       return act(connection.openChannel(silent));
     } finally {

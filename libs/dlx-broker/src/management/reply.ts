@@ -26,7 +26,7 @@ export class Problem extends Error {
     readonly reason: unknown,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
-    super(`${status} ${error}: ${String(reason)}`);
+    super(`${error}: ${typeof reason === 'string' ? reason.trim() : JSON.stringify(reason)}`);
   }
 
   get answer(): Answer {
@@ -37,6 +37,7 @@ export class Problem extends Error {
 }
 
 export const notFound = (): Problem => new Problem(404, 'Object Not Found', 'Not Found');
+export const noVhost = (): Problem => new Problem(404, 'not_found', 'vhost_not_found');
 export const badRequest = (reason: unknown): Problem => new Problem(400, 'bad_request', reason);
 export const notAuthorised = (reason: string): Problem => new Problem(401, 'not_authorised', reason);
 

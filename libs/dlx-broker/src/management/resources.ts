@@ -1,4 +1,13 @@
 import type { Resource } from './resource.js';
+import { definitions } from './resources/definitions.js';
+import { globalParameters } from './resources/global-parameters.js';
+import { parameters } from './resources/parameters.js';
+import { permissions } from './resources/permissions.js';
+import { plugins } from './resources/plugins.js';
+import { policies } from './resources/policies.js';
+import { topicPermissions } from './resources/topic-permissions.js';
+import { users } from './resources/users.js';
+import { vhostLimits } from './resources/vhost-limits.js';
 import { vhosts } from './resources/vhosts.js';
 import { whoami } from './resources/whoami.js';
 
@@ -19,4 +28,16 @@ import { whoami } from './resources/whoami.js';
  *
  * Test it without a port, in virtual time: `apiHouse().call('PUT', '/things/%2F/a', { body })` of testing/api-house.ts.
  */
-export const resources: readonly Resource[] = [...whoami, ...vhosts];
+export const resources: readonly Resource[] = [
+  ...whoami,
+  ...vhosts,
+  ...users,
+  ...permissions,
+  ...topicPermissions,
+  ...policies,
+  ...parameters,
+  ...globalParameters,
+  ...vhostLimits,
+  ...definitions,
+  ...plugins,
+];

@@ -1,8 +1,9 @@
-import { type Broker, type ProfileName } from '../broker/index.js';
+import { policyPatterns } from '../backend/index.js';
+import { Broker, type ProfileName } from '../broker/index.js';
 import { type Api, type ApiOptions, createApi, type ManagementHost } from '../management/index.js';
 import { guestOf, letIn } from '../users/index.js';
-import { house, patterns } from './house.js';
-import type { ManualClock } from './manual-clock.js';
+import { CountedNames } from './counted-names.js';
+import { ManualClock } from './manual-clock.js';
 
 /** An answer, read. */
 export interface Read {
@@ -37,7 +38,9 @@ export function apiHouse(
   options: ApiOptions & { readonly rabbitmq?: ProfileName; readonly host?: Partial<ManagementHost> } = {},
 ): ApiHouse {
   const { host: more, rabbitmq, ...apiOptions } = options;
-  const { clock, broker } = house(rabbitmq === undefined ? {} : { rabbitmq });
+  const clock = new ManualClock();
+  const patterns = policyPatterns; // whoever asks over HTTP is a stranger
+  const broker = new Broker({ clock, names: new CountedNames(), patterns, ...(rabbitmq && { rabbitmq }) });
   letIn(broker, [guestOf('/')]);
   const host: ManagementHost = { broker, now: () => clock.now(), patterns, ...more };
   const api = createApi(host, apiOptions);

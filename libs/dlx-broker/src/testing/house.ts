@@ -23,7 +23,7 @@ export interface House {
 }
 
 /** A test trusts the patterns of its own policies. */
-export const patterns: BrokerOptions['patterns'] = {
+const patterns: BrokerOptions['patterns'] = {
   compile(pattern) {
     const expression = new RegExp(pattern);
     return { matches: (name) => expression.test(name) };

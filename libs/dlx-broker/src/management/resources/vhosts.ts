@@ -1,38 +1,57 @@
-import type { VirtualHost } from '../../broker/index.js';
+import type { VirtualHost, VirtualHostMetadata } from '../../broker/index.js';
+import { booleanIn } from '../body.js';
 import { list, one, type Row } from '../listing.js';
 import type { Management } from '../management.js';
-import { noContent, notFound, put } from '../reply.js';
-import type { Handler, Resource } from '../resource.js';
+import { badRequest, noContent, notFound, put } from '../reply.js';
+import type { Handler, JsonObject, Resource } from '../resource.js';
 
-const rowOf = ({ name }: VirtualHost, management: Management): Row => ({
-  cluster_state: { [management.nodeName]: 'running' },
-  name,
-});
+function rowOf({ name, metadata }: VirtualHost, { nodeName }: Management): Row {
+  const { description, tags } = metadata;
+  return {
+    cluster_state: { [nodeName]: 'running' },
+    default_queue_type: 'undefined',
+    description,
+    metadata: { description, tags },
+    name,
+    tags,
+    tracing: false,
+  };
+}
 
-const getAll: Handler = (request, management) =>
-  list(
-    request,
-    management.host.patterns,
-    management.vhostsOf(request.user).map((vhost) => rowOf(vhost, management)),
-    ['name'],
-  );
+const getAll: Handler = (request, management) => {
+  const rows = management.vhostsOf(request.user).map((vhost) => rowOf(vhost, management));
+  return list(request, management.host.patterns, rows, ['name']);
+};
 
 const getOne: Handler = (request, management) =>
-  one(request, rowOf(management.vhost(request.names['vhost'] ?? ''), management));
+  one(request, rowOf(management.vhost(request.name('vhost')), management));
 
-const putOne: Handler = async ({ names, body }, { broker }) => {
-  const name = names['vhost'] ?? '';
-  await body();
-  const existed = broker.virtualHosts.has(name);
-  broker.addVirtualHost(name);
+const putOne: Handler = async ({ name, body }, { broker }) => {
+  const json = await body();
+  if (booleanIn(json, 'tracing')) throw badRequest('tracing is not supported');
+  const existed = broker.virtualHosts.has(name('vhost'));
+  broker.addVirtualHost(name('vhost'), metadataIn(json));
   return put(existed ? 'changed' : 'created');
 };
 
-const deleteOne: Handler = ({ names }, { broker }) => {
-  const name = names['vhost'] ?? '';
-  if (!broker.virtualHosts.has(name)) throw notFound();
-  broker.removeVirtualHost(name);
+/** Also for definitions. @throws Problem 400 */
+export function metadataIn({ description = '', tags = '' }: JsonObject): VirtualHostMetadata {
+  if (typeof description !== 'string') throw badRequest('description should be a string');
+  if (Array.isArray(tags)) return { description, tags: tags.map(String) };
+  if (typeof tags !== 'string') throw badRequest('tags should be a string or a list of strings');
+  return { description, tags: tags === '' ? [] : tags.split(',').map((tag) => tag.trim()) };
+}
+
+const deleteOne: Handler = ({ name }, { broker }) => {
+  if (!broker.virtualHosts.has(name('vhost'))) throw notFound();
+  broker.removeVirtualHost(name('vhost'));
   return noContent;
+};
+
+/** RabbitMQ starts one again that failed on a node; here they all run. */
+const start: Handler = ({ name }, { nodeName }) => {
+  if (name('node') === nodeName) return noContent;
+  throw badRequest(`Request to node ${name('node')} failed with nodedown`);
 };
 
 export const vhosts: readonly Resource[] = [
@@ -45,4 +64,5 @@ export const vhosts: readonly Resource[] = [
     PUT: putOne,
     DELETE: deleteOne,
   },
+  { path: '/vhosts/:vhost/start/:node', allows: 'administrator', POST: start },
 ];

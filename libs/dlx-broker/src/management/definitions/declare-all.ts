@@ -1,0 +1,85 @@
+import { AmqpError, type Channel, type VirtualHost } from '../../broker/index.js';
+import type { FieldTable } from '../../message/index.js';
+import { booleanIn, requiredText, textIn } from '../body.js';
+import { FieldJsonError, tableOfJson } from '../field-json.js';
+import type { Management } from '../management.js';
+import { badRequest, codes, detailOf } from '../reply.js';
+import type { JsonObject } from '../resource.js';
+import { listIn } from './lists.js';
+
+/** Declares exchanges, queues and bindings as the host application, to which everything is allowed. @throws Problem 400 */
+export function declareAll(
+  management: Management,
+  definitions: JsonObject,
+  vhostOf: (json: JsonObject) => VirtualHost,
+): void {
+  for (const [key, declare] of [
+    ['exchanges', declareExchange],
+    ['queues', declareQueue],
+    ['bindings', bind],
+  ] as const) {
+    for (const json of listIn(definitions, key)) {
+      const vhost = vhostOf(json);
+      management.asHost(vhost.name, (channel) => refusing(() => declare(channel, vhost, json)));
+    }
+  }
+}
+
+/** Names that only the broker itself gives: exchanges that are there anyway, and queues of clients long gone. */
+const isReserved = (name: string): boolean => name === '' || name.startsWith('amq.');
+
+function declareExchange(channel: Channel, vhost: VirtualHost, json: JsonObject): void {
+  const name = requiredText(json, 'name');
+  if (isReserved(name) || vhost.exchanges.has(name)) return;
+  channel.declareExchange(name, {
+    type: requiredText(json, 'type'),
+    durable: booleanIn(json, 'durable'),
+    autoDelete: booleanIn(json, 'auto_delete'),
+    internal: booleanIn(json, 'internal'),
+    arguments: argumentsIn(json),
+  });
+}
+
+function declareQueue(channel: Channel, vhost: VirtualHost, json: JsonObject): void {
+  const name = requiredText(json, 'name');
+  if (isReserved(name) || vhost.queues.has(name)) return;
+  channel.declareQueue(name, {
+    durable: booleanIn(json, 'durable'),
+    autoDelete: booleanIn(json, 'auto_delete'),
+    arguments: argumentsIn(json),
+  });
+}
+
+/** A binding of something that is not there is passed over, as in RabbitMQ. */
+function bind(channel: Channel, vhost: VirtualHost, json: JsonObject): void {
+  const source = requiredText(json, 'source');
+  const destination = requiredText(json, 'destination');
+  const key = textIn(json, 'routing_key') ?? '';
+  const toQueue = requiredText(json, 'destination_type') === 'queue';
+  const isThere = (toQueue ? vhost.queues : vhost.exchanges).has(destination);
+  if (source === '' || !vhost.exchanges.has(source) || !isThere) return;
+  if (toQueue) channel.bindQueue(destination, source, key, argumentsIn(json));
+  else channel.bindExchange(destination, source, key, argumentsIn(json));
+}
+
+function argumentsIn(json: JsonObject): FieldTable {
+  const args = json['arguments'] ?? {};
+  if (typeof args !== 'object' || args === null) throw badRequest('arguments should be an object');
+  // An empty object is an empty list to some writers of definitions.
+  if (Array.isArray(args) && args.length > 0) throw badRequest('arguments should be an object');
+  try {
+    return Array.isArray(args) ? new Map() : tableOfJson(args);
+  } catch (error) {
+    throw error instanceof FieldJsonError ? badRequest(error.message) : error;
+  }
+}
+
+/** RabbitMQ shows the error of the declaration as the term it is. */
+function refusing(declare: () => void): void {
+  try {
+    declare();
+  } catch (error) {
+    if (!(error instanceof AmqpError)) throw error;
+    throw badRequest(['amqp_error', error.reply.toLowerCase(), codes(detailOf(error)), 'none']);
+  }
+}

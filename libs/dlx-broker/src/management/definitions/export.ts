@@ -1,0 +1,94 @@
+import { type Broker, type Exchange, Queue, type VirtualHost } from '../../broker/index.js';
+import { tableToJson } from '../field-json.js';
+import type { Row } from '../listing.js';
+import { permissionRows } from '../resources/permissions.js';
+import { parameterRows } from '../resources/parameters.js';
+import { policyRows } from '../resources/policies.js';
+import { topicPermissionRows } from '../resources/topic-permissions.js';
+import { versionOf } from '../version.js';
+import { without } from '../without.js';
+import { userToJson } from './user-json.js';
+
+/** All that is declared, in the shape that RabbitMQ's own tools write and read. */
+export function exportBroker(broker: Broker): Row {
+  const vhosts = [...broker.virtualHosts.values()];
+  const version = versionOf(broker);
+  return {
+    rabbit_version: version,
+    rabbitmq_version: version,
+    product_name: 'RabbitMQ',
+    product_version: version,
+    users: broker.access.users().map(userToJson),
+    vhosts: vhosts.map(vhostToJson),
+    permissions: permissionRows(broker),
+    topic_permissions: topicPermissionRows(broker),
+    parameters: parameterRows(vhosts),
+    global_parameters: broker.parameters.list(),
+    policies: policyRows('policies', vhosts),
+    queues: vhosts.flatMap(queuesOf),
+    exchanges: vhosts.flatMap(exchangesOf),
+    bindings: vhosts.flatMap(bindingsOf),
+  };
+}
+
+/** What is declared in one virtual host; objects do not say in which, so that they can go into another. */
+export function exportVhost(broker: Broker, vhost: VirtualHost): Row {
+  const bare = (rows: readonly Row[]): readonly Row[] => rows.map((row) => without(row, 'vhost'));
+  return {
+    rabbit_version: versionOf(broker),
+    parameters: parameterRows([vhost]),
+    policies: policyRows('policies', [vhost]),
+    queues: bare(queuesOf(vhost)),
+    exchanges: bare(exchangesOf(vhost)),
+    bindings: bare(bindingsOf(vhost)),
+  };
+}
+
+function vhostToJson({ name, metadata: { description, tags } }: VirtualHost): Row {
+  // RabbitMQ 3.10 writes the name alone, and reads the rest.
+  return description === '' && tags.length === 0 ? { name } : { name, description, tags };
+}
+
+/** An exclusive queue belongs to a connection, and goes with it. */
+const isExported = ({ declared }: Queue): boolean => declared.owner === undefined;
+
+const queuesOf = (vhost: VirtualHost): readonly Row[] =>
+  [...vhost.queues.values()].filter(isExported).map(({ declared }) => ({
+    name: declared.name,
+    vhost: vhost.name,
+    durable: declared.durable,
+    auto_delete: declared.autoDelete,
+    arguments: tableToJson(declared.arguments),
+  }));
+
+/** Every virtual host has these from the start. */
+const isPredeclared = (name: string): boolean => name === '' || name.startsWith('amq.');
+
+const exchangesOf = (vhost: VirtualHost): readonly Row[] =>
+  [...vhost.exchanges.values()]
+    .filter(({ name }) => !isPredeclared(name))
+    .map(({ declared }) => ({
+      name: declared.name,
+      vhost: vhost.name,
+      type: declared.type,
+      durable: declared.durable,
+      auto_delete: declared.autoDelete,
+      internal: declared.internal,
+      arguments: tableToJson(declared.arguments),
+    }));
+
+const bindingsOf = (vhost: VirtualHost): readonly Row[] =>
+  [...vhost.exchanges.values()].flatMap((source) => bindingsFrom(source, vhost.name));
+
+const bindingsFrom = (source: Exchange, vhost: string): readonly Row[] =>
+  source
+    .bindings()
+    .filter(({ destination }) => !(destination instanceof Queue) || isExported(destination))
+    .map(({ destination, bindingKey, arguments: args }) => ({
+      source: source.name,
+      vhost,
+      destination: destination.name,
+      destination_type: destination instanceof Queue ? 'queue' : 'exchange',
+      routing_key: bindingKey,
+      arguments: tableToJson(args),
+    }));

@@ -1,0 +1,10 @@
+import { badRequest } from '../reply.js';
+import type { JsonObject } from '../resource.js';
+
+/** @throws Problem 400 when it is no list of objects */
+export function listIn(definitions: JsonObject, key: string): readonly JsonObject[] {
+  const list = definitions[key] ?? [];
+  const isObject = (each: unknown): boolean => typeof each === 'object' && each !== null && !Array.isArray(each);
+  if (Array.isArray(list) && list.every(isObject)) return list as readonly JsonObject[];
+  throw badRequest(`${key} should be a list of objects`);
+}

@@ -1,0 +1,12 @@
+import type { ManagementHost } from '../host.js';
+import { Management } from '../management.js';
+import { addDefinitions } from './read.js';
+
+/**
+ * Adds the definitions of a file to a broker, as `POST /api/definitions` does.
+ * @param text JSON as RabbitMQ exports it
+ * @throws Problem, whose message says what is wrong
+ */
+export function loadDefinitions(host: Pick<ManagementHost, 'broker' | 'now' | 'patterns'>, text: string): void {
+  addDefinitions(new Management(host), text);
+}

@@ -1,0 +1,27 @@
+import type { Management } from '../management.js';
+import { badRequest } from '../reply.js';
+import type { JsonObject } from '../resource.js';
+import { existingVhost, importBroker, importVhost } from './import.js';
+
+/** The object that definitions are; nothing at all is an empty one. @throws Problem 400 */
+export function readDefinitions(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    throw badRequest('failed_to_parse_json');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('failed_to_parse_json');
+  return value as JsonObject;
+}
+
+/** @param vhost into this one, whatever they say themselves @throws Problem 400 or 404 */
+export function addDefinitions(management: Management, text: string, vhost?: string): void {
+  const definitions = readDefinitions(text);
+  // One command: policies and what they apply to become true together.
+  management.broker.batch(() => {
+    if (vhost === undefined) importBroker(management, definitions);
+    else importVhost(management, existingVhost(management, vhost), definitions);
+  });
+}

@@ -1,0 +1,43 @@
+import { textIn } from '../body.js';
+import type { Management } from '../management.js';
+import { badRequest, noContent, notFound, ok, put } from '../reply.js';
+import type { Resource } from '../resource.js';
+import { wholeList } from '../whole-list.js';
+
+export const clusterNameOf = ({ broker, nodeName }: Management): string => broker.clusterName ?? nodeName;
+
+export const globalParameters: readonly Resource[] = [
+  {
+    path: '/global-parameters',
+    allows: 'policymaker',
+    GET: (request, management) => wholeList(request, management, [...management.broker.parameters.list()], ['name']),
+  },
+  {
+    path: '/global-parameters/:name',
+    allows: 'policymaker',
+    GET: ({ name }, { broker }) => {
+      if (!broker.parameters.has(name('name'))) throw notFound();
+      return ok({ value: broker.parameters.get(name('name')), name: name('name') });
+    },
+    PUT: async ({ name, body }, { broker }) => {
+      const { value } = await body('value');
+      return put(broker.parameters.set(name('name'), value));
+    },
+    DELETE: ({ name }, { broker }) => {
+      if (!broker.parameters.delete(name('name'))) throw notFound();
+      return noContent;
+    },
+  },
+  {
+    path: '/cluster-name',
+    allows: 'management',
+    allowsChange: 'administrator',
+    GET: (_, management) => ok({ name: clusterNameOf(management) }),
+    PUT: async ({ body }, { broker }) => {
+      const name = textIn(await body('name'), 'name');
+      if (name === undefined || name === '') throw badRequest('name should be a string');
+      broker.parameters.set('cluster_name', name);
+      return noContent;
+    },
+  },
+];

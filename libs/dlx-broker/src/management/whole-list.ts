@@ -1,0 +1,16 @@
+import { list, type Row } from './listing.js';
+import type { Management } from './management.js';
+import type { Answer } from './reply.js';
+import type { ApiRequest } from './resource.js';
+
+/** A list that RabbitMQ does not cut into pages, whatever is asked for. */
+export function wholeList(
+  request: ApiRequest,
+  management: Management,
+  rows: readonly Row[],
+  sortedBy: readonly string[] = ['vhost', 'name'],
+): Answer {
+  const query = new URLSearchParams(request.query);
+  query.delete('page');
+  return list({ ...request, query }, management.host.patterns, rows, sortedBy);
+}
