@@ -79,8 +79,9 @@ export interface Backend {
   /**
    * Declares everything, deletes nothing. What exists with other arguments is a TopologyError that shows, argument by
    * argument, what is there and what was asked.
+   * @returns the names of queues that exist with other arguments than asked, where the declaration allows that (`mayDiffer`)
    */
-  declare(topology: Topology): Promise<void>;
+  declare(topology: Topology): Promise<ReadonlySet<string>>;
   publish(publication: Publication, done?: Done): void;
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption;
   /** A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`. */

@@ -3,8 +3,17 @@ import type { Field, FieldTable } from '../message/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../topology/index.js';
 import { differing, type TopologyDifference, TopologyError } from './errors.js';
 
-/** Declares all of it, after comparing all of it with what exists. @throws TopologyError */
-export function declareEmbedded(topology: Topology, vhost: VirtualHost, openChannel: () => Channel): void {
+/**
+ * Declares all of it, after comparing all of it with what exists.
+ * @returns the queues that were left as they are although they differ, because they may
+ * @throws TopologyError
+ */
+export function declareEmbedded(
+  topology: Topology,
+  vhost: VirtualHost,
+  openChannel: () => Channel,
+): ReadonlySet<string> {
+  const different = new Set<string>();
   const differences = [
     ...topology.exchanges.flatMap((exchange) => exchangeDifferences(exchange, vhost)),
     ...topology.queues.flatMap((queue) => queueDifferences(queue, vhost)),
@@ -16,11 +25,14 @@ export function declareEmbedded(topology: Topology, vhost: VirtualHost, openChan
     });
   }
   for (const queue of topology.queues) {
+    const args = tolerant(queue, vhost);
+    if (args !== queue.arguments) different.add(queue.name);
     attempt(`queue '${queue.name}'`, queue.origin, openChannel, (channel) => {
-      channel.declareQueue(queue.name, queue);
+      channel.declareQueue(queue.name, { ...queue, arguments: args });
     });
   }
   for (const binding of topology.bindings) declareBinding(binding, openChannel);
+  return different;
 }
 
 function declareBinding(binding: BindingDeclaration, openChannel: () => Channel): void {
@@ -68,12 +80,27 @@ function queueDifferences(asked: QueueDeclaration, vhost: VirtualHost): Topology
   if (existing === undefined) return [];
   const about = { kind: 'queue', name: asked.name, origin: asked.origin } as const;
   const names = new Set([...existing.arguments.keys(), ...asked.arguments.keys()]);
+  for (const name of asked.mayDiffer ?? []) names.delete(name);
   return compare(about, [
     ['durable', existing.durable, asked.durable],
     ['exclusive', existing.owner !== undefined, asked.exclusive],
     ['auto-delete', existing.autoDelete, asked.autoDelete],
     ...argumentPairs(existing.arguments, asked.arguments, names),
   ]);
+}
+
+/** What is asked, but where the queue exists already its own values of the arguments that may differ. */
+function tolerant({ name, arguments: asked, mayDiffer = [] }: QueueDeclaration, vhost: VirtualHost): FieldTable {
+  const existing = vhost.queues.get(name)?.declared.arguments;
+  const differing = mayDiffer.filter((argument) => shown(existing?.get(argument)) !== shown(asked.get(argument)));
+  if (existing === undefined || differing.length === 0) return asked;
+  const args = new Map(asked);
+  for (const argument of differing) {
+    const value = existing.get(argument);
+    if (value === undefined) args.delete(argument);
+    else args.set(argument, value);
+  }
+  return args;
 }
 
 type Pair = readonly [property: string, existing: unknown, asked: unknown];

@@ -65,9 +65,9 @@ export class EmbeddedBackend implements Backend {
     this.#connected();
   }
 
-  async declare(topology: Topology): Promise<void> {
+  async declare(topology: Topology): Promise<ReadonlySet<string>> {
     const connection = this.#connected();
-    declareEmbedded(topology, connection.vhost, () => connection.openChannel(silent));
+    return declareEmbedded(topology, connection.vhost, () => connection.openChannel(silent));
   }
 
   publish(publication: Publication, done?: Done): void {

@@ -16,6 +16,8 @@ export interface Failure {
   readonly error: unknown;
   /** What describes the error, added to the message: `dlx-error-class`, `dlx-error-message`, `dlx-error-stack`. */
   readonly headers: FieldTable;
+  /** The queue dead-letters what is rejected into the wait queue of its policy. */
+  readonly byReject?: boolean;
 }
 
 /** Why a message was parked: its attempts or its time are used up, its error is not worth another attempt, or somebody said so. */
@@ -63,8 +65,24 @@ export function retryOrPark(
   if (plan.deadline !== undefined && now + delay > (failingSince(delivery.message) ?? now) + plan.deadline) {
     return parked('deadline');
   }
-  retryIn(delivery, delay, rooms, { queue: plan.queue, attempt: attempt + 1, headers }, done);
+  if (failure.byReject === true && delay === plan.only) rejectInto(delivery, delay, rooms, headers, done);
+  else retryIn(delivery, delay, rooms, { queue: plan.queue, attempt: attempt + 1, headers }, done);
   return { kind: 'retried', delay, attempt };
+}
+
+/** The broker does the rest. The wait queue has to stand, or the message would be lost. */
+function rejectInto(
+  delivery: BackendDelivery,
+  delay: number,
+  rooms: WaitRooms,
+  headers: FieldTable,
+  done: Done | undefined,
+): void {
+  const reject = (): void => {
+    delivery.reject(headers); // what the backend cannot add it leaves out
+    done?.();
+  };
+  once(rooms.wait(delay), reject, done);
 }
 
 /** For whom a message is republished, and what is written on it. */

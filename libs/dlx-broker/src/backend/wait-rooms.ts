@@ -18,6 +18,7 @@ export class WaitRooms {
   readonly #rooms = new Map<number, Room>();
   readonly #lots = new Map<string, Promise<void>>();
   readonly #readyLots = new Set<string>();
+  #kept: readonly number[] = [];
 
   constructor(
     private readonly backend: Backend,
@@ -52,6 +53,25 @@ export class WaitRooms {
     if (room?.declaredAt !== undefined && this.now() < room.declaredAt + waitQueueLease / 2) return undefined;
     return room?.declaring ?? this.#declare(delay);
   }
+
+  /**
+   * Renews the leases of these for as long as this process runs, whether or not it sends anything there: queues
+   * dead-letter into them by themselves. {@link close} ends it.
+   */
+  keep(delays: readonly number[]): void {
+    const { clock } = this.backend;
+    this.#kept = delays;
+    clock.wakeAt(delays.length === 0 ? undefined : clock.now() + waitQueueLease / 2, this.#renew);
+  }
+
+  close(): void {
+    this.keep([]);
+  }
+
+  readonly #renew = (): void => {
+    for (const delay of this.#kept) this.wait(delay)?.catch(() => undefined); // whoever needs it hears of it
+    this.keep(this.#kept);
+  };
 
   /** It turned out that the queue is not there: the next to need it declares it again. */
   forget(delay: number): void {

@@ -2,7 +2,7 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import type { Observable } from 'rxjs';
 import type { Backend, WaitRooms } from '../backend/index.js';
 import type { DlxClient } from './client.js';
-import { describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
+import { describeRetry, describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler } from './handler.js';
 import type { Connected, ResolvedOptions, SocketAddress } from './options.js';
@@ -68,7 +68,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** The same for people. */
   describeTopology(): string {
-    return describeTopology(this.topology());
+    const { topology, consumers } = this.#plan();
+    const retries = consumers.flatMap(({ handlers, style }) =>
+      handlers.flatMap(({ retry }) => (retry === undefined ? [] : describeRetry(retry, style))),
+    );
+    return [describeTopology(topology), `retries: ${retries.length}`, ...retries].join('\n');
   }
 
   /** Declared before other modules are initialised, which may publish already. */
@@ -97,6 +101,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.drain();
     this.client.close();
+    this.rooms.close();
     await this.connected.close();
     this.#settlement.events.end();
   }
@@ -130,10 +135,19 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #declare(plan: Plan): Promise<void> {
-    if (this.options.declare) await this.backend.declare(plan.topology);
+    const { declare } = this.options;
+    const different = declare ? await this.backend.declare(plan.topology) : undefined;
+    this.#retryByReject(plan, different);
     const lots = plan.consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.parkingLot ?? []));
     this.rooms.declared(plan.delays, lots);
     this.#warn(plan.topology);
+  }
+
+  /** Queues that others declared, or that exist with other arguments, do not lead to the wait queue of their policy. */
+  #retryByReject({ consumers }: Plan, different: ReadonlySet<string> | undefined): void {
+    const rejecting = consumers.filter(({ queue, style }) => style === 'reject' && different?.has(queue) === false);
+    this.#settlement.rejecting = new Set(rejecting.map(({ queue }) => queue));
+    this.rooms.keep(rejecting.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.only ?? [])));
   }
 
   async #consume(): Promise<void> {

@@ -5,11 +5,15 @@ import {
   mostWaitQueues,
   fieldTableOf,
   planRetry,
+  rejectArgumentNames,
+  rejectArguments,
+  styleOf,
   type BindingDeclaration,
   type ExchangeDeclaration,
   type MentionedExchange,
   type QueueDeclaration,
   type RetryPlan,
+  type RetryStyle,
   type Topology,
 } from '../topology/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
@@ -23,6 +27,8 @@ export interface ConsumerPlan {
   readonly prefetch: number;
   readonly priority: number | undefined;
   readonly handlers: readonly PlannedHandler[];
+  /** How failed messages get to their wait queues. */
+  readonly style: RetryStyle;
 }
 
 export interface Plan {
@@ -51,6 +57,7 @@ export function planHandlers(handlers: readonly Handler[], options: ResolvedOpti
     else sharing.push({ handler, queue, retry });
   }
   const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options));
+  for (const consumer of planned) parts.push(retryArguments(consumer));
   return {
     topology: collectTopology({ parts, mentioned, foreign }),
     consumers: planned,
@@ -70,6 +77,21 @@ function retryOf({ settings, origin }: Handler, queue: string, options: Resolved
   if (policy === undefined || policy === false) return undefined;
   return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: hopeless });
 }
+
+/**
+ * What a work queue needs to retry by itself, and leave to be as it was where it exists: its arguments cannot change when
+ * its policy does.
+ */
+function retryArguments({ queue, handlers, style }: ConsumerPlan): Partial<Topology> {
+  const [{ handler, retry }] = handlers as readonly [PlannedHandler];
+  const { settings } = handler;
+  if (retry === undefined || settings.queue.declare === false || deadLetters(settings)) return {};
+  const declared = queueDeclaration(handler, queue);
+  const args = style === 'reject' ? rejectArguments(retry, declared.arguments) : declared.arguments;
+  return { queues: [{ ...declared, arguments: args, mayDiffer: rejectArgumentNames }] };
+}
+
+const deadLetters = ({ queueArguments }: Handler['settings']): boolean => queueArguments.has('x-dead-letter-exchange');
 
 /** @throws DlxConfigurationError when all policies together need too many queues */
 function delaysOf(consumers: readonly ConsumerPlan[]): readonly number[] {
@@ -156,7 +178,11 @@ function queueDeclaration({ settings, origin }: Handler, name: string): QueueDec
 
 function consumerOf(queue: string, handlers: readonly PlannedHandler[], options: ResolvedOptions): ConsumerPlan {
   const prefetch = agreed(queue, 'prefetch', handlers) ?? options.prefetch;
-  return { queue, prefetch, priority: agreed(queue, 'priority', handlers), handlers };
+  const [{ handler, retry }] = handlers as readonly [PlannedHandler];
+  const { queue: asked, queueArguments } = handler.settings;
+  const mayReject = retry !== undefined && asked.declare !== false;
+  const style = mayReject ? styleOf(retry, queueArguments, handlers.length === 1) : 'republish';
+  return { queue, prefetch, priority: agreed(queue, 'priority', handlers), handlers, style };
 }
 
 function agreed(

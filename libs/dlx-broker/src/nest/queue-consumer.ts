@@ -102,8 +102,8 @@ export class QueueConsumer {
     if (first === undefined) {
       this.settlement.counts.unknownPattern++;
       const error = new UnknownPatternError(`no handler of queue '${delivery.queue}' is for the pattern '${key}'`);
-      this.logger.error(`${error.message}; the message is rejected`);
-      this.settlement.reject(delivery, error);
+      this.logger.error(`${error.message}; the message is refused`);
+      this.settlement.refuse(delivery, error, this.#plan);
       return;
     }
     if (matching.length === 1) return this.#handle(delivery, context, first);
@@ -185,9 +185,9 @@ export class QueueConsumer {
   /** Never to be requeued: it would come back for ever. */
   #refuse(delivery: BackendDelivery, error: unknown): void {
     this.settlement.counts.undecodable++;
-    this.logger.error(`queue '${delivery.queue}': ${(error as Error).message}; the message is rejected`);
+    this.logger.error(`queue '${delivery.queue}': ${(error as Error).message}; the message is refused`);
     try {
-      this.settlement.reject(delivery, error);
+      this.settlement.refuse(delivery, error, this.#plan);
     } catch (failure) {
       this.logger.error(failure);
     }

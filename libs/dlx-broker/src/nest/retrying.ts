@@ -22,42 +22,50 @@ export class Retrying {
   /** As the policy says, or as the handler does by what it threw. */
   decide(delivery: BackendDelivery, plan: RetryPlan | undefined, failure: Failure, decided: Decided): void {
     const { error } = failure;
-    let outcome: RetryOutcome | undefined;
-    let ended: { readonly failure: Error | undefined } | undefined;
-    // The end may come before the outcome is returned (embedded), or long after it (a broker elsewhere).
-    const finish = (): void => {
-      if (outcome !== undefined && ended !== undefined) decided(outcome, ended.failure);
-    };
-    const done: Done = (refusal) => {
-      ended = { failure: refusal };
-      finish();
-    };
-    if (error instanceof Park || plan === undefined) outcome = this.#asAsked(delivery, plan, failure, done);
-    else outcome = retryOrPark(delivery, asTold(plan, error), failure, this.rooms, done);
-    finish();
+    if (error instanceof Park) return this.park(delivery, plan, failure, decided);
+    together(decided, (done) =>
+      plan === undefined
+        ? this.#later(delivery, error as RetryLater, failure, done)
+        : retryOrPark(delivery, asTold(plan, error), failure, this.rooms, done),
+    );
   }
 
-  /** Without a policy, or against it. */
-  #asAsked(delivery: BackendDelivery, plan: RetryPlan | undefined, failure: Failure, done: Done): RetryOutcome {
+  /** To the parking lot of its policy, or of its queue. */
+  park(delivery: BackendDelivery, plan: RetryPlan | undefined, { headers }: Failure, decided: Decided): void {
     const queue = plan?.queue ?? delivery.queue;
+    const lot = plan?.parkingLot ?? `${queue}.parked`;
     const attempt = attemptOf(delivery.message, queue);
-    const { error, headers } = failure;
-    const later = error instanceof Park ? undefined : laterOf(error);
-    if (later === undefined) {
-      const lot = plan?.parkingLot ?? `${queue}.parked`;
+    together(decided, (done) => {
       park(delivery, lot, this.rooms, { queue, attempt, headers }, done);
       return { kind: 'parked', queue: lot, attempt, why: 'asked' };
-    }
-    const delay = later === 0 ? 0 : this.rooms.nearest(later);
-    retryIn(delivery, delay, this.rooms, { queue, attempt: attempt + 1, headers }, done);
+    });
+  }
+
+  /** Without a policy. */
+  #later(delivery: BackendDelivery, { delay: asked }: RetryLater, { headers }: Failure, done: Done): RetryOutcome {
+    const attempt = attemptOf(delivery.message, delivery.queue);
+    const delay = asked === 0 ? 0 : this.rooms.nearest(asked);
+    retryIn(delivery, delay, this.rooms, { attempt: attempt + 1, headers }, done);
     return { kind: 'retried', delay, attempt };
   }
 }
 
-const laterOf = (error: unknown): number | undefined => (error instanceof RetryLater ? error.delay : undefined);
+/** The end may come before the outcome is returned (embedded), or long after it (a broker elsewhere). */
+function together(decided: Decided, begin: (done: Done) => RetryOutcome): void {
+  let outcome: RetryOutcome | undefined;
+  let ended: { readonly failure: Error | undefined } | undefined;
+  const finish = (): void => {
+    if (outcome !== undefined && ended !== undefined) decided(outcome, ended.failure);
+  };
+  outcome = begin((failure) => {
+    ended = { failure };
+    finish();
+  });
+  finish();
+}
 
 /** The handler knows better than the policy when to try again; how often is still the policy's. */
 function asTold(plan: RetryPlan, error: unknown): RetryPlan {
-  const delay = laterOf(error);
-  return delay === undefined ? plan : { ...plan, retries: () => true, delayBefore: () => delay };
+  if (!(error instanceof RetryLater)) return plan;
+  return { ...plan, retries: () => true, delayBefore: () => error.delay };
 }

@@ -5,6 +5,7 @@ import type { DlxContext } from './context.js';
 import { describeError, failureHeaders } from './failure.js';
 import type { PlannedHandler } from './handler.js';
 import type { ResolvedOptions } from './options.js';
+import type { ConsumerPlan } from './plan.js';
 import { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import type { Replies } from './replies.js';
@@ -48,6 +49,8 @@ export const noCounts = (): HandlerCounts => ({
 export class Settlement {
   readonly counts: HandlerCounts = noCounts();
   readonly events: OutcomeEvents;
+  /** Queues that dead-letter what is rejected into the wait queue of their policy. */
+  rejecting: ReadonlySet<string> = new Set();
   readonly #retrying: Retrying;
   #unhooked = false;
 
@@ -91,6 +94,21 @@ export class Settlement {
     this.events.tell('rejected', delivery, { error });
   }
 
+  /**
+   * What no handler can take is dead-lettered by its queue; where the queue has no dead-letter exchange of its own, but a
+   * retry policy, it is parked: it would be lost, or come back for ever.
+   */
+  refuse(delivery: BackendDelivery, error: unknown, { handlers }: ConsumerPlan): void {
+    const planned = handlers.find(({ retry }) => retry !== undefined);
+    if (planned === undefined || planned.handler.settings.queueArguments.has('x-dead-letter-exchange')) {
+      return this.reject(delivery, error);
+    }
+    this.#retrying.park(delivery, planned.retry, { error, headers: this.#headers(error) }, (outcome, failure) => {
+      if (failure !== undefined) this.#comeBack(delivery, planned, failure);
+      else this.#retried(outcome, error, delivery, planned);
+    });
+  }
+
   #fail(
     error: unknown,
     filtered: unknown,
@@ -131,7 +149,9 @@ export class Settlement {
     replies: Replies | undefined,
   ): void {
     try {
-      this.#retrying.decide(delivery, planned.retry, { error, headers: this.#headers(error) }, (outcome, failure) => {
+      const byReject = this.rejecting.has(delivery.queue);
+      const headers = this.#headers(error);
+      this.#retrying.decide(delivery, planned.retry, { error, headers, byReject }, (outcome, failure) => {
         if (failure !== undefined) return this.#comeBack(delivery, planned, failure);
         this.#retried(outcome, error, delivery, planned);
         if (outcome.kind === 'parked') this.#answer(filtered, replies);

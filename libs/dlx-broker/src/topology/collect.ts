@@ -95,7 +95,8 @@ function addQueue(known: Map<string, QueueDeclaration>, added: QueueDeclaration)
       throw contradiction(`queue '${added.name}'`, property, [present[property], present], [added[property], added]);
     }
   }
-  known.set(added.name, { ...present, arguments: united(present, added) });
+  const mayDiffer = [...(present.mayDiffer ?? []), ...(added.mayDiffer ?? [])];
+  known.set(added.name, { ...present, arguments: united(present, added), ...(mayDiffer.length > 0 && { mayDiffer }) });
 }
 
 function united(present: QueueDeclaration, added: QueueDeclaration): ReadonlyMap<string, Field> {

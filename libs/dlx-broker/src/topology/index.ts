@@ -6,6 +6,7 @@ export * from './duration.js';
 export * from './error-tests.js';
 export * from './field.js';
 export * from './retry.js';
+export * from './retry-style.js';
 export * from './steps.js';
 export * from './topology.js';
 export * from './wait-queues.js';

@@ -20,6 +20,8 @@ export interface QueueDeclaration {
   readonly exclusive: boolean;
   readonly autoDelete: boolean;
   readonly arguments: FieldTable;
+  /** Of its arguments those that may be otherwise where the queue exists already: then it stays as it is. */
+  readonly mayDiffer?: readonly string[];
   readonly origin?: string;
 }
 
