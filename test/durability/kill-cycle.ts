@@ -1,0 +1,48 @@
+import { setTimeout } from 'node:timers/promises';
+import { Random } from '../fuzz/random.js';
+import { KillAccount } from './kill-account.js';
+import { KillClient } from './kill-client.js';
+import { addressIn, kill, start } from './served.js';
+
+export interface KillOptions {
+  readonly seed: number;
+  readonly cycles: number;
+  readonly directory: string;
+  /** Confirms that are waited for at the same time. */
+  readonly outstanding?: number;
+}
+
+export interface KillResult {
+  readonly cycles: number;
+  readonly totals: KillAccount['totals'];
+  /** What was found after which cycle. */
+  readonly wrong: readonly string[];
+}
+
+/** Messages that stay for the next life. */
+const kept = 200;
+
+/** Starts a server, looks what it knows, loads it and kills it, again and again. */
+export async function killCycles(options: KillOptions): Promise<KillResult> {
+  const { seed, cycles, directory, outstanding = 1_000 } = options;
+  const random = new Random(seed);
+  const account = new KillAccount();
+  const wrong: string[] = [];
+  let cycle = 0;
+  for (; cycle <= cycles && wrong.length === 0; cycle++) {
+    const server = start('serve', '--amqp', '127.0.0.1:0', '--data', directory, '--log-level', 'error');
+    try {
+      const client = await KillClient.connect(addressIn(await server.ready), account, random);
+      if (cycle === 0) await client.declare();
+      for (const each of await client.audit(kept)) wrong.push(`seed ${seed} cycle ${cycle}: ${each}`);
+      if (cycle === cycles) break;
+      await client.load(outstanding);
+      await setTimeout(random.integer(20, 300));
+    } finally {
+      await kill(server);
+    }
+    // What the dead server still had in the socket is read, or never will be.
+    await setTimeout(5);
+  }
+  return { cycles: cycle, totals: account.totals, wrong };
+}
