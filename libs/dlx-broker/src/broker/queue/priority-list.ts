@@ -21,6 +21,10 @@ export class PriorityList implements Ready {
     return this.#bytes;
   }
 
+  lengths(): readonly number[] {
+    return Array.from(this.#lists, (list) => list?.length ?? 0);
+  }
+
   push(entry: Entry): void {
     this.listFor(entry, this.priorityOf(entry)).push(entry);
   }

@@ -79,6 +79,11 @@ export class Queue {
     return this.#ready.length;
   }
 
+  /** Ready messages of each priority from 0; undefined without priorities. */
+  get lengths(): readonly number[] | undefined {
+    return this.#ready.lengths?.();
+  }
+
   /** Bodies of the ready messages, in bytes. */
   get bytes(): number {
     return this.#ready.bytes;

@@ -11,6 +11,8 @@ export interface Ready {
   readonly length: number;
   /** Sum of the bodies (rule C1). */
   readonly bytes: number;
+  /** How many there are of each priority from 0, if it has priorities. */
+  lengths?(): readonly number[];
   push(entry: Entry): void;
   giveBack(entry: Entry, to: ReturnTo): void;
   first(): Entry | undefined;
