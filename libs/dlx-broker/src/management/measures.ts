@@ -52,11 +52,12 @@ export class Measures {
         items.map((item) => this.#statistics.history(item)?.at(time) ?? []),
         names.length,
       );
-    const before = past(windowStart);
+    let before: readonly number[] | undefined;
     return {
       value: (name) => values[names.indexOf(name)] ?? 0,
       details: (name) => {
         const index = names.indexOf(name);
+        before ??= past(windowStart);
         const change = (values[index] ?? 0) - (before[index] ?? 0);
         const rate = seconds > 0 ? rounded(change / seconds) : 0;
         const range = this.#range(rangeKinds[name] ?? 'msg_rates');

@@ -1,0 +1,37 @@
+import type { Exchange } from '../../broker/index.js';
+import type { Columns } from '../columns.js';
+import { tableToJson } from '../field-json.js';
+import { happened, type Measures } from '../measures.js';
+import { exchangeSeries } from '../series.js';
+import { unknownUser } from './unknown.js';
+
+export const exchangeColumns = (measures: Measures): Columns<PlacedExchange> => ({
+  ...declaredExchangeColumns,
+  message_stats: ({ exchange }) => happened(measures.of(exchange, exchangeSeries), [['publish_in'], ['publish_out']]),
+});
+
+/** An exchange and where it is. */
+export interface PlacedExchange {
+  readonly exchange: Exchange;
+  readonly vhost: string;
+}
+
+/** All there is when somebody wants no statistics. */
+export const declaredExchangeColumns: Columns<PlacedExchange> = {
+  arguments: ({ exchange }) => tableToJson(exchange.declared.arguments),
+  auto_delete: ({ exchange }) => exchange.declared.autoDelete,
+  durable: ({ exchange }) => exchange.declared.durable,
+  internal: ({ exchange }) => exchange.declared.internal,
+  name: ({ exchange }) => exchange.name,
+  policy: ({ exchange }) => exchange.policy,
+  type: ({ exchange }) => exchange.declared.type,
+  vhost: ({ vhost }) => vhost,
+};
+
+/** Of one exchange more is told; who its neighbours are only with detailed rates, which RabbitMQ's default is not. */
+export const singleExchangeColumns = (measures: Measures): Columns<PlacedExchange> => ({
+  ...exchangeColumns(measures),
+  incoming: () => [],
+  outgoing: () => [],
+  user_who_performed_action: () => unknownUser,
+});

@@ -1,0 +1,19 @@
+/*
+ * Numbers of Erlang's machine that nothing here corresponds to. Tools read them, so they are answered with what RabbitMQ
+ * itself answers when it does not know: -1 for the collector of garbage, nothing done so far for the rest.
+ */
+
+/** Of the garbage collector of one Erlang process. */
+export const garbageCollection = {
+  fullsweep_after: -1,
+  max_heap_size: -1,
+  min_bin_vheap_size: -1,
+  min_heap_size: -1,
+  minor_gcs: -1,
+} as const;
+
+/** Steps of Erlang's scheduler. */
+export const reductions = { reductions: 0, reductions_details: { rate: 0 } } as const;
+
+/** RabbitMQ's name for a user it does not know: here nobody notes who declared what. */
+export const unknownUser = 'rmq-internal';
