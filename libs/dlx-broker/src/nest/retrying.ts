@@ -52,13 +52,12 @@ export class Retrying {
 
 /** The end may come before the outcome is returned (embedded), or long after it (a broker elsewhere). */
 function together(decided: Decided, begin: (done: Done) => RetryOutcome): void {
-  let outcome: RetryOutcome | undefined;
-  let ended: { readonly failure: Error | undefined } | undefined;
+  const known: { outcome?: RetryOutcome; ended?: { readonly failure: Error | undefined } } = {};
   const finish = (): void => {
-    if (outcome !== undefined && ended !== undefined) decided(outcome, ended.failure);
+    if (known.outcome !== undefined && known.ended !== undefined) decided(known.outcome, known.ended.failure);
   };
-  outcome = begin((failure) => {
-    ended = { failure };
+  known.outcome = begin((failure) => {
+    known.ended = { failure };
     finish();
   });
   finish();
