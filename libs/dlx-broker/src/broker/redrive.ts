@@ -31,7 +31,7 @@ export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redr
   const { agenda } = vhost;
   const now = agenda.begin();
   try {
-    if (!queue.isReady(entry)) return { outcome: 'gone' };
+    if (!isReady(queue, entry)) return { outcome: 'gone' };
     const exchange = openTo(vhost, to.exchange);
     const message = readdressed(entry.message, to);
     const targets = [...vhost.queuesOf(message, exchange)];
@@ -56,7 +56,7 @@ export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redr
 export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean {
   const now = vhost.agenda.begin();
   try {
-    if (!queue.isReady(entry)) return false;
+    if (!isReady(queue, entry)) return false;
     queue.withdraw(entry, now);
     queue.counters.discarded++;
     vhost.counters.discarded++;
@@ -72,6 +72,9 @@ export function readdressed(message: Message, { exchange, routingKey, headers }:
   const properties = { ...message.properties, headers: headers && withoutBcc(headers) };
   return new Message(exchange, routingKey, properties, message, copies);
 }
+
+/** A queue that is gone holds none. */
+const isReady = (queue: Queue, entry: Entry): boolean => queue.find(entry.position) === entry;
 
 const namesOf = (queues: readonly Queue[]): readonly string[] => queues.map(({ name }) => name);
 

@@ -134,10 +134,6 @@ export class Queue {
     return this.#ready.find(position);
   }
 
-  isReady(entry: Entry): boolean {
-    return !this.deleted && this.#ready.find(entry.position) === entry;
-  }
-
   /** Part of a command: a ready message leaves without a death. */
   withdraw(entry: Entry, now: number): void {
     this.#ready.remove(entry);
