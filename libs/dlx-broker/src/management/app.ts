@@ -86,13 +86,38 @@ class Door {
     if (handler === undefined) throw notFound();
     const peer = c.env?.incoming?.socket.remoteAddress ?? '127.0.0.1';
     const user = this.#login(headers.get('authorization'), peer);
-    checkAudience(user, changes ? (resource.allowsChange ?? resource.allows) : resource.allows);
-    const request = this.#request(c, resource, user, peer);
-    const { vhost } = request.names;
-    if (vhost !== undefined && resource.anyVhost !== true) checkVhost(this.#management.broker, user, vhost, method);
-    if (changes && method !== 'DELETE' && !isAccepted(resource, headers)) return this.answer(c, { status: 415 });
-    const answer = await handler(request, this.#management);
-    return answer instanceof Response ? answer : this.answer(c, answer);
+    const notes: Record<string, unknown> = {};
+    const request = this.#request(c, resource, user, peer, (details) => void Object.assign(notes, details));
+    const act = async (): Promise<Response> => {
+      checkAudience(user, changes ? (resource.allowsChange ?? resource.allows) : resource.allows);
+      const { vhost } = request.names;
+      if (vhost !== undefined && resource.anyVhost !== true) checkVhost(this.#management.broker, user, vhost, method, resource);
+      if (changes && method !== 'DELETE' && !isAccepted(resource, headers)) return this.answer(c, { status: 415 });
+      const answer = await handler(request, this.#management);
+      return answer instanceof Response ? answer : this.answer(c, answer);
+    };
+    return changes ? this.#audited(request, resource, notes, act) : act();
+  }
+
+  /** Whatever changes something, or should have, is on record: who, what, where, and what it came to. */
+  async #audited(
+    { method, user, names, peer }: ApiRequest,
+    { path }: Resource,
+    details: Readonly<Record<string, unknown>>,
+    act: () => Promise<Response>,
+  ): Promise<Response> {
+    const record = (status: number): void => {
+      const entry = { user: user.name, from: peer, action: `${method} /api${path}`, names, status };
+      this.#management.dlx.audit.record(Object.keys(details).length === 0 ? entry : { ...entry, details });
+    };
+    try {
+      const response = await act();
+      record(response.status);
+      return response;
+    } catch (error) {
+      record(problemOf(error)?.status ?? 500);
+      throw error;
+    }
   }
 
   answer(c: ApiContext, { status, body, headers = {} }: Answer): Response {
@@ -129,7 +154,7 @@ class Door {
     return user;
   }
 
-  #request({ req }: ApiContext, resource: Resource, user: User, peer: string): ApiRequest {
+  #request({ req }: ApiContext, resource: Resource, user: User, peer: string, note: ApiRequest['note']): ApiRequest {
     const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#bodyLimit);
     const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
     const names = namesIn(`/api${resource.path}`, req.path);
@@ -142,6 +167,7 @@ class Door {
       headers: req.raw.headers,
       peer,
       signal: req.raw.signal,
+      note,
       bytes,
       text,
       body: async (...required) => jsonObject(await text(), required),

@@ -1,4 +1,6 @@
 import type { Broker, Patterns } from '../broker/index.js';
+import type { AuditSink } from './audit/audit-log.js';
+import type { Dlx } from './dlx/dlx.js';
 import type { Authenticate, LoginThrottle } from '../users/index.js';
 import type { Statistics } from './statistics.js';
 
@@ -23,6 +25,10 @@ export interface ManagementHost {
   readonly throttle?: LoginThrottle;
   /** Samples for rates, taken by whoever lends them; the HTTP listener takes its own unless told. */
   readonly statistics?: Statistics;
+  /** Keeps the audit log beyond the process: a file, see {@link AuditFile}. Closed with the listener. */
+  readonly audit?: AuditSink;
+  /** Redrives, audit log and streams; the HTTP listener makes its own unless told. */
+  readonly dlx?: Dlx;
   /** `rabbit@localhost` unless told. */
   readonly nodeName?: string;
   /** Ports of other listeners; the one of the HTTP API is added. */

@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type ApiOptions, createApi } from './app.js';
+import { Dlx } from './dlx/dlx.js';
+import { eventLoop } from './dlx/turns.js';
 import type { ManagementHost } from './host.js';
 import { interval, Statistics } from './statistics.js';
 
@@ -26,12 +28,15 @@ const connectionLimit = 1_000;
 export class HttpListener {
   readonly #server: Server;
   readonly #timer: NodeJS.Timeout | undefined;
+  /** Its own; undefined when it was lent one. */
+  readonly #dlx: Dlx | undefined;
 
   /** See {@link listenHttp}. */
   constructor(host: ManagementHost, options: HttpOptions) {
     const statistics = host.statistics ?? new Statistics(host.broker, host.now);
     if (host.statistics === undefined) this.#timer = setInterval(() => statistics.sample(), interval).unref();
-    const api = createApi({ ...host, statistics }, options);
+    this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
+    const api = createApi({ ...host, statistics, ...(this.#dlx && { dlx: this.#dlx }) }, options);
     const answer = getRequestListener((request, env) => api.fetch(request, env), { overrideGlobalObjects: false });
     this.#server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
       void answer(request, response);
@@ -58,11 +63,12 @@ export class HttpListener {
   }
 
   /** Lets nobody in any more and ends what is open. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     clearInterval(this.#timer);
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-    });
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.#dlx?.close();
+    await eventLoop.next(); // who listens to events is told that there are no more
+    this.#server.closeAllConnections();
+    await closed;
   }
 }

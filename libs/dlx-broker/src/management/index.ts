@@ -3,3 +3,8 @@ export type { ManagementHost, OpenPort } from './host.js';
 export { HttpListener, type HttpOptions, listenHttp } from './http-listener.js';
 export { loadDefinitions } from './definitions/load.js';
 export { Problem } from './reply.js';
+export { AuditFile } from './audit/audit-file.js';
+export type { AuditEntry, AuditSink } from './audit/audit-log.js';
+export { Dlx, type DlxParts } from './dlx/dlx.js';
+export type { RedriveOrder } from './redrives/redrive-order.js';
+export { type RedriveState, RedriveTask } from './redrives/redrive-task.js';

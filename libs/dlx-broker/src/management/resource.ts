@@ -18,6 +18,8 @@ export interface ApiRequest {
   readonly peer: string;
   /** Ends when the client goes. */
   readonly signal: AbortSignal;
+  /** Says for the audit log what was meant and what it came to: filters, counts; no secrets, no contents. */
+  note(details: Readonly<Record<string, unknown>>): void;
   /** The body as it came. @throws Problem 400 when it is too long */
   text(): Promise<string>;
   bytes(): Promise<Uint8Array>;
@@ -46,6 +48,8 @@ export interface Resource {
   readonly accepts?: readonly string[];
   /** The virtual host may be missing or closed to the user: for administrators' own resources. */
   readonly anyVhost?: true;
+  /** The virtual host need not be open to those who watch: to the tags monitoring and administrator. */
+  readonly visibleVhost?: true;
   /** HEAD comes with it. */
   readonly GET?: Handler;
   readonly PUT?: Handler;

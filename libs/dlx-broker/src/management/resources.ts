@@ -1,3 +1,4 @@
+import { dlx } from './dlx/index.js';
 import type { Resource } from './resource.js';
 import { definitions } from './resources/definitions.js';
 import { globalParameters } from './resources/global-parameters.js';
@@ -40,4 +41,5 @@ export const resources: readonly Resource[] = [
   ...vhostLimits,
   ...definitions,
   ...plugins,
+  ...dlx,
 ];

@@ -1,0 +1,21 @@
+import type { AuditEntry } from '../audit/audit-log.js';
+import { ok } from '../reply.js';
+import type { Handler, Resource } from '../resource.js';
+import { numberIn, onlyKnown } from './input.js';
+
+/** What operators did, the newest first. */
+const list: Handler = ({ query }, { dlx }) => {
+  onlyKnown(query.keys(), ['page_size', 'cursor', 'user', 'vhost', 'action'], 'parameter');
+  const limit = numberIn(query, 'page_size', 100, 1, 500);
+  const before = numberIn(query, 'cursor', Number.MAX_SAFE_INTEGER, 1, Number.MAX_SAFE_INTEGER);
+  const [user, vhost, action] = ['user', 'vhost', 'action'].map((name) => query.get(name));
+  const isWanted = (entry: AuditEntry): boolean =>
+    (user === null || entry.user === user) &&
+    (vhost === null || (entry.names['vhost'] ?? entry.details?.['vhost']) === vhost) &&
+    (action === null || entry.action.includes(action ?? ''));
+  const page = dlx.audit.page(limit + 1, before, isWanted);
+  const items = page.slice(0, limit);
+  return ok({ items, cursor: page.length > limit ? String(items.at(-1)?.number) : null });
+};
+
+export const audit: readonly Resource[] = [{ path: '/dlx/audit', allows: 'monitor', GET: list }];

@@ -1,0 +1,50 @@
+import type { Broker } from '../../broker/index.js';
+import { AuditLog, type AuditSink } from '../audit/audit-log.js';
+import type { RedriveTask } from '../redrives/redrive-task.js';
+import { Redrives } from '../redrives/redrives.js';
+import { EventStreams } from './event-streams.js';
+import { filterToJson } from './input.js';
+import { eventLoop, type Turns } from './turns.js';
+
+/** What {@link Dlx} is lent; everything but the broker has a default. */
+export interface DlxParts {
+  readonly broker: Broker;
+  /** Keeps the audit log beyond the process. */
+  readonly audit?: AuditSink;
+  readonly turns?: Turns;
+}
+
+/** What of `/api/dlx` outlives a request: the redrives that run, the audit log, those who listen. */
+export class Dlx {
+  readonly audit: AuditLog;
+  readonly redrives: Redrives;
+  readonly streams: EventStreams;
+  readonly turns: Turns;
+  readonly #sink: AuditSink | undefined;
+
+  constructor({ broker, audit, turns = eventLoop }: DlxParts) {
+    this.#sink = audit;
+    this.turns = turns;
+    this.audit = new AuditLog(() => broker.clock.now(), audit);
+    this.redrives = new Redrives(broker.clock, (task) => this.#ended(task));
+    this.streams = new EventStreams(broker, this.redrives);
+  }
+
+  /** Stops redrives, ends streams, and waits until the audit log is written. */
+  async close(): Promise<void> {
+    this.redrives.close();
+    this.streams.close();
+    await this.#sink?.close();
+  }
+
+  #ended({ id, order, state, reason, tally }: RedriveTask): void {
+    const { moved, left, gone, cameBack } = tally;
+    this.audit.record({
+      user: order.by,
+      from: '',
+      action: `redrive ${state}`,
+      names: { vhost: order.vhost.name, name: order.queue.name },
+      details: { task: id, filter: filterToJson(order.filter), moved, left, gone, came_back: cameBack, reason },
+    });
+  }
+}

@@ -1,0 +1,69 @@
+import type { Broker, User, VirtualHost } from '../../broker/index.js';
+import { isOf, visibleVhosts } from '../auth.js';
+import type { Redrives } from '../redrives/redrives.js';
+import { Problem } from '../reply.js';
+import { EventStream } from './event-stream.js';
+import { LiveChanges, type LiveFilter } from './live-changes.js';
+
+/** Listeners at the same time: in all, and of one user. */
+const most = { all: 64, ofUser: 8 };
+
+/** All who listen to live counters. */
+export class EventStreams {
+  readonly #streams = new Map<EventStream, string>();
+
+  constructor(
+    readonly broker: Broker,
+    readonly redrives: Redrives,
+  ) {}
+
+  get count(): number {
+    return this.#streams.size;
+  }
+
+  /**
+   * @param interval milliseconds between two looks
+   * @throws Problem 429 when too many listen already
+   */
+  open(user: User, interval: number, filter: LiveFilter): EventStream {
+    const ofUser = [...this.#streams.values()].filter((name) => name === user.name).length;
+    if (this.count >= most.all || ofUser >= most.ofUser) {
+      throw new Problem(429, 'too_many_requests', `${ofUser} streams of this user and ${this.count} in all are open`);
+    }
+    const { broker, redrives } = this;
+    const changes = new LiveChanges(filter);
+    let name = 'state';
+    const stream = new EventStream({
+      clock: broker.clock,
+      interval,
+      look: () => {
+        const change = changes.since(this.#vhostsOf(user), redrives.list());
+        if (change === undefined && name === 'change') return undefined;
+        const event = {
+          name,
+          data: { time: broker.clock.now(), ...(change ?? { queues: [], gone: [], redrives: [] }) },
+        };
+        name = 'change';
+        return event;
+      },
+      mayListen: () => isOf('management', broker.access.user(user.name) ?? nobody),
+      ended: (ended) => void this.#streams.delete(ended),
+    });
+    this.#streams.set(stream, user.name);
+    return stream;
+  }
+
+  /** Ends all of them. */
+  close(): void {
+    for (const stream of this.#streams.keys()) stream.close();
+  }
+
+  /** What the user may see at this moment. */
+  #vhostsOf(user: User): readonly VirtualHost[] {
+    const now = this.broker.access.user(user.name) ?? nobody;
+    return visibleVhosts(this.broker, now).map((name) => this.broker.virtualHosts.get(name) as VirtualHost);
+  }
+}
+
+/** Of a user who is gone. */
+const nobody: User = { name: '', tags: [], passwordHash: undefined };

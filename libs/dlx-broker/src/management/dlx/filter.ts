@@ -1,0 +1,90 @@
+import { addressOf, type Field, fromField, type FieldTable, type Message } from '../../message/index.js';
+import { diedIn, failedOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
+
+/**
+ * Which messages of a queue are meant: those that fit everything said. An empty reason, queue or error means those that
+ * have none; an empty exchange is the default one.
+ */
+export interface MessageFilter {
+  /** Of the latest death. */
+  readonly reason?: string;
+  /** In which it died last. */
+  readonly queue?: string;
+  /** In which it died first. */
+  readonly firstQueue?: string;
+  /** Where it was published at first. */
+  readonly exchange?: string;
+  readonly routingKey?: string;
+  /** An error's class, or its kind as the groups name it. */
+  readonly error?: string;
+  /** Headers it has: with this value, or with any. */
+  readonly headers?: readonly WantedHeader[];
+  /** Somewhere in the first {@link searchedBytes} of the body, exactly so. */
+  readonly text?: string;
+  /** Milliseconds since its latest death, or since its publisher sent it. */
+  readonly olderThan?: number;
+  readonly youngerThan?: number;
+}
+
+export interface WantedHeader {
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+/** How far into a body a text is looked for. */
+export const searchedBytes = 65_536;
+
+type Test = (message: Message, now: number) => boolean;
+
+/** Whether a message is meant; compiled once, asked for each. */
+export type Matches = Test;
+
+/** One row for each part of a filter; the dear ones come last. */
+const tests: readonly ((filter: MessageFilter) => Test | undefined)[] = [
+  ({ headers }) => headers && ((message) => headers.every((wanted) => hasHeader(message.properties.headers, wanted))),
+  ({ error }) => whenSaid(error, (wanted) => (message) => failedOf(message, wanted)),
+  ({ reason }) => whenSaid(reason, (wanted) => (message) => (reasonOf(message) ?? '') === wanted),
+  ({ queue }) => whenSaid(queue, (wanted) => (message) => (diedIn(message) ?? '') === wanted),
+  ({ firstQueue }) => whenSaid(firstQueue, (wanted) => (message) => (firstDiedIn(message) ?? '') === wanted),
+  ({ exchange }) => whenSaid(exchange, (wanted) => (message) => addressOf(message).exchange === wanted),
+  ({ routingKey }) => whenSaid(routingKey, (wanted) => (message) => addressOf(message).routingKey === wanted),
+  ({ olderThan }) => whenSaid(olderThan, (age) => (message, now) => ageOf(message, now, -Infinity) > age),
+  ({ youngerThan }) => whenSaid(youngerThan, (age) => (message, now) => ageOf(message, now, Infinity) < age),
+  ({ text }) => whenSaid(text, containsText),
+];
+
+/** Undefined when every message is meant. */
+export function matcherOf(filter: MessageFilter): Matches | undefined {
+  const asked = tests.map((test) => test(filter)).filter((test) => test !== undefined);
+  if (asked.length === 0) return undefined;
+  return (message, now) => asked.every((test) => test(message, now));
+}
+
+const whenSaid = <T>(wanted: T | undefined, test: (wanted: T) => Test): Test | undefined =>
+  wanted === undefined ? undefined : test(wanted);
+
+function hasHeader(headers: FieldTable | undefined, { name, value }: WantedHeader): boolean {
+  const field = headers?.get(name);
+  return field !== undefined && (value === undefined || textOf(field) === value);
+}
+
+/** A value as one would type it; tables and arrays as JSON. */
+function textOf(field: Field): string {
+  const value = fromField(field);
+  if (typeof value !== 'object') return String(value ?? '');
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
+}
+
+function ageOf(message: Message, now: number, unknown: number): number {
+  const time = timeOf(message);
+  return time === undefined ? unknown : now - time;
+}
+
+function containsText(wanted: string): Test {
+  const bytes = Buffer.from(wanted);
+  return ({ body }) => {
+    const searched = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, searchedBytes));
+    return searched.includes(bytes);
+  };
+}

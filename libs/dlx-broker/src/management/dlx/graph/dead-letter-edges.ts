@@ -1,0 +1,70 @@
+import type { Queue } from '../../../broker/index.js';
+import type { DeathReason } from '../../../message/index.js';
+import { keysInto, oneKey } from './keys.js';
+import type { Reach } from './reach.js';
+
+/** Where the dead letters of one queue go. */
+export interface DeadLetterEdge {
+  readonly queue: Queue;
+  readonly exchange: string;
+  /** Undefined: each message keeps its own keys. */
+  readonly routingKey: string | undefined;
+  /** Who said so: the queue's argument, or a policy. */
+  readonly by: 'argument' | 'policy';
+  /** False: they vanish, for the exchange is not there. */
+  readonly exchangeExists: boolean;
+  /** True for a queue that surely gets them, false for one that gets some, or might. */
+  readonly reaches: ReadonlyMap<Queue, boolean>;
+  /** Deaths that come without anybody rejecting anything: by a time to live, a length limit, a delivery limit. */
+  readonly automatic: readonly DeathReason[];
+  /** Milliseconds until a message expires here, undefined for never. */
+  readonly delay: number | undefined;
+}
+
+/** Undefined for a queue whose dead letters go nowhere. */
+export function deadLetterEdgeOf(queue: Queue, reach: Reach): DeadLetterEdge | undefined {
+  const { deadLetterExchange: exchange, deadLetterRoutingKey: routingKey, messageTtl } = queue.settings;
+  if (exchange === undefined) return undefined;
+  return {
+    queue,
+    exchange,
+    routingKey,
+    by: queue.declared.arguments.get('x-dead-letter-exchange')?.type === 'S' ? 'argument' : 'policy',
+    exchangeExists: reach.wiring.vhost.exchanges.has(exchange),
+    reaches: reachedFrom(queue, exchange, routingKey, reach),
+    automatic: automaticDeaths(queue),
+    delay: messageTtl,
+  };
+}
+
+/** With a key of the queue's own choice it is known; otherwise the keys tell under which messages come to the queue. */
+function reachedFrom(
+  queue: Queue,
+  exchange: string,
+  routingKey: string | undefined,
+  reach: Reach,
+): Map<Queue, boolean> {
+  const reached = new Map<Queue, boolean>();
+  const keys = routingKey === undefined ? keysInto(queue, reach.wiring) : [oneKey(routingKey)];
+  const all = keys.map((each) => reach.from(exchange, each)).filter((each) => each !== undefined);
+  for (const each of all) {
+    // What only some keys lead to is not sure, however sure these are.
+    for (const queueReached of each.keys()) {
+      if (!reached.has(queueReached))
+        reached.set(
+          queueReached,
+          all.every((other) => other.get(queueReached) === true),
+        );
+    }
+  }
+  return reached;
+}
+
+function automaticDeaths({ settings }: Queue): readonly DeathReason[] {
+  const deaths: DeathReason[] = [];
+  if (settings.messageTtl !== undefined) deaths.push('expired');
+  const isBounded = settings.maxLength !== undefined || settings.maxLengthBytes !== undefined;
+  if (isBounded && settings.overflow !== 'reject-publish') deaths.push('maxlen');
+  if (settings.deliveryLimit !== undefined) deaths.push('delivery_limit');
+  return deaths;
+}

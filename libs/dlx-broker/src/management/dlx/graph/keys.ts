@@ -1,0 +1,61 @@
+import type { Queue } from '../../../broker/index.js';
+import type { Wiring } from './wiring.js';
+
+/** Routing keys a message may have, as far as bindings tell: one, or all that fit a pattern of a topic exchange. */
+export interface Keys {
+  readonly text: string;
+  readonly isPattern: boolean;
+}
+
+export const anyKey: Keys = { text: '#', isPattern: true };
+
+export const oneKey = (text: string): Keys => ({ text, isPattern: false });
+
+/** The keys under which messages come to a queue: of its bindings, and its own name at the default exchange. */
+export function keysInto(queue: Queue, wiring: Wiring): readonly Keys[] {
+  const keys = new Map<string, Keys>([[`=${queue.name}`, oneKey(queue.name)]]);
+  for (const { exchange, bindingKey } of wiring.into(queue)) {
+    const key = keysOf(exchange.declared.type, bindingKey);
+    if (key.isPattern && isAny(key.text)) return [anyKey];
+    keys.set(`${key.isPattern ? '~' : '='}${key.text}`, key);
+  }
+  return [...keys.values()];
+}
+
+/** Which keys a binding lets through. */
+export function keysOf(type: string, bindingKey: string): Keys {
+  if (type === 'direct') return oneKey(bindingKey);
+  if (type === 'topic') return { text: bindingKey, isPattern: /(^|\.)[*#](\.|$)/.test(bindingKey) };
+  return anyKey;
+}
+
+/** The empty key has no words (rule P7). */
+const wordsOf = (key: string): readonly string[] => (key === '' ? [] : key.split('.'));
+
+export const isAny = (pattern: string): boolean => pattern.split('.').every((word) => word === '#');
+
+/** Whether some key fits both: `a.*` and `#.b` do (`a.b`), `a.*` and `b.#` do not. Rule P7's words, on both sides. */
+export function overlaps(one: Keys, other: Keys): boolean {
+  const left = wordsOf(one.text);
+  const right = wordsOf(other.text);
+  const isMany = (keys: Keys, word: string | undefined): boolean => keys.isPattern && word === '#';
+  /** What was found out already, by both positions: without it a row of `#` would be exponential. */
+  const known = new Map<number, boolean>();
+  const meet = (at: number, atOther: number): boolean => {
+    if (at === left.length && atOther === right.length) return true;
+    const place = at * (right.length + 1) + atOther;
+    let answer = known.get(place);
+    if (answer !== undefined) return answer;
+    const [word, otherWord] = [left[at], right[atOther]];
+    if (isMany(one, word)) answer = meet(at + 1, atOther) || (atOther < right.length && meet(at, atOther + 1));
+    else if (isMany(other, otherWord)) answer = meet(at, atOther + 1) || (at < left.length && meet(at + 1, atOther));
+    else if (word === undefined || otherWord === undefined) answer = false;
+    else answer = fits(one, word, other, otherWord) && meet(at + 1, atOther + 1);
+    known.set(place, answer);
+    return answer;
+  };
+  return meet(0, 0);
+}
+
+const fits = (one: Keys, word: string, other: Keys, otherWord: string): boolean =>
+  word === otherWord || (one.isPattern && word === '*') || (other.isPattern && otherWord === '*');

@@ -1,0 +1,82 @@
+import type { Queue } from '../../../broker/index.js';
+import { typedTable } from '../typed-field.js';
+import type { DeadLetterEdge } from './dead-letter-edges.js';
+import type { Loop } from './loops.js';
+import type { Topology } from './topology.js';
+import type { Wire } from './wiring.js';
+
+/** A topology as JSON; everything says its virtual host, for several are shown together. */
+export function topologyToJson({ vhost, exchanges, queues, bindings, edges, loops, dangling }: Topology): TopologyJson {
+  return {
+    exchanges: exchanges.map(({ name, declared, alternate, policy }) => ({
+      vhost,
+      name,
+      type: declared.type,
+      durable: declared.durable,
+      internal: declared.internal,
+      alternate_exchange: alternate ?? null,
+      policy: policy ?? null,
+    })),
+    queues: queues.map((queue) => queueToJson(vhost, queue)),
+    bindings: bindings.map((wire) => bindingToJson(vhost, wire)),
+    dead_letter_edges: edges.map((edge) => edgeToJson(vhost, edge)),
+    loops: loops.map((loop) => loopToJson(vhost, loop)),
+    dangling: dangling.map(({ kind, of, exchange }) => ({ vhost, kind, of, exchange })),
+  };
+}
+
+export interface TopologyJson {
+  readonly exchanges: readonly unknown[];
+  readonly queues: readonly unknown[];
+  readonly bindings: readonly unknown[];
+  readonly dead_letter_edges: readonly unknown[];
+  readonly loops: readonly unknown[];
+  readonly dangling: readonly unknown[];
+}
+
+const queueToJson = (vhost: string, queue: Queue): Record<string, unknown> => ({
+  vhost,
+  name: queue.name,
+  type: queue.declared.type,
+  durable: queue.declared.durable,
+  policy: queue.policy ?? null,
+  operator_policy: queue.operatorPolicy ?? null,
+  messages_ready: queue.length,
+  messages_unacknowledged: queue.unacked,
+  consumers: queue.consumers.count,
+  message_ttl: queue.settings.messageTtl ?? null,
+  dead_letters_in: queue.counters.deadLettersIn,
+});
+
+const bindingToJson = (vhost: string, { exchange, destination, bindingKey, arguments: args }: Wire): unknown => ({
+  vhost,
+  source: exchange.name,
+  destination: destination.name,
+  destination_type: 'consumers' in destination ? 'queue' : 'exchange',
+  routing_key: bindingKey,
+  arguments: typedTable(args),
+});
+
+const edgeToJson = (vhost: string, edge: DeadLetterEdge): Record<string, unknown> => ({
+  vhost,
+  queue: edge.queue.name,
+  exchange: edge.exchange,
+  routing_key: edge.routingKey ?? null,
+  by: edge.by,
+  policy: edge.by === 'policy' ? (edge.queue.policy ?? null) : null,
+  strategy: edge.queue.settings.deadLetterStrategy,
+  exchange_exists: edge.exchangeExists,
+  reaches: [...edge.reaches].map(([queue, certain]) => ({ queue: queue.name, certain })),
+  automatic: edge.automatic,
+  delay: edge.delay ?? null,
+});
+
+const loopToJson = (vhost: string, { edges, certain, cut, delay, kind }: Loop): Record<string, unknown> => ({
+  vhost,
+  queues: edges.map(({ queue }) => queue.name),
+  exchanges: edges.map(({ exchange }) => exchange),
+  kind,
+  cut_by_rule_i2: cut,
+  certain,
+  delay,
+});

@@ -1,0 +1,93 @@
+import type { Entry } from '../../broker/index.js';
+import { addressOf, type Message } from '../../message/index.js';
+import { ok } from '../reply.js';
+import type { Handler, Resource } from '../resource.js';
+import { matcherOf } from './filter.js';
+import { cursorIn, filterInQuery, filterNames, numberIn, onlyKnown, wordIn } from './input.js';
+import { diedIn, errorOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
+import { idOf } from './message-json.js';
+import { aboutQueue, scanned } from './messages.js';
+import { readableQueue } from './readable-queue.js';
+import { cursorText, scan } from './scan.js';
+import { inTurns } from './turns.js';
+
+/** What messages can be told apart by; each is the filter parameter of the same name, with `-` for `_`. */
+const ways = {
+  reason: reasonOf,
+  error: (message) => errorOf(message)?.kind,
+  queue: diedIn,
+  'first-queue': firstDiedIn,
+  exchange: (message) => addressOf(message).exchange,
+  'routing-key': (message) => addressOf(message).routingKey,
+} as const satisfies Record<string, (message: Message) => string | undefined>;
+
+/** Groups told apart; what is in none of them is counted together. */
+const mostGroups = 1_000;
+
+interface Group {
+  count: number;
+  /** The first of them, as it stands in the queue. */
+  readonly example: string;
+  oldest: number | undefined;
+  newest: number | undefined;
+}
+
+const group: Handler = async (request, management) => {
+  const { query } = request;
+  onlyKnown(query.keys(), [...Object.keys(filterNames), 'header', 'by', 'cursor', 'scan'], 'parameter');
+  const queue = readableQueue(request, management);
+  const by = wordIn(query, 'by', Object.keys(ways) as (keyof typeof ways)[]);
+  const groups = new Map<string, Group>();
+  let others = 0;
+  const found = (entry: Entry): boolean => {
+    const value = ways[by](entry.message) ?? '';
+    const known = groups.get(value);
+    if (known !== undefined) add(known, entry.message);
+    else if (groups.size < mostGroups) groups.set(value, begin(entry));
+    else others++;
+    return true;
+  };
+  const work = scan({
+    queue,
+    matches: matcherOf(filterInQuery(query)),
+    after: cursorIn(query),
+    most: numberIn(query, 'scan', scanned.most, 1, scanned.most),
+    now: () => management.now(),
+    found,
+  });
+  const { scanned: looked, next } = await inTurns(work, management.dlx.turns, request.signal);
+  return ok({
+    ...aboutQueue(queue),
+    by,
+    groups: [...groups]
+      .sort(([, one], [, other]) => other.count - one.count)
+      .map(([value, { count, example, oldest, newest }]) => ({
+        value,
+        count,
+        example_id: example,
+        oldest: oldest ?? null,
+        newest: newest ?? null,
+      })),
+    others,
+    scanned: looked,
+    complete: next === undefined,
+    cursor: cursorText(next),
+  });
+};
+
+function begin(entry: Entry): Group {
+  const time = timeOf(entry.message);
+  return { count: 1, example: idOf(entry), oldest: time, newest: time };
+}
+
+function add(known: Group, message: Message): void {
+  known.count++;
+  const time = timeOf(message);
+  if (time === undefined) return;
+  if (known.oldest === undefined || time < known.oldest) known.oldest = time;
+  if (known.newest === undefined || time > known.newest) known.newest = time;
+}
+
+export const groups: readonly Resource[] = [
+  { path: '/dlx/queues/:vhost/:name/groups', allows: 'management', GET: group },
+];

@@ -1,0 +1,128 @@
+import type { Cursor } from '../../broker/index.js';
+import { badRequest, type Problem } from '../reply.js';
+import type { JsonObject } from '../resource.js';
+import type { MessageFilter, WantedHeader } from './filter.js';
+import { cursorOf } from './scan.js';
+
+/** Everything that can be said about which messages are meant; each is a query parameter and a key of a JSON filter. */
+export const filterNames = {
+  reason: 'reason',
+  queue: 'queue',
+  first_queue: 'firstQueue',
+  exchange: 'exchange',
+  routing_key: 'routingKey',
+  error: 'error',
+  text: 'text',
+  older_than: 'olderThan',
+  younger_than: 'youngerThan',
+} as const satisfies Record<string, keyof MessageFilter>;
+
+/** Characters a text may have. */
+const longest = 1_024;
+const mostHeaders = 10;
+
+/** Refuses what it does not know: a filter mistyped would be one that lets everything pass. @throws Problem 400 */
+export function onlyKnown(names: Iterable<string>, known: readonly string[], what: string): void {
+  for (const name of names) {
+    if (!known.includes(name)) throw badRequest(`unknown ${what} '${name}'; known are ${known.join(', ')}`);
+  }
+}
+
+/** The filter in a query; `header=name=value`, or `header=name`, may be said several times. @throws Problem 400 */
+export function filterInQuery(query: URLSearchParams): MessageFilter {
+  const said = new Map<string, unknown>();
+  for (const name of Object.keys(filterNames)) {
+    const values = query.getAll(name);
+    if (values.length > 1) throw badRequest(`parameter '${name}' is said more than once`);
+    if (values.length === 1) said.set(name, values[0]);
+  }
+  const headers = query.getAll('header').map((text): WantedHeader => {
+    const sign = text.indexOf('=');
+    return sign < 0 ? { name: text, value: undefined } : { name: text.slice(0, sign), value: text.slice(sign + 1) };
+  });
+  return filterOf(said, headers);
+}
+
+/** The same in JSON; `headers` is an object of texts, or of nulls where any value will do. @throws Problem 400 */
+export function filterInJson(value: unknown): MessageFilter {
+  if (value === undefined || value === null) return {};
+  const entries = objectEntries(value, 'filter');
+  onlyKnown(entries.keys(), [...Object.keys(filterNames), 'headers'], 'key of filter');
+  const wanted: WantedHeader[] = [];
+  for (const [name, text] of objectEntries(entries.get('headers') ?? {}, 'filter.headers')) {
+    if (text !== null && typeof text === 'object') throw badRequest(`filter.headers.${name} should be a text or null`);
+    wanted.push({ name, value: text === null ? undefined : String(text) });
+  }
+  return filterOf(entries, wanted);
+}
+
+function filterOf(said: ReadonlyMap<string, unknown>, headers: readonly WantedHeader[]): MessageFilter {
+  const filter: Record<string, unknown> = {};
+  for (const [name, key] of Object.entries(filterNames)) {
+    const value = said.get(name);
+    if (value === undefined || value === null) continue;
+    if (typeof value !== 'string') throw badRequest(`'${name}' should be a text`);
+    if (value.length > longest) throw badRequest(`'${name}' is longer than ${longest} characters`);
+    filter[key] = key === 'olderThan' || key === 'youngerThan' ? durationOf(value, name) : value;
+  }
+  if (filter['text'] === '') throw badRequest("'text' is empty");
+  if (headers.length > mostHeaders) throw badRequest(`more than ${mostHeaders} headers`);
+  for (const { name } of headers) if (name === '') throw badRequest('a header is asked for without its name');
+  return headers.length === 0 ? filter : { ...filter, headers };
+}
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function durationOf(text: string, name: string): number {
+  const [, number, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (unit === undefined) throw badRequest(`'${name}' should be a duration such as 90s, 15m, 2h or 7d: '${text}'`);
+  return Number(number) * (units[unit] as number);
+}
+
+/** A whole number of the query within limits. @throws Problem 400 */
+export function numberIn(query: URLSearchParams, name: string, otherwise: number, least: number, most: number): number {
+  const text = query.get(name);
+  if (text === null) return otherwise;
+  const number = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw badRequest(`'${name}' should be a whole number from ${least} to ${most}: '${text}'`);
+}
+
+/** One of a few words. @throws Problem 400 */
+export function wordIn<T extends string>(query: URLSearchParams, name: string, words: readonly T[], otherwise?: T): T {
+  const text = query.get(name) ?? otherwise;
+  if (words.includes(text as T)) return text as T;
+  throw badRequest(`'${name}' should be one of ${words.join(', ')}${text === undefined ? '' : `: '${text}'`}`);
+}
+
+/** @throws Problem 400 */
+export function cursorIn(query: URLSearchParams): Cursor | undefined {
+  const text = query.get('cursor');
+  if (text === null || text === '') return undefined;
+  const cursor = cursorOf(text);
+  if (cursor === undefined) throw badRequest(`'cursor' is none of ours: '${text}'`);
+  return cursor;
+}
+
+/** A JSON object as a Map, for `__proto__` is a key like any other. @throws Problem 400 */
+export function objectEntries(value: unknown, name: string): ReadonlyMap<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAn('object', name);
+  return new Map(Object.entries(value as JsonObject));
+}
+
+export const notAn = (kind: string, name: string): Problem => badRequest(`'${name}' should be an ${kind}`);
+
+/** A filter as it can be said again; null when all are meant. */
+export function filterToJson(filter: MessageFilter | undefined): Readonly<Record<string, unknown>> | null {
+  const json: Record<string, unknown> = {};
+  for (const [name, key] of Object.entries(filterNames)) {
+    const value = filter?.[key];
+    if (value !== undefined) json[name] = typeof value === 'number' ? `${value}ms` : value;
+  }
+  if (filter?.headers !== undefined) {
+    const headers = Object.create(null) as Record<string, string | null>;
+    for (const { name, value } of filter.headers) headers[name] = value ?? null;
+    json['headers'] = headers;
+  }
+  return Object.keys(json).length === 0 ? null : json;
+}

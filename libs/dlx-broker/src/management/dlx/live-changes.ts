@@ -1,0 +1,91 @@
+import type { Queue, VirtualHost } from '../../broker/index.js';
+import type { RedriveTask } from '../redrives/redrive-task.js';
+import { liveCounters, liveRow } from './counters-json.js';
+import { redriveToJson } from './redrive-json.js';
+
+/** Which queues somebody wants to hear of; all unless told. */
+export interface LiveFilter {
+  readonly vhost?: string;
+  readonly queues?: ReadonlySet<string>;
+}
+
+/** What is new since the last look; only what changed. */
+export interface LiveChange {
+  readonly queues: readonly unknown[];
+  /** Queues that are no more. */
+  readonly gone: readonly { readonly vhost: string; readonly name: string }[];
+  readonly redrives: readonly unknown[];
+}
+
+interface Known {
+  readonly vhost: string;
+  readonly values: Float64Array;
+  look: number;
+}
+
+/** Remembers what one listener was told, and finds what changed: however long it takes to ask, it is told once. */
+export class LiveChanges {
+  readonly #queues = new Map<Queue, Known>();
+  readonly #redrives = new Map<string, string>();
+  #look = 0;
+
+  constructor(readonly filter: LiveFilter) {}
+
+  /** Undefined when nothing changed. */
+  since(vhosts: readonly VirtualHost[], redrives: readonly RedriveTask[]): LiveChange | undefined {
+    this.#look++;
+    const queues: unknown[] = [];
+    for (const vhost of vhosts) {
+      if (this.filter.vhost !== undefined && this.filter.vhost !== vhost.name) continue;
+      for (const queue of this.#wanted(vhost))
+        if (this.#changed(vhost.name, queue)) queues.push(liveRow(vhost.name, queue));
+    }
+    const gone = [...this.#gone()];
+    const moved = this.#moved(redrives, vhosts);
+    return queues.length + gone.length + moved.length === 0 ? undefined : { queues, gone, redrives: moved };
+  }
+
+  #wanted(vhost: VirtualHost): Iterable<Queue> {
+    const { queues } = this.filter;
+    if (queues === undefined) return vhost.queues.values();
+    return [...queues].map((name) => vhost.queues.get(name)).filter((queue) => queue !== undefined);
+  }
+
+  #changed(vhost: string, queue: Queue): boolean {
+    let known = this.#queues.get(queue);
+    let changed = known === undefined;
+    if (known === undefined) {
+      known = { vhost, values: new Float64Array(liveCounters.length), look: 0 };
+      this.#queues.set(queue, known);
+    }
+    known.look = this.#look;
+    for (let index = 0; index < liveCounters.length; index++) {
+      const value = liveCounters[index]![1](queue);
+      if (known.values[index] === value) continue;
+      known.values[index] = value;
+      changed = true;
+    }
+    return changed;
+  }
+
+  *#gone(): Iterable<{ vhost: string; name: string }> {
+    for (const [queue, { vhost, look }] of this.#queues) {
+      if (look === this.#look) continue;
+      this.#queues.delete(queue);
+      yield { vhost, name: queue.name };
+    }
+  }
+
+  #moved(redrives: readonly RedriveTask[], vhosts: readonly VirtualHost[]): readonly unknown[] {
+    const moved: unknown[] = [];
+    for (const task of redrives) {
+      const { tally, state, id, order } = task;
+      if (!vhosts.includes(order.vhost)) continue;
+      const now = [state, tally.moved, tally.left, tally.gone, task.scanned].join();
+      if (this.#redrives.get(id) === now) continue;
+      this.#redrives.set(id, now);
+      moved.push(redriveToJson(task));
+    }
+    return moved;
+  }
+}

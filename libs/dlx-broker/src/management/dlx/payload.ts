@@ -1,0 +1,38 @@
+/** How a payload is wanted: as text where it is text, or as base64 always. */
+export type PayloadEncoding = 'auto' | 'base64';
+
+/** A body in JSON, in the words of RabbitMQ's `get`. */
+export interface Payload {
+  readonly payload: string;
+  readonly payload_encoding: 'string' | 'base64';
+  /** Of the whole body. */
+  readonly payload_bytes: number;
+  readonly payload_truncated: boolean;
+}
+
+/** A character of UTF-8 is no longer than this. */
+const longestCharacter = 4;
+
+/** @param truncate bytes of the body that are shown; a character is not cut in two */
+export function payloadOf(body: Uint8Array, encoding: PayloadEncoding, truncate: number): Payload {
+  const payload_truncated = body.length > truncate;
+  const about = { payload_bytes: body.length, payload_truncated };
+  const shown = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, truncate));
+  const text = encoding === 'auto' ? textOf(shown, payload_truncated) : undefined;
+  if (text !== undefined) return { payload: text, payload_encoding: 'string', ...about };
+  return { payload: shown.toString('base64'), payload_encoding: 'base64', ...about };
+}
+
+/** Undefined when the bytes are no text. */
+function textOf(bytes: Buffer, wasCut: boolean): string | undefined {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const least = wasCut ? Math.max(0, bytes.length - longestCharacter + 1) : bytes.length;
+  for (let length = bytes.length; length >= least; length--) {
+    try {
+      return decoder.decode(bytes.subarray(0, length));
+    } catch {
+      // Perhaps only the last character is incomplete.
+    }
+  }
+  return undefined;
+}

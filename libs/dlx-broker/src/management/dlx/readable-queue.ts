@@ -1,0 +1,17 @@
+import type { Queue } from '../../broker/index.js';
+import type { Management } from '../management.js';
+import { notFound } from '../reply.js';
+import type { ApiRequest } from '../resource.js';
+
+/**
+ * The queue a request names, if its user may read from it: whoever looks into a queue sees what a consumer would see.
+ * @throws Problem 404
+ * @throws AmqpError 403 without the right to read, 405 for another connection's exclusive queue
+ */
+export function readableQueue({ names, user }: ApiRequest, management: Management): Queue {
+  const vhost = management.vhost(names['vhost'] ?? '');
+  const name = names['name'] ?? '';
+  if (!vhost.queues.has(name)) throw notFound();
+  vhost.check(user, 'read', 'queue', name);
+  return management.as(user, vhost.name, ({ connection }) => vhost.queueFor(connection, name));
+}

@@ -1,0 +1,84 @@
+import type { Queue, User, VirtualHost } from '../../broker/index.js';
+import type { Address } from '../../message/index.js';
+import { booleanIn, integerIn } from '../body.js';
+import { type CircuitSettings, usualCircuit } from '../redrives/circuit.js';
+import { type RedriveOrder, usualRate } from '../redrives/redrive-order.js';
+import { badRequest } from '../reply.js';
+import type { JsonObject } from '../resource.js';
+import { filterInJson, notAn, objectEntries, onlyKnown } from './input.js';
+
+const keys = ['vhost', 'queue', 'filter', 'ids', 'to', 'rate', 'limit', 'circuit', 'dry_run'];
+/** Messages a second that can be asked for; 0 is as many as the broker can. */
+const fastest = 100_000;
+const mostIds = 10_000;
+
+/** Whose queue it is, and who asks. */
+export interface Asked {
+  readonly vhost: VirtualHost;
+  readonly queue: Queue;
+  readonly user: User;
+}
+
+/** @throws Problem 400 for whatever makes no sense, by its name */
+export function redriveIn(body: JsonObject, { vhost, queue, user }: Asked): RedriveOrder {
+  onlyKnown(Object.keys(body), keys, 'key');
+  const ids = idsIn(body['ids']);
+  if (ids !== undefined && body['filter'] !== undefined) throw badRequest("'ids' and 'filter' exclude each other");
+  const to = addressIn(body['to']);
+  const limit = within(body, 'limit', 1, Number.MAX_SAFE_INTEGER);
+  const circuit = circuitIn(body['circuit']);
+  return {
+    vhost,
+    queue,
+    user,
+    by: user.name,
+    ...(ids === undefined ? { filter: filterInJson(body['filter']) } : { ids }),
+    ...(to && { to }),
+    rate: (within(body, 'rate', 0, fastest) ?? usualRate) || Infinity,
+    ...(limit !== undefined && { limit }),
+    ...(circuit && { circuit }),
+    dryRun: booleanIn(body, 'dry_run'),
+  };
+}
+
+function within(object: JsonObject, key: string, least: number, most: number): number | undefined {
+  const number = integerIn(object, key);
+  if (number === undefined || (number >= least && number <= most)) return number;
+  throw badRequest(`'${key}' should be a whole number from ${least} to ${most}: ${number}`);
+}
+
+function idsIn(value: unknown): readonly number[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) throw notAn('array', 'ids');
+  if (value.length === 0) throw badRequest("'ids' is empty");
+  if (value.length > mostIds) throw badRequest(`'ids' has more than ${mostIds}`);
+  return value.map((id: unknown) => {
+    if (typeof id === 'string' && /^\d{1,16}$/.test(id)) return Number(id);
+    throw badRequest(`${JSON.stringify(id)} is no id of a message: they are texts of digits`);
+  });
+}
+
+/** Undefined is the origin of each message. */
+function addressIn(value: unknown): Address | undefined {
+  if (value === undefined || value === null) return undefined;
+  const entries = objectEntries(value, 'to');
+  onlyKnown(entries.keys(), ['exchange', 'routing_key'], "key of 'to'");
+  const [exchange, routingKey] = [entries.get('exchange'), entries.get('routing_key')];
+  if (typeof exchange !== 'string' || typeof routingKey !== 'string') {
+    throw badRequest("'to' should have the texts 'exchange' and 'routing_key'");
+  }
+  if (Buffer.byteLength(routingKey) > 255) throw badRequest("'to.routing_key' is longer than 255 bytes");
+  return { exchange, routingKey };
+}
+
+/** `false` is none. */
+function circuitIn(value: unknown): CircuitSettings | undefined {
+  if (value === undefined || value === null) return usualCircuit;
+  if (value === false) return undefined;
+  const object = Object.fromEntries(objectEntries(value, 'circuit'));
+  onlyKnown(Object.keys(object), ['percent', 'at_least'], "key of 'circuit'");
+  return {
+    percent: within(object, 'percent', 0, 100) ?? usualCircuit.percent,
+    atLeast: within(object, 'at_least', 1, 1_000_000) ?? usualCircuit.atLeast,
+  };
+}

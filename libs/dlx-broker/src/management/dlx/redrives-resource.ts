@@ -1,0 +1,112 @@
+import { isOf } from '../auth.js';
+import type { Management } from '../management.js';
+import { RedriveConflictError } from '../redrives/redrives.js';
+import type { RedriveOrder } from '../redrives/redrive-order.js';
+import type { RedriveTask } from '../redrives/redrive-task.js';
+import { badRequest, created, noContent, notAuthorised, notFound, ok, Problem } from '../reply.js';
+import type { ApiRequest, Handler, Resource } from '../resource.js';
+import { checkVhost } from '../auth.js';
+import { filterToJson } from './input.js';
+import { readableQueue } from './readable-queue.js';
+import { redriveIn } from './redrive-input.js';
+import { redriveToJson } from './redrive-json.js';
+
+const start: Handler = async (request, management) => {
+  const body = await request.body('vhost', 'queue');
+  const order = orderIn(body, request, management);
+  request.note({
+    vhost: order.vhost.name,
+    queue: order.queue.name,
+    filter: filterToJson(order.filter),
+    ids: order.ids?.length ?? null,
+    to: order.to ?? null,
+    rate: order.rate === Infinity ? 0 : order.rate,
+    dry_run: order.dryRun,
+  });
+  if (order.dryRun) {
+    const task = await management.dlx.redrives.rehearse(order);
+    request.note({ would_move: task.tally.moved, would_leave: task.tally.left });
+    return ok(redriveToJson(task));
+  }
+  const task = begin(order, management);
+  request.note({ task: task.id });
+  const { headers } = created({ location: `/api/dlx/redrives/${task.id}` });
+  return { status: 201, body: redriveToJson(task), ...(headers && { headers }) };
+};
+
+function orderIn(body: Readonly<Record<string, unknown>>, request: ApiRequest, management: Management): RedriveOrder {
+  const { vhost: vhostName, queue: name } = body;
+  if (typeof vhostName !== 'string' || typeof name !== 'string')
+    throw badRequest("'vhost' and 'queue' should be texts");
+  checkVhost(management.broker, request.user, vhostName, 'DELETE');
+  const vhost = management.vhost(vhostName);
+  const queue = readableQueue({ ...request, names: { vhost: vhostName, name } }, management);
+  const order = redriveIn(body, { vhost, queue, user: request.user });
+  if (order.to !== undefined) {
+    const { exchange } = order.to;
+    vhost.check(request.user, 'write', 'exchange', exchange);
+    if (!vhost.exchanges.has(exchange)) throw badRequest(`no exchange '${exchange}' in vhost '${vhostName}'`);
+  }
+  return order;
+}
+
+function begin(order: RedriveOrder, management: Management): RedriveTask {
+  try {
+    return management.dlx.redrives.start(order);
+  } catch (error) {
+    if (error instanceof RedriveConflictError) throw new Problem(409, 'conflict', error.message);
+    throw error;
+  }
+}
+
+const list: Handler = ({ user }, management) => {
+  const visible = management.vhostsOf(user);
+  const tasks = management.dlx.redrives.list().filter(({ order }) => visible.includes(order.vhost));
+  return ok(tasks.map(redriveToJson));
+};
+
+const show: Handler = (request, management) => ok(redriveToJson(taskNamed(request, management)));
+
+/** Ends it; what it moved stays moved. */
+const stop: Handler = (request, management) => {
+  const task = ownTask(request, management);
+  if (!task.stop(`stopped by ${request.user.name}`)) throw isNot(task, 'stopped');
+  return noContent;
+};
+
+const pause: Handler = (request, management) => {
+  const task = ownTask(request, management);
+  if (!task.pause()) throw isNot(task, 'paused');
+  return ok(redriveToJson(task));
+};
+
+const resume: Handler = (request, management) => {
+  const task = ownTask(request, management);
+  if (!task.resume()) throw isNot(task, 'resumed');
+  return ok(redriveToJson(task));
+};
+
+const isNot = ({ id, state }: RedriveTask, done: string): Problem =>
+  new Problem(409, 'conflict', `redrive '${id}' is ${state} and cannot be ${done}`);
+
+/** @throws Problem 404 also for one of a virtual host that is closed to the user */
+function taskNamed({ names, user }: ApiRequest, management: Management): RedriveTask {
+  const task = management.dlx.redrives.get(names['id'] ?? '');
+  if (task === undefined || !management.vhostsOf(user).includes(task.order.vhost)) throw notFound();
+  return task;
+}
+
+/** It acts with the rights of whoever began it: somebody else steers it only as an administrator. */
+function ownTask(request: ApiRequest, management: Management): RedriveTask {
+  const task = taskNamed(request, management);
+  request.note({ vhost: task.order.vhost.name, queue: task.order.queue.name });
+  if (task.order.by === request.user.name || isOf('administrator', request.user)) return task;
+  throw notAuthorised(`redrive '${task.id}' was begun by somebody else`);
+}
+
+export const redrives: readonly Resource[] = [
+  { path: '/dlx/redrives', allows: 'management', GET: list, POST: start },
+  { path: '/dlx/redrives/:id', allows: 'management', GET: show, DELETE: stop },
+  { path: '/dlx/redrives/:id/pause', allows: 'management', POST: pause },
+  { path: '/dlx/redrives/:id/resume', allows: 'management', POST: resume },
+];

@@ -1,0 +1,54 @@
+import { type Field, type FieldTable, type FieldType, fieldTypeNames } from '../../message/index.js';
+
+/** A field with its wire type kept visible, as JSON: an int16 is not an int32, and text not bytes. */
+export interface TypedField {
+  /** What RabbitMQ calls it: `longstr`, `signedint`, `timestamp` ... */
+  readonly type: (typeof fieldTypeNames)[FieldType];
+  /**
+   * Integers JSON cannot hold exactly, and numbers it does not know (NaN), are texts; bytes are base64; a timestamp is in
+   * seconds; a decimal is `{ scale, value }`; void is null.
+   */
+  readonly value: unknown;
+  /** Characters or bytes it has, when only the beginning is shown. */
+  readonly length?: number;
+}
+
+/** Headers by their names: an object without a prototype, for a header may be called `__proto__`. */
+export type TypedTable = Readonly<Record<string, TypedField>>;
+
+/** @param longest characters of a text, or bytes, that are shown */
+export function typedTable(table: FieldTable, longest = Infinity): TypedTable {
+  const typed = Object.create(null) as Record<string, TypedField>;
+  for (const [name, field] of table) typed[name] = typedField(field, longest);
+  return typed;
+}
+
+export function typedField(field: Field, longest = Infinity): TypedField {
+  const type = fieldTypeNames[field.type];
+  switch (field.type) {
+    case 'A':
+      return { type, value: field.value.map((each) => typedField(each, longest)) };
+    case 'F':
+      return { type, value: typedTable(field.value, longest) };
+    case 'S':
+      if (field.value.length <= longest) return { type, value: field.value };
+      return { type, value: field.value.slice(0, longest), length: field.value.length };
+    case 'x':
+      return { type, value: base64(field.value, longest), ...cut(field.value.length, longest) };
+    case 'V':
+      return { type, value: null };
+    case 'l':
+    case 'T':
+      return { type, value: Number.isSafeInteger(Number(field.value)) ? Number(field.value) : String(field.value) };
+    case 'f':
+    case 'd':
+      return { type, value: Number.isFinite(field.value) ? field.value : String(field.value) };
+    default:
+      return { type, value: field.value };
+  }
+}
+
+const cut = (length: number, longest: number): { readonly length?: number } => (length > longest ? { length } : {});
+
+const base64 = (bytes: Uint8Array, longest: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, longest)).toString('base64');

@@ -1,0 +1,85 @@
+import { AmqpError, type Entry, type Queue } from '../../broker/index.js';
+import { type Address, Message, originOf } from '../../message/index.js';
+import { redriven } from './redriven-headers.js';
+import type { RedriveOrder } from './redrive-order.js';
+import type { Left, Tally } from './tally.js';
+
+/** Destinations whose dead letters are looked after. */
+const mostAfterlives = 50;
+
+/** Takes single messages to their address, and counts what became of them. */
+export class Mover {
+  readonly #known = new Set<string>();
+
+  /** @param safe called for each message that moved, when the journal has it */
+  constructor(
+    readonly order: RedriveOrder,
+    readonly task: string,
+    readonly tally: Tally,
+    readonly safe: () => void,
+  ) {}
+
+  /** Why nothing can be moved at all any more. */
+  fault(): string | undefined {
+    const { vhost, queue, user } = this.order;
+    if (queue.deleted) return `queue '${queue.name}' is gone`;
+    return refusalOf(() => vhost.check(user, 'read', 'queue', queue.name))?.message;
+  }
+
+  /** @returns the queues that got it, or would in a dry run; undefined when it stayed */
+  move(entry: Entry, now: number): readonly string[] | undefined {
+    const { order, tally, task } = this;
+    const { message, position } = entry;
+    const to = order.to ?? originOf(message);
+    if (to === undefined) return void tally.leave('no_origin', undefined, position);
+    const headers = redriven(message, { from: order.queue.name, by: order.by, task }, now);
+    const result = this.#try(entry, to, new Message(message.exchange, message.routingKey, { headers }, message.body));
+    if (result === 'gone') return void tally.gone++;
+    if (typeof result === 'string') return void tally.leave(result, to, position);
+    tally.moved++;
+    tally.arrived(result);
+    return result;
+  }
+
+  /** The queues to which the dead letters of these go; each is asked once. */
+  *afterlives(message: Message, queues: readonly string[]): Iterable<Queue> {
+    const { vhost } = this.order;
+    for (const name of queues) {
+      if (this.#known.has(name) || this.#known.size >= mostAfterlives) continue;
+      this.#known.add(name);
+      const { deadLetterExchange: exchange, deadLetterRoutingKey } = vhost.queues.get(name)?.settings ?? {};
+      if (exchange === undefined || !vhost.exchanges.has(exchange)) continue;
+      const key = deadLetterRoutingKey ?? (this.order.to ?? originOf(message))?.routingKey ?? '';
+      for (const dead of vhost.wouldRoute(exchange, key, message)) yield vhost.queues.get(dead) as Queue;
+    }
+  }
+
+  #try(entry: Entry, { exchange, routingKey }: Address, shown: Message): readonly string[] | Left | 'gone' {
+    const { vhost, queue, user, dryRun } = this.order;
+    const refusal = refusalOf(() => vhost.check(user, 'write', 'exchange', exchange));
+    if (refusal !== undefined) return 'forbidden';
+    try {
+      if (dryRun) {
+        if (vhost.exchange(exchange).declared.internal) return 'forbidden';
+        const queues = vhost.wouldRoute(exchange, routingKey, shown);
+        return queues.length === 0 ? 'unroutable' : queues;
+      }
+      const { headers } = shown.properties;
+      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, safe: this.safe });
+      return result.outcome === 'moved' ? result.queues : result.outcome;
+    } catch (error) {
+      if (!(error instanceof AmqpError)) throw error;
+      return error.reply === 'NOT_FOUND' ? 'no_exchange' : 'forbidden';
+    }
+  }
+}
+
+function refusalOf(check: () => void): AmqpError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof AmqpError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Queue, User, VirtualHost } from '../../broker/index.js';
+import type { Address } from '../../message/index.js';
+import type { MessageFilter } from '../dlx/filter.js';
+import type { CircuitSettings } from './circuit.js';
+
+/** What is to be redriven, where to, and how fast. */
+export interface RedriveOrder {
+  readonly vhost: VirtualHost;
+  readonly queue: Queue;
+  /** With whose rights, see {@link VirtualHost.check}; undefined for the host application, which may do everything. */
+  readonly user: User | undefined;
+  /** What is written on the messages as `dlx-redriven-by`. */
+  readonly by: string;
+  /** Which messages: those that fit, or those of these positions. */
+  readonly filter?: MessageFilter;
+  readonly ids?: readonly number[];
+  /** Where each was published at first, unless told. */
+  readonly to?: Address;
+  /** Messages a second; Infinity is as many as the host can. */
+  readonly rate: number;
+  /** So many at most. */
+  readonly limit?: number;
+  /** Undefined: it goes on whatever comes back. */
+  readonly circuit?: CircuitSettings;
+  /** Looks where everything would go, and moves nothing. */
+  readonly dryRun: boolean;
+}
+
+/** Messages a second, unless told. */
+export const usualRate = 50;

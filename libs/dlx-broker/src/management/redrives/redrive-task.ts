@@ -1,0 +1,196 @@
+import type { Clock, Entry } from '../../broker/index.js';
+import { matcherOf } from '../dlx/filter.js';
+import { Circuit } from './circuit.js';
+import { Mover } from './mover.js';
+import { Pacing } from './pacing.js';
+import type { RedriveOrder } from './redrive-order.js';
+import { isWaitingRoom, ReturnWatch } from './return-watch.js';
+import { Filtered, Picked, type Selection } from './selection.js';
+import { Tally } from './tally.js';
+
+/**
+ * `tripped`: it stopped itself, for too much of what it redrove came back dead. `failed`: the queue, or the right to it,
+ * is gone. Paused and tripped ones can go on; the last three are over.
+ */
+export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';
+
+/** Messages looked at and moved in one go, and milliseconds it may take: nobody else gets a turn meanwhile. */
+const inOneGo = { scanned: 2_048, moved: 64, milliseconds: 5 };
+
+/**
+ * One redrive: takes messages from a queue back to where they came from, or to another place, at its own pace. It knows
+ * an engine and a clock and nothing else. Its memory does not grow with the number of messages.
+ */
+export class RedriveTask {
+  readonly startedAt: number;
+  /** Ready messages when it began. */
+  readonly readyAtStart: number;
+  readonly tally = new Tally();
+  #state: RedriveState = 'running';
+  #reason: string | undefined;
+  #endedAt: number | undefined;
+  /** Moved, but not yet kept by the journal. */
+  #unsafe = 0;
+  /** Only the journal is waited for. */
+  #isWaiting = false;
+  readonly #selection: Selection;
+  readonly #mover: Mover;
+  readonly #pacing: Pacing;
+  readonly #circuit: Circuit | undefined;
+  readonly #watch: ReturnWatch;
+
+  /** @param ended told once, when it is over */
+  constructor(
+    readonly id: string,
+    readonly order: RedriveOrder,
+    readonly clock: Clock,
+    readonly ended: (task: RedriveTask) => void = () => {},
+  ) {
+    const { queue, filter = {}, ids, dryRun, rate, circuit } = order;
+    this.startedAt = clock.now();
+    this.readyAtStart = queue.length;
+    this.#selection = ids ? new Picked(queue, ids) : new Filtered(queue, matcherOf(filter), () => clock.now());
+    this.#mover = new Mover(order, id, this.tally, this.#safe);
+    this.#pacing = new Pacing(dryRun ? Infinity : rate, this.startedAt);
+    this.#circuit = circuit === undefined || dryRun ? undefined : new Circuit(circuit);
+    this.#watch = new ReturnWatch(id);
+    this.#watch.add(queue);
+    clock.wakeAt(this.startedAt, this.#tick);
+  }
+
+  get state(): RedriveState {
+    return this.#state;
+  }
+
+  /** Why it is not running, where that is not plain. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  get endedAt(): number | undefined {
+    return this.#endedAt;
+  }
+
+  get scanned(): number {
+    return this.#selection.scanned;
+  }
+
+  get isOver(): boolean {
+    return this.#endedAt !== undefined;
+  }
+
+  /** False when it is not running. */
+  pause(): boolean {
+    if (this.#state !== 'running') return false;
+    this.#rest('paused');
+    return true;
+  }
+
+  /** Goes on after a pause, or after it stopped itself; false when there is nothing to go on with. */
+  resume(): boolean {
+    if (this.#state !== 'paused' && this.#state !== 'tripped') return false;
+    const now = this.clock.now();
+    this.#state = 'running';
+    this.#reason = undefined;
+    this.#circuit?.close();
+    this.#pacing.restart(now);
+    this.clock.wakeAt(now, this.#tick);
+    return true;
+  }
+
+  /** For good; false when it is over already. */
+  stop(reason?: string): boolean {
+    if (this.isOver) return false;
+    this.#end('stopped', reason);
+    return true;
+  }
+
+  readonly #tick = (): void => {
+    if (this.#state !== 'running') return;
+    try {
+      this.#work(this.clock.now());
+    } catch (error) {
+      this.#end('failed', 'an internal error');
+      throw error;
+    }
+  };
+
+  #work(now: number): void {
+    const fault = this.#mover.fault();
+    if (fault !== undefined) return this.#end('failed', fault);
+    if (this.#isTripped(now)) return;
+    this.order.vhost.agenda.batch(() => this.#move(now));
+    if (this.#isFinished) this.#finish();
+    else this.clock.wakeAt(this.#pacing.next(now), this.#tick);
+  }
+
+  /** One batch: its messages leave together, and the journal is told once. */
+  #move(now: number): void {
+    let left = Math.min(this.#pacing.allowed(now), inOneGo.moved, this.#missing);
+    let looks = inOneGo.scanned;
+    while (left > 0 && looks > 0 && !this.#selection.isDone) {
+      const before = this.#selection.scanned;
+      const entries = this.#selection.next(Math.min(looks, 256), Math.min(left, 16));
+      looks -= Math.max(1, this.#selection.scanned - before);
+      for (const entry of entries) this.#one(entry, now);
+      this.#pacing.spend(entries.length);
+      left -= entries.length;
+      if (this.clock.now() - now >= inOneGo.milliseconds) break;
+    }
+  }
+
+  #one(entry: Entry, now: number): void {
+    if (!this.order.dryRun) this.#unsafe++;
+    const queues = this.#mover.move(entry, now);
+    if (this.order.dryRun) return;
+    if (queues === undefined) return void this.#unsafe--;
+    if (this.#circuit === undefined) return;
+    this.#circuit.redriven(now);
+    for (const dead of this.#mover.afterlives(entry.message, queues)) if (!isWaitingRoom(dead)) this.#watch.add(dead);
+  }
+
+  get #missing(): number {
+    return (this.order.limit ?? Infinity) - this.tally.moved - this.tally.left;
+  }
+
+  get #isFinished(): boolean {
+    return this.#selection.isDone || this.#missing <= 0;
+  }
+
+  #isTripped(now: number): boolean {
+    const circuit = this.#circuit;
+    if (circuit === undefined) return false;
+    const back = this.#watch.look();
+    this.tally.cameBack += back;
+    circuit.cameBack(now, back);
+    if (!circuit.isOpen(now)) return false;
+    this.#rest('tripped', `more than ${circuit.settings.percent} % of what was redriven came back dead`);
+    return true;
+  }
+
+  readonly #safe = (): void => {
+    this.#unsafe--;
+    if (this.#isWaiting && this.#state === 'running') this.#finish();
+  };
+
+  /** It is completed when the journal has all that moved. */
+  #finish(): void {
+    this.#isWaiting = this.#unsafe > 0;
+    if (!this.#isWaiting) this.#end('completed');
+  }
+
+  #rest(state: 'paused' | 'tripped', reason?: string): void {
+    this.#state = state;
+    this.#reason = reason;
+    this.clock.wakeAt(undefined, this.#tick);
+  }
+
+  #end(state: 'completed' | 'stopped' | 'failed', reason?: string): void {
+    this.#state = state;
+    this.#reason = reason;
+    this.#endedAt = this.clock.now();
+    this.clock.wakeAt(undefined, this.#tick);
+    if (this.#selection instanceof Picked) this.tally.gone += this.#selection.missing;
+    this.ended(this);
+  }
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../../broker/index.js';
+import type { RedriveOrder } from './redrive-order.js';
+import { RedriveTask } from './redrive-task.js';
+
+/** A redrive that cannot begin beside those that run. */
+export class RedriveConflictError extends Error {
+  override readonly name = 'RedriveConflictError';
+}
+
+/** Redrives that are not over, and of those that are, so many are remembered. */
+const most = { running: 20, remembered: 100 };
+
+/** The redrives of a broker: those that run, and the last of those that ran. */
+export class Redrives {
+  readonly #tasks = new Map<string, RedriveTask>();
+  #number = 0;
+
+  /** @param ended told of each that is over; one without a part in the list is not told of */
+  constructor(
+    readonly clock: Clock,
+    readonly ended: (task: RedriveTask) => void = () => {},
+  ) {}
+
+  /** @throws RedriveConflictError when the queue is being redriven already, or too many are */
+  start(order: RedriveOrder): RedriveTask {
+    const running = this.list().filter((task) => !task.isOver);
+    const same = running.find((task) => task.order.queue === order.queue);
+    if (same !== undefined) {
+      throw new RedriveConflictError(`queue '${order.queue.name}' is being redriven already, by redrive '${same.id}'`);
+    }
+    if (running.length >= most.running) throw new RedriveConflictError(`${most.running} redrives run already`);
+    const task = new RedriveTask(this.#name(), order, this.clock, this.ended);
+    this.#tasks.set(task.id, task);
+    this.#forget();
+    return task;
+  }
+
+  /** Looks where everything would go. It has no part in the list. */
+  rehearse(order: RedriveOrder): Promise<RedriveTask> {
+    return new Promise((resolve) => new RedriveTask(this.#name(), { ...order, dryRun: true }, this.clock, resolve));
+  }
+
+  get(id: string): RedriveTask | undefined {
+    return this.#tasks.get(id);
+  }
+
+  /** The newest first. */
+  list(): readonly RedriveTask[] {
+    return [...this.#tasks.values()].reverse();
+  }
+
+  /** Stops them all. */
+  close(): void {
+    for (const task of this.#tasks.values()) task.stop('the broker shut down');
+  }
+
+  /** Other than any before, also before a restart: it is written on messages. */
+  #name(): string {
+    return `${this.clock.now().toString(36)}-${++this.#number}`;
+  }
+
+  #forget(): void {
+    const over = this.list().filter((task) => task.isOver);
+    for (const task of over.slice(most.remembered)) this.#tasks.delete(task.id);
+  }
+}

@@ -1,0 +1,57 @@
+import type { Address } from '../../message/index.js';
+
+/** Why a message was left where it was. */
+export type Left = 'unroutable' | 'refused' | 'forbidden' | 'no_origin' | 'no_exchange';
+
+/** Messages left for one reason, on their way to one address. */
+export interface LeftAt {
+  readonly why: Left;
+  /** Undefined for those that know no origin. */
+  readonly to: Address | undefined;
+  readonly count: number;
+  /** The position of one of them. */
+  readonly example: number;
+}
+
+/** Names and addresses that are told apart; all others are counted together. */
+const mostNames = 1_000;
+const mostAddresses = 100;
+
+/** What a redrive came to so far, in memory that does not grow with it. */
+export class Tally {
+  moved = 0;
+  /** Delivered, expired or dropped before its turn came. */
+  gone = 0;
+  left = 0;
+  /** Redriven messages that died again. */
+  cameBack = 0;
+  /** Destinations of which there were too many. */
+  otherDestinations = 0;
+  readonly #destinations = new Map<string, number>();
+  readonly #left = new Map<string, { -readonly [key in keyof LeftAt]: LeftAt[key] }>();
+
+  arrived(queues: readonly string[]): void {
+    for (const queue of queues) {
+      const count = this.#destinations.get(queue);
+      if (count !== undefined || this.#destinations.size < mostNames) this.#destinations.set(queue, (count ?? 0) + 1);
+      else this.otherDestinations++;
+    }
+  }
+
+  leave(why: Left, to: Address | undefined, position: number): void {
+    this.left++;
+    const place = JSON.stringify([why, to?.exchange, to?.routingKey]);
+    const known = this.#left.get(place);
+    if (known !== undefined) known.count++;
+    else if (this.#left.size < mostAddresses) this.#left.set(place, { why, to, count: 1, example: position });
+  }
+
+  /** How many each queue got, or would get. */
+  get destinations(): ReadonlyMap<string, number> {
+    return this.#destinations;
+  }
+
+  get leftAt(): readonly LeftAt[] {
+    return [...this.#left.values()];
+  }
+}
