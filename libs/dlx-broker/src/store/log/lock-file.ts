@@ -22,6 +22,9 @@ const suffix = '.lock';
 /** A lock that is being written. */
 const draft = '.lock.new';
 
+/** Whether a file of that name is a lock, or was to become one. */
+export const isLock = (name: string): boolean => name.endsWith(suffix) || name.endsWith(draft);
+
 /**
  * Takes a directory for this process alone. Everybody first puts down a lock of their own and then looks at all others,
  * so of two that come together at least one sees the other; locks of dead processes are taken away. A holder that cannot be

@@ -62,6 +62,21 @@ describe('a directory of this machine', () => {
     expect(await disk.list()).toEqual(['c']);
   });
 
+  it('writes nothing more once it is no longer ours, but still reads', async () => {
+    const file = await disk.open('a', 'create');
+    await file.write([bytes('safe')], 0);
+    disk.fail(new RangeError('lost'));
+    disk.fail(new RangeError('later'));
+    for (const attempt of [() => file.write([bytes('x')], 0), () => file.sync(), () => file.truncate(0)]) {
+      await expect(attempt()).rejects.toThrow('lost');
+    }
+    for (const attempt of [() => disk.open('b', 'create'), () => disk.unlink('a'), () => disk.rename('a', 'b')]) {
+      await expect(attempt()).rejects.toThrow('lost');
+    }
+    expect(file.readSync(Buffer.alloc(4), 0)).toBe(4);
+    await file.close();
+  });
+
   it('tells how much room there is, and that it is gone', async () => {
     expect(await disk.free()).toBeGreaterThan(0);
     rmSync(directory, { recursive: true });

@@ -18,21 +18,31 @@ const writev = promisify(fs.writev);
 
 /** A directory of this machine. */
 export class NodeDisk implements Disk {
+  #failure: unknown;
+
   constructor(readonly directory: string) {}
+
+  /** It is no longer ours: nothing more is written, and whoever tries is told why. */
+  fail(reason: unknown): void {
+    this.#failure ??= reason;
+  }
 
   async list(): Promise<readonly string[]> {
     return fs.promises.readdir(this.directory);
   }
 
   async open(name: string, how: keyof typeof flags): Promise<DiskFile> {
-    return new NodeFile(await open(this.#path(name), flags[how], 0o600));
+    this.check();
+    return new NodeFile(this, await open(this.#path(name), flags[how], 0o600));
   }
 
-  unlink(name: string): Promise<void> {
+  async unlink(name: string): Promise<void> {
+    this.check();
     return fs.promises.unlink(this.#path(name));
   }
 
-  rename(from: string, to: string): Promise<void> {
+  async rename(from: string, to: string): Promise<void> {
+    this.check();
     return fs.promises.rename(this.#path(from), this.#path(to));
   }
 
@@ -57,6 +67,11 @@ export class NodeDisk implements Disk {
     }
   }
 
+  /** @throws what {@link fail} was told */
+  check(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
   #path(name: string): string {
     return join(this.directory, name);
   }
@@ -65,21 +80,27 @@ export class NodeDisk implements Disk {
 class NodeFile implements DiskFile {
   #isOpen = true;
 
-  constructor(readonly fd: number) {}
+  constructor(
+    readonly disk: NodeDisk,
+    readonly fd: number,
+  ) {}
 
   async size(): Promise<number> {
     return (await fstat(this.fd)).size;
   }
 
   async write(chunks: readonly Uint8Array[], position: number): Promise<number> {
+    this.disk.check();
     return (await writev(this.fd, chunks, position)).bytesWritten;
   }
 
-  sync(): Promise<void> {
+  async sync(): Promise<void> {
+    this.disk.check();
     return fdatasync(this.fd);
   }
 
-  truncate(size: number): Promise<void> {
+  async truncate(size: number): Promise<void> {
+    this.disk.check();
     return ftruncate(this.fd, size);
   }
 

@@ -1,0 +1,106 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DiskJournal } from './log/disk-journal.js';
+import { cannotOpen } from './log/faults.js';
+import { type DirectoryLock, isLock, lockDirectory } from './log/lock-file.js';
+import { NodeDisk } from './log/node-disk.js';
+import type { DiskJournalOptions } from './log/options.js';
+import { OverlayDisk } from './log/overlay-disk.js';
+import { segmentNumber } from './log/segment-header.js';
+import { StoreError } from './store-error.js';
+
+/** A data directory that is open. */
+export interface Data {
+  readonly journal: DiskJournal;
+  /** Its path, whole. */
+  readonly directory: string;
+  /** There was nothing in it. */
+  readonly isNew: boolean;
+  /** Flushes, and lets others have it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a data directory for this process alone. It is made if it is not there, but nothing above it: a disk that is not
+ * mounted is better noticed.
+ * @throws StoreError when it cannot be had; nothing in it has changed then
+ */
+export async function openData(path: string, options: DiskJournalOptions = {}): Promise<Data> {
+  const directory = resolve(path);
+  const names = namesIn(directory, true);
+  refuseForeign(directory, names);
+  const disk = new NodeDisk(directory);
+  const lock = await lockDirectory(directory, { lost: ({ cause }) => disk.fail(cause) });
+  try {
+    const journal = await DiskJournal.open(disk, options);
+    return { journal, directory, isNew: !names.some(isSegment), close: closing(journal, lock) };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/**
+ * Opens a data directory to look at, and changes nothing in it, not even what is damaged.
+ * @throws StoreError also when there is nothing to look at
+ */
+export async function inspectData(path: string, options: DiskJournalOptions = {}): Promise<Data> {
+  const directory = resolve(path);
+  const names = namesIn(directory, false);
+  refuseForeign(directory, names);
+  if (!names.some(isSegment)) {
+    throw new StoreError('foreign-file', `${directory} is empty: no dlx-broker has kept anything there`);
+  }
+  const lock = await lockToRead(directory);
+  try {
+    const journal = await DiskJournal.open(new OverlayDisk(new NodeDisk(directory)), { memory: 0, ...options });
+    return { journal, directory, isNew: false, close: closing(journal, lock) };
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+const isSegment = (name: string): boolean => segmentNumber(name) !== undefined;
+
+function namesIn(directory: string, makesIt: boolean): readonly string[] {
+  try {
+    if (makesIt) mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotOpen(error);
+  }
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    throw cannotOpen(error);
+  }
+}
+
+/** Without a log, and full of other things: it was certainly not meant. */
+function refuseForeign(directory: string, names: readonly string[]): void {
+  if (names.some(isSegment)) return;
+  const foreign = names.filter((name) => !name.startsWith('.') && name !== 'lost+found' && !isLock(name));
+  if (foreign.length === 0) return;
+  const some = foreign.slice(0, 3).join(', ');
+  const text = `${directory} is no data directory: there is no log in it, but ${some}. Nothing was changed; name an empty directory, or restore the log from a backup`;
+  throw new StoreError('foreign-file', text);
+}
+
+/** Where nothing can be written nobody else writes either. */
+async function lockToRead(directory: string): Promise<DirectoryLock | undefined> {
+  try {
+    return await lockDirectory(directory, { lost: () => undefined });
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'not-allowed') return undefined;
+    throw error;
+  }
+}
+
+/** The lock is let go also when the disk has failed. */
+const closing = (journal: DiskJournal, lock: DirectoryLock | undefined) => async (): Promise<void> => {
+  try {
+    await journal.close();
+  } finally {
+    lock?.release();
+  }
+};
