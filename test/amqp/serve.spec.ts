@@ -104,10 +104,11 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
     ['half of TLS', ['--tls-cert', 'cert.pem'], 'TLS needs both --tls-cert and --tls-key'],
     ['storage', ['--data', 'there'], '--data is not available yet: durable storage is still being built'],
     [
-      'the management API',
+      'a bad address of the management API',
       ['--http', ':15672'],
-      '--http is not available yet: the management API is still being built',
+      "--http must be HOST:PORT, such as 127.0.0.1:5672 or [::1]:5672, but is ':15672'",
     ],
+    ['names of no port', ['--http-hosts', 'broker'], '--http-hosts is about the port of --http'],
   ])('refuses %s with one line and exit code 2', async (_, args, line) => {
     expect(await serve(...args).ended).toEqual({ code: 2, errors: `dlx-broker: ${line}\n` });
   });

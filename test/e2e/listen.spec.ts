@@ -58,12 +58,37 @@ describe('an application that listens', () => {
     await app.close();
   });
 
+  it('has a management API, without a port for AMQP if that is all that is wanted', async () => {
+    const app = await start({ listen: { http: { port: 0 } } });
+    const broker = app.get(DlxBroker);
+    expect(broker.amqp).toBeUndefined();
+    const { host, port } = broker.http ?? { host: '', port: 0 };
+    const ask = (login: string) =>
+      fetch(`http://${host}:${port}/api/vhosts`, { headers: { authorization: `Basic ${btoa(login)}` } });
+    expect((await ask('guest:wrong')).status).toBe(401);
+    expect(await (await ask('guest:guest')).json()).toMatchObject([{ name: '/' }]);
+    await app.close();
+    await expect(ask('guest:guest')).rejects.toThrow('fetch failed');
+  });
+
+  it('counts guesses at one port with those at the other', async () => {
+    const app = await start({ listen: { amqp: { port: 0 }, http: { port: 0 } } });
+    const { amqp, http } = app.get(DlxBroker);
+    const headers = { authorization: `Basic ${btoa('guest:wrong')}` };
+    for (let tries = 0; tries < 6; tries += 1) await fetch(`http://127.0.0.1:${http?.port}/api/whoami`, { headers });
+    await expect(connect(`amqp://guest:guest@127.0.0.1:${amqp?.port}`)).rejects.toThrow();
+    await app.close();
+  });
+
   it('says which port is taken, and by which option it was asked for', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     await expect(start({ listen: { amqp: { port } } })).rejects.toThrow(
       `option 'listen.amqp' of DlxBrokerModule: port ${port} of 127.0.0.1 is taken`,
+    );
+    await expect(start({ listen: { http: { port } } })).rejects.toThrow(
+      `option 'listen.http' of DlxBrokerModule: port ${port} of 127.0.0.1 is taken`,
     );
     server.close();
   });

@@ -1,12 +1,18 @@
 import { type Limits, listen, type Listener, type TlsOptions } from './amqp/index.js';
 import { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
 import { Broker, type ProfileName } from './broker/index.js';
-import { guestOf, letIn, type ServedUser } from './users/index.js';
+import type { HttpListener, HttpOptions } from './management/index.js';
+import { guestOf, letIn, LoginThrottle, type ServedUser } from './users/index.js';
 
 /** What it takes to serve; everything has a default. */
 export interface ServeOptions {
   readonly amqp?: { readonly host: string; readonly port: number };
+  /** Where AMQP clients speak TLS; the management API does not. */
   readonly tls?: TlsOptions;
+  /** Opens the management API, on loopback at 15672 unless told; without it there is none. */
+  readonly http?: HttpOptions;
+  /** What the broker begins with: JSON as `export_definitions` writes it. */
+  readonly definitions?: string;
   /** Which RabbitMQ it behaves like. */
   readonly rabbitmq?: ProfileName;
   /** Beside `/`. */
@@ -24,32 +30,79 @@ export interface ServeOptions {
 export interface Served {
   readonly broker: Broker;
   readonly amqp: Listener;
+  readonly http: HttpListener | undefined;
   /** Tells all clients to go (320) and ends. */
   close(): Promise<void>;
 }
 
-/** Puts a broker together and opens its port. @throws what the system says when the port cannot be had */
+/**
+ * Puts a broker together and opens its ports.
+ * @throws what the system says when a port cannot be had, or what is wrong with the definitions
+ */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const { rabbitmq, tls, limits, log, notice, amqp = {} } = options;
   const broker = new Broker({
     clock: new SystemClock(),
     names: randomNames,
     patterns: policyPatterns,
     pace: turnPace,
-    ...(rabbitmq && { rabbitmq }),
+    ...(options.rabbitmq && { rabbitmq: options.rabbitmq }),
   });
-  for (const name of options.virtualHosts ?? []) broker.addVirtualHost(name);
-  letIn(broker, options.users ?? [guestOf('/')]);
-  const listener = await listen(broker, {
+  let listener: Listener | undefined;
+  let http: HttpListener | undefined;
+  const close = async (): Promise<void> => {
+    await Promise.all([http?.close(), listener?.close()]);
+    broker.close();
+  };
+  try {
+    for (const name of options.virtualHosts ?? []) broker.addVirtualHost(name);
+    letIn(broker, options.users ?? [guestOf('/')]);
+    // Guesses at one port count at all.
+    const throttle = new LoginThrottle(() => performance.now());
+    const open = management(broker, options, throttle, () => (listener === undefined ? [] : [listener]));
+    if (options.definitions !== undefined) await open.load(options.definitions);
+    listener = await listenForAmqp(broker, options, throttle);
+    if (options.http !== undefined) http = await open.listen(options.http);
+    return { broker, amqp: listener, http, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const listenForAmqp = (
+  broker: Broker,
+  { amqp, tls, limits, log, notice }: ServeOptions,
+  throttle: LoginThrottle,
+): Promise<Listener> =>
+  listen(broker, {
     ...amqp,
+    throttle,
     ...(tls && { tls }),
     ...(limits && { limits }),
     ...(log && { log }),
     ...(notice && { notice }),
   });
-  const close = async (): Promise<void> => {
-    await listener.close();
-    broker.close();
+
+/** The management API, which is read from disk only when somebody asks for it. */
+function management(
+  broker: Broker,
+  { tls, log }: ServeOptions,
+  throttle: LoginThrottle,
+  listeners: () => readonly Listener[],
+) {
+  const protocol = tls === undefined ? 'amqp' : 'amqp/ssl';
+  const host = {
+    broker,
+    now: Date.now,
+    patterns: policyPatterns,
+    throttle,
+    ports: () => listeners().map(({ host: address, port }) => ({ protocol, host: address, port })),
+    alarms: () => listeners().flatMap(({ raised }) => raised),
+    ...(log && { log }),
   };
-  return { broker, amqp: listener, close };
+  const room = () => import('./management/index.js');
+  return {
+    listen: async (options: HttpOptions) => (await room()).listenHttp(host, options),
+    load: async (text: string) => (await room()).loadDefinitions(host, text),
+  };
 }

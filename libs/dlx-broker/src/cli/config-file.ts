@@ -8,6 +8,8 @@ import { Refusal } from './refusal.js';
 export interface Config {
   readonly amqp?: string;
   readonly http?: string;
+  readonly httpHosts?: readonly string[];
+  readonly definitions?: string;
   readonly data?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -102,6 +104,8 @@ const limits = object(Object.fromEntries(Object.keys(defaultLimits).map((name) =
 const config = object({
   amqp: text,
   http: text,
+  httpHosts: list(text),
+  definitions: text,
   data: text,
   tlsCert: text,
   tlsKey: text,

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { serve } from '../serve.js';
-import { readConfig } from './config-file.js';
 import { Refusal } from './refusal.js';
-import { type Flags, settingsOf } from './settings.js';
+import type { Flags } from './settings.js';
 import { logLevels } from './values.js';
 
 /** What was asked for cannot be had. */
@@ -16,13 +14,16 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const program = new Command('dlx-broker')
   .description("RabbitMQ's dead-letter exchanges without RabbitMQ.")
   .version(version)
+  .enablePositionalOptions()
   .exitOverride();
 
 program
   .command('serve')
   .description('Serve AMQP 0-9-1 clients until told to stop by SIGTERM or SIGINT.')
   .option('--amqp <HOST:PORT>', 'where clients connect; port 0 is any that is free (default: 127.0.0.1:5672)')
-  .option('--http <HOST:PORT>', 'where the management API is (not available yet)')
+  .option('--http <HOST:PORT>', 'open the management API here; RabbitMQ has it at port 15672')
+  .option('--http-hosts <NAMES>', 'names of this machine that browsers may call it by, with commas between them')
+  .option('--definitions <FILE>', 'begin with these users, virtual hosts, policies, exchanges, queues and bindings')
   .option('--data <DIR>', 'where durable queues are kept (not available yet)')
   .option('--config <FILE>', 'a file in JSON or YAML with the same settings, users and limits')
   .option('--tls-cert <FILE>', 'speak TLS, with this certificate')
@@ -32,7 +33,33 @@ program
   .option('--log-level <LEVEL>', `how much to tell on standard error: ${logLevels.join(', ')} (default: info)`)
   .action(serveUntilTold);
 
+program
+  .command('ctl')
+  .description("Ask a running broker for something, in rabbitmqctl's words: see 'dlx-broker ctl help'.")
+  .helpOption(false)
+  .allowUnknownOption()
+  .allowExcessArguments()
+  .passThroughOptions()
+  .action(ctl);
+
+/** Its grammar is rabbitmqctl's, with errors of its own: the words are taken as they are. */
+async function ctl(): Promise<void> {
+  const { readInput, runCtl } = await import('./ctl/index.js');
+  process.exitCode = await runCtl(process.argv.slice(3), {
+    env: process.env,
+    version,
+    out: (text) => void process.stdout.write(`${text}\n`),
+    error: (text) => void process.stderr.write(`${text}\n`),
+    stdin: () => readInput(process.stdin),
+  });
+}
+
 async function serveUntilTold(flags: Flags): Promise<void> {
+  const [{ serve }, { readConfig }, { settingsOf }] = await Promise.all([
+    import('../serve.js'),
+    import('./config-file.js'),
+    import('./settings.js'),
+  ]);
   const config = flags.config === undefined ? {} : await readConfig(flags.config);
   const { serve: options, logLevel } = settingsOf(flags, config);
   const log = (level: (typeof logLevels)[number], text: string): void => {
@@ -43,15 +70,18 @@ async function serveUntilTold(flags: Flags): Promise<void> {
     log: (error) => log('error', String((error as Error).stack ?? error)),
     notice: (text) => log('info', text),
   });
-  const { host, port } = served.amqp;
   const stop = (signal: string): void => {
     log('info', `${signal}: closing ${served.amqp.connections.size} connections`);
     void served.close().then(() => process.exit(0));
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
   // The one line on standard output: whoever started it waits for it.
-  console.log(`dlx-broker ready amqp=${host.includes(':') ? `[${host}]` : host}:${port}`);
+  const http = served.http === undefined ? '' : ` http=${shown(served.http)}`;
+  console.log(`dlx-broker ready amqp=${shown(served.amqp)}${http}`);
 }
+
+const shown = ({ host, port }: { readonly host: string; readonly port: number }): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** One line for whatever went wrong before the start. */
 function explain(error: unknown): string {

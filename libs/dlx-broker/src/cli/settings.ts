@@ -9,6 +9,9 @@ import { type LogLevel, parseAddress, parseLogLevel, parseProfile } from './valu
 export interface Flags {
   readonly amqp?: string;
   readonly http?: string;
+  /** Names with commas between them; a list in the configuration file. */
+  readonly httpHosts?: string | readonly string[];
+  readonly definitions?: string;
   readonly data?: string;
   readonly config?: string;
   readonly tlsCert?: string;
@@ -24,7 +27,7 @@ export interface Settings {
 }
 
 /** What is still to come: asking for it must not look as if it worked. */
-const notYet = { http: 'the management API', data: 'durable storage' } as const;
+const notYet = { data: 'durable storage' } as const;
 
 /** Joins command line and configuration file; the command line goes before. @throws Refusal */
 export function settingsOf(flags: Flags, config: Config): Settings {
@@ -32,13 +35,16 @@ export function settingsOf(flags: Flags, config: Config): Settings {
   for (const [name, what] of Object.entries(notYet)) {
     if (name in given) throw new Refusal(`--${name} is not available yet: ${what} is still being built`);
   }
-  const { amqp, rabbitmq, virtualHosts, users, limits, logLevel } = given;
+  const { amqp, http, httpHosts, definitions, rabbitmq, virtualHosts, users, limits, logLevel } = given;
+  if (http === undefined && httpHosts !== undefined) throw new Refusal('--http-hosts is about the port of --http');
   const tls = tlsOf(given);
   return {
     logLevel: parseLogLevel(logLevel ?? 'info', '--log-level'),
     serve: {
       amqp: parseAddress(amqp ?? '127.0.0.1:5672', '--amqp'),
       ...(rabbitmq !== undefined && { rabbitmq: parseProfile(rabbitmq, '--rabbitmq') }),
+      ...(http !== undefined && { http: { ...parseAddress(http, '--http'), hosts: namesOf(httpHosts) } }),
+      ...(definitions !== undefined && { definitions: read(definitions, '--definitions').toString() }),
       ...(tls && { tls }),
       ...(virtualHosts && { virtualHosts }),
       ...(users && { users }),
@@ -46,6 +52,9 @@ export function settingsOf(flags: Flags, config: Config): Settings {
     },
   };
 }
+
+const namesOf = (names: string | readonly string[] = []): readonly string[] =>
+  typeof names === 'string' ? names.split(',').map((name) => name.trim()) : names;
 
 function tlsOf({ tlsCert, tlsKey, tlsCa }: Flags): TlsOptions | undefined {
   if (tlsCert === undefined && tlsKey === undefined && tlsCa === undefined) return undefined;

@@ -1,7 +1,10 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { Backend, WaitRooms } from '../backend/index.js';
+import { Attempts, type Processing } from './attempts.js';
 import type { DlxClient } from './client.js';
+import { IdempotencyGuard } from './idempotency/guard.js';
+import { MemoryIdempotencyStore } from './idempotency/index.js';
 import { describeRetry, describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler } from './handler.js';
@@ -22,6 +25,7 @@ const restorePause = 1_000;
 export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #logger: Logger;
   readonly #settlement: Settlement;
+  readonly #attempts: Attempts;
   readonly #consumers = new Map<string, QueueConsumer>();
   readonly #restoring = new Set<NodeJS.Timeout>();
   #booted = false;
@@ -40,6 +44,10 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   ) {
     this.#logger = new Logger(`DlxBroker ${options.name}`);
     this.#settlement = new Settlement(connected.backend, rooms, options, this.#logger);
+    const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => this.backend.clock.now());
+    const guard = new IdempotencyGuard(store, this.#logger);
+    const processing: Processing = (context, run) => server.process(context, run);
+    this.#attempts = new Attempts(connected.backend, this.#settlement, guard, processing, this.#logger);
     server.attach({ backend: connected.backend, listen: () => this.#listen(), drain: () => this.#drainServer() });
   }
 
@@ -88,13 +96,19 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#booted = true;
     await this.#inTurn(() => this.#consume());
     await this.connected.open();
-    const { amqp } = this;
+    const { amqp, http } = this;
     if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
+    if (http !== undefined) this.#logger.log(`the management API is at http://${http.host}:${http.port}/api`);
   }
 
   /** Where AMQP clients of other processes reach this broker (option `listen`), once the application is up. */
   get amqp(): SocketAddress | undefined {
     return this.connected.amqp();
+  }
+
+  /** Where the management API of this broker is (option `listen`), once the application is up. */
+  get http(): SocketAddress | undefined {
+    return this.connected.http();
   }
 
   /** Other providers may still publish while they are shut down: the backend closes last. */
@@ -162,7 +176,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       if (this.#closing) return;
       if (!consumer.handlers.every(({ handler }) => ready.has(handler))) continue;
       const known = this.#consumers.get(consumer.queue);
-      const running = known ?? new QueueConsumer(consumer, this.backend, this.#settlement, this.#process, this.#logger);
+      const running =
+        known ?? new QueueConsumer(consumer, this.backend, this.#settlement, this.#attempts, this.#logger);
       running.update(consumer);
       this.#consumers.set(consumer.queue, running);
       if (!running.running) running.start((lost) => this.#restoreSoon(lost));
@@ -172,9 +187,6 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #plan(): Plan {
     return planHandlers([...this.source.ofModule(), ...this.source.ofServer(this.server)], this.options);
   }
-
-  readonly #process: ConstructorParameters<typeof QueueConsumer>[3] = (context, run) =>
-    this.server.process(context, run);
 
   #warn(topology: Topology): void {
     const lost = unheardDeadLetters(topology).map(

@@ -8,6 +8,7 @@ import {
 } from '../topology/index.js';
 import { refused, whole } from './decorators/accepts.js';
 import type { NamedExchange } from './handler-settings.js';
+import type { IdempotencyStore } from './idempotency/index.js';
 
 export const defaultBrokerName = 'default';
 
@@ -27,6 +28,8 @@ export interface TransportOptions {
   readonly retry?: RetryPolicy;
   /** The same for the handlers of a queue, by its name; false for none. */
   readonly queueRetry?: Readonly<Record<string, RetryPolicy | false>>;
+  /** Where `@Idempotent` remembers what was handled. Default: the memory of this process. */
+  readonly idempotencyStore?: IdempotencyStore;
   /** Draws the jitter of retries: 0 up to but not including 1. Default `Math.random`; a test may lend one of its own. */
   readonly random?: () => number;
   /** The queues behind `@Retry`. Default `classic`. */
@@ -55,6 +58,7 @@ export interface ResolvedOptions {
   readonly retry: RetryPolicy | undefined;
   readonly queueRetry: Readonly<Record<string, RetryPolicy | false | undefined>>;
   readonly random: () => number;
+  readonly idempotencyStore: IdempotencyStore | undefined;
   readonly waitQueueType: WaitQueueType;
   readonly topology: Partial<Topology>;
   readonly declare: boolean;
@@ -73,6 +77,8 @@ export interface Connected {
   open(): Promise<void>;
   /** Where other processes reach the broker of this one, once it is open. */
   amqp(): SocketAddress | undefined;
+  /** Where its management API is, once it is open. */
+  http(): SocketAddress | undefined;
   /** Ends what the module itself began; nothing of what it was lent. */
   close(): Promise<void>;
 }
@@ -94,6 +100,7 @@ const known: readonly string[] = [
   'retry',
   'queueRetry',
   'random',
+  'idempotencyStore',
   'waitQueueType',
   'topology',
   'declare',
@@ -117,6 +124,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     retry: options.retry,
     queueRetry: options.queueRetry ?? {},
     random: options.random ?? Math.random,
+    idempotencyStore: options.idempotencyStore,
     waitQueueType: options.waitQueueType ?? 'classic',
     topology: options.topology ?? {},
     declare: options.declare ?? true,

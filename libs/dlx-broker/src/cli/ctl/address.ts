@@ -1,0 +1,52 @@
+import type { OptionValue } from './command.js';
+import { CtlFailure, exit } from './exit.js';
+
+/** Where the management API is, and who asks. */
+export interface Address {
+  readonly url: URL;
+  /** The same without user and password, for eyes. */
+  readonly shown: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const usage = (text: string): CtlFailure => new CtlFailure(exit.usage, `Error: ${text}`);
+
+/** From the options, or the environment, or what a broker on this machine has when it is new. @throws CtlFailure */
+export function addressOf(options: ReadonlyMap<string, OptionValue>, env: Environment): Address {
+  const option = (name: string): string | undefined => {
+    const value = options.get(name) ?? env[`DLX_BROKER_${name.toUpperCase()}`];
+    return value === undefined || value === '' ? undefined : String(value);
+  };
+  const url = urlOf(option('url') ?? 'http://127.0.0.1:15672');
+  const user = option('user') ?? decoded(url.username);
+  const password = option('password') ?? decoded(url.password);
+  url.username = '';
+  url.password = '';
+  const shown = url.href.replace(/\/$/, '');
+  if (user === undefined && !isLoopback(url.hostname))
+    throw usage(`who asks ${shown}? Name a --user and its --password, or set DLX_BROKER_USER and DLX_BROKER_PASSWORD`);
+  if (user !== undefined && password === undefined)
+    throw usage(`user '${user}' needs a password: --password or DLX_BROKER_PASSWORD`);
+  return { url, shown, user: user ?? 'guest', password: password ?? 'guest' };
+}
+
+function urlOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  // It may hold a password: it is not shown.
+  throw usage('--url (or DLX_BROKER_URL) is not the address of a management API, such as http://127.0.0.1:15672');
+}
+
+function decoded(text: string): string | undefined {
+  if (text === '') return undefined;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.[0-9]+){3}|\[::1\])$/.test(host);

@@ -1,0 +1,143 @@
+import type { Command, OptionKind, OptionValue } from './command.js';
+
+/** Options that every command accepts. */
+export const common: Readonly<Record<string, OptionKind>> = {
+  url: 'text',
+  user: 'text',
+  password: 'text',
+  vhost: 'text',
+  timeout: 'whole',
+  quiet: 'flag',
+  silent: 'flag',
+  formatter: 'text',
+  help: 'flag',
+  'no-table-headers': 'flag',
+  // Known, to be told what is in their place.
+  node: 'text',
+  longnames: 'flag',
+};
+
+export const commonShort: Readonly<Record<string, string>> = {
+  p: 'vhost',
+  t: 'timeout',
+  q: 'quiet',
+  s: 'silent',
+  n: 'node',
+  l: 'longnames',
+  '?': 'help',
+};
+
+/** Options whose value nobody may read over a shoulder. */
+const secretOptions: readonly string[] = ['password', 'url'];
+
+export interface CommandLine {
+  readonly args: readonly string[];
+  readonly options: ReadonlyMap<string, OptionValue>;
+  /** As they are complained about: name and, if one was there, value. */
+  readonly invalid: readonly (readonly [string, string])[];
+  /** The command line for eyes: without passwords. */
+  readonly shown: string;
+}
+
+/** What one word of the command line asks for. */
+interface Asked {
+  readonly name: string;
+  readonly kind: OptionKind | undefined;
+  readonly value: string | undefined;
+  readonly spelt: string;
+}
+
+const isNumber = (word: string): boolean => /^-\.?[0-9]/.test(word);
+const isOption = (word: string): boolean => word.length > 1 && word.startsWith('-') && !isNumber(word);
+
+/** Takes a command line apart, with the options of one command or, without it, only those of all. */
+export function parseCommandLine(words: readonly string[], command?: Command): CommandLine {
+  const kinds: Readonly<Record<string, OptionKind>> = { ...common, ...command?.options };
+  const short: Readonly<Record<string, string>> = { ...commonShort, ...command?.short };
+  const args: { readonly at: number; readonly word: string }[] = [];
+  const options = new Map<string, OptionValue>();
+  const invalid: [string, string][] = [];
+  const shown = [...words];
+
+  const take = (at: number): number => {
+    for (const { name, kind, value, spelt } of asked(words[at] as string, kinds, short)) {
+      if (kind === undefined) invalid.push([spelt, '']);
+      else if (kind === 'flag') setFlag(options, invalid, name, value, spelt);
+      else {
+        const next = words[at + 1];
+        const given = value ?? (next !== undefined && !isOption(next) && next !== '--' ? next : undefined);
+        if (secretOptions.includes(name)) hide(shown, at, spelt, value, given);
+        if (given === undefined) invalid.push([spelt, '']);
+        else if (kind === 'whole' && !/^-?[0-9]{1,15}$/.test(given)) invalid.push([spelt, given]);
+        else options.set(name, kind === 'whole' ? Number(given) : given);
+        if (value === undefined && given !== undefined) return at + 2;
+      }
+    }
+    return at + 1;
+  };
+
+  let at = 0;
+  while (at < words.length) {
+    const word = words[at] as string;
+    if (word === '--') {
+      for (let rest = at + 1; rest < words.length; rest += 1) args.push({ at: rest, word: words[rest] as string });
+      break;
+    }
+    if (isOption(word)) at = take(at);
+    else args.push({ at: at++, word });
+  }
+  if (command?.secret !== undefined) {
+    // The first word that is no option is the command's name.
+    const secret = args[command.secret + 1];
+    if (secret !== undefined) shown[secret.at] = '***';
+  }
+  return { args: args.map(({ word }) => word), options, invalid, shown: shown.join(' ') };
+}
+
+function hide(shown: string[], at: number, spelt: string, glued: string | undefined, given: string | undefined): void {
+  if (glued !== undefined) shown[at] = `${spelt}=***`;
+  else if (given !== undefined) shown[at + 1] = '***';
+}
+
+/** A word such as `--vhost=/`, `--no-online`, `-p` or `-qs`. */
+function asked(
+  word: string,
+  kinds: Readonly<Record<string, OptionKind>>,
+  short: Readonly<Record<string, string>>,
+): readonly Asked[] {
+  const equals = word.indexOf('=');
+  const spelt = equals < 0 ? word : word.slice(0, equals);
+  const value = equals < 0 ? undefined : word.slice(equals + 1);
+  if (spelt.startsWith('--')) {
+    const name = spelt.slice(2);
+    const kind = known(kinds, name);
+    const turnedOff = name.startsWith('no-') ? name.slice(3) : '';
+    if (kind === undefined && value === undefined && known(kinds, turnedOff) === 'flag')
+      return [{ name: turnedOff, kind: 'flag', value: 'false', spelt }];
+    return [{ name, kind, value, spelt }];
+  }
+  const letters = Array.from(spelt.slice(1));
+  const names = letters.map((letter) => known(short, letter));
+  if (names.some((name) => name === undefined)) return [{ name: spelt, kind: undefined, value, spelt }];
+  return names.map((name, index) => ({
+    name: name as string,
+    kind: kinds[name as string],
+    value: index === names.length - 1 ? value : undefined,
+    spelt: `-${letters[index]}`,
+  }));
+}
+
+function setFlag(
+  options: Map<string, OptionValue>,
+  invalid: [string, string][],
+  name: string,
+  value: string | undefined,
+  spelt: string,
+): void {
+  if (value === undefined || value === 'true') options.set(name, true);
+  else if (value === 'false') options.set(name, false);
+  else invalid.push([spelt, value]);
+}
+
+const known = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;

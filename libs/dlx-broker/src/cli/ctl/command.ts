@@ -1,0 +1,67 @@
+import type { Api } from './api.js';
+import type { Column } from './columns/column.js';
+import type { Cell } from './format/cell.js';
+
+/** What a value after an option has to be; a flag takes none. */
+export type OptionKind = 'flag' | 'text' | 'whole';
+
+export type OptionValue = string | number | boolean;
+
+/** A command line, taken apart. */
+export interface Input {
+  readonly args: readonly string[];
+  /** By their long names. */
+  readonly options: ReadonlyMap<string, OptionValue>;
+  /** `/` unless told. */
+  readonly vhost: string;
+  /** Milliseconds, where the command line says how long it may take. */
+  readonly timeout: number | undefined;
+  /** All of standard input. */
+  readonly stdin: () => Promise<string>;
+  /** Tells something at once, unless `--quiet`. */
+  readonly tell: (text: string) => void;
+  readonly quiet: boolean;
+}
+
+/** Rows under columns. RabbitMQ streams what may be long, and shows nothing of it differently. */
+export interface Listing {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+  readonly streamed: boolean;
+}
+
+/**
+ * What a command answers: nothing, a text, or rows. A note is left out when quiet; a result as JSON stands beside
+ * `"result": "ok"`, a document is JSON already.
+ */
+export type Answer =
+  | undefined
+  | { readonly note: string }
+  | { readonly message: string }
+  | { readonly result: string }
+  | { readonly text: string; readonly document?: unknown }
+  | Listing;
+
+/** One command: all there is to say about it. */
+export interface Command {
+  readonly name: string;
+  readonly group: string;
+  /** What follows its name in the usage line. */
+  readonly usage: string;
+  /** One sentence for the list of commands. */
+  readonly description: string;
+  /** How many arguments, at least and at most; columns are as many as one likes. */
+  readonly takes: readonly [number, number];
+  readonly options?: Readonly<Record<string, OptionKind>>;
+  /** Short names of its own options. */
+  readonly short?: Readonly<Record<string, string>>;
+  /** Position of the argument that is a password: it is never shown. */
+  readonly secret?: number;
+  /** What may be asked for; then the arguments are names of columns. */
+  readonly columns?: readonly Column[];
+  /** What it is about to do, told before it does it. */
+  banner?(input: Input): string;
+  /** @throws BadArguments */
+  check?(input: Input): void;
+  run(input: Input, api: Api): Promise<Answer>;
+}

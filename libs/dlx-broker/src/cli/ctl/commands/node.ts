@@ -1,0 +1,76 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Api } from '../api.js';
+import type { Answer, Command, Input } from '../command.js';
+import { CtlFailure, exit, refused } from '../exit.js';
+import { statusText } from '../status.js';
+
+/** Milliseconds. */
+const pingTimeout = 60_000;
+const startupTimeout = 300_000;
+const pause = 250;
+
+/** Somebody answers, whoever may log in. */
+async function answers(api: Api): Promise<boolean> {
+  try {
+    return (await api.send('GET', ['overview'])).status < 500;
+  } catch (error) {
+    if (error instanceof CtlFailure) return false;
+    throw error;
+  }
+}
+
+async function ping({ timeout = pingTimeout }: Input, api: Api): Promise<Answer> {
+  if (await answers(api)) return { message: 'Ping succeeded' };
+  throw refused(exit.unavailable, `Failed to connect and authenticate to ${api.address.shown} in ${timeout} ms`);
+}
+
+async function awaitStartup({ timeout = startupTimeout }: Input, api: Api): Promise<undefined> {
+  const end = performance.now() + timeout;
+  while (!(await answers(api))) {
+    if (performance.now() + pause > end)
+      throw new CtlFailure(
+        exit.temporary,
+        `Error: operation await_startup on '${api.address.shown}' timed out. Timeout value used: ${timeout}`,
+      );
+    await wait(pause);
+  }
+}
+
+async function status(_input: Input, api: Api): Promise<Answer> {
+  const overview = (await api.call('GET', ['overview'], [200])).body as Readonly<Record<string, unknown>>;
+  const node = String(overview['node']);
+  // Who may not see the nodes still sees the rest.
+  const found = await api.send('GET', ['nodes', node]);
+  const vhosts = (await api.list('vhosts')) ?? [];
+  const facts = found.status === 200 ? (found.body as Readonly<Record<string, unknown>>) : {};
+  return { text: statusText(overview, facts, vhosts.length), document: { ...facts, ...overview } };
+}
+
+export const nodeCommands: readonly Command[] = [
+  {
+    name: 'await_startup',
+    group: 'Nodes',
+    usage: '[--timeout <timeout>]',
+    description: 'Waits until the broker answers',
+    takes: [0, 0],
+    run: awaitStartup,
+  },
+  {
+    name: 'ping',
+    group: 'Monitoring, observability and health checks',
+    usage: '[--timeout <timeout>]',
+    description: 'Checks that the broker answers',
+    takes: [0, 0],
+    banner: ({ timeout = pingTimeout }) => `Will ping the management API. Timeout: ${timeout} ms.`,
+    run: ping,
+  },
+  {
+    name: 'status',
+    group: 'Monitoring, observability and health checks',
+    usage: '[--timeout <timeout>]',
+    description: 'Shows versions, alarms, memory, totals and ports of the broker',
+    takes: [0, 0],
+    banner: () => 'Status of the broker ...',
+    run: status,
+  },
+];

@@ -1,0 +1,104 @@
+import { type Api, reasonOf } from '../api.js';
+import type { Answer, Command } from '../command.js';
+import { cellOf } from '../columns/column.js';
+import { exit, noVhost, refused } from '../exit.js';
+import { json } from '../json-argument.js';
+import { fixedListing } from '../listing.js';
+
+const group = 'Parameters';
+
+async function put(api: Api, path: readonly string[], text: string, vhost: string): Promise<undefined> {
+  const reply = await api.call('PUT', path, [201, 204, 400, 404], { body: { value: json(text) } });
+  if (reply.status === 404) throw noVhost(vhost);
+  if (reply.status === 400) throw refused(exit.unavailable, reasonOf(reply.body) ?? 'refused');
+}
+
+async function remove(api: Api, path: readonly string[]): Promise<undefined> {
+  const { status } = await api.call('DELETE', path, [204, 404]);
+  if (status === 404) throw refused(exit.unavailable, 'Parameter does not exist');
+}
+
+async function listGlobal(api: Api): Promise<Answer> {
+  const rows = (await api.list('global-parameters')) ?? [];
+  const cells = rows.map(({ name, value }) => [cellOf(name), JSON.stringify(value)]);
+  return fixedListing(['name', 'value'], cells);
+}
+
+async function list(api: Api, vhost: string): Promise<Answer> {
+  if ((await api.find('vhosts', vhost)) === undefined) throw noVhost(vhost);
+  const rows = ((await api.list('parameters')) ?? []).filter((row) => row['vhost'] === vhost);
+  const cells = rows.map(({ component, name, value }) => [cellOf(component), cellOf(name), JSON.stringify(value)]);
+  return fixedListing(['component', 'name', 'value'], cells);
+}
+
+export const parameterCommands: readonly Command[] = [
+  {
+    name: 'set_parameter',
+    group,
+    usage: '[--vhost <vhost>] <component_name> <name> <value>',
+    description: 'Sets a runtime parameter of a virtual host',
+    takes: [3, 3],
+    banner: ({ args: [component, name, value], vhost }) =>
+      `Setting runtime parameter "${name}" for component "${component}" to "${value}" in vhost "${vhost}" ...`,
+    run: ({ args: [component = '', name = '', value = ''], vhost }, api) =>
+      put(api, ['parameters', component, vhost, name], value, vhost),
+  },
+  {
+    name: 'clear_parameter',
+    group,
+    usage: '[--vhost <vhost>] <component_name> <name>',
+    description: 'Removes a runtime parameter of a virtual host',
+    takes: [2, 2],
+    banner: ({ args: [component, name], vhost }) =>
+      `Clearing runtime parameter "${name}" for component "${component}" on vhost "${vhost}" ...`,
+    run: ({ args: [component = '', name = ''], vhost }, api) => remove(api, ['parameters', component, vhost, name]),
+  },
+  {
+    name: 'list_parameters',
+    group,
+    usage: '[--vhost <vhost>] [--no-table-headers] [--timeout <timeout>]',
+    description: 'Lists the runtime parameters of a virtual host',
+    takes: [0, 0],
+    banner: ({ vhost }) => `Listing runtime parameters for vhost "${vhost}" ...`,
+    run: ({ vhost }, api) => list(api, vhost),
+  },
+  {
+    name: 'set_global_parameter',
+    group,
+    usage: '<name> <value>',
+    description: 'Sets a global runtime parameter',
+    takes: [2, 2],
+    banner: ({ args: [name, value] }) => `Setting global runtime parameter "${name}" to "${value}" ...`,
+    run: ({ args: [name = '', value = ''] }, api) => put(api, ['global-parameters', name], value, '/'),
+  },
+  {
+    name: 'clear_global_parameter',
+    group,
+    usage: '<name>',
+    description: 'Removes a global runtime parameter',
+    takes: [1, 1],
+    banner: ({ args: [name] }) => `Clearing global runtime parameter "${name}" ...`,
+    run: ({ args: [name = ''] }, api) => remove(api, ['global-parameters', name]),
+  },
+  {
+    name: 'list_global_parameters',
+    group,
+    usage: '[--no-table-headers] [--timeout <timeout>]',
+    description: 'Lists global runtime parameters',
+    takes: [0, 0],
+    banner: () => 'Listing global runtime parameters ...',
+    run: (_input, api) => listGlobal(api),
+  },
+  {
+    name: 'set_cluster_name',
+    group,
+    usage: '<name>',
+    description: 'Gives the broker a name that it tells its clients',
+    takes: [1, 1],
+    banner: ({ args: [name] }) => `Setting cluster name to ${name} ...`,
+    run: async ({ args: [name] }, api) => {
+      await api.call('PUT', ['cluster-name'], [201, 204], { body: { name } });
+      return undefined;
+    },
+  },
+];

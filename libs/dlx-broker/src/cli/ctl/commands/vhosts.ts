@@ -1,0 +1,59 @@
+import { type Api, reasonOf } from '../api.js';
+import type { Command, Input } from '../command.js';
+import { exit, noVhost, refused } from '../exit.js';
+
+const group = 'Virtual hosts';
+
+async function add({ args: [name = ''], options }: Input, api: Api): Promise<undefined> {
+  const body = {
+    ...(options.has('description') && { description: options.get('description') }),
+    ...(options.has('tags') && { tags: options.get('tags') }),
+    ...(options.has('default-queue-type') && { default_queue_type: options.get('default-queue-type') }),
+  };
+  const reply = await api.call('PUT', ['vhosts', name], [201, 204, 400], { body });
+  if (reply.status === 400) throw refused(exit.unavailable, reasonOf(reply.body) ?? 'refused');
+}
+
+async function remove({ args: [name = ''] }: Input, api: Api): Promise<undefined> {
+  const { status } = await api.call('DELETE', ['vhosts', name], [204, 404]);
+  if (status === 404) throw noVhost(name);
+}
+
+async function tag({ args: [name = '', ...tags] }: Input, api: Api): Promise<undefined> {
+  const found = await api.find('vhosts', name);
+  if (found === undefined) throw refused(exit.data, `Virtual host "${name}" does not exist`);
+  const { description = '' } = found;
+  await api.call('PUT', ['vhosts', name], [201, 204], { body: { description, tags: tags.join(',') } });
+}
+
+export const vhostCommands: readonly Command[] = [
+  {
+    name: 'add_vhost',
+    group,
+    usage:
+      '<vhost> [--description <description> --tags "<tag1>,<tag2>,<...>" --default-queue-type <quorum|classic|stream>]',
+    description: 'Makes a virtual host',
+    takes: [1, 1],
+    options: { description: 'text', tags: 'text', 'default-queue-type': 'text' },
+    banner: ({ args: [name] }) => `Adding vhost "${name}" ...`,
+    run: add,
+  },
+  {
+    name: 'delete_vhost',
+    group,
+    usage: '<vhost>',
+    description: 'Deletes a virtual host and all that is in it',
+    takes: [1, 1],
+    banner: ({ args: [name] }) => `Deleting vhost "${name}" ...`,
+    run: remove,
+  },
+  {
+    name: 'set_vhost_tags',
+    group,
+    usage: '<vhost> <tag> [...]',
+    description: 'Sets the tags of a virtual host',
+    takes: [1, Infinity],
+    banner: ({ args: [name, ...tags] }) => `Setting tags for virtual host "${name}" to [${tags.join(', ')}] ...`,
+    run: tag,
+  },
+];

@@ -1,0 +1,42 @@
+/** How a command ends, as rabbitmqctl does (the numbers are those of sysexits.h). */
+export const exit = {
+  ok: 0,
+  /** The command line is wrong. */
+  usage: 64,
+  /** What was named does not exist, or what was given cannot be read. */
+  data: 65,
+  noUser: 67,
+  /** The broker cannot be reached, or it refused. */
+  unavailable: 69,
+  /** A fault that is not the caller's, and what rabbitmqctl takes for one. */
+  software: 70,
+  /** It took too long. */
+  temporary: 75,
+} as const;
+
+export type ExitCode = (typeof exit)[keyof typeof exit];
+
+/** Ends a command. The text goes to standard error as it is. */
+export class CtlFailure extends Error {
+  override readonly name: string = 'CtlFailure';
+
+  constructor(
+    readonly code: ExitCode,
+    text: string,
+  ) {
+    super(text);
+  }
+}
+
+/** The command line is wrong: what it should be is shown below. */
+export class BadArguments extends CtlFailure {
+  override readonly name = 'BadArguments';
+}
+
+/** The common form of a refusal: `Error:` and what the broker said. */
+export const refused = (code: ExitCode, text: string): CtlFailure => new CtlFailure(code, `Error:\n${text}`);
+
+export const badArgument = (text: string): BadArguments => new BadArguments(exit.data, `Bad argument: ${text}`);
+
+export const noVhost = (vhost: string): CtlFailure =>
+  new CtlFailure(exit.data, `Virtual host '${vhost}' does not exist`);

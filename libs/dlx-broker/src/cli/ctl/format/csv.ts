@@ -1,0 +1,10 @@
+import type { Listing } from '../command.js';
+import { cellText } from './cell.js';
+
+const line = (texts: readonly string[]): string => texts.map((text) => `"${text.replaceAll('"', '""')}"`).join(',');
+
+/** Comma-separated values, all of them in quotes. */
+export function csvListing({ columns, rows, streamed }: Listing): string | undefined {
+  if (rows.length === 0) return streamed ? undefined : '\n\n';
+  return [line(columns), ...rows.map((row) => line(row.map(cellText)))].join('\n');
+}

@@ -1,0 +1,55 @@
+import type { Answer, Listing } from '../command.js';
+import { csvListing } from './csv.js';
+import { jsonListing } from './json.js';
+import { prettyListing, prettyText } from './pretty-table.js';
+import { tableListing } from './table.js';
+
+/** How an answer is written. */
+export interface Formatter {
+  /** Whether what is about to be done is told before. */
+  readonly tells: boolean;
+  /** Whether `--no-table-headers` means something. */
+  readonly hasHeaders: boolean;
+  listing(listing: Listing, headers: boolean): string | undefined;
+  text(text: string): string;
+}
+
+const asItIs = (text: string): string => text;
+
+/** A new one is a new row. */
+export const formatters = {
+  table: { tells: true, hasHeaders: true, listing: tableListing, text: asItIs },
+  pretty_table: { tells: true, hasHeaders: false, listing: prettyListing, text: prettyText },
+  csv: { tells: false, hasHeaders: false, listing: csvListing, text: asItIs },
+  json: { tells: false, hasHeaders: false, listing: jsonListing, text: asItIs },
+} as const satisfies Readonly<Record<string, Formatter>>;
+
+export type FormatterName = keyof typeof formatters;
+
+/** What is shown around an answer. */
+export interface Look {
+  readonly formatter: FormatterName;
+  readonly quiet: boolean;
+  readonly headers: boolean;
+  /** The broker, for those formats that name it. */
+  readonly node: string;
+}
+
+/** @returns what goes to standard output, without the last line's end; undefined is nothing at all */
+export function written(answer: Answer, { formatter, quiet, headers, node }: Look): string | undefined {
+  const format: Formatter = formatters[formatter];
+  if (answer !== undefined && 'rows' in answer) return format.listing(answer, headers);
+  if (formatter === 'json') return json(answer, node);
+  if (answer === undefined) return undefined;
+  if ('note' in answer) return quiet ? undefined : format.text(answer.note);
+  if ('message' in answer) return format.text(answer.message);
+  return 'text' in answer ? answer.text : format.text(answer.result);
+}
+
+function json(answer: Exclude<Answer, Listing>, node: string): string {
+  if (answer === undefined) return JSON.stringify({ node, result: 'ok' });
+  if ('note' in answer) return JSON.stringify({ message: answer.note, node, status: 'ok' });
+  if ('message' in answer) return JSON.stringify({ message: answer.message });
+  if ('text' in answer) return answer.document === undefined ? answer.text : JSON.stringify(answer.document);
+  return JSON.stringify({ node, result: 'ok', value: answer.result });
+}

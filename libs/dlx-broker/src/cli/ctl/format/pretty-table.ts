@@ -1,0 +1,31 @@
+import type { Listing } from '../command.js';
+import { cellText } from './cell.js';
+
+/** The terminal's drawing characters are letters between these two. */
+const drawn = (letters: string): string => `\u001b(0${letters}\u001b(B`;
+const bold = (text: string): string => `\u001b[1m${text}\u001b[0m`;
+
+/** A table with lines around its cells. */
+export function prettyListing({ columns, rows, streamed }: Listing): string | undefined {
+  if (rows.length === 0) return streamed ? undefined : drawTable(['Output'], [['[]']]);
+  return drawTable(
+    columns,
+    rows.map((row) => row.map((cell) => cellText(cell).replaceAll('\t', '  '))),
+  );
+}
+
+export const prettyText = (text: string): string => drawTable(['Output'], [[text]]);
+
+function drawTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = columns.map((name, at) => Math.max(name.length, ...rows.map((row) => lengthOf(row[at] ?? ''))));
+  const rule = (left: string, between: string, right: string): string =>
+    drawn(left + widths.map((width) => 'q'.repeat(width + 2)).join(between) + right);
+  const bar = drawn('x');
+  const line = (cells: readonly string[], look: (text: string) => string): string =>
+    `${bar} ${cells.map((text, at) => look(text) + ' '.repeat((widths[at] as number) - lengthOf(text))).join(` ${bar} `)} ${bar}`;
+  const body = rows.flatMap((row) => [rule('t', 'n', 'u'), line(row, (text) => text)]);
+  return [rule('l', 'w', 'k'), line(columns, bold), ...body, rule('m', 'v', 'j')].join('\n');
+}
+
+/** In characters, not in the halves that some are stored as. */
+const lengthOf = (text: string): number => [...text].length;

@@ -1,0 +1,139 @@
+import { addressOf } from './address.js';
+import { Api } from './api.js';
+import { type Answer, type Command, type Input } from './command.js';
+import { type CommandLine, parseCommandLine } from './command-line.js';
+import { commands, elsewhere } from './commands.js';
+import { BadArguments, CtlFailure, exit } from './exit.js';
+import { type Formatter, type FormatterName, formatters, written } from './format/index.js';
+import { commandList, helpFor, overview, usageOf, withoutBroker } from './help.js';
+import { suggestionFor } from './suggestion.js';
+
+export { readInput } from './password.js';
+
+/** What a command line is lent: the world of a process, or a test's. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  out(text: string): void;
+  error(text: string): void;
+  /** All of standard input. */
+  stdin(): Promise<string>;
+}
+
+/** Runs one command of rabbitmqctl over a management API. @returns the code to exit with */
+export async function runCtl(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  try {
+    return await run(words, surroundings);
+  } catch (error) {
+    if (!(error instanceof CtlFailure)) throw error;
+    surroundings.error(error.message);
+    return error.code;
+  }
+}
+
+async function run(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { out, error } = surroundings;
+  const [name, ...named] = parseCommandLine(words).args;
+  const wantsHelp = parseCommandLine(words).options.get('help') === true;
+  if (name === undefined) return wantsHelp ? (out(overview()), exit.ok) : (error(overview()), exit.usage);
+  if (name === 'help') return help(named, words, surroundings);
+  if (name === 'version') return (out(surroundings.version), exit.ok);
+  const command = commandCalled(name);
+  if (command === undefined) throw unknown(name);
+  if (wantsHelp) return (out(helpFor(command)), exit.ok);
+  const line = parseCommandLine(words, command);
+  try {
+    const { formatter, input } = inputOf(command, line, surroundings);
+    return await answer(command, input, formatter, line, surroundings);
+  } catch (failure) {
+    if (!(failure instanceof BadArguments)) throw failure;
+    const text = `Error (argument validation): ${failure.message}\nArguments given:\n\t${line.shown}`;
+    throw new CtlFailure(failure.code, `${text}\n\n${usageOf(command)}`);
+  }
+}
+
+async function answer(
+  command: Command,
+  input: Input,
+  formatter: FormatterName,
+  { options }: CommandLine,
+  { env, out }: Surroundings,
+): Promise<number> {
+  const address = addressOf(options, env);
+  const banner = command.banner?.(input) ?? '';
+  if (banner !== '') input.tell(banner);
+  const api = new Api(address, input.timeout, command.name);
+  const given: Answer = await command.run(input, api);
+  const headers = options.get('silent') !== true && options.get('no-table-headers') !== true;
+  const text = written(given, { formatter, quiet: input.quiet, headers, node: address.shown });
+  if (text !== undefined) out(text);
+  return exit.ok;
+}
+
+/** @throws CtlFailure when the command line is not as the command wants it */
+function inputOf(
+  command: Command,
+  line: CommandLine,
+  { out, stdin }: Surroundings,
+): { readonly formatter: FormatterName; readonly input: Input } {
+  const { options, invalid } = line;
+  const formatter = formatterOf(options.get('formatter'));
+  const unfit: (readonly [string, string])[] = [...invalid];
+  const format: Formatter = formatters[formatter];
+  if (options.has('no-table-headers') && !format.hasHeaders) unfit.push(['--no-table-headers', '']);
+  if (unfit.length > 0) {
+    const list = unfit.map(([name, value]) => `${name} : ${value}`).join('\n');
+    throw new BadArguments(exit.usage, `Invalid options for this command:\n${list}`);
+  }
+  if (options.has('node') || options.has('longnames'))
+    throw new CtlFailure(exit.usage, 'Error: there are no Erlang nodes here: say --url instead of --node');
+  const [, ...args] = line.args;
+  const [least, most] = command.takes;
+  if (args.length < least) throw new BadArguments(exit.usage, 'not enough arguments.');
+  if (args.length > most) throw new BadArguments(exit.usage, 'too many arguments.');
+  const seconds = options.get('timeout');
+  const quiet = options.get('quiet') === true || options.get('silent') === true || !format.tells;
+  const input: Input = {
+    args,
+    options,
+    vhost: String(options.get('vhost') ?? '/'),
+    timeout: seconds === undefined ? undefined : Number(seconds) * 1000,
+    quiet,
+    stdin,
+    tell: (text) => void (quiet || out(text)),
+  };
+  command.check?.(input);
+  return { formatter, input };
+}
+
+function formatterOf(asked: unknown = 'table'): FormatterName {
+  if (Object.hasOwn(formatters, String(asked))) return asked as FormatterName;
+  const known = Object.keys(formatters).join(', ');
+  const why = asked === 'erlang' ? 'terms of Erlang are not written here' : 'it is not known';
+  throw new CtlFailure(exit.usage, `Error: --formatter ${String(asked)}: ${why} (known: ${known})`);
+}
+
+const commandCalled = (name: string): Command | undefined => commands.find((command) => command.name === name);
+
+function unknown(name: string): CtlFailure {
+  if (elsewhere.includes(name))
+    return new CtlFailure(
+      exit.usage,
+      `Error: command '${name}' of rabbitmqctl is about Erlang nodes and their cluster, or not to be had by HTTP`,
+    );
+  const suggestion = suggestionFor(name, [...commands, ...withoutBroker].map((command) => command.name).toSorted());
+  const found = `\nCommand '${name}' not found. \n`;
+  return new CtlFailure(
+    exit.usage,
+    found + (suggestion === undefined ? overview() : `Did you mean '${suggestion}'? \n`),
+  );
+}
+
+function help(named: readonly string[], words: readonly string[], { out }: Surroundings): number {
+  if (words.includes('--list-commands')) return (out(`\n${commandList()}`), exit.ok);
+  const [name] = named;
+  if (name === undefined) return (out(overview()), exit.ok);
+  const command = commandCalled(name);
+  if (command === undefined) throw new CtlFailure(exit.usage, `Error:\n${unknown(name).message}`);
+  return (out(helpFor(command)), exit.ok);
+}

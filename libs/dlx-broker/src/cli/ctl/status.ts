@@ -1,0 +1,65 @@
+type Facts = Readonly<Record<string, unknown>>;
+
+const bold = (text: string): string => `\u001b[1m${text}\u001b[0m`;
+const section = (title: string, lines: readonly string[]): string =>
+  [bold(title), '', ...(lines.length > 0 ? lines : ['(none)']), ''].join('\n');
+
+/** Four places after the point, as far as there is something in them. */
+const gigabytes = (bytes: unknown): string => {
+  const rounded = Math.round(Number(bytes) / 100_000) / 10_000;
+  return `${Number.isInteger(rounded) ? rounded.toFixed(1) : rounded} gb`;
+};
+
+const alarms = { mem_alarm: 'Memory alarm', disk_free_alarm: 'Free disk space alarm' } as const;
+
+/** What the broker is and how it fares, for people. What the API does not tell is left out. */
+export function statusText(overview: Facts, node: Facts, vhosts: number): string {
+  const name = String(overview['node']);
+  const line = (label: string, value: unknown, show: (value: unknown) => string = String): string[] =>
+    value === undefined || value === null ? [] : [`${label}: ${show(value)}`];
+  const totals = (overview['object_totals'] ?? {}) as Facts;
+  const listeners = Array.isArray(overview['listeners']) ? (overview['listeners'] as Facts[]) : [];
+  return [
+    section('Runtime', [
+      ...line('OS PID', node['os_pid']),
+      ...line('Uptime (seconds)', node['uptime'], (uptime) => String(Math.floor(Number(uptime) / 1000))),
+      ...line('RabbitMQ version', overview['rabbitmq_version']),
+      ...line('Node name', name),
+      ...line('Product', overview['product_name']),
+      ...line('Product version', overview['product_version']),
+      ...line('Erlang configuration', overview['erlang_full_version']),
+    ]),
+    section(
+      'Alarms',
+      Object.entries(alarms).flatMap(([key, text]) => (node[key] === true ? [`${text} on node ${name}`] : [])),
+    ),
+    section('Memory', [
+      ...line('Total memory used', node['mem_used'], gigabytes),
+      ...line('Memory high watermark computed to', node['mem_limit'], gigabytes),
+    ]),
+    section('File Descriptors', [
+      ...line('Total', node['fd_used'], (used) => `${used as number}, limit: ${node['fd_total'] as number}`),
+      ...line(
+        'Sockets',
+        node['sockets_used'],
+        (used) => `${used as number}, limit: ${node['sockets_total'] as number}`,
+      ),
+    ]),
+    section('Free Disk Space', [
+      ...line('Low free disk space watermark', node['disk_free_limit'], gigabytes),
+      ...line('Free disk space', node['disk_free'], gigabytes),
+    ]),
+    section('Totals', [
+      ...line('Connection count', totals['connections']),
+      ...line('Queue count', totals['queues']),
+      `Virtual host count: ${vhosts}`,
+    ]),
+    section(
+      'Listeners',
+      listeners.map(
+        ({ ip_address: address, port, protocol }) =>
+          `Interface: ${String(address).includes(':') ? `[${String(address)}]` : String(address)}, port: ${String(port)}, protocol: ${String(protocol)}`,
+      ),
+    ),
+  ].join('\n');
+}
