@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 /** They speak to other processes in real time, and would miss their moments beside each other or anything else. */
-const realTime = ['test/contract/**/*.spec.ts', 'test/fuzz/**/*.spec.ts', 'test/amqp/**/*.spec.ts'];
+const realTime = [
+  'test/contract/**/*.spec.ts',
+  'test/fuzz/**/*.spec.ts',
+  'test/amqp/**/*.spec.ts',
+  'test/management/**/*.spec.ts',
+];
 
 export default defineConfig({
   // The aliases of tsconfig.json: tests meet the library's sources, never an old build.

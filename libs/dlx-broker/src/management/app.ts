@@ -91,7 +91,8 @@ class Door {
     const act = async (): Promise<Response> => {
       checkAudience(user, changes ? (resource.allowsChange ?? resource.allows) : resource.allows);
       const { vhost } = request.names;
-      if (vhost !== undefined && resource.anyVhost !== true) checkVhost(this.#management.broker, user, vhost, method, resource);
+      if (vhost !== undefined && resource.anyVhost !== true)
+        checkVhost(this.#management.broker, user, vhost, method, resource);
       if (changes && method !== 'DELETE' && !isAccepted(resource, headers)) return this.answer(c, { status: 415 });
       const answer = await handler(request, this.#management);
       return answer instanceof Response ? answer : this.answer(c, answer);

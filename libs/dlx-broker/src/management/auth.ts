@@ -1,17 +1,29 @@
 import type { Broker, User } from '../broker/index.js';
+import type { Resource } from './resource.js';
 import { notAuthorised, notFound, noVhost, Problem } from './reply.js';
 
 /** What a resource asks of the user beside any right to be here at all. */
 export type Audience = 'management' | 'monitor' | 'policymaker' | 'administrator';
 
+interface Rule {
+  readonly tags: readonly string[];
+  readonly refusal: string;
+  /** What those are told who have the tag and not the virtual host, if not the usual. */
+  readonly vhostRefusal?: string;
+}
+
 /** Which tags open a resource, and what the others are told: RabbitMQ's own rights and words. */
-const audiences: Readonly<Record<Audience, { readonly tags: readonly string[]; readonly refusal: string }>> = {
+const audiences: Readonly<Record<Audience, Rule>> = {
   management: {
     tags: ['management', 'policymaker', 'monitoring', 'administrator'],
     refusal: 'Not management user',
   },
   monitor: { tags: ['monitoring', 'administrator'], refusal: 'Not monitor user' },
-  policymaker: { tags: ['policymaker', 'administrator'], refusal: 'User not authorised to access object' },
+  policymaker: {
+    tags: ['policymaker', 'administrator'],
+    refusal: 'User not authorised to access object',
+    vhostRefusal: 'User not authorised to access object',
+  },
   administrator: { tags: ['administrator'], refusal: 'Not administrator user' },
 };
 
@@ -27,10 +39,17 @@ export function checkAudience(user: User, audience: Audience): void {
 }
 
 /** @throws Problem 404 when there is no such virtual host, 401 when it is closed to the user */
-export function checkVhost(broker: Broker, user: User, vhost: string, method: string): void {
+export function checkVhost(
+  broker: Broker,
+  user: User,
+  vhost: string,
+  method: string,
+  { allows, visibleVhost }: Pick<Resource, 'allows' | 'visibleVhost'> = { allows: 'management' },
+): void {
   if (!broker.virtualHosts.has(vhost)) throw method === 'PUT' || method === 'POST' ? noVhost() : notFound();
   if (isOf('administrator', user) || broker.access.mayEnter(user.name, vhost)) return;
-  throw notAuthorised('User not authorised to access virtual host');
+  if (visibleVhost === true && isOf('monitor', user)) return;
+  throw notAuthorised(audiences[allows].vhostRefusal ?? 'User not authorised to access virtual host');
 }
 
 /** What lists show: everything to those who watch, else what one may enter. */

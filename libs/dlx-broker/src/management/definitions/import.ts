@@ -7,15 +7,18 @@ import { setParameter } from '../resources/parameters.js';
 import { setPermissions } from '../resources/permissions.js';
 import { setPolicy } from '../resources/policies.js';
 import { setTopicPermissions } from '../resources/topic-permissions.js';
-import { metadataIn } from '../resources/vhosts.js';
+import { addVhost, metadataIn } from '../resources/vhosts.js';
 import { declareAll } from './declare-all.js';
 import { listIn } from './lists.js';
 import { userOfJson } from './user-json.js';
 
+/** @param maker who brings them, if that is a user */
+type Step = (management: Management, json: JsonObject, maker: string | undefined) => void;
+
 /** Everything that can stand in definitions, in the order in which one thing may need another: RabbitMQ's own. */
-const steps: readonly (readonly [key: string, add: (management: Management, json: JsonObject) => void])[] = [
+const steps: readonly (readonly [key: string, add: Step])[] = [
   ['users', ({ broker }, json) => void broker.access.setUser(requiredText(json, 'name'), userOfJson(json))],
-  ['vhosts', ({ broker }, json) => void broker.addVirtualHost(requiredText(json, 'name'), newMetadata(json))],
+  ['vhosts', ({ broker }, json, maker) => void addVhost(broker, requiredText(json, 'name'), newMetadata(json), maker)],
   [
     'permissions',
     (management, json) =>
@@ -36,8 +39,8 @@ const steps: readonly (readonly [key: string, add: (management: Management, json
  * exchanges and queues that exist stay as they are. What went before a fault has been added, as in RabbitMQ.
  * @throws Problem 400 with RabbitMQ's reasons
  */
-export function importBroker(management: Management, definitions: JsonObject): void {
-  for (const [key, add] of steps) for (const json of listIn(definitions, key)) add(management, json);
+export function importBroker(management: Management, definitions: JsonObject, maker: string | undefined): void {
+  for (const [key, add] of steps) for (const json of listIn(definitions, key)) add(management, json, maker);
   declareAll(management, definitions, (json) => vhostIn(management, json));
 }
 

@@ -16,12 +16,19 @@ export function readDefinitions(text: string): JsonObject {
   return value as JsonObject;
 }
 
-/** @param vhost into this one, whatever they say themselves @throws Problem 400 or 404 */
-export function addDefinitions(management: Management, text: string, vhost?: string): void {
+export interface Adding {
+  /** Into this virtual host, whatever they say themselves. */
+  readonly vhost?: string;
+  /** Who brings them, if that is a user: to whom new virtual hosts are open. */
+  readonly maker?: string;
+}
+
+/** @throws Problem 400 or 404 */
+export function addDefinitions(management: Management, text: string, { vhost, maker }: Adding = {}): void {
   const definitions = readDefinitions(text);
   // One command: policies and what they apply to become true together.
   management.broker.batch(() => {
-    if (vhost === undefined) importBroker(management, definitions);
+    if (vhost === undefined) importBroker(management, definitions, maker);
     else importVhost(management, existingVhost(management, vhost), definitions);
   });
 }

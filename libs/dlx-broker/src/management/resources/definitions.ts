@@ -33,7 +33,7 @@ export const definitions: readonly Resource[] = [
     accepts,
     GET: (request, { broker }) => download(request, exportBroker(broker)),
     POST: async (request, management) => {
-      addDefinitions(management, await textOf(request));
+      addDefinitions(management, await textOf(request), { maker: request.user.name });
       return noContent;
     },
   },
@@ -48,7 +48,7 @@ export const definitions: readonly Resource[] = [
       return download(request, exportVhost(broker, vhost));
     },
     POST: async (request, management) => {
-      addDefinitions(management, await textOf(request), request.name('vhost'));
+      addDefinitions(management, await textOf(request), { vhost: request.name('vhost') });
       return noContent;
     },
   },

@@ -1,4 +1,5 @@
 import { textIn } from '../body.js';
+import { one } from '../listing.js';
 import type { Management } from '../management.js';
 import { badRequest, noContent, notFound, ok, put } from '../reply.js';
 import type { Resource } from '../resource.js';
@@ -15,9 +16,10 @@ export const globalParameters: readonly Resource[] = [
   {
     path: '/global-parameters/:name',
     allows: 'policymaker',
-    GET: ({ name }, { broker }) => {
-      if (!broker.parameters.has(name('name'))) throw notFound();
-      return ok({ value: broker.parameters.get(name('name')), name: name('name') });
+    GET: (request, { broker }) => {
+      const name = request.name('name');
+      if (!broker.parameters.has(name)) throw notFound();
+      return one(request, { value: broker.parameters.get(name), name });
     },
     PUT: async ({ name, body }, { broker }) => {
       const { value } = await body('value');

@@ -1,7 +1,7 @@
 import type { VirtualHost } from '../../broker/index.js';
-import type { Row } from '../listing.js';
+import { one, type Row } from '../listing.js';
 import type { Management } from '../management.js';
-import { badRequest, escapedRequest, noContent, notFound, ok, type Problem, put } from '../reply.js';
+import { badRequest, escapedRequest, noContent, notFound, type Problem, put } from '../reply.js';
 import type { Handler, JsonObject, Resource } from '../resource.js';
 import { wholeList } from '../whole-list.js';
 import { without } from '../without.js';
@@ -105,7 +105,7 @@ function find(name: (of: string) => string, management: Management): Row {
   return row;
 }
 
-const getOne: Handler = ({ name }, management) => ok(find(name, management));
+const getOne: Handler = (request, management) => one(request, find(request.name, management));
 
 const putOne: Handler = async ({ name, body }, management) => {
   const { value } = await body('value');

@@ -1,9 +1,9 @@
 import type { Broker, UserPermissions } from '../../broker/index.js';
 import { requiredText } from '../body.js';
-import type { Row } from '../listing.js';
+import { one, type Row } from '../listing.js';
 import type { Management } from '../management.js';
 import { checkPatterns } from '../patterns.js';
-import { badRequest, noContent, notFound, ok, put } from '../reply.js';
+import { badRequest, noContent, notFound, put } from '../reply.js';
 import type { Handler, JsonObject, Resource } from '../resource.js';
 import { wholeList } from '../whole-list.js';
 
@@ -20,10 +20,10 @@ const getOfVhost: Handler = (request, management) => {
   return wholeList(request, management, rows, sortedBy);
 };
 
-const getOne: Handler = ({ name }, { broker }) => {
-  const permissions = broker.access.permissions(name('user'), name('vhost'));
+const getOne: Handler = (request, { broker }) => {
+  const permissions = broker.access.permissions(request.name('user'), request.name('vhost'));
   if (permissions === undefined) throw notFound();
-  return ok(permissions);
+  return one(request, { ...permissions });
 };
 
 const putOne: Handler = async ({ name, body }, management) => {

@@ -1,6 +1,6 @@
 import { type Policy, PolicyError, type VirtualHost } from '../../broker/index.js';
-import type { Row } from '../listing.js';
-import { badRequest, escapedRequest, noContent, notFound, ok, type Problem, put } from '../reply.js';
+import { one, type Row } from '../listing.js';
+import { badRequest, escapedRequest, noContent, notFound, type Problem, put } from '../reply.js';
 import type { JsonObject, Resource } from '../resource.js';
 import { wholeList } from '../whole-list.js';
 
@@ -11,6 +11,7 @@ export const policyKinds = {
     set: 'setPolicy',
     delete: 'deletePolicy',
     refusal: escapedRequest,
+    allows: 'policymaker',
     allowsChange: 'policymaker',
     accepts: undefined,
   },
@@ -19,6 +20,7 @@ export const policyKinds = {
     set: 'setOperatorPolicy',
     delete: 'deleteOperatorPolicy',
     refusal: badRequest,
+    allows: 'management',
     allowsChange: 'administrator',
     accepts: ['application/json'],
   },
@@ -76,13 +78,14 @@ function resourcesOf(kind: PolicyKind): readonly Resource[] {
     },
     {
       path: `/${kind}/:vhost/:name`,
-      allows: 'management',
+      allows: policyKinds[kind].allows,
       allowsChange,
       ...(accepts !== undefined && { accepts }),
-      GET: ({ name }, management) => {
-        const policy = of(management.vhost(name('vhost'))).get(name('name'));
+      GET: (request, management) => {
+        const vhost = management.vhost(request.name('vhost'));
+        const policy = of(vhost).get(request.name('name'));
         if (policy === undefined) throw notFound();
-        return ok(policyToJson(name('vhost'), policy));
+        return one(request, policyToJson(vhost.name, policy));
       },
       PUT: async ({ name, body }, management) => {
         const json = await body('pattern', 'definition');

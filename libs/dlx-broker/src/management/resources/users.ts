@@ -1,5 +1,6 @@
 import { AmqpError, type Broker } from '../../broker/index.js';
 import { userOfJson, userToJson } from '../definitions/user-json.js';
+import { one } from '../listing.js';
 import { badRequest, noContent, notFound, ok, put } from '../reply.js';
 import type { Handler, Resource } from '../resource.js';
 import { wholeList } from '../whole-list.js';
@@ -18,10 +19,10 @@ const getWithoutPermissions: Handler = (request, management) => {
   return wholeList(request, management, others.map(userToJson), byName);
 };
 
-const getOne: Handler = ({ name }, { broker }) => {
-  const user = broker.access.user(name('user'));
+const getOne: Handler = (request, { broker }) => {
+  const user = broker.access.user(request.name('user'));
   if (user === undefined) throw notFound();
-  return ok(userToJson(user));
+  return one(request, userToJson(user));
 };
 
 const putOne: Handler = async ({ name, body }, { broker }) => {

@@ -48,6 +48,7 @@ export const vhostLimits: readonly Resource[] = [
   {
     path: '/vhost-limits/:vhost',
     allows: 'management',
+    visibleVhost: true,
     GET: (request, management) =>
       wholeList(request, management, rowsOf([management.vhost(request.name('vhost'))]), ['vhost']),
   },

@@ -1,4 +1,4 @@
-import type { VirtualHost, VirtualHostMetadata } from '../../broker/index.js';
+import type { Broker, Permissions, VirtualHost, VirtualHostMetadata } from '../../broker/index.js';
 import { booleanIn } from '../body.js';
 import { list, one, type Row } from '../listing.js';
 import type { Management } from '../management.js';
@@ -26,13 +26,27 @@ const getAll: Handler = (request, management) => {
 const getOne: Handler = (request, management) =>
   one(request, rowOf(management.vhost(request.name('vhost')), management));
 
-const putOne: Handler = async ({ name, body }, { broker }) => {
+const putOne: Handler = async ({ name, body, user }, { broker }) => {
   const json = await body();
   if (booleanIn(json, 'tracing')) throw badRequest('tracing is not supported');
-  const existed = broker.virtualHosts.has(name('vhost'));
-  broker.addVirtualHost(name('vhost'), metadataIn(json));
-  return put(existed ? 'changed' : 'created');
+  return put(addVhost(broker, name('vhost'), metadataIn(json), user.name));
 };
+
+const everything: Permissions = { configure: '.*', write: '.*', read: '.*' };
+
+/** Also for definitions. @param maker who made it may do everything in it */
+export function addVhost(
+  broker: Broker,
+  name: string,
+  metadata: VirtualHostMetadata | undefined,
+  maker: string | undefined,
+): 'created' | 'changed' {
+  const existed = broker.virtualHosts.has(name);
+  broker.addVirtualHost(name, metadata);
+  if (existed) return 'changed';
+  if (maker !== undefined) broker.access.setPermissions(maker, name, everything);
+  return 'created';
+}
 
 /** Also for definitions. @throws Problem 400 */
 export function metadataIn({ description = '', tags = '' }: JsonObject): VirtualHostMetadata {
