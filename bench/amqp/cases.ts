@@ -1,11 +1,14 @@
 import type { Pace, Result } from './measure.js';
 import { withAmqplib } from './programs/amqplib.js';
 import { withRabbitmqClient } from './programs/rabbitmq-client.js';
+import { bullMq, disk, rabbit, type Rival } from './rivals.js';
+import { type Server, startDurable } from './servers.js';
 import type { Target } from './target.js';
 import { w10 } from './workloads/w10-retries.js';
 import { w11 } from './workloads/w11-start.js';
 import { w1OneInFlight } from './workloads/w1-one-in-flight.js';
 import { type Publishing, w1 } from './workloads/w1-publish-deliver-ack.js';
+import { w2, w2Size } from './workloads/w2-durable-confirms.js';
 import { w3 } from './workloads/w3-reject-dead-letter.js';
 import { w5 } from './workloads/w5-length-limit.js';
 import { w6 } from './workloads/w6-topic.js';
@@ -20,8 +23,10 @@ export interface Case {
   readonly client: string;
   readonly unit: string;
   readonly more: 'better' | 'worse';
-  /** It starts a server of ours itself. */
-  readonly oursOnly?: true;
+  /** RabbitMQ alone unless told; nobody when the case starts a server of ours itself. */
+  readonly rivals?: readonly Rival[];
+  /** How ours is started, if not as usual. */
+  readonly start?: () => Promise<Server | undefined>;
   run(target: Target, pace: Pace): Promise<Result>;
 }
 
@@ -56,6 +61,24 @@ function publishing(id: string, what: string, sizes: readonly number[]): Case[] 
   );
 }
 
+const quorum: Rival = { ...rabbit, name: 'RabbitMQ, quorum queue' };
+
+/** Everybody on the disk of this machine, which is measured itself beside them. */
+const durable = (outstanding: number): Case => ({
+  id: 'W2',
+  title: `durable confirms, ${w2Size} B, ${outstanding} outstanding`,
+  ...lean,
+  ...rate,
+  start: startDurable,
+  rivals: [
+    { ...rabbit, name: 'RabbitMQ, classic queue' },
+    { ...quorum, run: (target, pace) => w2(target, pace, outstanding, { 'x-queue-type': 'quorum' }) },
+    bullMq(outstanding, w2Size),
+    disk(outstanding, w2Size),
+  ],
+  run: (target, pace) => w2(target, pace, outstanding),
+});
+
 /** Everything that is measured, in the order of the table. */
 export const cases: readonly Case[] = [
   ...publishing('W1', 'publish, deliver, ack', [1024, 16]),
@@ -67,6 +90,7 @@ export const cases: readonly Case[] = [
     more: 'worse',
     run: w1OneInFlight,
   },
+  ...[1, 100, 1_000].map(durable),
   ...publishing('W3', 'reject, dead-letter, consume and ack', [1024]),
   ...publishing('W5', 'length limit 1,000, drop-head into a DLX', [1024]),
   { id: 'W6', title: 'topic with 10,000 bindings, 1024 B', ...lean, ...rate, run: (target, pace) => w6(target, pace) },
@@ -86,7 +110,7 @@ export const cases: readonly Case[] = [
     ...lean,
     unit: 'ms',
     more: 'worse',
-    oursOnly: true,
+    rivals: [],
     run: () => w11(),
   },
 ];

@@ -63,8 +63,9 @@ export class LeanClient {
     });
   }
 
-  declareQueue(name: string, args: Arguments = {}): Promise<Buffer> {
-    return this.call(method(1, ids.queueDeclare, short(0), shortstr(name), octet(0), table(args)), ids.queueDeclareOk);
+  declareQueue(name: string, args: Arguments = {}, durable = false): Promise<Buffer> {
+    const flags = octet(durable ? 2 : 0);
+    return this.call(method(1, ids.queueDeclare, short(0), shortstr(name), flags, table(args)), ids.queueDeclareOk);
   }
 
   /** How many messages wait. What was published before on this channel has been routed by then. */

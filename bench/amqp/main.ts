@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { type Case, cases, keyOf } from './cases.js';
 import type { Result } from './measure.js';
-import { openRabbit, type Server, startOurs } from './servers.js';
+import { rabbit, type Rival } from './rivals.js';
+import { type Server, startOurs } from './servers.js';
 import { head, rowsOf } from './table.js';
 
 const { values: options } = parseArgs({
@@ -40,32 +41,40 @@ async function run(name: string, task: object, seconds: number): Promise<string>
   return stdout;
 }
 
-async function measure(one: Case, { target }: Server): Promise<Result> {
-  const task = { key: keyOf(one), target, pace };
+async function measure(one: Case, { target }: Server, rival?: Rival): Promise<Result> {
+  const task = { key: keyOf(one), target, pace, rival: rival?.name };
   return JSON.parse(await run('child.js', task, pace.warm + pace.measured + grace)) as Result;
 }
 
 /** Opens a server, measures, closes it. */
-async function measureOnce(one: Case, open: () => Promise<Server | undefined>): Promise<Result | undefined> {
+async function measureOnce(
+  one: Case,
+  open: () => Promise<Server | undefined>,
+  rival?: Rival,
+): Promise<Result | undefined> {
   const server = await open();
   try {
-    return server && (await measure(one, server));
+    return server && (await measure(one, server, rival));
   } finally {
     await server?.close();
     await sleep(breath);
   }
 }
 
-/** The servers in turn, A B A B, so that a machine that slows down slows them both down. */
+/** The servers in turn, A B A B, so that a machine that slows down slows them all down. */
 async function compare(one: Case, ours: () => Promise<Server>, when: string): Promise<string[]> {
   const own: Result[] = [];
-  const theirs: Result[] = [];
+  const theirs = (one.rivals ?? [rabbit]).map((rival) => ({ rival, results: [] as Result[] }));
   for (let run = 0; run < Number(options.runs); run++) {
-    own.push((await measureOnce(one, ours)) as Result);
-    const other = one.oursOnly === true ? undefined : await measureOnce(one, openRabbit);
-    if (other !== undefined) theirs.push(other);
+    const mine = await measureOnce(one, one.start ?? ours);
+    if (mine !== undefined) own.push(mine);
+    for (const { rival, results } of theirs) {
+      const other = await measureOnce(one, rival.open, rival);
+      if (other !== undefined) results.push(other);
+    }
   }
-  const rows = rowsOf({ ...one, title: `${one.title}${when}` }, own, theirs);
+  const others = theirs.map(({ rival, results }) => ({ name: rival.name, results }));
+  const rows = rowsOf({ ...one, title: `${one.title}${when}` }, own, others);
   for (const row of rows) console.log(row);
   return rows;
 }
@@ -100,7 +109,9 @@ const chosen = cases.filter(
     (options.only === undefined || id === options.only) && (options.client === undefined || client === options.client),
 );
 const rows = options.aged
-  ? await aging(chosen.filter(({ client, oursOnly }) => client === 'lean' && oursOnly !== true))
+  ? await aging(
+      chosen.filter(({ client, start, rivals }) => client === 'lean' && start === undefined && rivals === undefined),
+    )
   : await all(chosen, () => startOurs());
 const lines = [...head(availableParallelism(), options.runs, pace), ...rows, ''];
 console.log(`\n${lines.join('\n')}`);

@@ -24,9 +24,9 @@ export class Scene {
     return client;
   }
 
-  async queue(name: string, args: Arguments = {}): Promise<void> {
+  async queue(name: string, args: Arguments = {}, durability: 'transient' | 'durable' = 'transient'): Promise<void> {
     this.#queues.push(name);
-    await (this.#clients[0] as LeanClient).declareQueue(name, args);
+    await (this.#clients[0] as LeanClient).declareQueue(name, args, durability === 'durable');
   }
 
   async close(): Promise<void> {

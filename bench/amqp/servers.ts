@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { dataFolder } from './data-folder.js';
 import type { Target } from './target.js';
 
 /** A server, and how to be rid of it. */
@@ -15,11 +16,21 @@ const command = fileURLToPath(new URL('../bin/dlx-broker.js', import.meta.resolv
 const probeModule = new URL('memory-probe.js', import.meta.url).href;
 const guest = { user: 'guest', password: 'guest' } as const;
 
-/** A fresh `dlx-broker serve`. @param flags of node, such as `--cpu-prof` @returns when it is ready */
-export async function startOurs(flags: readonly string[] = [], withProbe = true): Promise<Server> {
+/**
+ * A fresh `dlx-broker serve`.
+ * @param flags of node, such as `--cpu-prof`
+ * @param options of `serve`
+ * @returns when it is ready
+ */
+export async function startOurs(
+  flags: readonly string[] = [],
+  withProbe = true,
+  options: readonly string[] = [],
+): Promise<Server> {
   const probe = join(tmpdir(), `dlx-broker-bench-${process.pid}-${Date.now()}.sock`);
   const probing = withProbe ? ['--expose-gc', '--import', probeModule] : [];
-  const child = spawn(process.execPath, [...flags, ...probing, command, 'serve', '--amqp', '127.0.0.1:0'], {
+  const args = [...flags, ...probing, command, 'serve', '--amqp', '127.0.0.1:0', ...options];
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...(withProbe && { BENCH_MEMORY_PROBE: probe }) },
   });
@@ -45,7 +56,21 @@ export async function startOurs(flags: readonly string[] = [], withProbe = true)
     };
     return { target, close };
   }
-  throw new Error(`dlx-broker serve ended with ${child.exitCode}: ${output}`);
+  await exited;
+  throw new Error(`dlx-broker serve ended with ${child.exitCode} ${output}`.trim());
+}
+
+/** The same with a data directory on the disk of the checkout; undefined when it does not take one. */
+export async function startDurable(): Promise<Server | undefined> {
+  const { folder, remove } = dataFolder('dlx-broker');
+  try {
+    const { target, close } = await startOurs([], true, ['--data', folder]);
+    return { target, close: () => close().then(remove) };
+  } catch (error) {
+    remove();
+    console.warn(`SKIPPED: dlx-broker with a data directory: ${(error as Error).message.trim()}`);
+    return undefined;
+  }
 }
 
 /** A virtual host of its own on the RabbitMQ of this machine; undefined when none runs. */

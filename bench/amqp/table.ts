@@ -15,19 +15,31 @@ export function head(cores: number, runs: string, { measured }: Pace): string[] 
   ];
 }
 
-/** A row for each server. */
-export function rowsOf(one: Case, ours: readonly Result[], theirs: readonly Result[]): string[] {
-  const own = row(one, 'dlx-broker', ours, ['', '']);
-  if (theirs.length === 0) return [own];
+/** A row for each server that was there. */
+export function rowsOf(
+  one: Case,
+  ours: readonly Result[],
+  rivals: readonly { readonly name: string; readonly results: readonly Result[] }[],
+): string[] {
+  const own = ours.length === 0 ? [] : [row(one, 'dlx-broker', ours, ['', ''])];
+  const others = rivals
+    .filter(({ results }) => results.length > 0)
+    .map(({ name, results }) => row(one, name, results, compared(one, ours, results)));
+  return [...own, ...others];
+}
+
+/** How much we lead by, and our share of its processor time. */
+function compared(one: Case, ours: readonly Result[], theirs: readonly Result[]): readonly [string, string] {
+  if (ours.length === 0) return ['', ''];
   const leads = theirs.map(({ value }, run) => {
     const mine = ours[run]?.value as number;
     return one.more === 'better' ? mine / value : value / mine;
   });
-  const shares = theirs.map(({ serverCpu }, run) => (ours[run]?.serverCpu ?? NaN) / (serverCpu ?? NaN));
-  return [own, row(one, 'RabbitMQ', theirs, [`${median(leads).toFixed(1)}x`, `${median(shares).toFixed(2)}x`])];
+  const share = median(theirs.map(({ serverCpu }, run) => (ours[run]?.serverCpu ?? NaN) / (serverCpu ?? NaN)));
+  return [`${median(leads).toFixed(1)}x`, Number.isNaN(share) ? '' : `${share.toFixed(2)}x`];
 }
 
-function row(one: Case, server: string, results: readonly Result[], compared: readonly [string, string]): string {
+function row(one: Case, server: string, results: readonly Result[], comparison: readonly [string, string]): string {
   const values = results.map(({ value }) => value);
   const range = `${shown(Math.min(...values))} - ${shown(Math.max(...values))}`;
   const of = (pick: (result: Result) => number | undefined): string => {
@@ -37,7 +49,7 @@ function row(one: Case, server: string, results: readonly Result[], compared: re
   const extra = Object.keys(results[0]?.extra ?? {}).map((name) => `${name}: ${of((result) => result.extra?.[name])}`);
   const cpu = [of(({ serverCpu }) => serverCpu), of(({ clientCpu }) => clientCpu)];
   const cells = [one.id, one.title, one.client, server, `${shown(median(values))} ${one.unit}`, range, ...cpu];
-  return `| ${[...cells, ...compared, extra.join(', ')].join(' | ')} |`;
+  return `| ${[...cells, ...comparison, extra.join(', ')].join(' | ')} |`;
 }
 
 export function shown(value: number): string {

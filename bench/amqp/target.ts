@@ -12,6 +12,8 @@ export interface Target {
   readonly pid: number;
   /** Where a server of ours tells its memory, see memory-probe.ts. */
   readonly probe?: string;
+  /** Of one that is no server but a disk. */
+  readonly folder?: string;
 }
 
 /** As client libraries take it. */
