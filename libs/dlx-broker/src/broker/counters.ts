@@ -83,6 +83,14 @@ export class Counters extends DeliveryCounters {
 
 /** What happened in a virtual host, or in all of a broker; it stays when channels and queues go. */
 export class TotalCounters extends Counters {
+  connectionCreated = 0;
+  connectionClosed = 0;
+  channelCreated = 0;
+  channelClosed = 0;
+  /** Also those that were there. */
+  queueDeclared = 0;
+  queueCreated = 0;
+  queueDeleted = 0;
   rejected = 0;
   expired = 0;
   maxlen = 0;

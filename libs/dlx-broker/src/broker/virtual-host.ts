@@ -194,6 +194,7 @@ export class VirtualHost implements QueueHome {
     queue.policy = policy;
     queue.operatorPolicy = operatorPolicy;
     this.queues.set(queue.name, queue);
+    this.counters.queueCreated++;
     declared.owner?.exclusiveQueues.add(queue);
     this.journal?.changed({ kind: 'queue', change: 'added', vhost: this.name, name: queue.name, details: declared });
     return queue;
@@ -202,6 +203,7 @@ export class VirtualHost implements QueueHome {
   removeQueue(queue: Queue): void {
     if (queue.deleted) return;
     this.queues.delete(queue.name);
+    this.counters.queueDeleted++;
     queue.declared.owner?.exclusiveQueues.delete(queue);
     for (const source of queue.boundTo) this.#forget(source as Exchange, queue);
     for (const taker of queue.end()) taker.cancelledByServer(); // rule Q6

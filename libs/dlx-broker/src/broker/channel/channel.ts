@@ -78,6 +78,7 @@ export class Channel {
     return this.#command(methods.queueDeclare, (now) => {
       const ok = declareQueue(this, name, options, now);
       this.#lastQueue = ok.queue;
+      this.vhost.counters.queueDeclared++;
       return ok;
     });
   }

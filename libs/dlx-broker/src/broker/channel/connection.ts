@@ -30,6 +30,7 @@ export class Connection {
     this.outbox = outbox;
     this.client = client;
     vhost.connections.add(this);
+    vhost.counters.connectionCreated++;
   }
 
   get isClosed(): boolean {
@@ -44,6 +45,7 @@ export class Connection {
   openChannel(outbox: ChannelOutbox, number = this.#channels.size + 1): Channel {
     const channel = new Channel(this, outbox, number);
     this.#channels.add(channel);
+    this.vhost.counters.channelCreated++;
     return channel;
   }
 
@@ -74,10 +76,11 @@ export class Connection {
     for (const channel of this.#channels) channel.end();
     for (const queue of this.exclusiveQueues) this.vhost.removeQueue(queue);
     this.vhost.connections.delete(this);
+    this.vhost.counters.connectionClosed++;
   }
 
   forget(channel: Channel): void {
-    this.#channels.delete(channel);
+    if (this.#channels.delete(channel)) this.vhost.counters.channelClosed++;
   }
 }
 
