@@ -8,7 +8,7 @@ import type { Field, Message, Properties } from '../message/index.js';
 import { fieldTableOf } from '../topology/index.js';
 import { describeError } from './failure.js';
 import { dlxHeaders } from './headers.js';
-import { bytesType, decodePayload, encodePayload, jsonType } from './payload.js';
+import { decodePayload, encodePayload } from './payload.js';
 import { DlxRecord } from './record-builder.js';
 import { replyKindOf } from './replies.js';
 
@@ -21,14 +21,8 @@ export interface DlxClientOptions {
   readonly requests?: string;
 }
 
-/** What most messages carry is the same object: properties are never changed in place (rule H13). */
-const plainProperties = (contentType: string | undefined): Properties => ({ deliveryMode: 2, contentType });
-const jsonProperties = plainProperties(jsonType);
-const bytesProperties = plainProperties(bytesType);
-const emptyProperties = plainProperties(undefined);
-
 /**
- * Publishes events and requests; the pattern is the routing key, the body is the data. `emit` succeeds when the broker
+ * Publishes events and requests; the pattern is the routing key, the body is the data. Each gets a message id unless it has one. `emit` succeeds when the broker
  * has taken responsibility; to a missing exchange it fails with the broker's text. `send` fails at once when nobody
  * handles the pattern; unsubscribing (by `timeout`, `take` ...) forgets the request.
  */
@@ -42,6 +36,7 @@ export class DlxClient extends ClientProxy {
   #replies: ReplyChannel | undefined;
   #connected = false;
   #requestCount = 0;
+  #messageCount = 0;
 
   constructor({ backend, events = 'dlx.events', requests = 'dlx.requests' }: DlxClientOptions) {
     super();
@@ -135,7 +130,11 @@ export class DlxClient extends ClientProxy {
     const data: unknown = packet.data;
     const record = data instanceof DlxRecord ? data : undefined;
     const { contentType, body } = encodePayload(record === undefined ? data : record.data);
-    const properties = record === undefined ? propertiesFor(contentType) : recordProperties(record, contentType);
+    const messageId = `${this.#prefix}.${++this.#messageCount}`;
+    const properties =
+      record === undefined
+        ? { deliveryMode: 2, contentType, messageId }
+        : recordProperties(record, contentType, messageId);
     return {
       exchange: record?.exchange ?? exchange,
       routingKey: typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string),
@@ -175,14 +174,14 @@ export class DlxClient extends ClientProxy {
   }
 }
 
-function propertiesFor(contentType: string | undefined): Properties {
-  if (contentType === jsonType) return jsonProperties;
-  return contentType === undefined ? emptyProperties : bytesProperties;
-}
-
-const recordProperties = ({ properties }: DlxRecord, contentType: string | undefined): Properties => ({
+const recordProperties = (
+  { properties }: DlxRecord,
+  contentType: string | undefined,
+  messageId: string,
+): Properties => ({
   ...properties,
   contentType: properties.contentType ?? contentType,
+  messageId: properties.messageId ?? messageId,
 });
 
 function withCorrelation(publication: Publication, correlationId: string): Publication {

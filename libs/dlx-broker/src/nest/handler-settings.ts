@@ -3,6 +3,7 @@ import {
   DlxConfigurationError,
   fieldOf,
   fieldTableOf,
+  parseDuration,
   sameField,
   showField,
   type RetryPolicy,
@@ -11,8 +12,10 @@ import { refused } from './decorators/accepts.js';
 import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';
 import type { ExchangeOptions } from './decorators/exchange.js';
+import type { IdempotentOptions } from './decorators/idempotent.js';
 import type { QueueOptions } from './decorators/queue.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
+import type { Idempotence } from './idempotency/guard.js';
 
 export interface NamedExchange extends ExchangeOptions {
   readonly name: string;
@@ -35,6 +38,7 @@ export interface HandlerSettings {
   readonly priority: number | undefined;
   /** False: none, whatever the module says. */
   readonly retry: RetryPolicy | false | undefined;
+  readonly idempotence: Idempotence | undefined;
 }
 
 /** The options of the decorators that are not rows of the table. */
@@ -45,6 +49,7 @@ const freeOptions: Readonly<Record<string, readonly string[]>> = {
   Consume: ['queue', 'exchange', 'routingKey', 'broker'],
   QueueArguments: ['arguments'],
   Retry: ['policy'],
+  Idempotent: ['key', 'ttl', 'lease', 'store'],
 };
 
 /**
@@ -76,6 +81,7 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     consume: single(contributions, 'Consume', handler) as ConsumeOptions | undefined,
     prefetch: consumer.get('prefetch')?.value as number | undefined,
     priority: consumer.get('priority')?.value as number | undefined,
+    idempotence: readIdempotence(single(contributions, 'Idempotent', handler), `@Idempotent on ${handler}`),
     retry: readRetry(single(contributions, 'Retry', handler)?.['policy'], `@Retry on ${handler}`),
   };
 }
@@ -136,6 +142,18 @@ function readRetry(policy: unknown, origin: string): RetryPolicy | false | undef
   if (policy === undefined || policy === false) return policy;
   if (typeof policy === 'object' && policy !== null) return policy as RetryPolicy;
   throw refused(policy, origin, 'is no policy: write { attempts: 5 }, or false for none');
+}
+
+function readIdempotence(given: IdempotentOptions | undefined, origin: string): Idempotence | undefined {
+  if (given === undefined) return undefined;
+  const { key, ttl = '24h', lease = '5m', store } = given;
+  if (key !== undefined && typeof key !== 'function') throw refused(key, `key of ${origin}`, 'is not a function');
+  return {
+    key: key ?? ((_, { properties }) => properties.messageId),
+    ttl: parseDuration(ttl, `ttl of ${origin}`),
+    lease: parseDuration(lease, `lease of ${origin}`),
+    store,
+  };
 }
 
 function checkedExchange(settings: Contribution['settings'], origin: string): NamedExchange {

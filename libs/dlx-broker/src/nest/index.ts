@@ -6,6 +6,7 @@ export * from './context.js';
 export * from './decorators/index.js';
 export * from './dlx-broker.module.js';
 export * from './headers.js';
+export * from './idempotency/index.js';
 export type { NamedExchange } from './handler-settings.js';
 export * from './options.js';
 export type { OutcomeEvent } from './outcome-events.js';

@@ -208,6 +208,7 @@ function refuseTwins(handlers: readonly Handler[]): void {
   for (const handler of handlers) {
     const queue = queueOf(handler);
     if (handler.kind === 'request') {
+      refuseIdempotent(handler);
       for (const pattern of handler.patterns) {
         refuseWildcard(pattern, handler);
         refuseTwin(requests, `pattern '${pattern}'`, handler, pattern);
@@ -217,6 +218,13 @@ function refuseTwins(handlers: readonly Handler[]): void {
       refuseTwin(unfiltered, `queue '${queue}', which no routing key tells apart`, handler, queue);
     if (queue === handler.origin) refuseTwin(unnamed, `queue '${queue}'; name it by @Queue`, handler, queue);
   }
+}
+
+function refuseIdempotent({ settings, origin }: Handler): void {
+  if (settings.idempotence === undefined) return;
+  throw new DlxConfigurationError(
+    `@Idempotent on ${origin}: a request wants an answer each time; put it on events, or keep the answers yourself`,
+  );
 }
 
 function refuseTwin(known: Map<string, Handler>, what: string, handler: Handler, key: string): void {

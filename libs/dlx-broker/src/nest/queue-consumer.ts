@@ -1,18 +1,15 @@
 import type { Logger } from '@nestjs/common';
 import type { Backend, BackendDelivery, Consumption } from '../backend/index.js';
 import { deathsOf } from '../message/index.js';
+import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import { matchesPattern } from './pattern.js';
 import { decodePayload } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
 import { Replies } from './replies.js';
-import { runHandler, type Outcome } from './run.js';
+import type { Outcome } from './run.js';
 import type { Settlement } from './settlement.js';
-import { HandlerTimeoutError, timeLimit } from './time-limit.js';
-
-/** Runs something between the hooks that tracing tools set on a transport. */
-export type Processing = (context: DlxContext, run: (end: () => void) => void) => void;
 
 export class UnknownPatternError extends Error {
   override readonly name = 'UnknownPatternError';
@@ -30,7 +27,7 @@ export class QueueConsumer {
     plan: ConsumerPlan,
     private readonly backend: Backend,
     private readonly settlement: Settlement,
-    private readonly processing: Processing,
+    private readonly attempts: Attempts,
     private readonly logger: Logger,
   ) {
     this.#plan = plan;
@@ -112,7 +109,7 @@ export class QueueConsumer {
     let worst: readonly [Outcome, PlannedHandler] = [{ failed: false }, first];
     this.#atWork++;
     for (const planned of matching) {
-      this.#run(planned, data, context, undefined, (outcome) => {
+      this.attempts.shared(planned, data, context, (outcome) => {
         if (outcome.failed && !worst[0].failed) worst = [outcome, planned];
         if (--left > 0) return;
         this.settlement.settle(worst[0], delivery, context, worst[1], undefined);
@@ -124,55 +121,8 @@ export class QueueConsumer {
   #handle(delivery: BackendDelivery, context: DlxContext, planned: PlannedHandler): void {
     const data = payloadOf(delivery);
     const replies = this.#repliesFor(delivery, planned.handler);
-    if (this.settlement.events.observed) this.#delivered(delivery, context, planned);
     this.#atWork++;
-    this.#run(planned, data, context, replies, (outcome) => {
-      this.settlement.settle(outcome, delivery, context, planned, replies);
-      this.#done();
-    });
-  }
-
-  #delivered(delivery: BackendDelivery, { attempt }: DlxContext, { handler }: PlannedHandler): void {
-    this.settlement.events.tell('delivered', delivery, { handler: handler.origin, attempt });
-  }
-
-  /** Whatever goes wrong in here, the promise of a handler must not reject unseen: that would end the process. */
-  #run(
-    planned: PlannedHandler,
-    data: unknown,
-    context: DlxContext,
-    replies: Replies | undefined,
-    end: (outcome: Outcome) => void,
-  ): void {
-    let ended = false;
-    context.plan(planned.retry);
-    this.processing(context, (processed) => {
-      const finish = (outcome: Outcome): void => {
-        if (ended) return; // a stream that is not of rxjs may end twice, and a handler after its time
-        ended = true;
-        callOff?.();
-        try {
-          processed();
-          end(outcome);
-        } catch (error) {
-          this.logger.error(error);
-        }
-      };
-      const callOff = this.#limit(planned, context, finish);
-      runHandler(planned, data, context, replies, finish);
-    });
-  }
-
-  /** @returns what calls it off, if the policy limits the time of an attempt */
-  #limit(planned: PlannedHandler, context: DlxContext, finish: (outcome: Outcome) => void): (() => void) | undefined {
-    const milliseconds = planned.retry?.timeout;
-    if (milliseconds === undefined) return undefined;
-    return timeLimit(this.backend.clock, milliseconds, () => {
-      const failure = new HandlerTimeoutError(planned.handler.origin, milliseconds);
-      context.capture(failure);
-      context.abort(failure);
-      finish({ failed: true, failure });
-    });
+    this.attempts.single(planned, delivery, data, context, replies, () => this.#done());
   }
 
   #repliesFor({ message }: BackendDelivery, handler: Handler): Replies | undefined {

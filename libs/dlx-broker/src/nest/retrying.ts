@@ -41,6 +41,12 @@ export class Retrying {
     });
   }
 
+  /** Comes again after a while, as the same attempt. */
+  postpone(delivery: BackendDelivery, delay: number, done: Done): void {
+    const attempt = attemptOf(delivery.message, delivery.queue);
+    retryIn(delivery, this.rooms.nearest(delay), this.rooms, { attempt }, done);
+  }
+
   /** Without a policy. */
   #later(delivery: BackendDelivery, { delay: asked }: RetryLater, { headers }: Failure, done: Done): RetryOutcome {
     const attempt = attemptOf(delivery.message, delivery.queue);

@@ -24,6 +24,8 @@ export interface HandlerCounts {
   parked: number;
   /** By `throw new Drop()`. */
   dropped: number;
+  /** By `@Idempotent`: handled before, so not again. */
+  duplicates: number;
   /** No handler of the queue is for this routing key. */
   unknownPattern: number;
   undecodable: number;
@@ -37,6 +39,7 @@ export const noCounts = (): HandlerCounts => ({
   retried: 0,
   parked: 0,
   dropped: 0,
+  duplicates: 0,
   unknownPattern: 0,
   undecodable: 0,
   byHand: 0,
@@ -84,6 +87,20 @@ export class Settlement {
     }
     this.#checkHook(context, planned);
     this.#fail(context.failureOr(outcome.failure), outcome.failure, delivery, planned, replies);
+  }
+
+  /** It was handled before, by this handler or another process. */
+  duplicate(delivery: BackendDelivery, { handler }: PlannedHandler): void {
+    this.counts.duplicates++;
+    delivery.ack();
+    this.events.tell('acked', delivery, { handler: handler.origin });
+  }
+
+  /** It comes again after a while, as the same attempt. */
+  postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number): void {
+    this.#retrying.postpone(delivery, delay, (failure) => {
+      if (failure !== undefined) this.#comeBack(delivery, planned, failure);
+    });
   }
 
   /** Dead-letters what no handler saw or what a handler failed on, with the reason in the headers where that is possible. */

@@ -4,6 +4,7 @@ export * from './consumer-priority.js';
 export * from './dead-letter.js';
 export * from './exchange.js';
 export * from './expires.js';
+export * from './idempotent.js';
 export * from './max-length.js';
 export * from './max-length-bytes.js';
 export * from './max-priority.js';

@@ -1,0 +1,99 @@
+import type { Logger } from '@nestjs/common';
+import type { Backend, BackendDelivery } from '../backend/index.js';
+import type { DlxContext } from './context.js';
+import type { PlannedHandler } from './handler.js';
+import { pauseWhileBusy, type IdempotencyGuard } from './idempotency/guard.js';
+import { RetryLater } from './outcomes.js';
+import type { Replies } from './replies.js';
+import { runHandler, type Outcome } from './run.js';
+import type { Settlement } from './settlement.js';
+import { HandlerTimeoutError, timeLimit } from './time-limit.js';
+
+/** Runs something between the hooks that tracing tools set on a transport. */
+export type Processing = (context: DlxContext, run: (end: () => void) => void) => void;
+
+const succeeded: Outcome = { failed: false };
+
+/** Gives a message to a handler: within its time, between the hooks, and only if it was not handled before. */
+export class Attempts {
+  constructor(
+    private readonly backend: Backend,
+    private readonly settlement: Settlement,
+    private readonly guard: IdempotencyGuard,
+    private readonly processing: Processing,
+    private readonly logger: Logger,
+  ) {}
+
+  /** One handler has the message to itself, which is settled by the outcome. */
+  single(
+    planned: PlannedHandler,
+    delivery: BackendDelivery,
+    data: unknown,
+    context: DlxContext,
+    replies: Replies | undefined,
+    settled: () => void,
+  ): void {
+    const { events } = this.settlement;
+    if (events.observed) {
+      events.tell('delivered', delivery, { handler: planned.handler.origin, attempt: context.attempt });
+    }
+    const end = (outcome: Outcome): void => {
+      this.settlement.settle(outcome, delivery, context, planned, replies);
+      settled();
+    };
+    if (planned.handler.settings.idempotence === undefined) return this.#run(planned, data, context, replies, end);
+    const skip = (claim: 'busy' | 'done'): void => {
+      if (claim === 'done') this.settlement.duplicate(delivery, planned);
+      else this.settlement.postpone(delivery, planned, pauseWhileBusy);
+      settled();
+    };
+    const run = (ended: (outcome: Outcome) => void): void => this.#run(planned, data, context, replies, ended);
+    this.guard.pass(planned, data, context, run, skip, end);
+  }
+
+  /** Several handlers have the message; whoever calls this settles it when all have ended. */
+  shared(planned: PlannedHandler, data: unknown, context: DlxContext, end: (outcome: Outcome) => void): void {
+    const run = (ended: (outcome: Outcome) => void): void => this.#run(planned, data, context, undefined, ended);
+    const later = { failed: true, failure: new RetryLater(pauseWhileBusy) } as const;
+    this.guard.pass(planned, data, context, run, (claim) => end(claim === 'done' ? succeeded : later), end);
+  }
+
+  /** Whatever goes wrong in here, the promise of a handler must not reject unseen: that would end the process. */
+  #run(
+    planned: PlannedHandler,
+    data: unknown,
+    context: DlxContext,
+    replies: Replies | undefined,
+    end: (outcome: Outcome) => void,
+  ): void {
+    let ended = false;
+    context.plan(planned.retry);
+    this.processing(context, (processed) => {
+      const finish = (outcome: Outcome): void => {
+        if (ended) return; // a stream that is not of rxjs may end twice, and a handler after its time
+        ended = true;
+        callOff?.();
+        try {
+          processed();
+          end(outcome);
+        } catch (error) {
+          this.logger.error(error);
+        }
+      };
+      const callOff = this.#limit(planned, context, finish);
+      runHandler(planned, data, context, replies, finish);
+    });
+  }
+
+  /** @returns what calls it off, if the policy limits the time of an attempt */
+  #limit(planned: PlannedHandler, context: DlxContext, finish: (outcome: Outcome) => void): (() => void) | undefined {
+    const milliseconds = planned.retry?.timeout;
+    if (milliseconds === undefined) return undefined;
+    return timeLimit(this.backend.clock, milliseconds, () => {
+      const failure = new HandlerTimeoutError(planned.handler.origin, milliseconds);
+      context.capture(failure);
+      context.abort(failure);
+      finish({ failed: true, failure });
+    });
+  }
+}

@@ -1,0 +1,22 @@
+import type { DlxContext } from '../context.js';
+import type { IdempotencyStore } from '../idempotency/store.js';
+import { contribute } from './contribution.js';
+
+/** When two messages are the same, and how long that is remembered. */
+export interface IdempotentOptions<T = unknown> {
+  /** What makes them the same. Default: the message id, which {@link DlxClient} gives to every message. */
+  readonly key?: (data: T, context: DlxContext) => string | undefined;
+  /** How long a handled message is remembered: milliseconds or `'24h'`, which is the default. */
+  readonly ttl?: number | string;
+  /** How long a handler may take before somebody else may try. Default `'5m'`. */
+  readonly lease?: number | string;
+  /** Default: the module's option `idempotencyStore`, or else the memory of this process. */
+  readonly store?: IdempotencyStore;
+}
+
+/**
+ * Handles each message once, however often it is delivered: what was handled already is acknowledged unseen. A handler
+ * that fails may be tried again. For events; a request wants an answer each time.
+ */
+export const Idempotent = <T = unknown>(options: IdempotentOptions<T> = {}): MethodDecorator =>
+  contribute('Idempotent', { ...options });

@@ -1,0 +1,49 @@
+import type { Claim, IdempotencyStore } from './store.js';
+
+interface Known {
+  readonly isDone: boolean;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** How many claims come between two looks for what may be forgotten. */
+const tidyEvery = 1_000;
+
+/**
+ * Remembers in this process: enough for the embedded broker, where one process has the queues. What it knows is lost with
+ * the process.
+ */
+export class MemoryIdempotencyStore implements IdempotencyStore {
+  readonly #known = new Map<string, Known>();
+  #claims = 0;
+
+  /** @param now milliseconds since 1970; a test may lend a clock of its own */
+  constructor(private readonly now: () => number = Date.now) {}
+
+  /** How many keys it remembers. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  claim(key: string, lease: number): Claim {
+    if (++this.#claims % tidyEvery === 0) this.#tidy();
+    const known = this.#known.get(key);
+    const now = this.now();
+    if (known !== undefined && now < known.until) return known.isDone ? 'done' : 'busy';
+    this.#known.set(key, { isDone: false, until: now + lease });
+    return 'claimed';
+  }
+
+  done(key: string, ttl: number): void {
+    this.#known.set(key, { isDone: true, until: this.now() + ttl });
+  }
+
+  release(key: string): void {
+    this.#known.delete(key);
+  }
+
+  #tidy(): void {
+    const now = this.now();
+    for (const [key, { until }] of this.#known) if (now >= until) this.#known.delete(key);
+  }
+}

@@ -1,0 +1,15 @@
+/** `claimed`: nobody else has it. `busy`: somebody is at work on it. `done`: it was finished before. */
+export type Claim = 'claimed' | 'busy' | 'done';
+
+/** Remembers which messages were handled. What it answers may come at once or later. */
+export interface IdempotencyStore {
+  /**
+   * Asks for the right to handle a message. Of two who ask at the same time one must get `busy`.
+   * @param lease milliseconds after which the claim lapses by itself, for its owner may have died
+   */
+  claim(key: string, lease: number): Claim | Promise<Claim>;
+  /** It was handled. @param ttl milliseconds to remember that */
+  done(key: string, ttl: number): void | Promise<void>;
+  /** It was not: whoever asks next may have it. */
+  release(key: string): void | Promise<void>;
+}
