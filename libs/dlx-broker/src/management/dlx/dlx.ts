@@ -12,6 +12,8 @@ export interface DlxParts {
   /** Keeps the audit log beyond the process. */
   readonly audit?: AuditSink;
   readonly turns?: Turns;
+  /** Hears of faults of our own. */
+  readonly log?: (error: unknown) => void;
 }
 
 /** What of `/api/dlx` outlives a request: the redrives that run, the audit log, those who listen. */
@@ -22,11 +24,11 @@ export class Dlx {
   readonly turns: Turns;
   readonly #sink: AuditSink | undefined;
 
-  constructor({ broker, audit, turns = eventLoop }: DlxParts) {
+  constructor({ broker, audit, turns = eventLoop, log }: DlxParts) {
     this.#sink = audit;
     this.turns = turns;
     this.audit = new AuditLog(() => broker.clock.now(), audit);
-    this.redrives = new Redrives(broker.clock, (task) => this.#ended(task));
+    this.redrives = new Redrives({ clock: broker.clock, ended: (task) => this.#ended(task), log });
     this.streams = new EventStreams(broker, this.redrives);
   }
 

@@ -1,11 +1,10 @@
-import { isOf } from '../auth.js';
+import { checkVhost, isOf } from '../auth.js';
 import type { Management } from '../management.js';
 import { RedriveConflictError } from '../redrives/redrives.js';
 import type { RedriveOrder } from '../redrives/redrive-order.js';
 import type { RedriveTask } from '../redrives/redrive-task.js';
 import { badRequest, created, noContent, notAuthorised, notFound, ok, Problem } from '../reply.js';
 import type { ApiRequest, Handler, Resource } from '../resource.js';
-import { checkVhost } from '../auth.js';
 import { filterToJson } from './input.js';
 import { readableQueue } from './readable-queue.js';
 import { redriveIn } from './redrive-input.js';
@@ -24,7 +23,7 @@ const start: Handler = async (request, management) => {
     dry_run: order.dryRun,
   });
   if (order.dryRun) {
-    const task = await management.dlx.redrives.rehearse(order);
+    const task = await management.dlx.redrives.rehearse(order, management.dlx.turns);
     request.note({ would_move: task.tally.moved, would_leave: task.tally.left });
     return ok(redriveToJson(task));
   }

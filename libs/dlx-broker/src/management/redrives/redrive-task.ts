@@ -14,6 +14,15 @@ import { Tally } from './tally.js';
  */
 export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';
 
+/** What a redrive is lent. */
+export interface RedriveParts {
+  readonly clock: Clock;
+  /** Told once, when it is over. */
+  readonly ended?: (task: RedriveTask) => void;
+  /** Hears of faults of our own: nobody else would. */
+  readonly log?: ((error: unknown) => void) | undefined;
+}
+
 /** Messages looked at and moved in one go, and milliseconds it may take: nobody else gets a turn meanwhile. */
 const inOneGo = { scanned: 2_048, moved: 64, milliseconds: 5 };
 
@@ -39,13 +48,15 @@ export class RedriveTask {
   readonly #circuit: Circuit | undefined;
   readonly #watch: ReturnWatch;
 
-  /** @param ended told once, when it is over */
+  readonly #parts: RedriveParts;
+
   constructor(
     readonly id: string,
     readonly order: RedriveOrder,
-    readonly clock: Clock,
-    readonly ended: (task: RedriveTask) => void = () => {},
+    parts: RedriveParts,
   ) {
+    this.#parts = parts;
+    const { clock } = parts;
     const { queue, filter = {}, ids, dryRun, rate, circuit } = order;
     this.startedAt = clock.now();
     this.readyAtStart = queue.length;
@@ -89,12 +100,12 @@ export class RedriveTask {
   /** Goes on after a pause, or after it stopped itself; false when there is nothing to go on with. */
   resume(): boolean {
     if (this.#state !== 'paused' && this.#state !== 'tripped') return false;
-    const now = this.clock.now();
+    const now = this.#parts.clock.now();
     this.#state = 'running';
     this.#reason = undefined;
     this.#circuit?.close();
     this.#pacing.restart(now);
-    this.clock.wakeAt(now, this.#tick);
+    this.#parts.clock.wakeAt(now, this.#tick);
     return true;
   }
 
@@ -108,10 +119,10 @@ export class RedriveTask {
   readonly #tick = (): void => {
     if (this.#state !== 'running') return;
     try {
-      this.#work(this.clock.now());
+      this.#work(this.#parts.clock.now());
     } catch (error) {
+      this.#parts.log?.(error);
       this.#end('failed', 'an internal error');
-      throw error;
     }
   };
 
@@ -121,7 +132,7 @@ export class RedriveTask {
     if (this.#isTripped(now)) return;
     this.order.vhost.agenda.batch(() => this.#move(now));
     if (this.#isFinished) this.#finish();
-    else this.clock.wakeAt(this.#pacing.next(now), this.#tick);
+    else this.#parts.clock.wakeAt(this.#pacing.next(now), this.#tick);
   }
 
   /** One batch: its messages leave together, and the journal is told once. */
@@ -135,7 +146,7 @@ export class RedriveTask {
       for (const entry of entries) this.#one(entry, now);
       this.#pacing.spend(entries.length);
       left -= entries.length;
-      if (this.clock.now() - now >= inOneGo.milliseconds) break;
+      if (this.#parts.clock.now() - now >= inOneGo.milliseconds) break;
     }
   }
 
@@ -182,15 +193,15 @@ export class RedriveTask {
   #rest(state: 'paused' | 'tripped', reason?: string): void {
     this.#state = state;
     this.#reason = reason;
-    this.clock.wakeAt(undefined, this.#tick);
+    this.#parts.clock.wakeAt(undefined, this.#tick);
   }
 
   #end(state: 'completed' | 'stopped' | 'failed', reason?: string): void {
     this.#state = state;
     this.#reason = reason;
-    this.#endedAt = this.clock.now();
-    this.clock.wakeAt(undefined, this.#tick);
+    this.#endedAt = this.#parts.clock.now();
+    this.#parts.clock.wakeAt(undefined, this.#tick);
     if (this.#selection instanceof Picked) this.tally.gone += this.#selection.missing;
-    this.ended(this);
+    this.#parts.ended?.(this);
   }
 }

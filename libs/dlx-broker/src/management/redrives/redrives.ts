@@ -1,6 +1,6 @@
-import type { Clock } from '../../broker/index.js';
+import type { Turns } from '../dlx/turns.js';
 import type { RedriveOrder } from './redrive-order.js';
-import { RedriveTask } from './redrive-task.js';
+import { type RedriveParts, RedriveTask } from './redrive-task.js';
 
 /** A redrive that cannot begin beside those that run. */
 export class RedriveConflictError extends Error {
@@ -15,11 +15,7 @@ export class Redrives {
   readonly #tasks = new Map<string, RedriveTask>();
   #number = 0;
 
-  /** @param ended told of each that is over; one without a part in the list is not told of */
-  constructor(
-    readonly clock: Clock,
-    readonly ended: (task: RedriveTask) => void = () => {},
-  ) {}
+  constructor(readonly parts: RedriveParts) {}
 
   /** @throws RedriveConflictError when the queue is being redriven already, or too many are */
   start(order: RedriveOrder): RedriveTask {
@@ -29,15 +25,23 @@ export class Redrives {
       throw new RedriveConflictError(`queue '${order.queue.name}' is being redriven already, by redrive '${same.id}'`);
     }
     if (running.length >= most.running) throw new RedriveConflictError(`${most.running} redrives run already`);
-    const task = new RedriveTask(this.#name(), order, this.clock, this.ended);
+    const task = new RedriveTask(this.#name(), order, this.parts);
     this.#tasks.set(task.id, task);
     this.#forget();
     return task;
   }
 
-  /** Looks where everything would go. It has no part in the list. */
-  rehearse(order: RedriveOrder): Promise<RedriveTask> {
-    return new Promise((resolve) => new RedriveTask(this.#name(), { ...order, dryRun: true }, this.clock, resolve));
+  /** Looks where everything would go, as fast as the host's turns come. It has no part in the list. */
+  rehearse(order: RedriveOrder, turns: Turns): Promise<RedriveTask> {
+    const { clock, log } = this.parts;
+    const now = (): number => clock.now();
+    const wakeAt = (time: number | undefined, tick: () => void): void => {
+      if (time !== undefined) void turns.next().then(tick);
+    };
+    return new Promise((resolve) => {
+      const parts = { clock: { now, wakeAt }, ended: resolve, log };
+      return new RedriveTask(this.#name(), { ...order, dryRun: true }, parts);
+    });
   }
 
   get(id: string): RedriveTask | undefined {
@@ -56,7 +60,7 @@ export class Redrives {
 
   /** Other than any before, also before a restart: it is written on messages. */
   #name(): string {
-    return `${this.clock.now().toString(36)}-${++this.#number}`;
+    return `${this.parts.clock.now().toString(36)}-${++this.#number}`;
   }
 
   #forget(): void {
