@@ -9,6 +9,14 @@ export class Both implements Journal {
     readonly journal: Journal,
   ) {}
 
+  get told(): number {
+    return this.journal.told;
+  }
+
+  refuses(queue: Queue, message: Entry['message']): boolean {
+    return this.journal.refuses(queue, message);
+  }
+
   changed(change: Parameters<Journal['changed']>[0]): void {
     this.ledger.changed(change);
     this.journal.changed(change);

@@ -75,6 +75,8 @@ export class EngineGround implements VirtualGround {
 
   #journal(): Journal {
     return {
+      told: 0,
+      refuses: () => false,
       changed: () => undefined,
       settled: (queue, entry) => this.#note('settled', queue, entry),
       delivered: () => undefined,

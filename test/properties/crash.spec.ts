@@ -58,6 +58,10 @@ class CrashEverywhere {
   #watched(): Journal {
     const { journal } = this;
     return {
+      get told() {
+        return journal.told;
+      },
+      refuses: () => false,
       changed: (change) => journal.changed(change),
       enqueued: (queue, entry) => {
         this.#routed.add(Number(entry.message.properties.messageId));

@@ -17,6 +17,7 @@ const table = (entries: Readonly<Record<string, string | number>>) =>
 class CountingJournal implements Journal {
   most = 0;
   turns = 1;
+  readonly told = 0;
   #now = 0;
 
   /** The host breathes. */
@@ -29,6 +30,9 @@ class CountingJournal implements Journal {
     this.most = Math.max(this.most, ++this.#now);
   }
 
+  refuses(): boolean {
+    return false;
+  }
   changed(): void {}
   delivered(): void {}
   enqueued(): void {

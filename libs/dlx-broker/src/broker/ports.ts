@@ -42,6 +42,10 @@ export interface Pace {
  * and of classic ones only persistent messages (rule L1).
  */
 export interface Journal {
+  /** How much it was told to keep so far: a command that adds nothing has nothing to wait for. */
+  readonly told: number;
+  /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
+  refuses(queue: Queue, message: Message): boolean;
   /** Something of the topology changed. What is declared by the broker itself in every virtual host is not told. */
   changed(change: TopologyChange): void;
   enqueued(queue: Queue, entry: Entry): void;

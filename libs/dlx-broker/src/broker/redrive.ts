@@ -23,7 +23,7 @@ export type RedriveResult =
   | { readonly outcome: 'gone' }
   /** No queue would get it. */
   | { readonly outcome: 'unroutable' }
-  /** These queues are full and refuse publishes (rule C5). */
+  /** These queues are full and refuse publishes (rule C5), or the disk is. */
   | { readonly outcome: 'refused'; readonly queues: readonly string[] };
 
 /** See {@link VirtualHost.redrive}. */
@@ -36,7 +36,11 @@ export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redr
     const message = readdressed(entry.message, to);
     const targets = [...vhost.queuesOf(message, exchange)];
     if (targets.length === 0) return { outcome: 'unroutable' };
-    const full = targets.filter((target) => target.wouldRefuse(message, target === queue ? entry : undefined));
+    const { journal } = vhost;
+    const full = targets.filter(
+      (target) =>
+        target.wouldRefuse(message, target === queue ? entry : undefined) || journal?.refuses(target, message) === true,
+    );
     if (full.length > 0) return { outcome: 'refused', queues: namesOf(full) };
     queue.withdraw(entry, now);
     queue.counters.redriven++;

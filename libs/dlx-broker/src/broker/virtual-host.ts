@@ -99,10 +99,12 @@ export class VirtualHost implements QueueHome {
     let outcome = Outcome.Unroutable;
     this.counters.publish++;
     exchange.counters.publishIn++;
+    const { journal } = this.agenda;
     for (const queue of this.#routing.route(exchange, message)) {
       exchange.counters.publishOut++;
       queue.counters.publish++;
-      outcome |= queue.enqueue(message, now) ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
+      const isTaken = journal?.refuses(queue, message) !== true && queue.enqueue(message, now);
+      outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
     }
     if (exchange.name === '') this.replies.deliver(message);
     return outcome;

@@ -10,6 +10,8 @@ interface Kept {
   position: number;
   readonly deadline: number;
   returns: number;
+  readonly failures?: number;
+  readonly due?: number;
   delivered: boolean;
 }
 
@@ -27,6 +29,7 @@ export class MemoryJournal implements Journal {
   /** By virtual host, queue, and entry; in the order of arrival, returned ones in the order of their return. */
   readonly #messages = new Map<string, Map<Entry, Kept>>();
   #said: (() => void)[] = [];
+  #told = 0;
   #unsynced: Batch[] = [];
 
   /** @param later nothing is safe until {@link sync} is called */
@@ -35,6 +38,14 @@ export class MemoryJournal implements Journal {
     topology = new MemoryTopology(),
   ) {
     this.#topology = topology;
+  }
+
+  get told(): number {
+    return this.#told + this.#said.length;
+  }
+
+  refuses(): boolean {
+    return false;
   }
 
   changed(change: TopologyChange): void {
@@ -58,12 +69,12 @@ export class MemoryJournal implements Journal {
 
   returned(queue: Queue, entry: Entry): void {
     if (!keeps(queue, entry)) return;
-    const { position, returns } = entry;
+    const { position, returns, failures, due } = entry;
     this.#said.push(() => {
       const messages = this.#of(queue);
       const kept = messages.get(entry);
       messages.delete(entry);
-      if (kept !== undefined) messages.set(entry, { ...kept, position, returns, delivered: false });
+      if (kept !== undefined) messages.set(entry, { ...kept, position, returns, failures, due, delivered: false });
     });
   }
 
@@ -73,6 +84,7 @@ export class MemoryJournal implements Journal {
 
   commit(synced: (() => void) | undefined): void {
     const operations = this.#said;
+    this.#told += operations.length;
     this.#said = [];
     // Rule L1: what is not kept promises nothing, and waits for others only.
     if (operations.length > 0 || this.#unsynced.length > 0) this.#unsynced.push({ operations, synced });

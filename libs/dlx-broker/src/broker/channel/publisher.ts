@@ -52,8 +52,9 @@ export class Publisher {
       return 0;
     }
     const tag = this.#confirms === undefined ? 0 : this.#confirms.next();
+    const told = this.channel.agenda.journal?.told;
     const accepted = this.send(message, exchange, mandatory, now);
-    if (tag !== 0) this.#confirm(tag, accepted);
+    if (tag !== 0) this.#confirm(tag, accepted, told);
     return tag;
   }
 
@@ -69,6 +70,8 @@ export class Publisher {
     const exchange = this.#exchange(exchangeName, body);
     const message = this.#message(exchangeName, routingKey, properties, body);
     const { agenda, vhost, counters } = this.channel;
+    const { journal } = agenda;
+    const told = journal?.told;
     counters.publish++;
     const outcome = vhost.publish(message, exchange, now);
     if ((outcome & Outcome.Routed) === 0) {
@@ -76,7 +79,7 @@ export class Publisher {
       vhost.counters.returnUnroutable++;
     }
     if (safe === undefined || (outcome & Outcome.Refused) !== 0) return outcome;
-    if (agenda.journal !== undefined) agenda.whenSynced(safe);
+    if (journal?.told !== told) agenda.whenSynced(safe);
     else safe();
     return outcome;
   }
@@ -99,11 +102,14 @@ export class Publisher {
     channel.agenda.output(new ReturnedMessage(channel, message));
   }
 
-  /** With a journal that syncs later, an ack waits until what it promises is safe; a nack promises nothing. */
-  #confirm(tag: number, ok: boolean): void {
+  /**
+   * With a journal that syncs later, an ack waits until what it promises is safe. A nack promises nothing, nor does the ack
+   * of what nobody keeps.
+   */
+  #confirm(tag: number, ok: boolean, told: number | undefined): void {
     const { agenda } = this.channel;
     const confirms = this.#confirms as Confirms;
-    if (ok && agenda.journal !== undefined) agenda.whenSynced(() => confirms.settle(tag, true));
+    if (ok && agenda.journal?.told !== told) agenda.whenSynced(() => confirms.settle(tag, true));
     else confirms.settle(tag, ok);
   }
 

@@ -1,5 +1,5 @@
 import { Alarm, type Wakeups } from '../wakeups.js';
-import type { Entry, Return } from './entry.js';
+import { CountedEntry, type Entry, type Return } from './entry.js';
 import type { QueueSettings } from './settings.js';
 
 /** How long a message that comes back has to wait, in milliseconds; 0 for not at all (rule W7). */
@@ -46,6 +46,7 @@ export class Delayed {
   }
 
   add(entry: Entry, time: number): void {
+    if (entry instanceof CountedEntry) entry.delayedUntil = time;
     this.#count++;
     this.#bytes += entry.message.size;
     const batch = this.#batches.get(time);
@@ -70,7 +71,10 @@ export class Delayed {
     const { entries } = this.#batches.get(time) as Batch;
     this.#batches.delete(time);
     this.#count -= entries.length;
-    for (const { message } of entries) this.#bytes -= message.size;
+    for (const entry of entries) {
+      this.#bytes -= entry.message.size;
+      if (entry instanceof CountedEntry) entry.delayedUntil = 0;
+    }
     this.release(entries.sort((one, other) => one.position - other.position));
   }
 }

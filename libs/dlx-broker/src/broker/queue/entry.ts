@@ -23,6 +23,11 @@ export class Entry {
     return this.returns;
   }
 
+  /** When it becomes ready again, in milliseconds since 1970; 0 for what is not held back (rule W7). */
+  get due(): number {
+    return 0;
+  }
+
   /** It came back. */
   countReturn(_how: Return): void {
     this.returns++;
@@ -33,9 +38,14 @@ export class Entry {
 export class CountedEntry extends Entry {
   /** Of its returns. */
   failed = 0;
+  delayedUntil = 0;
 
   override get failures(): number {
     return this.failed;
+  }
+
+  override get due(): number {
+    return this.delayedUntil;
   }
 
   override countReturn(how: Return): void {
@@ -51,6 +61,8 @@ export interface Place {
   readonly returns: number;
   /** Of its returns, where these are counted apart (rule W6); all of them unless told. */
   readonly failures?: number;
+  /** When it was to become ready again (rule W7). */
+  readonly due?: number;
   /** It was in somebody's hands. */
   readonly delivered: boolean;
 }

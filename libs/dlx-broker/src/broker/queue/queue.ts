@@ -161,7 +161,7 @@ export class Queue {
    * somebody's hands, then the others by position; into a quorum queue the others first. Limits and deadlines act when
    * the command is over (rule L2).
    */
-  restore(message: Message, { position, deadline, returns, failures, delivered }: Place, now: number): Entry {
+  restore(message: Message, { position, deadline, returns, failures, delivered, due = 0 }: Place, now: number): Entry {
     const entry = this.#entry(message, position, deadline);
     entry.returns = returns;
     if (entry instanceof CountedEntry) entry.failed = failures ?? returns;
@@ -171,6 +171,8 @@ export class Queue {
     if (delivered) {
       this.unacked++; // rule L1: whoever held it is lost
       this.giveBack(entry, now, 'lost');
+    } else if (due > now) {
+      this.#contents.delay(entry, due);
     } else if (returns === 0 && isNewest) {
       this.#ready.push(entry);
     } else {

@@ -39,6 +39,10 @@ export class DiskJournal implements Journal {
   /** Brings all that was found into a fresh broker that has this very journal (rules L1 to L3). Once. */
   restore(_broker: Broker): void {}
 
+  readonly told: number = 0;
+  refuses(): boolean {
+    return false;
+  }
   changed(_change: TopologyChange): void {}
   enqueued(_queue: Queue, _entry: Entry): void {}
   delivered(_queue: Queue, _entry: Entry): void {}
