@@ -1,6 +1,6 @@
 import type { Broker, User } from '../broker/index.js';
 import type { Resource } from './resource.js';
-import { notAuthorised, notFound, noVhost, Problem } from './reply.js';
+import { notAuthorised, notFound, noVhost } from './reply.js';
 
 /** What a resource asks of the user beside any right to be here at all. */
 export type Audience = 'management' | 'monitor' | 'policymaker' | 'administrator';
@@ -56,19 +56,4 @@ export function checkVhost(
 export function visibleVhosts(broker: Broker, user: User): readonly string[] {
   const all = [...broker.virtualHosts.keys()].sort();
   return isOf('monitor', user) ? all : all.filter((vhost) => broker.access.mayEnter(user.name, vhost));
-}
-
-const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
-
-/** Nobody said who they are. */
-export const unknownUser = (): Problem => new Problem(401, 'not_authorized', undefined, challenge);
-export const loginFailed = (): Problem => new Problem(401, 'not_authorized', 'Login failed', challenge);
-
-/** The words of HTTP's Basic scheme; undefined for another scheme. */
-export function basicCredentials(header: string): { readonly user: string; readonly password: string } | undefined {
-  const encoded = /^Basic +([A-Za-z0-9+/_=-]+) *$/i.exec(header)?.[1];
-  if (encoded === undefined) return undefined;
-  const text = Buffer.from(encoded, 'base64').toString();
-  const colon = text.indexOf(':');
-  return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }

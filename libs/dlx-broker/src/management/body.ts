@@ -1,3 +1,4 @@
+import { deepestNesting } from '../message/index.js';
 import type { JsonObject } from './resource.js';
 import { badRequest } from './reply.js';
 
@@ -35,12 +36,29 @@ export function jsonObject(text: string, required: readonly string[]): JsonObjec
 }
 
 function parse(text: string): unknown {
+  checkNesting(text);
   try {
     return JSON.parse(text);
   } catch {
     throw badRequest('not_json');
   }
 }
+
+/** What is nested without end could be read, but never shown again. @throws Problem 400 */
+export function checkNesting(json: string): void {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === quote) isText = !isText;
+    else if (isText) at += code === backslash ? 1 : 0;
+    else if (code === brace || code === bracket) depth++;
+    else if (code === brace + 2 || code === bracket + 2) depth--;
+    if (depth > 2 * deepestNesting) throw badRequest(`nested more than ${2 * deepestNesting} levels deep`);
+  }
+}
+
+const [quote, backslash, bracket, brace] = [34, 92, 91, 123];
 
 /** As Erlang prints a list: over several lines when it is long. */
 function erlangList(parts: readonly string[]): string {

@@ -1,55 +1,63 @@
-import { isLoopback } from '../users/index.js';
+import { isIP } from 'node:net';
 import { Problem } from './reply.js';
 
-/** Of every answer. Pages that need more say so themselves; nobody may frame any of them. */
-export const safeHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-};
+/** Of every answer. Pages that need more say so themselves; nobody may frame any of them, or read them from elsewhere. */
+export const safeHeaders: ReadonlyMap<string, string> = new Map([
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['referrer-policy', 'no-referrer'],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['cross-origin-opener-policy', 'same-origin'],
+]);
 
-/** The host of a Host header or an origin, without its port; undefined when it is none. */
+/**
+ * Refuses what a page of somebody else makes a browser ask.
+ * @param known names of this server beside those of the machine; `*` for any
+ * @throws Problem 421 when the request is for another host, 403 when it is from another page
+ */
+export function checkOrigin({ method, headers, url }: Request, known: readonly string[]): void {
+  const host = headers.get('host') ?? new URL(url).host;
+  if (!isKnownHost(host, known)) {
+    throw new Problem(421, 'misdirected_request', 'This server is not known by that host name');
+  }
+  if (isForeign(method, headers, host)) throw new Problem(403, 'forbidden', 'A page of another origin may not do this');
+}
+
+/**
+ * Whether a Host header names us. A page of somebody else that makes its own name point to this machine (DNS rebinding)
+ * is of our origin in the eyes of its browser: only the name gives it away. An address is nobody's own name.
+ */
+export function isKnownHost(host: string, known: readonly string[]): boolean {
+  const name = hostname(host);
+  if (name === undefined) return false;
+  const isOwn = name === 'localhost' || name.endsWith('.localhost') || isIP(name) !== 0;
+  return isOwn || known.includes('*') || known.some((each) => each.toLowerCase() === name);
+}
+
+/** Without port and brackets, in small letters; undefined when it is none. */
 function hostname(authority: string): string | undefined {
   try {
-    const { hostname: name, username, pathname } = new URL(`http://${authority}`);
-    return username === '' && pathname === '/' ? name.replace(/^\[|\]$/g, '') : undefined;
+    const { hostname: name, username, password, pathname, search, hash } = new URL(`http://${authority}`);
+    return username + password + search + hash === '' && pathname === '/' ? name.replace(/^\[|\]$/g, '') : undefined;
   } catch {
     return undefined;
   }
 }
 
-/**
- * Whether a Host header names us. A page of somebody else that makes its own name point to this machine (DNS rebinding)
- * is of our origin in the eyes of its browser: only the name gives it away.
- * @param known names beside those of this machine; `*` for any
- */
-export function isKnownHost(host: string | undefined, known: readonly string[]): boolean {
-  if (host === undefined) return false;
-  const name = hostname(host);
-  if (name === undefined) return false;
-  return name === 'localhost' || isLoopback(name) || known.includes('*') || known.includes(name);
-}
-
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Whether a browser says that another site's page asks. Browsers send the password they know with such a request, too.
- * Whoever sends neither header is no browser: curl and rabbitmqadmin do as they like.
+ * Whether a browser says that another site's page asks: it would send the password it knows with that, too. Whoever
+ * sends neither header is no browser of the last years; curl and rabbitmqadmin do as they like.
  */
 export function isForeign(method: string, headers: Headers, host: string): boolean {
   const site = headers.get('sec-fetch-site');
   if (site === 'cross-site' || site === 'same-site') {
-    // A link to here may be followed: a page that is gone to is shown, not read by the one that links.
+    // A link to here may be followed: what is gone to is shown, not read by the page with the link.
     return !(safeMethods.includes(method) && headers.get('sec-fetch-mode') === 'navigate');
   }
   const origin = headers.get('origin');
   if (origin === null || safeMethods.includes(method)) return false;
-  return !origin.endsWith(`://${host}`);
+  return origin !== `http://${host}` && origin !== `https://${host}`;
 }
-
-export const foreignHost = (): Problem =>
-  new Problem(421, 'misdirected_request', 'This host name is not one of this server: see its option for host names');
-export const foreignPage = (): Problem => new Problem(403, 'forbidden', 'A page of another origin may not do this');

@@ -1,3 +1,4 @@
+import { checkNesting } from '../body.js';
 import type { Management } from '../management.js';
 import { badRequest } from '../reply.js';
 import type { JsonObject } from '../resource.js';
@@ -6,6 +7,7 @@ import { existingVhost, importBroker, importVhost } from './import.js';
 /** The object that definitions are; nothing at all is an empty one. @throws Problem 400 */
 export function readDefinitions(text: string): JsonObject {
   if (text.trim() === '') return {};
+  checkNesting(text);
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));

@@ -1,0 +1,136 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
+import type { User } from '../broker/index.js';
+import { checkAudience, checkVhost } from './auth.js';
+import { jsonObject, readBody } from './body.js';
+import type { ManagementHost } from './host.js';
+import { Login } from './login.js';
+import { Management } from './management.js';
+import { namesIn } from './names.js';
+import { type Answer, notFound, problemOf } from './reply.js';
+import { type ApiRequest, methodNames, type Resource } from './resource.js';
+
+/** What the adapter to Node hands over; a test makes one up. */
+export interface Bindings {
+  readonly incoming?: Pick<IncomingMessage, 'socket' | 'url'>;
+}
+
+export type ApiContext = Context<{ Bindings: Bindings }>;
+
+/** Between a path and its handler: method, login, tags, virtual host and type of the body, in RabbitMQ's order. */
+export class Door {
+  readonly #host: ManagementHost;
+  readonly #management: Management;
+  readonly #login: Login;
+  readonly #bodyLimit: number;
+
+  constructor(host: ManagementHost, bodyLimit: number) {
+    this.#host = host;
+    this.#management = new Management(host);
+    this.#login = new Login(host);
+    this.#bodyLimit = bodyLimit;
+  }
+
+  async enter(c: ApiContext, resource: Resource): Promise<Response> {
+    const { method, raw } = c.req;
+    const allow = allowOf(resource);
+    if (!knownMethods.includes(method)) return this.answer(c, { status: 501 });
+    if (!allow.includes(method)) return this.answer(c, { status: 405, headers: { allow: allow.join(', ') } });
+    if (method === 'OPTIONS') return this.answer(c, { status: 200, headers: { allow: allow.join(', ') } });
+    const peer = c.env?.incoming?.socket.remoteAddress ?? '127.0.0.1';
+    const user = this.#login.user(raw.headers.get('authorization'), peer);
+    const notes: Record<string, unknown> = {};
+    const request = this.#request(c, resource, user, peer, (details) => void Object.assign(notes, details));
+    const act = (): Promise<Response> => this.#act(c, resource, request);
+    return isChange(method) ? this.#audited(request, resource, notes, act) : act();
+  }
+
+  async #act(c: ApiContext, resource: Resource, request: ApiRequest): Promise<Response> {
+    const { method, user, headers, names } = request;
+    const { allows, allowsChange = allows, anyVhost } = resource;
+    checkAudience(user, isChange(method) ? allowsChange : allows);
+    const { vhost } = names;
+    if (vhost !== undefined && anyVhost !== true) checkVhost(this.#management.broker, user, vhost, method, resource);
+    if (isChange(method) && method !== 'DELETE' && !isAccepted(resource, headers)) {
+      return this.answer(c, { status: 415 });
+    }
+    const handler = resource[method === 'HEAD' ? 'GET' : (method as 'GET')];
+    if (handler === undefined) throw notFound();
+    const answer = await handler(request, this.#management);
+    return answer instanceof Response ? answer : this.answer(c, answer);
+  }
+
+  /** Whatever changes something, or should have, is on record: who, what, where, and what it came to. */
+  async #audited(
+    { method, user, names, peer }: ApiRequest,
+    { path }: Resource,
+    details: Readonly<Record<string, unknown>>,
+    act: () => Promise<Response>,
+  ): Promise<Response> {
+    const record = (status: number): void => {
+      const entry = { user: user.name, from: peer, action: `${method} /api${path}`, names, status };
+      this.#management.dlx.audit.record(Object.keys(details).length === 0 ? entry : { ...entry, details });
+    };
+    try {
+      const response = await act();
+      record(response.status);
+      return response;
+    } catch (error) {
+      record(problemOf(error)?.status ?? 500);
+      throw error;
+    }
+  }
+
+  answer(c: ApiContext, { status, body, headers = {} }: Answer): Response {
+    const all = new Headers(headers);
+    if (status === 200) all.set('cache-control', 'no-cache');
+    if (status === 201 || (status === 200 && body === undefined)) all.set('content-length', '0');
+    if (body === undefined) return new Response(null, { status, headers: all });
+    if (!all.has('content-type')) all.set('content-type', 'application/json');
+    const text = JSON.stringify(body);
+    if (c.req.method !== 'HEAD') return new Response(text, { status, headers: all });
+    all.set('content-length', String(Buffer.byteLength(text)));
+    return new Response(null, { status, headers: all });
+  }
+
+  refuse(c: ApiContext, error: unknown): Response {
+    const problem = problemOf(error);
+    if (problem !== undefined) return this.answer(c, problem.answer);
+    this.#host.log?.(error);
+    return this.answer(c, { status: 500, body: { error: 'internal_error', reason: 'Internal Server Error' } });
+  }
+
+  #request({ req }: ApiContext, resource: Resource, user: User, peer: string, note: ApiRequest['note']): ApiRequest {
+    const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#bodyLimit);
+    const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
+    const names = namesIn(`/api${resource.path}`, req.path);
+    return {
+      method: req.method,
+      user,
+      names,
+      name: (of) => names[of] ?? '',
+      query: new URL(req.url).searchParams,
+      headers: req.raw.headers,
+      peer,
+      signal: req.raw.signal,
+      note,
+      bytes,
+      text,
+      body: async (...required) => jsonObject(await text(), required),
+    };
+  }
+}
+
+const knownMethods: readonly string[] = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+const isChange = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
+
+function allowOf(resource: Resource): readonly string[] {
+  const known = methodNames.filter((name) => resource[name] !== undefined);
+  return [...(resource.GET === undefined ? [] : ['HEAD']), ...known, 'OPTIONS'];
+}
+
+function isAccepted({ accepts }: Resource, headers: Headers): boolean {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  return accepts === undefined || (type !== undefined && accepts.includes(type));
+}

@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import { apiHouse } from '../testing/api-house.js';
+import { isKnownHost } from './safety.js';
+
+const vhost = (name: string) => ['PUT', `/vhosts/${name}`] as const;
+
+describe('a page of somebody else', () => {
+  it.each([
+    ['a name of its own that points here', { host: 'rebound.example' }],
+    ['the same with our port', { host: 'rebound.example:15672' }],
+    ['a name that only begins like ours', { host: 'localhost.example' }],
+    ['a name that only ends like ours', { host: 'notlocalhost' }],
+    ['an address in front of its name', { host: '127.0.0.1.example' }],
+    ['a user in front of its name', { host: 'localhost@rebound.example' }],
+    ['no name at all', { host: '/' }],
+  ])('has no answer by %s (DNS rebinding)', async (_, headers) => {
+    const { broker, call } = apiHouse();
+    for (const [method, path] of [['GET', '/whoami'], vhost('a')] as const) {
+      const { status, body } = await call(method, path, { headers });
+      expect(status).toBe(421);
+      expect(body).toMatchObject({ error: 'misdirected_request' });
+    }
+    expect([...broker.virtualHosts.keys()]).toEqual(['/']);
+  });
+
+  it.each([
+    ['Origin', { origin: 'https://evil.example' }],
+    ['Origin of another port of this machine', { origin: 'http://localhost:8080' }],
+    ['Origin null, of a sandboxed frame or a file', { origin: 'null' }],
+    ['Origin that begins like ours', { origin: 'http://localhost:15672.evil.example' }],
+    ['Sec-Fetch-Site cross-site', { 'sec-fetch-site': 'cross-site' }],
+    ['Sec-Fetch-Site same-site', { 'sec-fetch-site': 'same-site', origin: 'http://localhost:8080' }],
+    [
+      'a form that is sent by a click',
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', origin: 'null' },
+    ],
+  ])('changes nothing: %s', async (_, headers) => {
+    const { broker, call } = apiHouse();
+    for (const type of ['text/plain', 'application/json', 'application/x-www-form-urlencoded']) {
+      const options = { headers: { ...headers, 'content-type': type }, body: '{"users":["guest"]}' };
+      expect((await call('POST', '/users/bulk-delete', options)).status).toBe(403);
+      expect((await call('PUT', '/vhosts/a', options)).status).toBe(403);
+      expect((await call('DELETE', '/vhosts/%2F', options)).status).toBe(403);
+    }
+    expect(broker.access.user('guest')).toBeDefined();
+    expect([...broker.virtualHosts.keys()]).toEqual(['/']);
+  });
+
+  it('cannot load an answer as an image, a script or a frame', async () => {
+    const { call } = apiHouse();
+    for (const mode of ['no-cors', 'cors']) {
+      const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode };
+      expect((await call('GET', '/whoami', { headers })).status).toBe(403);
+    }
+    const { headers } = await call('GET', '/whoami');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('is allowed nothing by CORS, preflight or not', async () => {
+    const { call } = apiHouse();
+    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'PUT' };
+    const answers = [
+      await call('OPTIONS', '/vhosts/a', { as: '', headers }),
+      await call('GET', '/whoami', { headers }),
+      await call('GET', '/nothing', { headers }),
+    ];
+    for (const answer of answers) {
+      expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+  });
+});
+
+describe('every answer has the safe headers:', () => {
+  it.each([
+    ['GET', '/whoami', 200],
+    ['GET', '/nothing', 404],
+    ['GET', '/vhosts/none', 404],
+    ['POST', '/whoami', 405],
+    ['PUT', '/vhosts/a', 201],
+    ['PUT', '/users/a', 400],
+  ])('%s %s: %i', async (method, path, status) => {
+    const answer = await apiHouse().call(method, path);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  });
+
+  it('401 and what a host name is refused with', async () => {
+    const { call } = apiHouse();
+    for (const options of [{ as: '' }, { headers: { host: 'rebound.example' } }]) {
+      expect((await call('GET', '/whoami', options)).headers.get('x-frame-options')).toBe('DENY');
+    }
+  });
+});
+
+describe('who is welcome:', () => {
+  it.each([
+    ['curl', { 'user-agent': 'curl/8', 'content-type': 'application/x-www-form-urlencoded' }],
+    ['rabbitmqadmin', { 'content-type': 'application/json' }],
+    ['a page of our own', { origin: 'http://localhost:15672', 'sec-fetch-site': 'same-origin' }],
+    ['a page of our own behind TLS', { origin: 'https://localhost:15672' }],
+    ['somebody who types the address', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }],
+  ])('%s', async (_, headers) => {
+    const { call } = apiHouse();
+    expect((await call('PUT', '/vhosts/a', { headers, body: '{}' })).status).toBe(201);
+    expect((await call('POST', '/users/bulk-delete', { headers, body: '{"users":[]}' })).status).toBe(204);
+  });
+
+  it('who follows a link of another page', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    expect((await apiHouse().call('GET', '/whoami', { headers })).status).toBe(200);
+  });
+
+  it.each([
+    ['localhost', true],
+    ['LOCALHOST:15672', true],
+    ['broker.localhost:15672', true],
+    ['127.0.0.1:15672', true],
+    ['127.1', true],
+    ['[::1]:15672', true],
+    ['192.0.2.7:15672', true],
+    ['[2001:db8::1]', true],
+    ['broker', false],
+    ['broker:15672', false],
+    ['', false],
+    ['a b', false],
+    ['localhost/x', false],
+  ])('by the name %j: %s', (host, expected) => expect(isKnownHost(host, [])).toBe(expected));
+
+  it('by names that are configured', () => {
+    expect(isKnownHost('Broker:15672', ['broker'])).toBe(true);
+    expect(isKnownHost('broker.example', ['broker'])).toBe(false);
+    expect(isKnownHost('anything.example', ['*'])).toBe(true);
+  });
+});
+
+describe('a password', () => {
+  it('is asked for slowly after a handful of failures', async () => {
+    const { clock, call } = apiHouse();
+    const guess = async (as: string, peer = '127.0.0.1') => (await call('GET', '/whoami', { as, peer })).status;
+    for (let failure = 0; failure < 5; failure++) expect(await guess('guest:wrong')).toBe(401);
+    const refused = await call('GET', '/whoami', { as: 'guest:guest' });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await guess('guest:guest', '127.0.0.2')).toBe(200);
+    clock.advance(1_000);
+    expect(await guess('guest:guest')).toBe(200);
+    expect(await guess('guest:wrong')).toBe(401);
+  });
+
+  it('of guest is none from elsewhere', async () => {
+    const { call } = apiHouse();
+    const { status, body } = await call('GET', '/whoami', { peer: '192.0.2.7' });
+    expect(status).toBe(401);
+    expect(body).toEqual({ error: 'not_authorised', reason: 'User can only log in via localhost' });
+    expect((await call('GET', '/whoami', { peer: '192.0.2.7', as: 'guest:wrong' })).body).toMatchObject({
+      reason: 'Login failed',
+    });
+    for (const peer of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
+      expect((await call('GET', '/whoami', { peer })).status).toBe(200);
+    }
+  });
+
+  it('may hold colons and letters beyond ASCII', async () => {
+    const { call } = apiHouse();
+    await call('PUT', '/users/ada', { body: { password: 'a:b:ü€', tags: 'management' } });
+    expect((await call('GET', '/whoami', { as: 'ada:a:b:ü€' })).status).toBe(200);
+  });
+
+  it('and its hash never come to the log, whatever goes wrong', async () => {
+    const logged: unknown[] = [];
+    const { broker, call } = apiHouse({ host: { log: (error) => void logged.push(error) } });
+    broker.access.setUser = () => {
+      throw new TypeError('the disk is full');
+    };
+    const { status, body } = await call('PUT', '/users/ada', { body: { password: 'p4ssw0rd', tags: '' } });
+    expect([status, body]).toEqual([500, { error: 'internal_error', reason: 'Internal Server Error' }]);
+    await call('PUT', '/users/ada', { body: '{"password":"p4ssw0rd","tags":""' });
+    await call('PUT', '/users/ada', { body: { password_hash: 'p4ssw0rd!', tags: '' } });
+    expect(logged).toHaveLength(1);
+    expect(JSON.stringify(logged.map((error) => (error as Error).stack))).not.toContain('p4ssw0rd');
+  });
+
+  it.each([
+    ['Basic !!!', 400],
+    ['Basic', 401],
+    ['Basic Zm9v', 400],
+    ['Bearer Z3Vlc3Q6Z3Vlc3Q=', 401],
+    ['basic Z3Vlc3Q6Z3Vlc3Q=', 200],
+    ['Basic Z3Vlc3Q6Z3Vlc3Q', 200],
+    [`Basic ${Buffer.from('__proto__:x').toString('base64')}`, 401],
+    [`Basic ${Buffer.from(':').toString('base64')}`, 401],
+  ])('in the header %j: %i', async (authorization, status) => {
+    expect((await apiHouse().call('GET', '/whoami', { as: '', headers: { authorization } })).status).toBe(status);
+  });
+});
+
+describe('a body', () => {
+  it('is read as far as it may be long', async () => {
+    const { call } = apiHouse({ bodyLimit: 100 });
+    const value = 'x'.repeat(100);
+    const { status, body } = await call('PUT', '/global-parameters/a', { body: { value } });
+    expect(status).toBe(400);
+    expect(body).toEqual({ error: 'bad_request', reason: 'Exceeded HTTP request body size limit' });
+    expect((await call('PUT', '/global-parameters/a', { body: { value: 'x'.repeat(80) } })).status).toBe(201);
+  });
+
+  it('nested without end is refused before it is read', async () => {
+    const { broker, call } = apiHouse();
+    const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+    expect((await call('PUT', '/global-parameters/a', { body: `{"value":${deep}}` })).status).toBe(400);
+    expect(
+      (await call('POST', '/definitions', { body: `{"global_parameters":[{"name":"a","value":${deep}}]}` })).status,
+    ).toBe(400);
+    expect(broker.parameters.list()).toEqual([]);
+    const text = JSON.stringify({ value: '[{"\\'.repeat(1_000) });
+    expect((await call('PUT', '/global-parameters/a', { body: text })).status).toBe(201);
+  });
+
+  it('with keys of every object’s own is data like any other', async () => {
+    const { broker, call } = apiHouse();
+    const body = '{"value":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
+    expect((await call('PUT', '/global-parameters/__proto__', { body })).status).toBe(201);
+    expect((await call('PUT', '/users/__proto__', { body: '{"__proto__":{"tags":""}}' })).body).toMatchObject({
+      reason: 'tags_not_present',
+    });
+    expect((await call('PUT', '/users/constructor', { body: { tags: '', password: 'x' } })).status).toBe(201);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(broker.access.users().map(({ name }) => name)).toEqual(['guest', 'constructor']);
+    const { body: read } = await call('GET', '/global-parameters/__proto__');
+    expect(Object.hasOwn((read as { value: object }).value, '__proto__')).toBe(true);
+  });
+});
