@@ -10,6 +10,8 @@ export interface OpenPort {
   readonly protocol: string;
   readonly host: string;
   readonly port: number;
+  /** In PEM, where clients speak TLS. */
+  readonly certificate?: string | Buffer;
 }
 
 /** What the HTTP API is lent by whoever joins things up. Only the first three have to be there. */

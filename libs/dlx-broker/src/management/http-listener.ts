@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import { type ApiOptions, createApi } from './app.js';
 import { Dlx } from './dlx/dlx.js';
 import { eventLoop } from './dlx/turns.js';
-import type { ManagementHost } from './host.js';
+import type { ManagementHost, OpenPort } from './host.js';
 import { interval, Statistics } from './statistics.js';
 
 export interface HttpOptions extends ApiOptions {
@@ -36,7 +36,8 @@ export class HttpListener {
     const statistics = host.statistics ?? new Statistics(host.broker, host.now);
     if (host.statistics === undefined) this.#timer = setInterval(() => statistics.sample(), interval).unref();
     this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
-    const api = createApi({ ...host, statistics, ...(this.#dlx && { dlx: this.#dlx }) }, options);
+    const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
+    const api = createApi({ ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) }, options);
     const answer = getRequestListener((request, env) => api.fetch(request, env), { overrideGlobalObjects: false });
     this.#server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
       void answer(request, response);
@@ -50,6 +51,10 @@ export class HttpListener {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  #ports(): readonly OpenPort[] {
+    return this.#server.listening ? [{ protocol: 'http', host: this.host, port: this.port }] : [];
   }
 
   open(host: string, port: number): Promise<void> {

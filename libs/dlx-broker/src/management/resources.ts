@@ -1,11 +1,21 @@
 import { dlx } from './dlx/index.js';
 import type { Resource } from './resource.js';
+import { bindings } from './resources/bindings.js';
+import { channels } from './resources/channels.js';
+import { connections } from './resources/connections.js';
 import { definitions } from './resources/definitions.js';
+import { exchanges } from './resources/exchanges.js';
 import { globalParameters } from './resources/global-parameters.js';
+import { health } from './resources/health.js';
+import { nodes } from './resources/nodes.js';
+import { overview } from './resources/overview.js';
 import { parameters } from './resources/parameters.js';
 import { permissions } from './resources/permissions.js';
 import { plugins } from './resources/plugins.js';
 import { policies } from './resources/policies.js';
+import { publishing } from './resources/publish.js';
+import { queueGet } from './resources/queue-get.js';
+import { queues } from './resources/queues.js';
 import { topicPermissions } from './resources/topic-permissions.js';
 import { users } from './resources/users.js';
 import { vhostLimits } from './resources/vhost-limits.js';
@@ -30,6 +40,16 @@ import { whoami } from './resources/whoami.js';
  * Test it without a port, in virtual time: `apiHouse().call('PUT', '/things/%2F/a', { body })` of testing/api-house.ts.
  */
 export const resources: readonly Resource[] = [
+  ...overview,
+  ...nodes,
+  ...exchanges,
+  ...publishing,
+  ...queues,
+  ...queueGet,
+  ...bindings,
+  ...connections,
+  ...channels,
+  ...health,
   ...whoami,
   ...vhosts,
   ...users,

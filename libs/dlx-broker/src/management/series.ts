@@ -1,4 +1,4 @@
-import type { Channel, Connection, Exchange, Queue, VirtualHost } from '../broker/index.js';
+import type { Broker, Channel, Connection, Exchange, Queue, VirtualHost } from '../broker/index.js';
 
 /** What is counted of a kind of object, and so what has a rate: names as answers have them. */
 export interface Series<T> {
@@ -96,3 +96,25 @@ export const vhostSeries = series<VirtualHost>({
   ...published,
   ...delivered,
 });
+
+/** Comings and goings in the whole broker, also in virtual hosts that are gone. */
+export const churnSeries: Series<Broker> = {
+  names: [
+    'connection_created',
+    'connection_closed',
+    'channel_created',
+    'channel_closed',
+    'queue_declared',
+    'queue_created',
+    'queue_deleted',
+  ],
+  read: ({ counters: all }) => [
+    all.connectionCreated,
+    all.connectionClosed,
+    all.channelCreated,
+    all.channelClosed,
+    all.queueDeclared,
+    all.queueCreated,
+    all.queueDeleted,
+  ],
+};

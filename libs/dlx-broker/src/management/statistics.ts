@@ -1,6 +1,15 @@
 import type { Broker } from '../broker/index.js';
 import { History } from './history.js';
-import { channelSeries, connectionSeries, exchangeSeries, queueSeries, type Series, vhostSeries } from './series.js';
+import { Machine, machineSeries } from './machine.js';
+import {
+  channelSeries,
+  churnSeries,
+  connectionSeries,
+  exchangeSeries,
+  queueSeries,
+  type Series,
+  vhostSeries,
+} from './series.js';
 
 /** Milliseconds between samples, as RabbitMQ's `collect_statistics_interval`. */
 export const interval = 5_000;
@@ -15,6 +24,7 @@ const shortPast = 60_000;
  * the one of this moment; the samples are for its rate and its past.
  */
 export class Statistics {
+  readonly machine: Machine;
   readonly #broker: Broker;
   readonly #now: () => number;
   readonly #histories = new WeakMap<object, History>();
@@ -23,6 +33,7 @@ export class Statistics {
 
   constructor(broker: Broker, now: () => number) {
     this.#broker = broker;
+    this.machine = new Machine(broker);
     this.#now = now;
     this.#times = [now(), now()];
     this.sample();
@@ -37,6 +48,8 @@ export class Statistics {
     const keep = <T extends object>(items: Iterable<T>, series: Series<T>): void => {
       for (const item of items) this.#keep(item, series, now, past);
     };
+    keep([this.#broker], churnSeries);
+    keep([this.machine], machineSeries);
     for (const vhost of this.#broker.virtualHosts.values()) {
       keep([vhost], vhostSeries);
       keep(vhost.exchanges.values(), exchangeSeries);

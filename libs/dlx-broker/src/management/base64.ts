@@ -1,0 +1,6 @@
+/** Bytes of base64; undefined when it is none. Line ends and spaces in it do not count. */
+export function bytesOfBase64(text: string): Uint8Array | undefined {
+  const plain = text.replaceAll(/\s/g, '');
+  const isBase64 = plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
+  return isBase64 ? Buffer.from(plain, 'base64') : undefined;
+}

@@ -1,0 +1,82 @@
+import { AmqpError, type Connection, type User } from '../../broker/index.js';
+import { isOf } from '../auth.js';
+import { listOf, oneOf } from '../listing.js';
+import type { Management } from '../management.js';
+import { withoutStatistics } from '../places.js';
+import { type Answer, noContent, notAuthorised, notFound } from '../reply.js';
+import type { ApiRequest, Handler, Resource } from '../resource.js';
+import { connectionColumns, trackedConnectionColumns } from '../views/connection-columns.js';
+import { connectionName, userName } from '../views/names.js';
+
+/** Those somebody may see: monitors all, others their own. @param vhost of all virtual hosts if there is none */
+export function connectionsFor({ names, user }: ApiRequest, management: Management): readonly Connection[] {
+  const { vhost } = names;
+  const places = vhost === undefined ? management.broker.virtualHosts.values() : [management.vhost(vhost)];
+  const all = [...places].flatMap(({ connections }) => [...connections]);
+  return isOf('monitor', user) ? all : all.filter((connection) => connection.user?.name === user.name);
+}
+
+const getAll: Handler = (request, management) => {
+  const { nodeName, host } = management;
+  const columns = withoutStatistics(request)
+    ? trackedConnectionColumns(nodeName)
+    : connectionColumns(nodeName, management.measures(request), null);
+  return listOf(request, host.patterns, connectionsFor(request, management), columns);
+};
+
+const getOne: Handler = (request, management) => {
+  const connection = connectionOf(request, management);
+  const columns = connectionColumns(management.nodeName, management.measures(request), '');
+  return oneOf(request, connection, withoutStatistics(request) ? { name: connectionName } : columns);
+};
+
+const deleteOne: Handler = (request, management) => {
+  end(connectionOf(request, management), request);
+  return noContent;
+};
+
+const ofUser = (request: ApiRequest, management: Management): readonly Connection[] => {
+  const { username = '' } = request.names;
+  const all = [...management.broker.virtualHosts.values()].flatMap(({ connections }) => [...connections]);
+  const found = all.filter((connection) => userName(connection) === username);
+  checkOwner(request, username);
+  return found;
+};
+
+const getOfUser: Handler = (request, management): Answer =>
+  listOf(request, management.host.patterns, ofUser(request, management), trackedConnectionColumns(management.nodeName));
+
+const deleteOfUser: Handler = (request, management) => {
+  for (const connection of ofUser(request, management)) end(connection, request);
+  return noContent;
+};
+
+/** @throws Problem 404, or 401 when it is somebody else's */
+export function connectionOf(request: ApiRequest, { broker }: Management): Connection {
+  for (const { connections } of broker.virtualHosts.values()) {
+    for (const connection of connections) {
+      if (connectionName(connection) !== request.names['connection']) continue;
+      checkOwner(request, userName(connection));
+      return connection;
+    }
+  }
+  throw notFound();
+}
+
+/** To look at what is others' takes a monitor, to close it an administrator. @throws Problem 401 */
+export function checkOwner({ method, user }: { readonly method: string; readonly user: User }, owner: string): void {
+  const audience = method === 'DELETE' ? 'administrator' : 'monitor';
+  if (user.name !== owner && !isOf(audience, user)) throw notAuthorised('User not authorised to access object');
+}
+
+/** The client hears the reason, as an operator gives it (320). */
+function end(connection: Connection, { headers }: ApiRequest): void {
+  connection.force(new AmqpError('CONNECTION_FORCED', headers.get('x-reason') ?? 'Closed via management plugin'));
+}
+
+export const connections: readonly Resource[] = [
+  { path: '/connections', allows: 'management', GET: getAll },
+  { path: '/vhosts/:vhost/connections', allows: 'management', GET: getAll },
+  { path: '/connections/username/:username', allows: 'management', GET: getOfUser, DELETE: deleteOfUser },
+  { path: '/connections/:connection', allows: 'management', GET: getOne, DELETE: deleteOne },
+];

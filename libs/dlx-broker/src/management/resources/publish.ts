@@ -1,0 +1,56 @@
+import { AmqpError, Outcome } from '../../broker/index.js';
+import { bytesOfBase64 } from '../base64.js';
+import type { Management } from '../management.js';
+import { propertiesOfJson } from '../properties-json.js';
+import { badRequest, channelErrorOf, ok } from '../reply.js';
+import type { Handler, JsonObject, Resource } from '../resource.js';
+import { exchangeIn } from './exchanges.js';
+
+/** Rule U1. The answer comes when the message is safe, as a confirm would. */
+const publish: Handler = async ({ names, user, body }, management) => {
+  const json = await body('routing_key', 'properties', 'payload', 'payload_encoding');
+  const { vhost = '' } = names;
+  const { routing_key: key } = json;
+  if (typeof key !== 'string') throw badRequest(['not_string', 'routing_key']);
+  const payload = payloadOf(json);
+  const properties = propertiesOfJson(json['properties']);
+  const { promise, resolve } = safety();
+  const outcome = asked(() =>
+    management.as(user, vhost, (channel) =>
+      channel.deposit(exchangeIn(names['name']), key, properties, payload, resolve),
+    ),
+  );
+  if ((outcome & Outcome.Refused) !== 0) throw badRequest('rejected Unable to publish message. Check queue limits.');
+  await promise;
+  return ok({ routed: (outcome & Outcome.Routed) !== 0 });
+};
+
+/** @throws Problem 400 */
+function payloadOf({ payload, payload_encoding: encoding }: JsonObject): Uint8Array {
+  if (typeof payload !== 'string') throw badRequest('payload_not_string');
+  if (encoding === 'string') return Buffer.from(payload);
+  if (encoding !== 'base64') throw badRequest(['unsupported_encoding', encoding]);
+  const bytes = bytesOfBase64(payload);
+  if (bytes === undefined) throw badRequest(['not_base64', payload]);
+  return bytes;
+}
+
+/** What closes the channel of a publisher is a bad request, whatever it is; what keeps it from opening is not. */
+function asked(publish: () => ReturnType<Management['as']>): Outcome {
+  try {
+    return publish() as Outcome;
+  } catch (error) {
+    if (error instanceof AmqpError && error.reply !== 'NOT_ALLOWED') throw badRequest(channelErrorOf(error));
+    throw error;
+  }
+}
+
+function safety(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
+export const publishing: readonly Resource[] = [
+  { path: '/exchanges/:vhost/:name/publish', allows: 'management', POST: publish },
+];
