@@ -1,6 +1,7 @@
 import { accessRefused } from './errors.js';
-import type { Matcher, Patterns } from './patterns.js';
+import type { Patterns } from './patterns.js';
 import type { TopologyChange } from './ports.js';
+import { RememberedMatcher } from './remembered-matcher.js';
 import { TopicAccess } from './topic-access.js';
 
 export type Right = 'configure' | 'write' | 'read';
@@ -25,9 +26,6 @@ export interface UserPermissions extends Permissions {
   readonly user: string;
   readonly vhost: string;
 }
-
-/** Answers remembered for each right of a user in a virtual host. */
-const cacheLimit = 1_000;
 
 /** Users, and what they may do where. */
 export class Access {
@@ -126,30 +124,18 @@ export class Access {
   }
 }
 
-/** The patterns of one user in one virtual host, compiled, and what they said of names asked before. */
+/** The patterns of one user in one virtual host. */
 class Grant {
   readonly permissions: Permissions;
-  readonly #matchers: Readonly<Record<Right, Matcher>>;
-  readonly #answers: Readonly<Record<Right, Map<string, boolean>>> = {
-    configure: new Map(),
-    write: new Map(),
-    read: new Map(),
-  };
+  readonly #matchers: Readonly<Record<Right, RememberedMatcher>>;
 
   constructor({ configure, write, read }: Permissions, patterns: Patterns) {
-    // RabbitMQ reads an empty pattern as one that fits the empty name only: nothing has that.
-    const compile = (pattern: string): Matcher => patterns.compile(pattern === '' ? '^$' : pattern);
+    const compile = (pattern: string): RememberedMatcher => new RememberedMatcher(pattern, patterns);
     this.permissions = { configure, write, read };
     this.#matchers = { configure: compile(configure), write: compile(write), read: compile(read) };
   }
 
   allows(right: Right, name: string): boolean {
-    const answers = this.#answers[right];
-    const known = answers.get(name);
-    if (known !== undefined) return known;
-    const answer = this.#matchers[right].matches(name);
-    if (answers.size >= cacheLimit) answers.clear();
-    answers.set(name, answer);
-    return answer;
+    return this.#matchers[right].matches(name);
   }
 }

@@ -115,20 +115,21 @@ export class Broker {
   virtualHost(name: string): VirtualHost {
     const vhost = this.#vhosts.get(name);
     if (vhost !== undefined) return vhost;
-    const error = new AmqpError('NOT_ALLOWED', `vhost ${name} not found`);
-    error.method = methods.connectionOpen;
-    throw error;
+    throw notAllowed(`vhost ${name} not found`);
   }
 
-  /** @throws 530 when there is no such virtual host, or the user has no permissions in it (rules N1, T3) */
+  /**
+   * @throws 530 when there is no such virtual host, or the user has no permissions in it (rules N1, T3), or as many
+   * connections are there as may be; the host application is not limited
+   */
   connect(options: ConnectOptions = {}): Connection {
     const vhost = this.virtualHost(options.vhost ?? '/');
     const user = options.user === undefined ? undefined : this.access.user(options.user);
-    if (options.user !== undefined && (user === undefined || !this.access.mayEnter(options.user, vhost.name))) {
-      const text = `access to vhost '${vhost.name}' refused for user '${options.user}'`;
-      const error = new AmqpError('NOT_ALLOWED', text);
-      error.method = methods.connectionOpen;
-      throw error;
+    if (options.user !== undefined) {
+      const limit = vhost.limits.reachedBy('max-connections', vhost.connections.size);
+      const refused = `access to vhost '${vhost.name}' refused for user '${options.user}'`;
+      if (limit !== undefined) throw notAllowed(`${refused}: connection limit (${limit}) is reached`);
+      if (user === undefined || !this.access.mayEnter(options.user, vhost.name)) throw notAllowed(refused);
     }
     return new Connection(vhost, user, ++this.#lastConnection, options);
   }
@@ -156,4 +157,10 @@ export class Broker {
     const { journal } = this.#options;
     if (journal !== undefined) this.#agenda.batch(() => journal.changed(change));
   }
+}
+
+function notAllowed(text: string): AmqpError {
+  const error = new AmqpError('NOT_ALLOWED', text);
+  error.method = methods.connectionOpen;
+  return error;
 }

@@ -100,6 +100,6 @@ export class TotalCounters extends Counters {
 
   /** Adds what another one counted. */
   add(other: TotalCounters): void {
-    for (const name of Object.keys(other) as (keyof TotalCounters)[]) if (name !== 'add') this[name] += other[name];
+    for (const name of Object.keys(other) as Exclude<keyof TotalCounters, 'add'>[]) this[name] += other[name];
   }
 }

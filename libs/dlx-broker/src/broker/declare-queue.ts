@@ -1,7 +1,7 @@
 import type { FieldTable } from '../message/index.js';
 import type { Channel } from './channel/channel.js';
 import type { Connection } from './channel/connection.js';
-import { accessRefused, AmqpError, noQueue } from './errors.js';
+import { accessRefused, AmqpError, noQueue, preconditionFailed } from './errors.js';
 import { checkLength, checkTable } from './input-checks.js';
 import { checkDlxArgumentType, checkQueueArguments } from './queue/argument-checks.js';
 import { checkEquivalent } from './queue/equivalence.js';
@@ -82,6 +82,7 @@ function created(
   now: number,
 ): Queue {
   const { durable = false, exclusive = false, autoDelete = false } = options;
+  checkLimit(vhost, name);
   checkDlxArgumentType(name, vhost.name, args);
   const deadLetterExchange = args.get('x-dead-letter-exchange');
   if (deadLetterExchange?.type === 'S') {
@@ -91,6 +92,15 @@ function created(
   checkQueueArguments(name, vhost.name, args, durable, exclusive, autoDelete, vhost.profile);
   const owner = exclusive ? connection : undefined;
   return vhost.addQueue({ name, type: queueTypeOf(args), durable, autoDelete, owner, arguments: args }, now);
+}
+
+/** Before everything else that can be wrong with a new queue. */
+function checkLimit(vhost: VirtualHost, name: string): void {
+  const limit = vhost.limits.reachedBy('max-queues', vhost.queues.size);
+  if (limit === undefined) return;
+  throw preconditionFailed(
+    `cannot declare queue '${name}': queue limit in vhost '${vhost.name}' (${limit}) is reached`,
+  );
 }
 
 function found(queue: Queue, now: number): QueueOk {

@@ -18,6 +18,12 @@ export class VirtualHostLimits {
     return this.#values.get(name);
   }
 
+  /** The limit, if so many are as many as there may be. */
+  reachedBy(name: LimitName, count: number): number | undefined {
+    const limit = this.#values.get(name);
+    return limit !== undefined && limit >= 0 && count >= limit ? limit : undefined;
+  }
+
   list(): ReadonlyMap<LimitName, number> {
     return this.#values;
   }

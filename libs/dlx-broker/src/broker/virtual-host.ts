@@ -177,6 +177,12 @@ export class VirtualHost implements QueueHome {
     if (user !== undefined) this.#access.check(user.name, this.name, right, kind, name);
   }
 
+  /** @throws 403 when it is a topic exchange, and the user may not with this routing key (rule N5) */
+  checkTopic(user: User | undefined, right: 'write' | 'read', { declared }: Exchange, routingKey: string): void {
+    if (user === undefined || declared.type !== 'topic') return;
+    this.#access.topics.check(user.name, this.name, right, declared.name, routingKey);
+  }
+
   addExchange(declared: ExchangeDeclared): Exchange {
     const { name } = declared;
     this.journal?.changed({ kind: 'exchange', change: 'added', vhost: this.name, name, details: declared });

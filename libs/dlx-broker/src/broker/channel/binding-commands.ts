@@ -19,7 +19,7 @@ export function bindQueue(channel: Channel, queue: string, from: string, key: st
   const exchange = withoutLineEnds(from);
   const bindingKey = queue === '' && key === '' ? name : key; // rule O2
   const { vhost } = channel;
-  checkBindingRights(channel, 'queue', name, exchange);
+  checkBindingRights(channel, 'queue', name, exchange, bindingKey);
   const source = vhost.exchange(exchange); // rule P5: of two missing ones the exchange is named
   bind(channel, vhost.queueFor(channel.connection, name), source.name, bindingKey, args);
 }
@@ -27,7 +27,7 @@ export function bindQueue(channel: Channel, queue: string, from: string, key: st
 export function unbindQueue(channel: Channel, queue: string, from: string, key: string, args: FieldTable): void {
   const name = withoutLineEnds(channel.queueName(queue));
   const exchange = withoutLineEnds(from);
-  checkBindingRights(channel, 'queue', name, exchange);
+  checkBindingRights(channel, 'queue', name, exchange, key);
   const destination = channel.vhost.queues.get(name);
   if (destination === undefined) return; // rule P5
   unbind(channel, channel.vhost.queueFor(channel.connection, name), exchange, key, args);
@@ -36,7 +36,7 @@ export function unbindQueue(channel: Channel, queue: string, from: string, key: 
 export function bindExchange(channel: Channel, to: string, from: string, key: string, args: FieldTable): void {
   const name = withoutLineEnds(to);
   const exchange = withoutLineEnds(from);
-  checkBindingRights(channel, 'exchange', notDefault(name), exchange);
+  checkBindingRights(channel, 'exchange', notDefault(name), exchange, key);
   const source = channel.vhost.exchange(exchange);
   bind(channel, channel.vhost.exchange(name), source.name, key, args);
 }
@@ -44,7 +44,7 @@ export function bindExchange(channel: Channel, to: string, from: string, key: st
 export function unbindExchange(channel: Channel, to: string, from: string, key: string, args: FieldTable): void {
   const name = withoutLineEnds(to);
   const exchange = withoutLineEnds(from);
-  checkBindingRights(channel, 'exchange', notDefault(name), exchange);
+  checkBindingRights(channel, 'exchange', notDefault(name), exchange, key);
   const destination = channel.vhost.exchanges.get(name);
   if (destination !== undefined) unbind(channel, destination, exchange, key, args);
 }
@@ -125,10 +125,17 @@ function changeOf(
   return { kind: 'binding', change, vhost: vhost.name, name, details };
 }
 
-/** Rules P3 and N4: write on the destination, then read on the source. */
-function checkBindingRights(channel: Channel, kind: 'queue' | 'exchange', to: string, from: string): void {
-  const { user } = channel.connection;
-  channel.vhost.check(user, 'write', kind, to);
+/** Rules P3, N4 and N5: write on the destination, then read on the source, of a topic exchange with this key. */
+function checkBindingRights(
+  { connection: { user }, vhost }: Channel,
+  kind: 'queue' | 'exchange',
+  to: string,
+  from: string,
+  key: string,
+): void {
+  vhost.check(user, 'write', kind, to);
   notDefault(from);
-  channel.vhost.check(user, 'read', 'exchange', from);
+  vhost.check(user, 'read', 'exchange', from);
+  const source = vhost.exchanges.get(from);
+  if (source !== undefined) vhost.checkTopic(user, 'read', source, key);
 }

@@ -43,7 +43,7 @@ export class Publisher {
     now: number,
   ): number {
     if (options?.immediate === true) throw notImplemented('immediate=true');
-    const exchange = this.#exchange(exchangeName, body);
+    const exchange = this.#exchange(exchangeName, routingKey, body);
     const message = this.#message(exchangeName, routingKey, properties, body);
     const mandatory = options?.mandatory === true;
     const held = this.channel.transaction;
@@ -67,7 +67,7 @@ export class Publisher {
     safe: (() => void) | undefined,
     now: number,
   ): Outcome {
-    const exchange = this.#exchange(exchangeName, body);
+    const exchange = this.#exchange(exchangeName, routingKey, body);
     const message = this.#message(exchangeName, routingKey, properties, body);
     const { agenda, vhost, counters } = this.channel;
     const { journal } = agenda;
@@ -113,8 +113,8 @@ export class Publisher {
     else confirms.settle(tag, ok);
   }
 
-  /** In the order of rule K7: size, permission, existence, internal. */
-  #exchange(name: string, body: Uint8Array): Exchange {
+  /** In the order of rule K7: size, permission, existence, internal, topic permission. */
+  #exchange(name: string, routingKey: string, body: Uint8Array): Exchange {
     const { vhost, connection } = this.channel;
     checkSize(body.length, vhost.profile.maxMessageSize);
     if (connection.user !== undefined) vhost.check(connection.user, 'write', 'exchange', name);
@@ -123,6 +123,7 @@ export class Publisher {
       const text = `cannot publish to internal exchange '${name}' in vhost '${vhost.name}'`;
       throw new AmqpError('ACCESS_REFUSED', text);
     }
+    if (connection.user !== undefined) vhost.checkTopic(connection.user, 'write', exchange, routingKey);
     return exchange;
   }
 

@@ -54,6 +54,10 @@ export class CountedEntry extends Entry {
   }
 }
 
+/** A new place in a queue. */
+export const entryOf = (message: Message, position: number, deadline: number, countsFailuresApart: boolean): Entry =>
+  countsFailuresApart ? new CountedEntry(message, position, deadline) : new Entry(message, position, deadline);
+
 /** Where a message stood that outlived the process (section L). */
 export interface Place {
   readonly position: number;

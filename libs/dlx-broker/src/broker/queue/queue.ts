@@ -7,7 +7,7 @@ import { Contents } from './contents.js';
 import type { DeadLetter } from './dead-letter.js';
 import { Deaths } from './deaths.js';
 import { quorumReturn, retryDelay } from './delayed.js';
-import { CountedEntry, Entry, type Place, type Return } from './entry.js';
+import { CountedEntry, type Entry, entryOf, type Place, type Return } from './entry.js';
 import { HeadAlarm } from './head-alarm.js';
 import { Lease } from './lease.js';
 import type { QueueDeclared, QueueHome } from './queue-home.js';
@@ -24,7 +24,7 @@ export class Queue {
   readonly consumers: Consumers;
   readonly counters = new QueueCounters();
   /** When it was last used, in milliseconds since 1970. */
-  lastUse: number;
+  lastUse = NaN; // a fraction from the start: stored in place ever after
   /** Exchanges that have a binding to it, to be told when it goes. */
   readonly boundTo = new Set<{ forget(queue: Queue): void }>();
   /** Set when it is deleted: settlements that arrive later are accepted and change nothing (rule A5). */
@@ -162,7 +162,7 @@ export class Queue {
    * the command is over (rule L2).
    */
   restore(message: Message, { position, deadline, returns, failures, delivered, due = 0 }: Place, now: number): Entry {
-    const entry = this.#entry(message, position, deadline);
+    const entry = entryOf(message, position, deadline, this.#countsFailuresApart);
     entry.returns = returns;
     if (entry instanceof CountedEntry) entry.failed = failures ?? returns;
     this.#contents.add(message);
@@ -189,7 +189,8 @@ export class Queue {
       this.#deaths.refuse(message, now);
       return false;
     }
-    const entry = this.#entry(message, this.#nextPosition++, deadlineOf(message, this.#settings, now));
+    const deadline = deadlineOf(message, this.#settings, now);
+    const entry = entryOf(message, this.#nextPosition++, deadline, this.#countsFailuresApart);
     this.#contents.add(message);
     this.lastUse = now;
     const taker = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
@@ -336,11 +337,6 @@ export class Queue {
   /** An at-least-once dead letter has arrived everywhere, or could not (rule M3). */
   finish(letter: DeadLetter, arrived: boolean, now: number): void {
     this.#deaths.finish(letter, arrived, now);
-  }
-
-  #entry(message: Message, position: number, deadline: number): Entry {
-    if (this.#countsFailuresApart) return new CountedEntry(message, position, deadline);
-    return new Entry(message, position, deadline);
   }
 
   #giveBackToQuorum(entry: Entry, now: number, how: Return): void {
