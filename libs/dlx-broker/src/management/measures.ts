@@ -84,6 +84,12 @@ export class Measures {
     return this.#now - since >= 1000 ? since : undefined;
   }
 
+  /** Of a number that is 0 for ever. */
+  unchanging(kind: RangeKind): Details {
+    const range = this.#range(kind);
+    return range === undefined ? { rate: 0 } : { ...pastOf(range, () => 0), rate: 0 };
+  }
+
   #range(kind: RangeKind): Range | undefined {
     if (!this.#ranges.has(kind)) this.#ranges.set(kind, rangeIn(this.#query, kind, this.#now));
     return this.#ranges.get(kind);

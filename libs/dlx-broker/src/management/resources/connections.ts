@@ -18,9 +18,11 @@ export function connectionsFor({ names, user }: ApiRequest, management: Manageme
 
 const getAll: Handler = (request, management) => {
   const { nodeName, host } = management;
-  const columns = withoutStatistics(request)
-    ? trackedConnectionColumns(nodeName)
-    : connectionColumns(nodeName, management.measures(request), null);
+  // Of one virtual host RabbitMQ has no other list.
+  const columns =
+    withoutStatistics(request) && request.names['vhost'] === undefined
+      ? trackedConnectionColumns(nodeName)
+      : connectionColumns(nodeName, management.measures(request), null);
   return listOf(request, host.patterns, connectionsFor(request, management), columns);
 };
 

@@ -111,7 +111,7 @@ const listeners = (management: Management): readonly object[] =>
   }));
 
 /** Where the HTTP API is. */
-export const contexts = (management: Management): readonly object[] =>
+export const contexts = (management: Management) =>
   portsOf(management)
     .filter(({ protocol }) => protocol.startsWith('http'))
     .map(({ port }) => ({

@@ -1,15 +1,13 @@
 import type { Queue } from '../../broker/index.js';
 import { booleanIn } from '../body.js';
 import type { Columns } from '../columns.js';
-import { rowOf } from '../columns.js';
 import { tableOfJson } from '../field-json.js';
 import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../management.js';
 import { placesOf, withoutStatistics } from '../places.js';
 import { badRequest, noContent, notFound, put } from '../reply.js';
 import type { ApiRequest, Handler, JsonObject, Resource } from '../resource.js';
-import { consumerColumns, consumersOfQueue } from '../views/consumer-columns.js';
-import { declaredQueueColumns, queueColumns } from '../views/queue-columns.js';
+import { declaredQueueColumns, queueColumns, singleQueueColumns } from '../views/queue-columns.js';
 
 const getAll: Handler = (request, management) => {
   const queues = placesOf(request, management).flatMap((vhost) => [...vhost.queues.values()]);
@@ -18,18 +16,8 @@ const getAll: Handler = (request, management) => {
 
 const getOne: Handler = (request, management) => {
   const queue = queueOf(request, management);
-  const columns = columnsFor(request, management);
-  if (withoutStatistics(request)) return oneOf(request, queue, columns);
-  const { nodeName } = management;
-  const consumers = consumerColumns(nodeName);
-  return oneOf(request, queue, {
-    ...columns,
-    consumer_details: () =>
-      consumersOfQueue(management.vhost(queue.home.name), queue).map((consumer) => rowOf(consumer, consumers)),
-    // Who its neighbours are is told only with detailed rates, which RabbitMQ's default is not.
-    deliveries: () => [],
-    incoming: () => [],
-  });
+  if (withoutStatistics(request)) return oneOf(request, queue, columnsFor(request, management));
+  return oneOf(request, queue, singleQueueColumns(management.nodeName, management.measures(request)));
 };
 
 const putOne: Handler = async (request, management) => {
@@ -95,7 +83,11 @@ export function checkNode({ node }: JsonObject, { nodeName }: Management): void 
 function columnsFor(request: ApiRequest, management: Management): Columns<Queue> {
   const { nodeName } = management;
   if (!withoutStatistics(request)) return queueColumns(nodeName, management.measures(request));
-  const columns = { ...declaredQueueColumns(nodeName), policy: ({ policy }: Queue) => policy };
+  const columns = {
+    ...declaredQueueColumns(nodeName),
+    node: ({ declared }: Queue) => (declared.type === 'quorum' ? undefined : nodeName),
+    policy: ({ policy }: Queue) => policy,
+  };
   if (request.query.get('enable_queue_totals') === 'true') return { ...columns, ...totals };
   return { ...columns, state: () => 'live' };
 }

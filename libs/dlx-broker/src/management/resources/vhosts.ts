@@ -1,30 +1,35 @@
 import type { Broker, Permissions, VirtualHost, VirtualHostMetadata } from '../../broker/index.js';
 import { booleanIn } from '../body.js';
-import { list, one, type Row } from '../listing.js';
+import type { Columns } from '../columns.js';
+import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../management.js';
+import type { Measures } from '../measures.js';
 import { badRequest, noContent, notFound, put } from '../reply.js';
 import type { Handler, JsonObject, Resource } from '../resource.js';
+import { vhostStatistics } from '../views/vhost-columns.js';
 
-function rowOf({ name, metadata }: VirtualHost, { nodeName }: Management): Row {
-  const { description, tags } = metadata;
-  return {
-    cluster_state: { [nodeName]: 'running' },
-    default_queue_type: 'undefined',
-    description,
-    metadata: { description, tags },
-    name,
-    tags,
-    tracing: false,
-  };
-}
+const columnsFor = ({ nodeName }: Management, measures: Measures): Columns<VirtualHost> => ({
+  cluster_state: () => ({ [nodeName]: 'running' }),
+  default_queue_type: () => 'undefined',
+  description: ({ metadata }) => metadata.description,
+  metadata: ({ metadata: { description, tags } }) => ({ description, tags }),
+  name: ({ name }) => name,
+  tags: ({ metadata }) => metadata.tags,
+  tracing: () => false,
+  ...vhostStatistics(measures),
+});
 
-const getAll: Handler = (request, management) => {
-  const rows = management.vhostsOf(request.user).map((vhost) => rowOf(vhost, management));
-  return list(request, management.host.patterns, rows, ['name']);
-};
+const getAll: Handler = (request, management) =>
+  listOf(
+    request,
+    management.host.patterns,
+    management.vhostsOf(request.user),
+    columnsFor(management, management.measures(request)),
+    ['name'],
+  );
 
 const getOne: Handler = (request, management) =>
-  one(request, rowOf(management.vhost(request.name('vhost')), management));
+  oneOf(request, management.vhost(request.name('vhost')), columnsFor(management, management.measures(request)));
 
 const putOne: Handler = async ({ name, body, user }, { broker }) => {
   const json = await body();

@@ -5,7 +5,7 @@ import { channelSeries, deliveredNames, publishedNames } from '../series.js';
 import { consumerColumns } from './consumer-columns.js';
 import { channelName, connectionName, peerOf, userName } from './names.js';
 import { timeText } from './times.js';
-import { garbageCollection, reductions } from './unknown.js';
+import { garbageCollection } from './unknown.js';
 
 /** Everything a list tells of a channel. */
 export const channelColumns = (nodeName: string, measures: Measures): Columns<Channel> => ({
@@ -28,8 +28,8 @@ export const channelColumns = (nodeName: string, measures: Measures): Columns<Ch
   number: ({ number }) => number,
   pending_raft_commands: () => 0,
   prefetch_count: ({ receiver }) => receiver.consumerPrefetch,
-  reductions: () => reductions.reductions,
-  reductions_details: () => reductions.reductions_details,
+  reductions: () => 0,
+  reductions_details: () => measures.unchanging('msg_rates'),
   state: ({ receiver }) => (receiver.isFlowing ? 'running' : 'flow'),
   transactional: ({ transaction }) => transaction !== undefined,
   user: ({ connection }) => userName(connection),

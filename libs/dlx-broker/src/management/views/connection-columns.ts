@@ -4,7 +4,7 @@ import { tableToJson } from '../field-json.js';
 import type { Measures } from '../measures.js';
 import { connectionSeries } from '../series.js';
 import { connectionName, peerOf, userName } from './names.js';
-import { garbageCollection, reductions } from './unknown.js';
+import { garbageCollection } from './unknown.js';
 
 /** What is known without asking the connection: all there is when somebody wants no statistics. */
 export const trackedConnectionColumns = (nodeName: string): Columns<Connection> => ({
@@ -39,8 +39,8 @@ export const connectionColumns = (nodeName: string, measures: Measures, nothing:
   recv_cnt: of((client) => client.traffic().recvCnt),
   recv_oct: of((client) => client.traffic().recvOct),
   recv_oct_details: detailsOf(measures, 'recv_oct'),
-  reductions: of(() => reductions.reductions),
-  reductions_details: of(() => reductions.reductions_details),
+  reductions: of(() => 0),
+  reductions_details: of(() => measures.unchanging('data_rates')),
   send_cnt: of((client) => client.traffic().sendCnt),
   send_oct: of((client) => client.traffic().sendOct),
   send_oct_details: detailsOf(measures, 'send_oct'),

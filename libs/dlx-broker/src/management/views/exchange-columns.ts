@@ -25,6 +25,7 @@ export const declaredExchangeColumns: Columns<PlacedExchange> = {
   name: ({ exchange }) => exchange.name,
   policy: ({ exchange }) => exchange.policy,
   type: ({ exchange }) => exchange.declared.type,
+  user_who_performed_action: () => unknownUser,
   vhost: ({ vhost }) => vhost,
 };
 
@@ -33,5 +34,4 @@ export const singleExchangeColumns = (measures: Measures): Columns<PlacedExchang
   ...exchangeColumns(measures),
   incoming: () => [],
   outgoing: () => [],
-  user_who_performed_action: () => unknownUser,
 });

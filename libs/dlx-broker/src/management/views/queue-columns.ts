@@ -1,13 +1,14 @@
 import type { Queue, VirtualHost } from '../../broker/index.js';
-import type { Columns } from '../columns.js';
+import { type Columns, rowOf } from '../columns.js';
 import { tableToJson } from '../field-json.js';
 import { happened, type Measures } from '../measures.js';
 import { deliveredNames, queueSeries } from '../series.js';
 import { backingQueueStatus } from './backing-queue-status.js';
+import { consumerColumns, consumersOfQueue } from './consumer-columns.js';
 import { effectivePolicy } from './effective-policy.js';
 import { connectionName, peerOf } from './names.js';
 import { timeText } from './times.js';
-import { garbageCollection, reductions } from './unknown.js';
+import { garbageCollection } from './unknown.js';
 
 /** What is declared and where it is: all there is when somebody wants no statistics. */
 export const declaredQueueColumns = (nodeName: string): Columns<Queue> => ({
@@ -51,12 +52,21 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
     messages_unacknowledged: counted('messages_unacknowledged'),
     messages_unacknowledged_details: details('messages_unacknowledged'),
     operator_policy: ({ operatorPolicy }) => operatorPolicy ?? null,
-    owner_pid_details: ({ declared: { owner } }) => owner && { name: connectionName(owner), ...peerOf(owner) },
     policy: ({ policy }) => policy ?? null,
-    reductions: () => reductions.reductions,
-    reductions_details: () => reductions.reductions_details,
+    reductions: () => 0,
+    reductions_details: () => measures.unchanging('msg_rates'),
   };
 }
+
+/** Of one queue more is told. Who its neighbours are only with detailed rates, which RabbitMQ's default is not. */
+export const singleQueueColumns = (nodeName: string, measures: Measures): Columns<Queue> => ({
+  ...queueColumns(nodeName, measures),
+  consumer_details: (queue) =>
+    consumersOfQueue(queue.home as VirtualHost, queue).map((each) => rowOf(each, consumerColumns(nodeName))),
+  deliveries: () => [],
+  incoming: () => [],
+  owner_pid_details: ({ declared: { owner } }) => owner && { name: connectionName(owner), ...peerOf(owner) },
+});
 
 const sizes: Columns<Queue> = {
   // Of one heap for all only the bodies can be told apart.

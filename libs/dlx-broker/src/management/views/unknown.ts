@@ -1,6 +1,6 @@
 /*
  * Numbers of Erlang's machine that nothing here corresponds to. Tools read them, so they are answered with what RabbitMQ
- * itself answers when it does not know: -1 for the collector of garbage, nothing done so far for the rest.
+ * itself answers when it does not know: -1 for the collector of garbage; `reductions`, the steps of its scheduler, are always 0.
  */
 
 /** Of the garbage collector of one Erlang process. */
@@ -11,9 +11,6 @@ export const garbageCollection = {
   min_heap_size: -1,
   minor_gcs: -1,
 } as const;
-
-/** Steps of Erlang's scheduler. */
-export const reductions = { reductions: 0, reductions_details: { rate: 0 } } as const;
 
 /** RabbitMQ's name for a user it does not know: here nobody notes who declared what. */
 export const unknownUser = 'rmq-internal';

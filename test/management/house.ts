@@ -1,0 +1,43 @@
+import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
+import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/backend/index.js';
+import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { listenHttp } from '../../libs/dlx-broker/src/management/index.js';
+import { Statistics } from '../../libs/dlx-broker/src/management/statistics.js';
+import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
+import type { Ground } from './scene.js';
+
+/** A broker of our own in real time, with both of its ports open. */
+export interface House extends Ground {
+  readonly broker: Broker;
+  readonly http: string;
+  readonly httpPort: number;
+  /** Takes the samples that are usually taken every five seconds. */
+  sample(): void;
+  close(): Promise<void>;
+}
+
+export async function openHouse(): Promise<House> {
+  const broker = new Broker({
+    clock: new SystemClock(),
+    names: randomNames,
+    patterns: policyPatterns,
+    pace: turnPace,
+  });
+  letIn(broker, [guestOf('/')]);
+  const amqp: Listener = await listen(broker, { port: 0 });
+  const ports = () => [{ protocol: 'amqp', host: amqp.host, port: amqp.port }];
+  const statistics = new Statistics(broker, Date.now);
+  const host = { broker, now: Date.now, patterns: policyPatterns, ports, statistics };
+  const http = await listenHttp(host, { port: 0 });
+  return {
+    broker,
+    amqp: `amqp://guest:guest@127.0.0.1:${amqp.port}`,
+    http: `http://127.0.0.1:${http.port}`,
+    httpPort: http.port,
+    sample: () => statistics.sample(),
+    close: async () => {
+      await Promise.all([http.close(), amqp.close()]);
+      broker.close();
+    },
+  };
+}
