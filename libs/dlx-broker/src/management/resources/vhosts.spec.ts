@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { listen } from '../../testing/listener.js';
+import { apiHouse } from '../../testing/api-house.js';
+
+describe('a virtual host', () => {
+  it('is made with description and tags, and changed', async () => {
+    const { call } = apiHouse();
+    const body = { description: 'mine', tags: 'a, b' };
+    expect((await call('PUT', '/vhosts/v%20%2F%C3%BC', { body })).status).toBe(201);
+    expect((await call('GET', '/vhosts/v%20%2F%C3%BC')).body).toMatchObject({
+      name: 'v /ü',
+      description: 'mine',
+      tags: ['a', 'b'],
+      metadata: { description: 'mine', tags: ['a', 'b'] },
+      tracing: false,
+      cluster_state: { 'rabbit@localhost': 'running' },
+    });
+    expect((await call('PUT', '/vhosts/v%20%2F%C3%BC', { body: { tags: ['c'] } })).status).toBe(204);
+    expect((await call('GET', '/vhosts/v%20%2F%C3%BC')).body).toMatchObject({ description: '', tags: ['c'] });
+  });
+
+  it('belongs to who made it', async () => {
+    const { broker, call } = apiHouse();
+    await call('PUT', '/vhosts/v');
+    expect(broker.access.permissions('guest', 'v')).toMatchObject({ configure: '.*', write: '.*', read: '.*' });
+    await call('DELETE', '/permissions/v/guest');
+    await call('PUT', '/vhosts/v', { body: {} });
+    expect(broker.access.permissions('guest', 'v')).toBeUndefined();
+  });
+
+  it('goes with its connections, queues and permissions', async () => {
+    const { broker, call } = apiHouse();
+    await call('PUT', '/vhosts/v');
+    const { errors, channel } = listen(broker, { vhost: 'v', user: 'guest' });
+    channel.declareQueue('q');
+    expect((await call('DELETE', '/vhosts/v')).status).toBe(204);
+    expect((await call('DELETE', '/vhosts/v')).status).toBe(404);
+    expect(errors.map(({ message }) => message)).toEqual(["CONNECTION_FORCED - vhost 'v' is deleted"]);
+    expect(broker.access.permissions('guest', 'v')).toBeUndefined();
+    await call('PUT', '/vhosts/v');
+    expect(broker.virtualHost('v').queues.size).toBe(0);
+  });
+
+  it.each([
+    ['tracing, which is not there', { tracing: true }, 'tracing is not supported'],
+    ['what is no boolean', { tracing: 'maybe' }, ['not_boolean', 'maybe']],
+    ['what is no text', { description: 5 }, 'description should be a string'],
+    ['tags of another kind', { tags: {} }, 'tags should be a string or a list of strings'],
+  ])('is refused with %s', async (_, body, reason) => {
+    const { broker, call } = apiHouse();
+    expect((await call('PUT', '/vhosts/v', { body })).body).toEqual({ error: 'bad_request', reason });
+    expect([...broker.virtualHosts.keys()]).toEqual(['/']);
+  });
+
+  it('runs already, on this node', async () => {
+    const { call } = apiHouse();
+    expect((await call('POST', '/vhosts/%2F/start/rabbit@localhost')).status).toBe(204);
+    expect((await call('POST', '/vhosts/%2F/start/elsewhere')).body).toMatchObject({
+      reason: 'Request to node elsewhere failed with nodedown',
+    });
+  });
+});
