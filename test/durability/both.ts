@@ -43,7 +43,7 @@ export class Both implements Journal {
   }
 
   commit(synced: (() => void) | undefined): void {
-    this.ledger.commit(undefined);
+    this.ledger.commit();
     const upTo = this.ledger.committed;
     this.journal.commit(
       synced &&

@@ -38,9 +38,13 @@ function describeVirtualHost(vhost: VirtualHost, lines: string[]): void {
 function describeQueue(queue: Queue, lines: string[]): void {
   const { policy, operatorPolicy, declared } = queue;
   lines.push(`  queue ${queue.name} ${plain({ ...declared, owner: undefined, policy, operatorPolicy })}`);
-  lines.push(`    ${queue.length} ready, ${queue.bytes} bytes, ${queue.unacked} unacked, ${queue.retained} retained`);
-  queue.peek(({ message, position, returns, deadline }) => {
-    lines.push(`    ${position} returned ${returns} until ${deadline}: ${describeMessage(message)}`);
+  lines.push(
+    `    ${queue.length} ready, ${queue.bytes} bytes, ${queue.unacked} unacked, ${queue.retained} retained, ${queue.delayed} held back`,
+  );
+  queue.peek(({ message, position, returns, failures, deadline }) => {
+    lines.push(
+      `    ${position} returned ${returns}, failed ${failures}, until ${deadline}: ${describeMessage(message)}`,
+    );
   });
 }
 

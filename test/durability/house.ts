@@ -1,4 +1,4 @@
-import type { Pace } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Pace, ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 
@@ -6,7 +6,12 @@ const patterns = {
   compile: (pattern: string) => ({ matches: (name: string) => pattern === '.*' || name === pattern }),
 };
 /** What every broker of these tests is lent. */
-export const lent = (clock: ManualClock) => ({ clock, names: new CountedNames(), patterns });
+export const lent = (clock: ManualClock, rabbitmq: ProfileName = '3.10') => ({
+  clock,
+  names: new CountedNames(),
+  patterns,
+  rabbitmq,
+});
 
 /** A broker in which nothing moves until it is woken: so it can be seen as it was found. */
 export function asleep(): { readonly pace: Pace; wake(): void } {

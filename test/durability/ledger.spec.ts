@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { MemoryJournal } from '../../libs/dlx-broker/src/store/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { Both } from './both.js';
@@ -14,12 +13,13 @@ describe('the ledger of the power cuts', () => {
   it('knows what the journal in memory knows, whatever the clients do', () => {
     let messages = 0;
     let confirms = 0;
-    for (let seed = 1; seed <= 20; seed++) {
+    for (let seed = 1; seed <= 8; seed++) {
       const random = new Random(seed);
+      const rabbitmq = random.pick(['3.10', '4'] as const);
       const clock = new ManualClock();
       const memory = new MemoryJournal(true);
       const ledger = new Ledger();
-      const broker = new Broker({ ...lent(clock), journal: new Both(ledger, memory), names: new CountedNames() });
+      const broker = new Broker({ ...lent(clock, rabbitmq), journal: new Both(ledger, memory) });
       const confirmed = (messageId: string): void => {
         confirms++;
         expect(ledger.isSafe(messageId), messageId).toBe(true);
@@ -30,17 +30,17 @@ describe('the ledger of the power cuts', () => {
         if (!random.chance(0.1)) continue;
         memory.sync();
         ledger.becameSafe(ledger.committed);
-        const found = new Broker({ ...lent(new ManualClock(clock.now())), pace: asleep().pace });
+        const found = new Broker({ ...lent(new ManualClock(clock.now()), rabbitmq), pace: asleep().pace });
         memory.fork().restore(found);
         const [state] = ledger.possible().states();
-        const should = new Broker({ ...lent(new ManualClock(clock.now())), pace: asleep().pace });
+        const should = new Broker({ ...lent(new ManualClock(clock.now()), rabbitmq), pace: asleep().pace });
         state?.restore(should);
         expect(describeBroker(found), `seed ${seed} step ${step}`).toBe(describeBroker(should));
         for (const queue of found.virtualHost('/').queues.values()) messages += queue.length;
       }
     }
     // A ledger of nothing would agree with everything.
-    expect(messages).toBeGreaterThan(5_000);
+    expect(messages).toBeGreaterThan(1_000);
     expect(confirms).toBeGreaterThan(1_000);
   });
 });

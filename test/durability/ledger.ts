@@ -1,4 +1,4 @@
-import type { Journal, Queue, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Queue, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
 import { DeadLetteredMessage, Message } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
 import { bodyOf } from './bodies.js';
@@ -9,7 +9,7 @@ import { type Entry, type Kept, type Said, StoredState } from './stored-state.js
  * one has called safe. After a crash the other must have exactly the state after one of the commits, and none before
  * the last safe one.
  */
-export class Ledger implements Journal {
+export class Ledger {
   /** Commits after the safe ones, in order. */
   #unsafe: (readonly Said[])[] = [];
   #said: Said[] = [];
@@ -45,7 +45,7 @@ export class Ledger implements Journal {
     this.#ids.set(entry, id);
     const { position, deadline } = entry;
     const message = remembered(entry.message);
-    const is: Kept = { message, position, deadline, returns: 0, delivered: false };
+    const is: Kept = { message, position, deadline, ...untouched };
     this.#said.push({ place: placeOf(queue), id, is });
   }
 
@@ -63,8 +63,8 @@ export class Ledger implements Journal {
 
   returned(queue: Queue, entry: Entry): void {
     if (!keeps(queue, entry)) return;
-    const { position, returns } = entry;
-    this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), position, returns });
+    const { position, returns, failures, due } = entry;
+    this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), position, returns, failures, due });
   }
 
   settled(queue: Queue, entry: Entry): void {
@@ -72,13 +72,11 @@ export class Ledger implements Journal {
   }
 
   /** Commits that changed nothing are not counted. */
-  commit(synced: (() => void) | undefined): void {
-    if (this.#said.length > 0) {
-      this.#unsafe.push(this.#said);
-      this.#said = [];
-      this.#committed++;
-    }
-    synced?.();
+  commit(): void {
+    if (this.#said.length === 0) return;
+    this.#unsafe.push(this.#said);
+    this.#said = [];
+    this.#committed++;
   }
 
   /** How many commits there are so far; what {@link becameSafe} takes. */
@@ -113,6 +111,8 @@ export class Ledger implements Journal {
     return id;
   }
 }
+
+const untouched = { returns: 0, failures: 0, due: 0, delivered: false } as const;
 
 /** States of which a crash leaves one. */
 export class Possible {

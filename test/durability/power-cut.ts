@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { Broker, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Journal, type ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Disk } from '../../libs/dlx-broker/src/store/log/disk.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
@@ -75,6 +75,7 @@ class Run {
   #clock = new ManualClock();
   readonly #segment: number;
   readonly #memory: number;
+  readonly #rabbitmq: ProfileName;
   readonly #cuts: Cut[] = [];
   #number = 1;
   #unconfirmed: string | undefined;
@@ -86,6 +87,7 @@ class Run {
   ) {
     this.#random = new Random(seed);
     this.#segment = this.#random.pick([1_024, 4_096, 16_384]);
+    this.#rabbitmq = this.#random.pick(['3.10', '4']);
     this.#memory = this.#random.pick([0, 2_000, 1_000_000]);
   }
 
@@ -181,7 +183,7 @@ class Run {
   }
 
   #describe(state: StoredState): string {
-    const broker = new Broker({ ...lent(new ManualClock(this.#clock.now())), pace: asleep().pace });
+    const broker = new Broker({ ...lent(new ManualClock(this.#clock.now()), this.#rabbitmq), pace: asleep().pace });
     state.restore(broker);
     return describeBroker(broker);
   }
@@ -198,7 +200,7 @@ class Run {
     const told = mutant.journal?.(journal) ?? journal;
     const { pace, wake } = asleep();
     const both = ledger === undefined ? told : new Both(ledger, told);
-    const broker = new Broker({ ...lent(clock), journal: both, pace });
+    const broker = new Broker({ ...lent(clock, this.#rabbitmq), journal: both, pace });
     journal.restore(broker);
     return { broker, clock, journal, wake };
   }

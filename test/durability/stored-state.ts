@@ -10,15 +10,19 @@ export interface Kept {
   readonly position: number;
   readonly deadline: number;
   readonly returns: number;
+  readonly failures: number;
+  readonly due: number;
   readonly delivered: boolean;
 }
+
+type Returned = Pick<Kept, 'position' | 'returns' | 'failures' | 'due'>;
 
 /** One thing said to a journal, with everything read from the engine at that moment. */
 export type Said =
   | { readonly change: TopologyChange }
   | { readonly place: string; readonly id: number; readonly is: Kept | undefined }
   | { readonly place: string; readonly id: number; readonly delivered: true }
-  | { readonly place: string; readonly id: number; readonly position: number; readonly returns: number };
+  | ({ readonly place: string; readonly id: number } & Returned);
 
 /** What a store holds after a number of commits, worked out in the plainest way. */
 export class StoredState {
@@ -75,11 +79,11 @@ export class StoredState {
     if (kept !== undefined) this.#put(place, id, { ...kept, ...change });
   }
 
-  #returned(place: string, id: number, { position, returns }: Pick<Kept, 'position' | 'returns'>): void {
+  #returned(place: string, id: number, { position, returns, failures, due }: Returned): void {
     const kept = this.messages.get(place)?.get(id);
     if (kept === undefined) return;
     this.#put(place, id, undefined);
-    this.#put(place, id, { ...kept, position, returns, delivered: false });
+    this.#put(place, id, { ...kept, position, returns, failures, due, delivered: false });
   }
 }
 

@@ -32,6 +32,9 @@ const declarations: Readonly<Record<string, readonly Arguments[]>> = {
       'x-dead-letter-strategy': 'at-least-once',
     },
   ],
+  patient: [
+    { 'x-queue-type': 'quorum', 'x-delayed-retry-type': 'all', 'x-delayed-retry-min': 20, 'x-delayed-retry-max': 50 },
+  ],
   dead: [{}, { 'x-max-length': 20 }],
   copies: [{}, { 'x-queue-type': 'quorum' }],
   passing: [{}],
