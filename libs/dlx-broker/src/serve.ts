@@ -1,7 +1,8 @@
 import { type Limits, listen, type Listener, type TlsOptions } from './amqp/index.js';
 import { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
-import { Broker, type ProfileName } from './broker/index.js';
+import { Broker, type Clock, type ProfileName } from './broker/index.js';
 import type { HttpListener, HttpOptions } from './management/index.js';
+import type { Data, DataOptions } from './store/index.js';
 import { guestOf, letIn, LoginThrottle, type ServedUser } from './users/index.js';
 
 /** What it takes to serve; everything has a default. */
@@ -13,14 +14,19 @@ export interface ServeOptions {
   readonly http?: HttpOptions;
   /** What the broker begins with: JSON as `export_definitions` writes it. */
   readonly definitions?: string;
+  /** Keeps durable queues in a directory; without it nothing outlives the process. */
+  readonly data?: DataOptions & { readonly directory: string };
   /** Which RabbitMQ it behaves like. */
   readonly rabbitmq?: ProfileName;
   /** Beside `/`. */
   readonly virtualHosts?: readonly string[];
-  /** Unless told, `guest` with the password `guest`, who may do everything, but only from this machine. */
+  /**
+   * Unless told, `guest` with the password `guest`, who may do everything, but only from this machine; where users were
+   * kept, those and no others.
+   */
   readonly users?: readonly ServedUser[];
   readonly limits?: Partial<Limits>;
-  /** Hears what an operator may want to know of clients: refused logins. */
+  /** Hears what an operator may want to know: of refused logins, and of what was found in the data directory. */
   readonly notice?: (text: string) => void;
   /** Hears of faults of our own. */
   readonly log?: (error: unknown) => void;
@@ -31,36 +37,43 @@ export interface Served {
   readonly broker: Broker;
   readonly amqp: Listener;
   readonly http: HttpListener | undefined;
-  /** Tells all clients to go (320) and ends. */
+  /** Tells all clients to go (320), keeps what is to be kept, and ends. */
   close(): Promise<void>;
 }
 
 /**
  * Puts a broker together and opens its ports.
- * @throws what the system says when a port cannot be had, or what is wrong with the definitions
+ * @throws what the system says when a port cannot be had, what is wrong with the definitions, or a StoreError
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
+  const clock = new SystemClock();
+  const data = options.data && (await openData(options.data, clock, options));
   const broker = new Broker({
-    clock: new SystemClock(),
+    clock,
     names: randomNames,
     patterns: policyPatterns,
     pace: turnPace,
     ...(options.rabbitmq && { rabbitmq: options.rabbitmq }),
+    ...(data && { journal: data.journal }),
   });
   let listener: Listener | undefined;
   let http: HttpListener | undefined;
   const close = async (): Promise<void> => {
     await Promise.all([http?.close(), listener?.close()]);
     broker.close();
+    await data?.close();
   };
   try {
+    if (data !== undefined) await restore(data, broker, options);
     for (const name of options.virtualHosts ?? []) broker.addVirtualHost(name);
-    letIn(broker, options.users ?? [guestOf('/')]);
+    if (options.users !== undefined || broker.access.users().length === 0) {
+      letIn(broker, options.users ?? [guestOf('/')]);
+    }
     // Guesses at one port count at all.
     const throttle = new LoginThrottle(() => performance.now());
     const open = management(broker, options, throttle, () => (listener === undefined ? [] : [listener]));
     if (options.definitions !== undefined) await open.load(options.definitions);
-    listener = await listenForAmqp(broker, options, throttle);
+    listener = await listenForAmqp(broker, options, throttle, data);
     if (options.http !== undefined) http = await open.listen(options.http);
     return { broker, amqp: listener, http, close };
   } catch (error) {
@@ -69,14 +82,32 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   }
 }
 
+/** The store is read from disk only when somebody asks for it. */
+async function openData({ directory, ...options }: Required<ServeOptions>['data'], clock: Clock, to: ServeOptions) {
+  const { openData } = await import('./store/index.js');
+  return openData(directory, { ...options, now: () => clock.now(), failed: (error) => to.log?.(error) });
+}
+
+/** Nothing that is damaged is passed over in silence. */
+async function restore(data: Data, broker: Broker, { notice, log }: ServeOptions): Promise<void> {
+  const { damageLines, StoreError } = await import('./store/index.js');
+  data.journal.restore(broker);
+  const { entries } = data.journal.stats;
+  notice?.(`data directory ${data.directory}: ${data.isNew ? 'new' : `${entries} messages`}`);
+  const damage = damageLines(data.journal.damage);
+  if (damage.length > 0) log?.(new StoreError('damaged', damage.join('\n')));
+}
+
 const listenForAmqp = (
   broker: Broker,
   { amqp, tls, limits, log, notice }: ServeOptions,
   throttle: LoginThrottle,
+  data: Data | undefined,
 ): Promise<Listener> =>
   listen(broker, {
     ...amqp,
     throttle,
+    ...(data && { alarms: [{ resource: 'disk', isRaised: () => data.journal.isFull }] }),
     ...(tls && { tls }),
     ...(limits && { limits }),
     ...(log && { log }),

@@ -9,6 +9,9 @@ import { OverlayDisk } from './log/overlay-disk.js';
 import { segmentNumber } from './log/segment-header.js';
 import { StoreError } from './store-error.js';
 
+/** What may be chosen about a data directory. */
+export type DataOptions = Pick<DiskJournalOptions, 'durability' | 'memory' | 'diskFree'>;
+
 /** A data directory that is open. */
 export interface Data {
   readonly journal: DiskJournal;

@@ -1,0 +1,15 @@
+import type { Damage } from './log/options.js';
+
+/** What was found damaged, for people. */
+export function damageLines({ places, queues, misplaced }: Damage): string[] {
+  const lines = places.map(({ file, from, to, copy }) => {
+    const kept = copy === undefined ? '' : `; a copy is kept as ${copy}`;
+    return `${file}: bytes ${from} to ${to} are not what was written${kept}`;
+  });
+  for (const { vhost, queue, lost } of queues) {
+    const where = queue === undefined ? 'queues nobody knows any more' : `queue '${queue}' in vhost '${vhost}'`;
+    lines.push(`${where}: ${lost} messages are lost`);
+  }
+  if (misplaced > 0) lines.push(`${misplaced} messages are whole, but the queues they were in are not known any more`);
+  return lines;
+}
