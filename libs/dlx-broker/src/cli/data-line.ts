@@ -1,0 +1,111 @@
+import type { Queue } from '../broker/index.js';
+import {
+  deathsOf,
+  type Field,
+  type FieldTable,
+  fieldTypeNames,
+  type Message,
+  type Properties,
+} from '../message/index.js';
+
+type Entry = Parameters<Parameters<Queue['peek']>[0]>[0];
+
+/** Names of properties as AMQP has them. */
+const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, string>> = {
+  contentType: 'content_type',
+  contentEncoding: 'content_encoding',
+  deliveryMode: 'delivery_mode',
+  priority: 'priority',
+  correlationId: 'correlation_id',
+  replyTo: 'reply_to',
+  expiration: 'expiration',
+  messageId: 'message_id',
+  timestamp: 'timestamp',
+  type: 'type',
+  userId: 'user_id',
+  appId: 'app_id',
+  clusterId: 'cluster_id',
+};
+
+/**
+ * One message in one queue as JSON in one line. A header is an object with one key, the name of its type on the wire, so
+ * that an int16 is told from an int64: `{ "retries": { "short": 3 } }`.
+ * @param body undefined when it cannot be read
+ */
+export function lineOf(queue: Queue, entry: Entry, body: Uint8Array | undefined): string {
+  const { message, returns, deadline, position } = entry;
+  return JSON.stringify({
+    vhost: queue.home.name,
+    queue: queue.name,
+    position,
+    redelivered: returns > 0,
+    ...(deadline !== 0 && { expires: isoOf(deadline) }),
+    exchange: message.exchange,
+    routing_key: message.routingKey,
+    properties: propertiesOf(message.properties),
+    deaths: deathsIn(message),
+    ...bodyIn(body),
+  });
+}
+
+function propertiesOf(properties: Properties): object {
+  const plain: [string, unknown][] = [];
+  for (const [key, name] of Object.entries(propertyNames)) {
+    const value = properties[key as keyof typeof propertyNames];
+    if (value !== undefined) plain.push([name, typeof value === 'bigint' ? String(value) : value]);
+  }
+  if (properties.headers !== undefined) plain.push(['headers', tableOf(properties.headers)]);
+  return Object.fromEntries(plain);
+}
+
+/** Newest first, in the words of `x-death`, which is among the headers, too. */
+const deathsIn = ({ properties: { headers } }: Message): readonly object[] =>
+  deathsOf(headers).map(({ queue, reason, count, time, exchange, routingKeys }) => ({
+    queue,
+    reason,
+    count,
+    time: isoOf(time),
+    exchange,
+    routing_keys: routingKeys,
+  }));
+
+/** A client may have made up any time. */
+const isoOf = (time: number): string | null => (Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : null);
+
+/** As text where it is one. */
+function bodyIn(body: Uint8Array | undefined): object {
+  if (body === undefined) return { damaged: true };
+  try {
+    return { body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
+  } catch {
+    return { body_base64: Buffer.from(body).toString('base64') };
+  }
+}
+
+const tableOf = (table: FieldTable): object =>
+  Object.fromEntries([...table].map(([name, field]) => [name, plainOf(field)]));
+
+function plainOf(field: Field): object {
+  return { [fieldTypeNames[field.type]]: valueOf(field) };
+}
+
+function valueOf(field: Field): unknown {
+  switch (field.type) {
+    case 'A':
+      return field.value.map(plainOf);
+    case 'F':
+      return tableOf(field.value);
+    case 'x':
+      return Buffer.from(field.value).toString('base64');
+    case 'V':
+      return null;
+    case 'l':
+    case 'T':
+      return typeof field.value === 'bigint' ? String(field.value) : field.value;
+    case 'f':
+    case 'd':
+      return Number.isFinite(field.value) ? field.value : String(field.value);
+    default:
+      return field.value;
+  }
+}

@@ -1,0 +1,75 @@
+import type { Broker } from '../broker/index.js';
+import { damageLines, type Data } from '../store/index.js';
+import { lineOf } from './data-line.js';
+import { contentsOf, restored } from './data-restored.js';
+
+/** What a tool made of a data directory; the process ends with it. */
+export const dataExit = { whole: 0, damaged: 1, refused: 2 } as const;
+
+/** Where a tool writes; resolves when there is room for more. */
+export type Write = (text: string) => Promise<void>;
+
+/**
+ * Reads all of a data directory, checks every CRC and every body, and tells what is in it. Nothing is changed.
+ * @returns the exit code @throws StoreError when it cannot be read
+ */
+export async function checkData(directory: string, out: Write): Promise<number> {
+  const { broker, data } = await restored(directory);
+  try {
+    const { segments, bytes, liveBytes } = data.journal.stats;
+    await out(`${data.directory}: ${segments} segments, ${bytes} bytes, ${liveBytes} of them needed\n`);
+    let unreadable = 0;
+    for (const { queue, entries } of contentsOf(broker)) {
+      const lost = entries.filter((entry) => bodyOf(() => entry.message.body) === undefined).length;
+      unreadable += lost;
+      const damaged = lost > 0 ? `, ${lost} of them without their body` : '';
+      await out(`queue '${queue.name}' in vhost '${queue.home.name}': ${entries.length} messages${damaged}\n`);
+    }
+    for (const line of damageLines(data.journal.damage)) await out(`${line}\n`);
+    const isWhole = unreadable === 0 && !isDamaged(data);
+    await out(isWhole ? 'everything is as it was written\n' : 'some of it is not as it was written\n');
+    return isWhole ? dataExit.whole : dataExit.damaged;
+  } finally {
+    await data.close();
+  }
+}
+
+/**
+ * Writes every message as a line of JSON, queue by queue, in the order of delivery. Nothing is changed.
+ * @param tell hears of damage @returns the exit code @throws StoreError when it cannot be read
+ */
+export async function exportData(directory: string, out: Write, tell: (line: string) => void): Promise<number> {
+  const { broker, data } = await restored(directory);
+  try {
+    const unreadable = await exportAll(broker, out);
+    damageLines(data.journal.damage).forEach(tell);
+    if (unreadable > 0) tell(`${unreadable} messages are without their body`);
+    return unreadable === 0 && !isDamaged(data) ? dataExit.whole : dataExit.damaged;
+  } finally {
+    await data.close();
+  }
+}
+
+async function exportAll(broker: Broker, out: Write): Promise<number> {
+  let unreadable = 0;
+  for (const { queue, entries } of contentsOf(broker)) {
+    for (const entry of entries) {
+      const body = bodyOf(() => entry.message.body);
+      if (body === undefined) unreadable++;
+      await out(`${lineOf(queue, entry, body)}\n`);
+    }
+  }
+  return unreadable;
+}
+
+/** Bodies are read from the disk when they are looked at: one may be damaged. */
+function bodyOf(read: () => Uint8Array): Uint8Array | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+const isDamaged = ({ journal: { damage } }: Data): boolean =>
+  damage.places.length + damage.queues.length + damage.misplaced > 0;
