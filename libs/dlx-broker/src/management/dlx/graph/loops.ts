@@ -31,8 +31,8 @@ export function* loopsIn(edges: ReadonlyMap<Queue, DeadLetterEdge>): Generator<v
     for (const queue of group) {
       for (const next of (edges.get(queue) as DeadLetterEdge).reaches.keys()) {
         if (!group.has(next) || loops.size >= mostLoops) continue;
-        const way = wayBack(next, queue, group, edges);
-        if (way !== undefined) loops.set(nameOf(way), loopOf(way, edges));
+        const way = rotated(wayBack(next, queue, group, edges));
+        if (way.length > 0) loops.set(JSON.stringify(way.map(({ name }) => name)), loopOf(way, edges));
         yield;
       }
     }
@@ -95,7 +95,7 @@ function wayBack(
   to: Queue,
   group: ReadonlySet<Queue>,
   edges: ReadonlyMap<Queue, DeadLetterEdge>,
-): readonly Queue[] | undefined {
+): readonly Queue[] {
   const before = new Map<Queue, Queue | undefined>([[from, undefined]]);
   for (const queue of before.keys()) {
     if (queue === to) {
@@ -107,14 +107,13 @@ function wayBack(
       if (group.has(next) && !before.has(next)) before.set(next, queue);
     }
   }
-  return undefined;
+  return [];
 }
 
 /** The same wherever one begins to go round. */
-function nameOf(way: readonly Queue[]): string {
-  const names = way.map(({ name }) => name);
-  const least = names.reduce((best, name, index) => (name < (names[best] as string) ? index : best), 0);
-  return JSON.stringify([...names.slice(least), ...names.slice(0, least)]);
+function rotated(way: readonly Queue[]): readonly Queue[] {
+  const least = way.reduce((best, { name }, index) => (name < (way[best] as Queue).name ? index : best), 0);
+  return [...way.slice(least), ...way.slice(0, least)];
 }
 
 function loopOf(way: readonly Queue[], edges: ReadonlyMap<Queue, DeadLetterEdge>): Loop {
