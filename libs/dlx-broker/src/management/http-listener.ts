@@ -12,6 +12,7 @@ export interface HttpOptions extends ApiOptions {
   readonly host?: string;
   /** 15672 unless told, 0 for any that is free. */
   readonly port?: number;
+  readonly limits?: Partial<HttpLimits>;
 }
 
 /** Opens a port for the HTTP API. @returns once clients can connect @throws what the system says, e.g. EADDRINUSE */
@@ -21,9 +22,27 @@ export async function listenHttp(host: ManagementHost, options: HttpOptions = {}
   return listener;
 }
 
-/** Milliseconds and bytes that a client may take: who sends a request letter by letter keeps nobody else waiting. */
-const limits = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
-const connectionLimit = 1_000;
+/** What a client may take of us: who sends a request letter by letter keeps nobody else waiting. */
+export interface HttpLimits {
+  /** Milliseconds for a connection to send the headers of its first request, and each further one. */
+  readonly headersTimeout: number;
+  /** Milliseconds for a whole request. */
+  readonly requestTimeout: number;
+  /** Milliseconds between two requests. */
+  readonly keepAliveTimeout: number;
+  /** Bytes of all headers of a request. */
+  readonly maxHeaderSize: number;
+  /** Connections at a time. */
+  readonly connections: number;
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 16_384,
+  connections: 1_000,
+};
 
 export class HttpListener {
   readonly #server: Server;
@@ -39,10 +58,12 @@ export class HttpListener {
     const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
     const api = createApi({ ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) }, options);
     const answer = getRequestListener((request, env) => api.fetch(request, env), { overrideGlobalObjects: false });
-    this.#server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
+    const { connections, ...limits } = { ...defaultHttpLimits, ...options.limits };
+    const connectionsCheckingInterval = Math.min(1_000, limits.headersTimeout);
+    this.#server = createServer({ ...limits, connectionsCheckingInterval }, (request, response) => {
       void answer(request, response);
     });
-    this.#server.maxConnections = connectionLimit;
+    this.#server.maxConnections = connections;
   }
 
   get host(): string {
