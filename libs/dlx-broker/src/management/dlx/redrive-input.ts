@@ -1,6 +1,5 @@
 import type { Queue, User, VirtualHost } from '../../broker/index.js';
 import type { Address } from '../../message/index.js';
-import { booleanIn, integerIn } from '../body.js';
 import { type CircuitSettings, usualCircuit } from '../redrives/circuit.js';
 import { type RedriveOrder, usualRate } from '../redrives/redrive-order.js';
 import { badRequest } from '../reply.js';
@@ -37,14 +36,24 @@ export function redriveIn(body: JsonObject, { vhost, queue, user }: Asked): Redr
     rate: (within(body, 'rate', 0, fastest) ?? usualRate) || Infinity,
     ...(limit !== undefined && { limit }),
     ...(circuit && { circuit }),
-    dryRun: booleanIn(body, 'dry_run'),
+    dryRun: booleanAt(body, 'dry_run'),
   };
 }
 
+/** As a number or in digits; undefined when it is not there. */
 function within(object: JsonObject, key: string, least: number, most: number): number | undefined {
-  const number = integerIn(object, key);
-  if (number === undefined || (number >= least && number <= most)) return number;
-  throw badRequest(`'${key}' should be a whole number from ${least} to ${most}: ${number}`);
+  const value = object[key];
+  if (value === undefined || value === null) return undefined;
+  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most) return number;
+  throw badRequest(`'${key}' should be a whole number from ${least} to ${most}: ${JSON.stringify(value)}`);
+}
+
+function booleanAt(object: JsonObject, key: string): boolean {
+  const value = object[key] ?? false;
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw badRequest(`'${key}' should be true or false: ${JSON.stringify(value)}`);
 }
 
 function idsIn(value: unknown): readonly number[] | undefined {

@@ -1,0 +1,175 @@
+import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { apiHouse, type ApiHouse } from '../../testing/api-house.js';
+import { AuditFile } from './audit-file.js';
+import { type AuditEntry, AuditLog } from './audit-log.js';
+
+const did = (action: string) => ({ user: 'ann', from: '::1', action, names: {} });
+
+describe('the audit log', () => {
+  it('numbers what it is told, and shows the newest first, page by page', () => {
+    let now = 5;
+    const log = new AuditLog(() => now++);
+    for (const action of ['a', 'b', 'c', 'd', 'e']) log.record(did(action));
+    expect(log.page(2).map(({ number, time, action }) => [number, time, action])).toEqual([
+      [5, 9, 'e'],
+      [4, 8, 'd'],
+    ]);
+    expect(log.page(9, 4).map(({ action }) => action)).toEqual(['c', 'b', 'a']);
+    expect(log.page(1, Infinity, ({ action }) => action < 'c')).toMatchObject([{ action: 'b' }]);
+  });
+
+  it('forgets the oldest of more than ten thousand', () => {
+    const log = new AuditLog(() => 0);
+    for (let count = 0; count < 25_000; count++) log.record(did('x'));
+    const all = log.page(Infinity);
+    expect([all.length, all[0]!.number, all.at(-1)!.number]).toEqual([10_000, 25_000, 15_001]);
+  });
+});
+
+describe('the audit file', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'audit-'));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  const lines = async (): Promise<string[]> => (await readFile(join(directory, 'audit.ndjson'), 'utf8')).split('\n');
+
+  it('appends a line of JSON for each entry, and is its owner’s alone', async () => {
+    const file = await AuditFile.open(directory);
+    const log = new AuditLog(() => 7, file);
+    for (let count = 0; count < 100; count++) log.record(did(`action ${count}`));
+    await file.close();
+    const written = await lines();
+    expect([written.length, written.at(-1)]).toEqual([101, '']);
+    expect(JSON.parse(written[99]!)).toEqual({ number: 100, time: 7, ...did('action 99') });
+    expect((await stat(join(directory, 'audit.ndjson'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('goes on after a restart where it was, also behind half a line', async () => {
+    const first = await AuditFile.open(directory);
+    new AuditLog(() => 1, first).record(did('before'));
+    await first.close();
+    await appendFile(join(directory, 'audit.ndjson'), '{"number":2,"ti');
+    const second = await AuditFile.open(directory);
+    const log = new AuditLog(() => 2, second);
+    log.record(did('after'));
+    await second.close();
+    expect(log.page(9).map(({ number, action }) => [number, action])).toEqual([
+      [2, 'after'],
+      [1, 'before'],
+    ]);
+    expect((await lines()).map((line) => line.slice(0, 12))).toEqual([
+      '{"number":1,',
+      '{"number":2,',
+      '{"number":2,',
+      '',
+    ]);
+    const third = await AuditFile.open(directory);
+    expect(third.earlier.map(({ action }) => action)).toEqual(['before', 'after']);
+    await third.close();
+  });
+
+  it('reads only the end of a long one', async () => {
+    const entry = JSON.stringify({ number: 1, time: 1, ...did('x'.repeat(900)) });
+    await appendFile(join(directory, 'audit.ndjson'), `${entry}\n`.repeat(3_000));
+    const file = await AuditFile.open(directory);
+    expect(file.earlier.length).toBeGreaterThan(1_000);
+    expect(file.earlier.length).toBeLessThan(1_200);
+    await file.close();
+  });
+});
+
+describe('/api/dlx/audit', () => {
+  let rooms: ApiHouse;
+  let entries: AuditEntry[];
+  beforeEach(() => {
+    entries = [];
+    const audit = { earlier: [], append: (entry: AuditEntry) => void entries.push(entry), close: async () => {} };
+    rooms = apiHouse({ host: { audit } });
+  });
+
+  const list = async (query = '', as = 'guest:guest') => rooms.call('GET', `/dlx/audit${query}`, { as });
+
+  it('has every request that changes something: who, what, where, from where, and what it came to', async () => {
+    await rooms.call('PUT', '/vhosts/new', { body: {}, peer: '127.0.0.9' });
+    rooms.clock.advance('1m');
+    await rooms.call('DELETE', '/vhosts/none');
+    await rooms.call('GET', '/vhosts');
+    expect((await list()).body).toEqual({
+      cursor: null,
+      items: [
+        {
+          number: 2,
+          time: rooms.clock.now(),
+          user: 'guest',
+          from: '127.0.0.1',
+          action: 'DELETE /api/vhosts/:vhost',
+          names: { vhost: 'none' },
+          status: 404,
+        },
+        {
+          number: 1,
+          time: rooms.clock.now() - 60_000,
+          user: 'guest',
+          from: '127.0.0.9',
+          action: 'PUT /api/vhosts/:vhost',
+          names: { vhost: 'new' },
+          status: 201,
+        },
+      ],
+    });
+    expect(entries.map(({ number }) => number)).toEqual([1, 2]);
+  });
+
+  it('has filters and counts, and what a redrive came to; nothing of bodies and passwords', async () => {
+    const outbox = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
+    const channel = rooms.broker.connect().openChannel(outbox);
+    channel.declareQueue('dead', {});
+    for (const body of ['SECRET 1', 'SECRET 2', 'good']) channel.publish('', 'dead', {}, Buffer.from(body));
+    await rooms.call('PUT', '/users/eve', { body: { password: 'PASSWORD', tags: 'management' } });
+    await rooms.call('DELETE', '/dlx/queues/%2F/dead/messages?text=good');
+    await rooms.call('POST', '/dlx/redrives', {
+      body: { vhost: '/', queue: 'dead', rate: 0, to: { exchange: 'amq.fanout', routing_key: 'k' } },
+    });
+    rooms.clock.advance(0);
+    const { items } = (await list('?page_size=3')).body as { items: AuditEntry[] };
+    expect(items).toMatchObject([
+      { action: 'redrive completed', user: 'guest', from: '', details: { moved: 0, left: 2, gone: 0 } },
+      { action: 'POST /api/dlx/redrives', status: 201, details: { queue: 'dead', filter: null, rate: 0 } },
+      {
+        action: 'DELETE /api/dlx/queues/:vhost/:name/messages',
+        names: { vhost: '/', name: 'dead' },
+        details: { filter: { text: 'good' }, dry_run: false, counts: { matched: 1, discarded: 1 } },
+      },
+    ]);
+    expect(JSON.stringify(entries)).not.toMatch(/SECRET|PASSWORD/);
+  });
+
+  it('has what was refused for want of rights, but no failed logins', async () => {
+    const { access } = rooms.broker;
+    access.setUser('eve', { tags: ['management'], passwordHash: access.user('guest')!.passwordHash });
+    await rooms.call('PUT', '/vhosts/mine', { body: {}, as: 'eve:guest' });
+    await rooms.call('PUT', '/vhosts/mine', { body: {}, as: 'eve:wrong' });
+    expect(entries).toMatchObject([{ user: 'eve', status: 401, names: { vhost: 'mine' } }]);
+  });
+
+  it('goes on by cursor, finds by user, virtual host and action, and is for those who watch', async () => {
+    for (const name of ['a', 'b', 'c']) await rooms.call('PUT', `/vhosts/${name}`, { body: {} });
+    const first = (await list('?page_size=2')).body as { items: AuditEntry[]; cursor: string };
+    expect([first.items.length, first.cursor]).toEqual([2, '2']);
+    expect((await list(`?page_size=2&cursor=${first.cursor}`)).body).toMatchObject({
+      items: [{ number: 1 }],
+      cursor: null,
+    });
+    expect((await list('?vhost=b&action=PUT&user=guest')).body).toMatchObject({ items: [{ number: 2 }] });
+    expect((await list('?user=nobody')).body).toEqual({ items: [], cursor: null });
+    expect((await list('?page=2')).status).toBe(400);
+    const { access } = rooms.broker;
+    access.setUser('eve', { tags: ['management'], passwordHash: access.user('guest')!.passwordHash });
+    expect((await list('', 'eve:guest')).status).toBe(401);
+  });
+});

@@ -1,0 +1,185 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Channel } from '../../broker/index.js';
+import { toFieldTable } from '../../message/index.js';
+import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
+
+const nothing = (): void => {};
+
+interface Task {
+  readonly id: string;
+  readonly state: string;
+  readonly [key: string]: unknown;
+}
+
+describe('/api/dlx/redrives', () => {
+  let rooms: ApiHouse;
+  let channel: Channel;
+
+  beforeEach(() => {
+    rooms = apiHouse();
+    const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
+    channel = rooms.broker.connect().openChannel(outbox);
+    channel.declareQueue('dead', {});
+    const args = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
+    channel.declareQueue('work', { arguments: toFieldTable(args) });
+  });
+
+  const letDie = (count: number): void => {
+    for (let number = 1; number <= count; number++) channel.publish('', 'work', {}, Buffer.from(`${number}`));
+    for (let got = channel.get('work'); got !== undefined; got = channel.get('work'))
+      channel.reject(got.deliveryTag, false);
+  };
+  const depth = (name: string): number => rooms.broker.virtualHost('/').queues.get(name)!.length;
+  const post = (body: unknown, as = 'guest:guest', path = '') =>
+    rooms.call('POST', `/dlx/redrives${path}`, { body, as });
+  const begin = async (body: Record<string, unknown> = {}, as?: string): Promise<Task> => {
+    const answer = await post({ vhost: '/', queue: 'dead', ...body }, as);
+    expect(answer).toMatchObject({ status: 201, body: { state: 'running' } });
+    const task = answer.body as Task;
+    expect(answer.headers.get('location')).toBe(`/api/dlx/redrives/${task.id}`);
+    return task;
+  };
+  const show = async (id: string): Promise<Task> => (await rooms.call('GET', `/dlx/redrives/${id}`)).body as Task;
+  const login = (name: string, permissions: { write?: string; read?: string } = {}, tag = 'management'): string => {
+    const { access } = rooms.broker;
+    access.setUser(name, { tags: [tag], passwordHash: access.user('guest')!.passwordHash });
+    access.setPermissions(name, '/', { configure: '', write: '.*', read: '.*', ...permissions });
+    return `${name}:guest`;
+  };
+
+  it('begins one, shows its progress, and keeps it in the list', async () => {
+    letDie(10);
+    const { id } = await begin({ rate: 10 });
+    rooms.clock.advance(500);
+    expect(await show(id)).toMatchObject({
+      vhost: '/',
+      queue: 'dead',
+      state: 'running',
+      by: 'guest',
+      rate: 10,
+      circuit: { percent: 50, at_least: 20 },
+      ready_at_start: 10,
+      moved: 6,
+      destinations: [{ name: 'work', count: 6 }],
+    });
+    rooms.clock.advance(500);
+    expect(await show(id)).toMatchObject({ state: 'completed', moved: 10, left: 0, ended_at: rooms.clock.now() - 100 });
+    const next = await begin({ rate: 0 });
+    const { body } = await rooms.call('GET', '/dlx/redrives');
+    expect((body as Task[]).map((task) => task.id)).toEqual([next.id, id]);
+    expect((await rooms.call('GET', '/dlx/redrives/none')).status).toBe(404);
+  });
+
+  it('takes a filter, ids, a target, a limit and a circuit', async () => {
+    letDie(5);
+    await begin({ filter: { text: '4', headers: { 'x-death': null } }, rate: 0 });
+    rooms.clock.advance(0);
+    expect([depth('work'), depth('dead')]).toEqual([1, 4]);
+    await begin({ ids: ['1', '2', '99'], to: { exchange: '', routing_key: 'work' }, rate: 0, circuit: false });
+    rooms.clock.advance(0);
+    expect([depth('work'), depth('dead')]).toEqual([3, 2]);
+    const { id } = await begin({ limit: 1, circuit: { percent: 10 } });
+    rooms.clock.advance(0);
+    expect(await show(id)).toMatchObject({ moved: 1, limit: 1, circuit: { percent: 10, at_least: 20 } });
+  });
+
+  it('rehearses: counts by destination, the unroutable by their address, and nothing has moved', async () => {
+    letDie(3);
+    channel.publish('', 'dead', {}, Buffer.from('no origin'));
+    const { status, body } = await post({ vhost: '/', queue: 'dead', dry_run: true });
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        state: 'completed',
+        dry_run: true,
+        moved: 3,
+        left: 1,
+        destinations: [{ name: 'work', count: 3 }],
+        left_at: [{ why: 'no_origin', exchange: null, routing_key: null, count: 1, example_id: '4' }],
+      },
+    ]);
+    const to = { exchange: 'amq.direct', routing_key: 'nowhere' };
+    const nowhere = await post({ vhost: '/', queue: 'dead', dry_run: 'true', to });
+    expect(nowhere.body).toMatchObject({
+      moved: 0,
+      left: 4,
+      left_at: [{ why: 'unroutable', exchange: 'amq.direct', routing_key: 'nowhere', count: 4 }],
+    });
+    expect([depth('dead'), depth('work')]).toEqual([4, 0]);
+    expect((await rooms.call('GET', '/dlx/redrives')).body).toEqual([]);
+  });
+
+  it('pauses, resumes and stops', async () => {
+    letDie(100);
+    const { id } = await begin({ rate: 10 });
+    const other = await post({ vhost: '/', queue: 'dead' });
+    expect([other.status, other.body]).toMatchObject([
+      409,
+      { reason: `queue 'dead' is being redriven already, by redrive '${id}'` },
+    ]);
+    expect((await post({}, 'guest:guest', `/${id}/pause`)).body).toMatchObject({ state: 'paused' });
+    rooms.clock.advance('1m');
+    expect((await post({}, 'guest:guest', `/${id}/pause`)).body).toMatchObject({
+      reason: `redrive '${id}' is paused and cannot be paused`,
+    });
+    expect((await post({}, 'guest:guest', `/${id}/resume`)).body).toMatchObject({ state: 'running' });
+    rooms.clock.advance(1_000);
+    expect((await rooms.call('DELETE', `/dlx/redrives/${id}`)).status).toBe(204);
+    expect((await rooms.call('DELETE', `/dlx/redrives/${id}`)).status).toBe(409);
+    rooms.clock.advance('1m');
+    expect(await show(id)).toMatchObject({ state: 'stopped', reason: 'stopped by guest', moved: 11 });
+  });
+
+  it('takes the rights of who began it, and is steered by nobody else but an administrator', async () => {
+    letDie(9);
+    const ann = login('ann');
+    const bob = login('bob', { write: 'x' });
+    login('cyd', { read: 'x' });
+    expect((await post({ vhost: '/', queue: 'dead' }, 'cyd:guest')).status).toBe(401);
+    const to = { exchange: '', routing_key: 'work' };
+    expect((await post({ vhost: '/', queue: 'dead', to }, bob)).status).toBe(401);
+    const { id } = await begin({ rate: 1 }, bob);
+    rooms.clock.advance(0);
+    expect(await show(id)).toMatchObject({ moved: 0, left_at: [{ why: 'forbidden', count: 1 }] });
+    const steer = (as: string) => rooms.call('DELETE', `/dlx/redrives/${id}`, { as });
+    expect((await steer(ann)).body).toMatchObject({ reason: `redrive '${id}' was begun by somebody else` });
+    rooms.broker.access.deletePermissions('ann', '/');
+    expect((await steer(ann)).status).toBe(404);
+    expect((await rooms.call('GET', '/dlx/redrives', { as: ann })).body).toEqual([]);
+    expect((await steer('guest:guest')).status).toBe(204);
+  });
+
+  it.each([
+    [{}, '[{key_missing,vhost},{key_missing,queue}]'],
+    [{ queue: 1 }, "'vhost' and 'queue' should be texts"],
+    [{ ids: [1] }, '1 is no id of a message: they are texts of digits'],
+    [{ ids: [] }, "'ids' is empty"],
+    [{ ids: '1' }, "'ids' should be an array"],
+    [{ ids: ['1'], filter: {} }, "'ids' and 'filter' exclude each other"],
+    [{ filter: [] }, "'filter' should be an object"],
+    [{ filter: { reason: 1 } }, "'reason' should be a text"],
+    [{ filter: { headers: { a: {} } } }, 'filter.headers.a should be a text or null'],
+    [{ filter: { resaon: 'x' } }, /^unknown key of filter 'resaon'; known are reason, /],
+    [{ to: { exchange: 'x' } }, "'to' should have the texts 'exchange' and 'routing_key'"],
+    [{ to: { exchange: 'x', routing_key: '' } }, "no exchange 'x' in vhost '/'"],
+    [{ rate: -1 }, "'rate' should be a whole number from 0 to 100000: -1"],
+    [{ rate: 'fast' }, `'rate' should be a whole number from 0 to 100000: "fast"`],
+    [{ limit: 0 }, /^'limit' should be a whole number from 1 /],
+    [{ circuit: true }, "'circuit' should be an object"],
+    [{ circuit: { percent: 101 } }, "'percent' should be a whole number from 0 to 100: 101"],
+    [{ dry_run: 'perhaps' }, `'dry_run' should be true or false: "perhaps"`],
+    [{ speed: 1 }, /^unknown key 'speed'; known are vhost, queue, /],
+  ])('refuses %j by its name', async (body, reason) => {
+    const complete = Object.keys(body).length === 0 ? body : { vhost: '/', queue: 'dead', ...body };
+    const answer = await post(complete);
+    expect(answer.status).toBe(400);
+    const expected = typeof reason === 'string' ? reason : expect.stringMatching(reason);
+    expect(answer.body).toEqual({ error: 'bad_request', reason: expected });
+    expect((await rooms.call('GET', '/dlx/redrives')).body).toEqual([]);
+  });
+
+  it('does not find queues and virtual hosts that are not there', async () => {
+    expect((await post({ vhost: 'none', queue: 'dead' })).status).toBe(404);
+    expect((await post({ vhost: '/', queue: 'none' })).status).toBe(404);
+  });
+});
