@@ -45,7 +45,7 @@ function facts(management: Management): object {
     ],
     cluster_links: [],
     config_files: [],
-    contexts: contexts(management).map(({ ssl_opts: _, node: __, ...rest }) => rest),
+    contexts: contexts(management),
     db_dir: machine.directory,
     disk_free_alarm: alarms.includes('disk'),
     disk_free_limit: 0,

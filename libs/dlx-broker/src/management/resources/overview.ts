@@ -73,7 +73,7 @@ const many: Rest = (request, vhosts, management) => {
     ...forAll,
     node: () => nodeName,
     listeners: () => listeners(management),
-    contexts: () => contexts(management),
+    contexts: () => contexts(management).map((each) => ({ ssl_opts: [], node: management.nodeName, ...each })),
   };
 };
 
@@ -111,12 +111,10 @@ const listeners = (management: Management): readonly object[] =>
   }));
 
 /** Where the HTTP API is. */
-export const contexts = (management: Management) =>
+export const contexts = (management: Management): readonly object[] =>
   portsOf(management)
     .filter(({ protocol }) => protocol.startsWith('http'))
     .map(({ port }) => ({
-      ssl_opts: [],
-      node: management.nodeName,
       description: 'RabbitMQ Management',
       path: '/',
       cowboy_opts: '[]',

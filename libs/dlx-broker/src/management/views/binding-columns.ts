@@ -35,9 +35,7 @@ export const bindingOrder: readonly string[] = [
 
 /** All bindings of a virtual host, those of the default exchange too (rule O7). */
 export function bindingsOf(vhost: VirtualHost): readonly PlacedBinding[] {
-  const found = [...vhost.queues.values()].map((queue) => defaultBinding(vhost, queue));
-  for (const exchange of vhost.exchanges.values()) found.push(...bindingsFrom(vhost, exchange));
-  return found;
+  return [...vhost.exchanges.values()].flatMap((exchange) => bindingsFrom(vhost, exchange));
 }
 
 /** Those that begin at an exchange. */
