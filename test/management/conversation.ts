@@ -115,7 +115,7 @@ const bindings: readonly Said[] = [
   bind('amq.default/q/q', { routing_key: 'k' }),
   get('/bindings/V'),
   get('/bindings/nowhere'),
-  get('/bindings/V?columns=routing_key,properties_key&sort=routing_key&sort_reverse=true'),
+  get('/bindings/V?columns=routing_key,properties_key&sort=properties_key&sort_reverse=true'),
   get('/bindings/V/e/x/q/q'),
   get('/bindings/V/e/x/q/nowhere'),
   get('/bindings/V/e/nowhere/q/nowhere'),
