@@ -50,6 +50,15 @@ export interface ConsumeOptions {
   readonly onCancel?: () => void;
 }
 
+/** Where a page of {@link Backend.browse} ended. Opaque. */
+export type BrowseCursor = object;
+
+export interface BrowsePage {
+  readonly messages: readonly Message[];
+  /** Undefined: these were the last. */
+  readonly next: BrowseCursor | undefined;
+}
+
 /** A running consumer. */
 export interface Consumption {
   /** No new deliveries from now on; those in hand stay and can still be settled. */
@@ -87,6 +96,14 @@ export interface Backend {
   /** A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`. */
   openReplies(onReply: (message: Message) => void): ReplyChannel;
   status(queue: string): Promise<QueueStatus | undefined>;
+  /** The names of all queues. */
+  queueNames(): Promise<readonly string[]>;
+  /**
+   * Looks at the messages that wait in a queue, in the order of delivery: none is delivered, counted or flagged.
+   * @param after where the page before ended; undefined: from the first
+   * @throws TopologyError when there is no such queue
+   */
+  browse(queue: string, limit: number, after?: BrowseCursor): Promise<BrowsePage>;
   /** Cancels consumers and returns what is unsettled. Idempotent. */
   close(): Promise<void>;
 }

@@ -4,6 +4,7 @@ import {
   type ChannelOutbox,
   type Clock,
   type Connection,
+  type Cursor,
   Outcome,
 } from '../broker/index.js';
 import type { Message } from '../message/index.js';
@@ -11,6 +12,8 @@ import type { Topology } from '../topology/index.js';
 import type {
   Backend,
   BackendDelivery,
+  BrowseCursor,
+  BrowsePage,
   ConsumeOptions,
   Consumption,
   Done,
@@ -20,7 +23,7 @@ import type {
 } from './backend.js';
 import { EmbeddedDelivery } from './embedded-delivery.js';
 import { declareEmbedded } from './embedded-topology.js';
-import { RefusedError, UnroutableError } from './errors.js';
+import { RefusedError, TopologyError, UnroutableError } from './errors.js';
 
 export interface EmbeddedOptions {
   /** `/` unless told. */
@@ -129,6 +132,19 @@ export class EmbeddedBackend implements Backend {
     const found = this.#connected().vhost.queues.get(queue);
     if (found === undefined) return undefined;
     return { messages: found.length, unacknowledged: found.unacked, consumers: found.consumers.count };
+  }
+
+  async queueNames(): Promise<readonly string[]> {
+    return [...this.#connected().vhost.queues.keys()];
+  }
+
+  async browse(queue: string, limit: number, after?: BrowseCursor): Promise<BrowsePage> {
+    const { vhost, user } = this.#connected();
+    vhost.check(user, 'read', 'queue', queue);
+    const found = vhost.queues.get(queue);
+    if (found === undefined) throw new TopologyError(`no queue '${queue}' in vhost '${vhost.name}'`, []);
+    const { entries, next } = found.browse({ limit, after: after as Cursor | undefined });
+    return { messages: entries.map(({ message }) => message), next };
   }
 
   async close(): Promise<void> {

@@ -18,4 +18,5 @@ export {
   type RetryProgress,
   workQueueOf,
 } from '../message/index.js';
+export { after } from './timer.js';
 export { WaitRooms } from './wait-rooms.js';

@@ -19,7 +19,21 @@ export const retryHeaders = {
   redrives: 'dlx-redrives',
 } as const;
 
-/** What describes an error (`dlx-error-class` ...) begins with this; a redriven message loses it. */
+/** What a handler failed with: the class of the error, its message, its stack. */
+export const errorHeaders = {
+  class: 'dlx-error-class',
+  message: 'dlx-error-message',
+  stack: 'dlx-error-stack',
+} as const;
+
+/** An error as it was written on a message. */
+export interface NotedError {
+  /** Its class. */
+  readonly name: string;
+  readonly message: string;
+}
+
+/** What describes an error begins with this; a redriven message loses it. */
 const errorPrefix = 'dlx-error-';
 
 /** Where a message is published to. */
@@ -72,6 +86,12 @@ export const addressOf = (message: Message): Address => originOf(message) ?? mes
 export function workQueueOf(message: Message): string | undefined {
   const { headers } = message.properties;
   return text(headers, retryHeaders.queue) ?? oldestDeath(headers)?.queue;
+}
+
+/** What its handler failed with, as it was written on the message. */
+export function notedErrorOf({ properties: { headers } }: Message): NotedError | undefined {
+  const name = text(headers, errorHeaders.class);
+  return name === undefined ? undefined : { name, message: text(headers, errorHeaders.message) ?? '' };
 }
 
 /** When it failed for the first time since it was published or redriven, in milliseconds since 1970. */

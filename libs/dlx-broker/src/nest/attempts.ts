@@ -1,13 +1,13 @@
 import type { Logger } from '@nestjs/common';
-import type { Backend, BackendDelivery } from '../backend/index.js';
+import { after, type Backend, type BackendDelivery } from '../backend/index.js';
 import type { DlxContext } from './context.js';
 import type { PlannedHandler } from './handler.js';
+import { HandlerTimeoutError } from './handler-timeout-error.js';
 import { pauseWhileBusy, type IdempotencyGuard } from './idempotency/guard.js';
 import { RetryLater } from './outcomes.js';
 import type { Replies } from './replies.js';
 import { runHandler, type Outcome } from './run.js';
 import type { Settlement } from './settlement.js';
-import { HandlerTimeoutError, timeLimit } from './time-limit.js';
 
 /** Runs something between the hooks that tracing tools set on a transport. */
 export type Processing = (context: DlxContext, run: (end: () => void) => void) => void;
@@ -89,7 +89,7 @@ export class Attempts {
   #limit(planned: PlannedHandler, context: DlxContext, finish: (outcome: Outcome) => void): (() => void) | undefined {
     const milliseconds = planned.retry?.timeout;
     if (milliseconds === undefined) return undefined;
-    return timeLimit(this.backend.clock, milliseconds, () => {
+    return after(this.backend.clock, milliseconds, () => {
       const failure = new HandlerTimeoutError(planned.handler.origin, milliseconds);
       context.capture(failure);
       context.abort(failure);

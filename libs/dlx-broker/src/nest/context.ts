@@ -1,6 +1,6 @@
 import { BaseRpcContext } from '@nestjs/microservices';
 import { addressOf, attemptOf, failingSince, type BackendDelivery } from '../backend/index.js';
-import type { Message, Properties } from '../message/index.js';
+import { notedErrorOf, type Message, type NotedError, type Properties } from '../message/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { plainTableOf, type Plain, type RetryPlan } from '../topology/index.js';
 import { dlxHeaders } from './headers.js';
@@ -11,13 +11,6 @@ import { dlxHeaders } from './headers.js';
  */
 export function patternOf(message: Message, queue: string): string {
   return message.exchange === '' && message.routingKey === queue ? addressOf(message).routingKey : message.routingKey;
-}
-
-/** The failure before this attempt. */
-export interface LastError {
-  /** The class of the error. */
-  readonly name: string;
-  readonly message: string;
 }
 
 /** What a handler may know about its message, by `@Ctx()`. Everything is worked out when it is asked for. */
@@ -78,9 +71,8 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   }
 
   /** What the attempt before this one failed with, as it was written on the message. */
-  get lastError(): LastError | undefined {
-    const [name, message] = [dlxHeaders.errorClass, dlxHeaders.errorMessage].map((header) => this.headers[header]);
-    return typeof name === 'string' ? { name, message: typeof message === 'string' ? message : '' } : undefined;
+  get lastError(): NotedError | undefined {
+    return notedErrorOf(this.message);
   }
 
   /** When it failed for the first time. */

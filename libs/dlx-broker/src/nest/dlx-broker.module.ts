@@ -1,4 +1,5 @@
 import {
+  Logger,
   Module,
   type DynamicModule,
   type FactoryProvider,
@@ -9,8 +10,8 @@ import {
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WaitRooms, type Backend } from '../backend/index.js';
 import type { Broker, ProfileName } from '../broker/index.js';
-import { connect, type ListenAt } from './connect.js';
-import { DeadLetters } from '../streams/index.js';
+import { connect, type KeepIn, type ListenAt } from './connect.js';
+import { DeadLetters, type DeadLettersOptions } from '../streams/index.js';
 import { DlxConfigurationError } from '../topology/index.js';
 import { DlxBroker } from './broker.js';
 import { captureHook } from './capture.js';
@@ -28,7 +29,7 @@ import {
 } from './tokens.js';
 
 /** What the module is told, at once or by a factory. */
-export interface DlxBrokerOptions extends TransportOptions {
+export interface DlxBrokerOptions extends TransportOptions, KeepIn {
   /** The way to a broker, opened by somebody else, who closes it. Default: a broker of the application's own. */
   readonly backend?: Backend;
   /** A broker in this process that somebody else made: shared by applications, or with a clock for tests. */
@@ -86,6 +87,12 @@ function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): Dynamic
   return { module: DlxBrokerModule, imports: [core], providers: [lifecycle], exports: [core] };
 }
 
+/** A pipeline that fails begins anew; why, the log tells. */
+const reportTo = (name: string): NonNullable<DeadLettersOptions['report']> => {
+  const logger = new Logger(`DeadLetters ${name}`);
+  return (failure, queues) => logger.error(`the pipeline of ${String(queues)} failed and begins anew`, failure);
+};
+
 const optionsToken = (name: string = defaultBrokerName): InjectionToken => `DlxBrokerOptions:${name}`;
 
 function coreModule(
@@ -119,7 +126,7 @@ function coreModule(
       provide: deadLetters,
       inject: [given, connected, waitRooms],
       useFactory: (_: DlxBrokerOptions, { backend }: Connected, rooms: WaitRooms) =>
-        new DeadLetters(backend, { rooms }),
+        new DeadLetters(backend, { rooms, report: reportTo(name) }),
     },
     {
       provide: broker,

@@ -1,17 +1,18 @@
 export * from './broker.js';
 export { CaptureErrors } from './capture.js';
 export * from './client.js';
-export { lent, type ListenAt } from './connect.js';
+export { type KeepIn, lent, type ListenAt } from './connect.js';
 export * from './context.js';
 export * from './decorators/index.js';
 export * from './dlx-broker.module.js';
+export { HandlerTimeoutError } from './handler-timeout-error.js';
 export * from './headers.js';
 export * from './idempotency/index.js';
 export type { NamedExchange } from './handler-settings.js';
 export * from './options.js';
 export type { OutcomeEvent } from './outcome-events.js';
 export * from './outcomes.js';
-export { HandlerTimeoutError } from './time-limit.js';
+
 export * from './payload.js';
 export * from './record-builder.js';
 export { DlxServer, getDlxTransportId } from './server.js';

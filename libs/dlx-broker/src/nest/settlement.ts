@@ -1,5 +1,5 @@
 import type { Logger } from '@nestjs/common';
-import type { Backend, BackendDelivery, RetryOutcome, WaitRooms } from '../backend/index.js';
+import { after, type Backend, type BackendDelivery, type RetryOutcome, type WaitRooms } from '../backend/index.js';
 import { emptyTable, type FieldTable } from '../message/index.js';
 import type { DlxContext } from './context.js';
 import { describeError, failureHeaders } from './failure.js';
@@ -11,7 +11,6 @@ import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import type { Replies } from './replies.js';
 import { Retrying } from './retrying.js';
 import type { Outcome } from './run.js';
-import { timeLimit } from './time-limit.js';
 
 /** Milliseconds before a message that could not be republished is back in its queue. */
 const pauseBeforeReturn = 1_000;
@@ -190,7 +189,7 @@ export class Settlement {
   /** Neither wait queue nor parking lot took it. A reject could lose it, so it returns, after a pause that breaks a hot loop. */
   #comeBack(delivery: BackendDelivery, planned: PlannedHandler, failure: unknown): void {
     this.#log(delivery, planned, failure, `cannot be republished and returns to its queue in ${pauseBeforeReturn} ms`);
-    timeLimit(this.backend.clock, pauseBeforeReturn, () => delivery.requeue());
+    after(this.backend.clock, pauseBeforeReturn, () => delivery.requeue());
   }
 
   #headers(error: unknown): FieldTable {

@@ -1,15 +1,13 @@
-import { addressOf, failuresOf, park, redrive, redrivesOf, retryIn, workQueueOf } from '../backend/index.js';
-import type { Address, BackendDelivery, Done, WaitRooms } from '../backend/index.js';
-import { emptyTable, firstDeathOf } from '../message/index.js';
-import type { FieldTable, Properties } from '../message/index.js';
+import { park, redrive, retryIn } from '../backend/index.js';
+import type { Address, Backend, BackendDelivery, Done, WaitRooms } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
 import { LetterSettledError } from './letter-errors.js';
-import { readPayload, type Undecodable } from './payload.js';
-import { readDeaths, type XDeath } from './x-death.js';
+import { Letter } from './letter.js';
 
 /** What a letter needs of the stream it came from. */
 export interface LetterHost {
   readonly rooms: WaitRooms;
+  readonly clock: Backend['clock'];
   /** True once the stream has ended and given back what was unsettled. */
   closed(): boolean;
   left(): void;
@@ -25,78 +23,26 @@ export interface LetterHost {
  * acked. When they fail, the promise rejects, and the letter is in hand again as if nothing had happened. An ignored
  * rejection does not end the process: it is reported to `DeadLetters.failures`.
  */
-export class DeadLetter<T = unknown> {
+export class DeadLetter<T = unknown> extends Letter<T> {
   readonly #delivery: BackendDelivery;
   readonly #host: LetterHost;
   #state: 'open' | 'pending' | 'settled' = 'open';
   #left = false;
-  #payload: { readonly value: T | Undecodable } | undefined;
-  #deaths: readonly XDeath[] | undefined;
 
   /** Made by {@link DeadLetters.from}. */
   constructor(delivery: BackendDelivery, host: LetterHost) {
+    super(delivery.message, delivery.queue);
     this.#delivery = delivery;
     this.#host = host;
-  }
-
-  /** The queue it lies in. */
-  get queue(): string {
-    return this.#delivery.queue;
-  }
-
-  /** The body, decoded by its content type; an {@link Undecodable} if that is not possible. */
-  get payload(): T | Undecodable {
-    this.#payload ??= { value: readPayload(this.#delivery.message) as T | Undecodable };
-    return this.#payload.value;
-  }
-
-  get body(): Uint8Array {
-    return this.#delivery.message.body;
-  }
-
-  get properties(): Properties {
-    return this.#delivery.message.properties;
-  }
-
-  get headers(): FieldTable {
-    return this.properties.headers ?? emptyTable;
   }
 
   get redelivered(): boolean {
     return this.#delivery.redelivered;
   }
 
-  /** Its deaths, the latest first (rule H7). Empty when it was parked: see `failures` and the `dlx-` headers. */
-  get deaths(): readonly XDeath[] {
-    return (this.#deaths ??= readDeaths(this.headers));
-  }
-
-  /** Its first death since it was last published (rule H8): after a retry that of the wait queue, see `workQueue`. */
-  get firstDeath(): XDeath | undefined {
-    const first = firstDeathOf(this.headers);
-    const named = this.deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason);
-    return named ?? this.deaths.at(-1);
-  }
-
-  /** The queue in which it failed at first; the queue it lies in if nothing tells. */
-  get workQueue(): string {
-    return workQueueOf(this.#delivery.message) ?? this.queue;
-  }
-
-  /** Where it was published at first, before any retry or death. */
-  get origin(): Address {
-    const { exchange, routingKey } = addressOf(this.#delivery.message);
-    return { exchange, routingKey };
-  }
-
-  /** How often it failed in its work queue. Taken from the work queue itself, this time counts as one. */
-  get failures(): number {
-    return failuresOf(this.#delivery.message, this.workQueue) + (this.workQueue === this.queue ? 1 : 0);
-  }
-
-  /** How often it was sent back to its origin. */
-  get redrives(): number {
-    return redrivesOf(this.#delivery.message);
+  /** @internal The time of its broker. */
+  get clock(): Backend['clock'] {
+    return this.#host.clock;
   }
 
   /** False once it was settled, is about to be, or was given back. */

@@ -1,129 +1,112 @@
-import { Observable, Subject } from 'rxjs';
-import type { Subscriber } from 'rxjs';
-import { WaitRooms } from '../backend/index.js';
-import type { Backend, Consumption } from '../backend/index.js';
-import { DlxConfigurationError } from '../topology/index.js';
-import { DeadLetter } from './dead-letter.js';
-import type { LetterHost } from './dead-letter.js';
-import { ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
+import { catchError, defer, EMPTY, mergeMap, Observable, retry, Subject, tap } from 'rxjs';
+import type { ObservableInput, Subscription } from 'rxjs';
+import { WaitRooms, type Backend } from '../backend/index.js';
+import { DlxConfigurationError, parseDuration } from '../topology/index.js';
+import { clockTimer } from './clock-timer.js';
+import type { DeadLetter } from './dead-letter.js';
+import { ConsumerCancelledError } from './letter-errors.js';
+import { LetterStream, type SettlementFailure } from './letter-stream.js';
+import type { Letter } from './letter.js';
+import { queueNames, type QueueNames } from './queue-names.js';
+import { snapshot } from './snapshot.js';
 
 export interface DeadLettersOptions {
   /** The wait queues of this broker, shared with others who retry. Default: ones of its own, classic. */
   readonly rooms?: WaitRooms;
+  /** Hears why a pipeline of {@link DeadLetters.run} failed. */
+  readonly report?: (failure: unknown, queues: QueueNames) => void;
 }
 
 export interface FromOptions {
-  /** Letters in hand at most, those left behind not counted: 1 to 65535. Default 10. */
+  /** Letters of one queue in hand at most, those left behind not counted: 1 to 65535. Default 10. */
   readonly prefetch?: number;
   /**
-   * Letters that may be left in the queue, unsettled, before the stream fails with a TooManyLeftError. Default: 32 times
+   * Letters that may be left in one queue, unsettled, before the stream fails with a TooManyLeftError. Default: 32 times
    * the prefetch, which costs up to 32 consumers.
    */
   readonly leaveAtMost?: number;
+  /** With a pattern: how often to look for new queues. Milliseconds or a text; default `'5s'`. */
+  readonly lookEvery?: number | string;
 }
 
-/** A redrive, retry or parking that did not succeed; the letter was in hand again. */
-export interface SettlementFailure {
-  readonly letter: DeadLetter;
-  readonly failure: unknown;
+export interface RunOptions extends FromOptions {
+  /** How long to wait before a pipeline that failed begins anew. Default `'1s'`. */
+  readonly pause?: number | string;
 }
+
+/** What is done with letters: an operator, or several piped together. */
+export type Pipeline<T> = (letters: Observable<DeadLetter<T>>) => ObservableInput<unknown>;
 
 /** The dead letters of a broker, as streams. */
 export class DeadLetters {
   readonly #backend: Backend;
   readonly #rooms: WaitRooms;
+  readonly #report: NonNullable<DeadLettersOptions['report']>;
   readonly #failures = new Subject<SettlementFailure>();
 
   /** Every settlement that failed, also those whose promise nobody looked at. */
   readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();
 
-  constructor(backend: Backend, options: DeadLettersOptions = {}) {
+  constructor(backend: Backend, { rooms = new WaitRooms(backend), report = () => undefined }: DeadLettersOptions = {}) {
     this.#backend = backend;
-    this.#rooms = options.rooms ?? new WaitRooms(backend);
+    this.#rooms = rooms;
+    this.#report = report;
   }
 
   /**
-   * The letters of a queue. Cold: each subscription is a consumer of its own, from subscribe to unsubscribe, and at the
-   * end everything unsettled goes back to its place in the queue; so does everything when the pipeline fails. Nothing is
-   * buffered: the broker holds what goes beyond the prefetch, so a stream whose letters are not settled comes to a halt.
+   * The letters of a queue, of several, or of all whose names fit a pattern. Cold: each subscription is a consumer of its
+   * own, from subscribe to unsubscribe, and at the end everything unsettled goes back to its place in the queue; so does
+   * everything when the pipeline fails. Nothing is buffered: the broker holds what goes beyond the prefetch, so a stream
+   * whose letters are not settled comes to a halt.
    *
    * Drop letters with `where` or `whereReason`, not with `filter`, which would leave them in hand. And let operators that
    * end a stream (`take`, `takeUntil`) come after the work: what is unsettled when they strike goes back.
    *
-   * It fails with a ConsumerCancelledError when the queue is deleted. It never completes by itself.
+   * It fails with a ConsumerCancelledError when a queue is deleted; with a pattern it goes on without it. It never
+   * completes by itself. A failure nobody subscribed to ends the process, as rxjs has it: {@link run} does not.
    * @throws DlxConfigurationError for an impossible option
    */
-  from<T = unknown>(queue: string, options: FromOptions = {}): Observable<DeadLetter<T>> {
+  from<T = unknown>(queues: QueueNames, options: FromOptions = {}): Observable<DeadLetter<T>> {
     const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
     const leaveAtMost = whole('leaveAtMost', options.leaveAtMost ?? 32 * prefetch, 0, Number.MAX_SAFE_INTEGER);
-    return new Observable((subscriber) => {
-      const report = (failure: SettlementFailure): void => this.#failures.next(failure);
-      const stream = new LetterStream<T>(this.#backend, this.#rooms, queue, prefetch, leaveAtMost, subscriber, report);
-      subscriber.add(() => stream.close());
-      stream.open();
+    const lookEvery = parseDuration(options.lookEvery ?? '5s', 'DeadLetters.from: lookEvery');
+    const report = (failure: SettlementFailure): void => this.#failures.next(failure);
+    const [backend, rooms] = [this.#backend, this.#rooms];
+    const one = (queue: string): Observable<DeadLetter<T>> =>
+      new Observable((subscriber) => {
+        const stream = new LetterStream<T>(backend, rooms, queue, prefetch, leaveAtMost, subscriber, report);
+        subscriber.add(() => stream.close());
+        stream.open();
+      });
+    if (typeof queues === 'string') return one(queues);
+    const gone = catchError<DeadLetter<T>, Observable<never>>((error: unknown) => {
+      if (queues instanceof RegExp && error instanceof ConsumerCancelledError) return EMPTY;
+      throw error;
     });
-  }
-}
-
-/** One consumer of a stream, and how many of its letters were left. */
-interface Hand {
-  consumption?: Consumption;
-  left: number;
-}
-
-/**
- * A subscription. It begins with one consumer; whenever all letters of all its consumers are left, it takes one more, so
- * that those left behind do not hold up those to come.
- */
-class LetterStream<T> {
-  readonly #hands: Hand[] = [];
-  #left = 0;
-  #closed = false;
-
-  constructor(
-    readonly backend: Backend,
-    readonly rooms: WaitRooms,
-    readonly queue: string,
-    readonly prefetch: number,
-    readonly leaveAtMost: number,
-    readonly subscriber: Subscriber<DeadLetter<T>>,
-    readonly report: (failure: SettlementFailure) => void,
-  ) {}
-
-  open(): void {
-    const hand: Hand = { left: 0 };
-    this.#hands.push(hand);
-    const onCancel = (): void => this.subscriber.error(new ConsumerCancelledError(this.queue));
-    hand.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) => {
-      // After the end this reaches nobody: what comes then stays unsettled, and goes back with the consumer.
-      this.subscriber.next(new DeadLetter<T>(delivery, this.#host(hand)));
-    });
-    if (this.#closed) hand.consumption.close(); // it ended on its first letters, while consume was at work
+    return queueNames(backend, queues, lookEvery).pipe(mergeMap((queue) => one(queue).pipe(gone)));
   }
 
-  close(): void {
-    this.#closed = true;
-    for (const hand of this.#hands) hand.consumption?.close();
+  /**
+   * Looks at the letters that lie in a queue now, in order, and completes: nothing is consumed, counted or flagged. They
+   * cannot be settled.
+   */
+  replay<T = unknown>(queue: string): Observable<Letter<T>> {
+    return snapshot<T>(this.#backend, queue);
   }
 
-  #host(hand: Hand): LetterHost {
-    return {
-      rooms: this.rooms,
-      closed: () => this.#closed,
-      left: () => this.#leave(hand),
-      takenUp: () => {
-        hand.left--;
-        this.#left--;
-      },
-      failed: (letter, failure) => this.report({ letter, failure }),
-    };
-  }
-
-  #leave(hand: Hand): void {
-    hand.left++;
-    this.#left++;
-    if (this.#left > this.leaveAtMost) this.subscriber.error(new TooManyLeftError(this.queue, this.leaveAtMost));
-    else if (this.#hands.every(({ left }) => left >= this.prefetch)) this.open();
+  /**
+   * Runs a pipeline for as long as nobody unsubscribes. When it fails, what was unsettled goes back to its queue, the
+   * failure is reported, and after a pause it begins anew: no message is lost and the process lives.
+   */
+  run<T = unknown>(queues: QueueNames, pipeline: Pipeline<T>, options: RunOptions = {}): Subscription {
+    const pause = parseDuration(options.pause ?? '1s', 'DeadLetters.run: pause');
+    const { clock } = this.#backend;
+    return defer(() => pipeline(this.from<T>(queues, options)))
+      .pipe(
+        tap({ error: (failure: unknown) => this.#report(failure, queues) }),
+        retry({ delay: () => clockTimer(clock, clock.now() + pause) }),
+      )
+      .subscribe();
   }
 }
 

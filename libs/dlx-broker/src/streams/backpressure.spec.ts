@@ -1,0 +1,40 @@
+import { concatMap, take } from 'rxjs';
+import { setImmediate as soon } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { deadQueue, lettersHouse as arrange } from '../testing/letters-house.js';
+
+const million = 1_000_000;
+const megabyte = 2 ** 20;
+
+it(
+  'a slow subscriber to a million dead letters holds a prefetch of them, and memory stays flat',
+  { timeout: 180_000 },
+  async () => {
+    const { letters, backend, queue, publish, reject } = await arrange();
+    for (let index = 0; index < million; index++) publish('x');
+    reject('orders');
+    expect(queue(deadQueue).ready).toBe(million);
+    const before = process.memoryUsage().heapUsed;
+    let [most, highest, seen] = [0, 0, 0];
+    await new Promise<void>((resolve, fail) => {
+      letters
+        .from(deadQueue, { prefetch: 20 })
+        .pipe(
+          concatMap(async (letter) => {
+            if (++seen % 100 === 0) {
+              await soon(); // slower than the broker by far
+              most = Math.max(most, backend.unsettled);
+              highest = Math.max(highest, process.memoryUsage().heapUsed);
+            }
+            letter.ack();
+          }),
+          take(million),
+        )
+        .subscribe({ complete: resolve, error: fail });
+    });
+    expect(most).toBeLessThanOrEqual(20);
+    // What a buffer of a million letters would take is ten times this.
+    expect(highest - before).toBeLessThan(40 * megabyte);
+    expect(queue(deadQueue)).toMatchObject({ ready: 0, unacknowledged: 0 });
+  },
+);

@@ -1,0 +1,14 @@
+import { Observable } from 'rxjs';
+import { after, type Backend } from '../backend/index.js';
+
+/** Emits once at a time of the broker's clock, at once if that is over. @param time milliseconds since 1970 */
+export const clockTimer = (clock: Backend['clock'], time: number): Observable<void> =>
+  new Observable((subscriber) => {
+    const ring = (): void => {
+      subscriber.next();
+      subscriber.complete();
+    };
+    const wait = Math.ceil(time - clock.now());
+    if (wait > 0) return after(clock, wait, ring);
+    return ring();
+  });

@@ -1,0 +1,73 @@
+import type { Subscriber } from 'rxjs';
+import type { Backend, Consumption, WaitRooms } from '../backend/index.js';
+import { DeadLetter, type LetterHost } from './dead-letter.js';
+import { ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
+
+/** A redrive, retry or parking that did not succeed; the letter was in hand again. */
+export interface SettlementFailure {
+  readonly letter: DeadLetter;
+  readonly failure: unknown;
+}
+
+/** One consumer of a stream, and how many of its letters were left. */
+interface Hand {
+  consumption?: Consumption;
+  left: number;
+}
+
+/**
+ * A subscription. It begins with one consumer; whenever all letters of all its consumers are left, it takes one more, so
+ * that those left behind do not hold up those to come.
+ */
+export class LetterStream<T> {
+  readonly #hands: Hand[] = [];
+  #left = 0;
+  #closed = false;
+
+  constructor(
+    readonly backend: Backend,
+    readonly rooms: WaitRooms,
+    readonly queue: string,
+    readonly prefetch: number,
+    readonly leaveAtMost: number,
+    readonly subscriber: Subscriber<DeadLetter<T>>,
+    readonly report: (failure: SettlementFailure) => void,
+  ) {}
+
+  open(): void {
+    const hand: Hand = { left: 0 };
+    this.#hands.push(hand);
+    const onCancel = (): void => this.subscriber.error(new ConsumerCancelledError(this.queue));
+    hand.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) => {
+      // After the end this reaches nobody: what comes then stays unsettled, and goes back with the consumer.
+      this.subscriber.next(new DeadLetter<T>(delivery, this.#host(hand)));
+    });
+    if (this.#closed) hand.consumption.close(); // it ended on its first letters, while consume was at work
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const hand of this.#hands) hand.consumption?.close();
+  }
+
+  #host(hand: Hand): LetterHost {
+    return {
+      rooms: this.rooms,
+      clock: this.backend.clock,
+      closed: () => this.#closed,
+      left: () => this.#leave(hand),
+      takenUp: () => {
+        hand.left--;
+        this.#left--;
+      },
+      failed: (letter, failure) => this.report({ letter, failure }),
+    };
+  }
+
+  #leave(hand: Hand): void {
+    hand.left++;
+    this.#left++;
+    if (this.#left > this.leaveAtMost) this.subscriber.error(new TooManyLeftError(this.queue, this.leaveAtMost));
+    else if (this.#hands.every(({ left }) => left >= this.prefetch)) this.open();
+  }
+}

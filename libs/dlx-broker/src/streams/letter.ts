@@ -1,0 +1,73 @@
+import { addressOf, failuresOf, redrivesOf, workQueueOf, type Address } from '../backend/index.js';
+import { emptyTable, firstDeathOf, notedErrorOf } from '../message/index.js';
+import type { FieldTable, Message, NotedError, Properties } from '../message/index.js';
+import { readPayload, type Undecodable } from './payload.js';
+import { readDeaths, type XDeath } from './x-death.js';
+
+/** What can be read on a dead letter, be it in hand or only looked at. */
+export class Letter<T = unknown> {
+  #payload: { readonly value: T | Undecodable } | undefined;
+  #deaths: readonly XDeath[] | undefined;
+
+  constructor(
+    protected readonly message: Message,
+    /** The queue it lies in. */
+    readonly queue: string,
+  ) {}
+
+  /** The body, decoded by its content type; an {@link Undecodable} if that is not possible. */
+  get payload(): T | Undecodable {
+    this.#payload ??= { value: readPayload(this.message) as T | Undecodable };
+    return this.#payload.value;
+  }
+
+  get body(): Uint8Array {
+    return this.message.body;
+  }
+
+  get properties(): Properties {
+    return this.message.properties;
+  }
+
+  get headers(): FieldTable {
+    return this.properties.headers ?? emptyTable;
+  }
+
+  /** Its deaths, the latest first (rule H7). Empty when it was parked: see `failures` and the `dlx-` headers. */
+  get deaths(): readonly XDeath[] {
+    return (this.#deaths ??= readDeaths(this.headers));
+  }
+
+  /** Its first death since it was last published (rule H8): after a retry that of the wait queue, see `workQueue`. */
+  get firstDeath(): XDeath | undefined {
+    const first = firstDeathOf(this.headers);
+    const named = this.deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason);
+    return named ?? this.deaths.at(-1);
+  }
+
+  /** The queue in which it failed at first; the queue it lies in if nothing tells. */
+  get workQueue(): string {
+    return workQueueOf(this.message) ?? this.queue;
+  }
+
+  /** Where it was published at first, before any retry or death. */
+  get origin(): Address {
+    const { exchange, routingKey } = addressOf(this.message);
+    return { exchange, routingKey };
+  }
+
+  /** How often it failed in its work queue. Taken from the work queue itself, this time counts as one. */
+  get failures(): number {
+    return failuresOf(this.message, this.workQueue) + (this.workQueue === this.queue ? 1 : 0);
+  }
+
+  /** What its handler failed with, as the headers `dlx-error-class` and `dlx-error-message` tell. */
+  get error(): NotedError | undefined {
+    return notedErrorOf(this.message);
+  }
+
+  /** How often it was sent back to its origin. */
+  get redrives(): number {
+    return redrivesOf(this.message);
+  }
+}

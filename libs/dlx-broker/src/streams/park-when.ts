@@ -1,0 +1,13 @@
+import { concatMap, EMPTY, from, mergeMap, of } from 'rxjs';
+import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { DeadLetter } from './dead-letter.js';
+
+/**
+ * Parks the letters of which a test says so, and lets the others through.
+ * @param queue where to; default: the name of the work queue and `.parked`
+ */
+export const parkWhen = <T>(
+  test: (letter: DeadLetter<T>) => boolean,
+  queue?: string,
+): MonoTypeOperatorFunction<DeadLetter<T>> =>
+  mergeMap((letter) => (test(letter) ? from(letter.park(queue)).pipe(concatMap(() => EMPTY)) : of(letter)));

@@ -1,0 +1,31 @@
+import { Observable } from 'rxjs';
+import { after, type Backend } from '../backend/index.js';
+
+/** Which queues: one, several, or all whose names fit, also those that are declared later. */
+export type QueueNames = string | readonly string[] | RegExp;
+
+/** Emits every name once, when the queue is first seen. With a pattern it looks again every so many milliseconds. */
+export function queueNames(backend: Backend, which: QueueNames, lookEvery: number): Observable<string> {
+  return new Observable((subscriber) => {
+    if (!(which instanceof RegExp)) {
+      for (const name of new Set(typeof which === 'string' ? [which] : which)) subscriber.next(name);
+      return subscriber.complete();
+    }
+    const fits = new RegExp(which.source, which.flags.replace(/[gy]/g, '')); // these two remember where they were
+    let callOff: (() => void) | undefined;
+    let known = new Set<string>();
+    const look = async (): Promise<void> => {
+      try {
+        const names = (await backend.queueNames()).filter((name) => fits.test(name));
+        const fresh = names.filter((name) => !known.has(name));
+        known = new Set(names); // one that went may come again
+        for (const name of fresh) subscriber.next(name);
+        if (!subscriber.closed) callOff = after(backend.clock, lookEvery, () => void look());
+      } catch (error) {
+        subscriber.error(error);
+      }
+    };
+    void look();
+    return () => callOff?.();
+  });
+}

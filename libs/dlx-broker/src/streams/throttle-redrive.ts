@@ -1,0 +1,40 @@
+import { concatMap, defer, from, map, of } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { DlxConfigurationError } from '../topology/index.js';
+import { clockTimer } from './clock-timer.js';
+import type { DeadLetter } from './dead-letter.js';
+import type { RedriveTarget } from './redrive-to.js';
+
+/** How fast, and where to. */
+export interface ThrottleOptions {
+  /** Letters in a second at most. */
+  readonly perSecond: number;
+  /** Default: where each was published at first. */
+  readonly to?: RedriveTarget;
+}
+
+/**
+ * Redrives letters one after the other, no faster than it is told, so that what was down is not run over by what waited
+ * for it. It emits each once the broker has it. Letters that wait are held back by the prefetch of their stream. One that
+ * cannot be redriven fails the stream.
+ * @throws DlxConfigurationError for an impossible rate
+ */
+export function throttleRedrive<T>({ perSecond, to }: ThrottleOptions): MonoTypeOperatorFunction<DeadLetter<T>> {
+  if (!(perSecond > 0) || perSecond === Infinity) {
+    const text = `throttleRedrive: perSecond is ${String(perSecond)}; write a number above 0, or use redriveTo()`;
+    throw new DlxConfigurationError(text);
+  }
+  return (letters) =>
+    defer(() => {
+      let next = 0;
+      const turn = (letter: DeadLetter<T>): Observable<void> => {
+        next = Math.max(letter.clock.now(), next);
+        const time = next;
+        next += 1_000 / perSecond;
+        return clockTimer(letter.clock, time);
+      };
+      const redrive = (letter: DeadLetter<T>): Observable<DeadLetter<T>> =>
+        letter.open ? from(letter.redrive(to)).pipe(map(() => letter)) : of(letter);
+      return letters.pipe(concatMap((letter) => turn(letter).pipe(concatMap(() => redrive(letter)))));
+    });
+}
