@@ -1,19 +1,21 @@
 import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
+import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
 import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
-import { Broker, PolicyError } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import type { Driver, Received, Session, TestChannel, TestConnection, TestPermissions, TestPolicy } from './driver.js';
-import { AdministrationFailure, Failure } from './failure.js';
+import { Failure } from './failure.js';
+import { ManagementClient, policyBody } from './management-client.js';
 import { plainNames } from './plain-names.js';
 import { RabbitMqChannel, received } from './rabbitmq-channel.js';
 import type { WireChannel } from './wire/channel.js';
 import { WireConnection, type WireOptions } from './wire/connection.js';
 
-/** The engine behind its AMQP listener, in virtual time: frames over a real socket, administration in process. */
+/** The engine behind its listeners, in virtual time: frames over one socket, administration over another. */
 export const engineOverAmqpDriver: Driver = {
-  name: 'engine over AMQP',
+  name: 'engine over AMQP and HTTP',
   realTime: false,
   speaksAmqp: true,
   unavailable: async () => undefined,
@@ -35,6 +37,8 @@ class EngineOverAmqpSession implements Session {
   readonly #connections: WireConnection[] = [];
   readonly #channels = new Set<WireChannel>();
   #first: Promise<WireConnection> | undefined;
+  /** Opened by the first who administers. */
+  #http: Promise<HttpListener> | undefined;
 
   constructor(
     readonly clock: ManualClock,
@@ -44,7 +48,8 @@ class EngineOverAmqpSession implements Session {
     this.begun = clock.now();
     this.broker.addVirtualHost('V');
     this.wire = { host: '127.0.0.1', port: listener.port, user: 'guest', password, vhost: 'V' };
-    this.#addUser('guest', everything);
+    this.broker.access.setUser('guest', { passwordHash: hashPassword(password), tags: ['administrator'] });
+    this.broker.access.setPermissions('guest', 'V', everything);
   }
 
   async connect(options: { readonly user?: string; readonly vhost?: string } = {}): Promise<TestConnection> {
@@ -95,43 +100,35 @@ class EngineOverAmqpSession implements Session {
   }
 
   setPolicy(name: string, policy: TestPolicy): Promise<void> {
-    return this.#administer(() => this.#vhost.setPolicy(name, policy));
+    return this.#administer('PUT', `/policies/V/${name}`, policyBody(policy));
   }
 
   clearPolicy(name: string): Promise<void> {
-    return this.#administer(() => this.#vhost.deletePolicy(name));
+    return this.#administer('DELETE', `/policies/V/${name}`);
   }
 
   setOperatorPolicy(name: string, policy: TestPolicy): Promise<void> {
-    return this.#administer(() => this.#vhost.setOperatorPolicy(name, policy));
+    return this.#administer('PUT', `/operator-policies/V/${name}`, policyBody(policy));
   }
 
   clearOperatorPolicy(name: string): Promise<void> {
-    return this.#administer(() => this.#vhost.deleteOperatorPolicy(name));
+    return this.#administer('DELETE', `/operator-policies/V/${name}`);
   }
 
   async addUser(name: string, permissions?: TestPermissions): Promise<void> {
-    this.#addUser(name, permissions);
+    await this.#administer('PUT', `/users/${name}`, { password, tags: '' });
+    if (permissions !== undefined) await this.#administer('PUT', `/permissions/V/${name}`, permissions);
   }
 
   async close(): Promise<void> {
     for (const { socket } of this.#connections) socket.destroy();
-    await this.listener.close();
+    await Promise.all([this.listener.close(), this.#http?.then((http) => http.close())]);
     this.broker.close();
   }
 
   plainFailure(error: unknown): unknown {
     if (!(error instanceof Failure)) return error;
     return new Failure(error.code, this.plain(error.text), error.classId, error.methodId, error.closes);
-  }
-
-  get #vhost() {
-    return this.broker.virtualHost('V');
-  }
-
-  #addUser(name: string, permissions?: TestPermissions): void {
-    this.broker.access.setUser(name, { passwordHash: hashPassword(password) });
-    if (permissions !== undefined) this.broker.access.setPermissions(name, 'V', permissions);
   }
 
   async #open({ user = 'guest', vhost = 'V' }: { user?: string; vhost?: string } = {}): Promise<WireConnection> {
@@ -154,15 +151,16 @@ class EngineOverAmqpSession implements Session {
     return shown;
   }
 
-  /** Refusals are 400 as in the management API, and what is not there is 404. */
-  async #administer(change: () => unknown): Promise<void> {
+  /** @throws AdministrationFailure */
+  async #administer(method: string, path: string, body?: unknown): Promise<void> {
     await this.settle();
-    try {
-      if (change() === false) throw new AdministrationFailure(404, 'Not Found');
-    } catch (error) {
-      if (error instanceof PolicyError) throw new AdministrationFailure(400, error.message.trimEnd());
-      throw error;
-    }
+    const { port } = await (this.#http ??= this.#listenHttp());
+    await new ManagementClient(`http://127.0.0.1:${port}`, 'guest', password).call(method, path, body);
     await this.settle();
+  }
+
+  #listenHttp(): Promise<HttpListener> {
+    const now = (): number => this.clock.now();
+    return listenHttp({ broker: this.broker, now, patterns: policyPatterns }, { port: 0 });
   }
 }

@@ -1,3 +1,4 @@
+import type { TestPolicy } from './driver.js';
 import { AdministrationFailure } from './failure.js';
 
 /** The little of the management HTTP API that the tests need to arrange their world. */
@@ -40,3 +41,11 @@ function reasonIn(text: string): string {
 
 /** Without the HTML escapes and the line end that the API puts around some reasons. */
 const plain = (reason: string): string => reason.replaceAll('&lt;', '<').replaceAll('&gt;', '>').trimEnd();
+
+/** A policy as the API takes it. */
+export const policyBody = ({ pattern, definition, applyTo = 'all', priority = 0 }: TestPolicy) => ({
+  pattern,
+  definition,
+  'apply-to': applyTo,
+  priority,
+});

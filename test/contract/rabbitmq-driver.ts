@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ChannelRecord } from './channel-record.js';
 import type { Driver, Received, Session, TestChannel, TestConnection, TestPermissions, TestPolicy } from './driver.js';
 import { Failure } from './failure.js';
-import { ManagementClient } from './management-client.js';
+import { ManagementClient, policyBody } from './management-client.js';
 import { plainNames } from './plain-names.js';
 import { RabbitMqChannel, received } from './rabbitmq-channel.js';
 import type { WireChannel } from './wire/channel.js';
@@ -204,8 +204,4 @@ class RabbitMqSession implements Session {
     if (!(error instanceof Failure)) return error;
     return new Failure(error.code, this.plain(error.text), error.classId, error.methodId, error.closes);
   }
-}
-
-function policyBody({ pattern, definition, applyTo = 'all', priority = 0 }: TestPolicy) {
-  return { pattern, definition, 'apply-to': applyTo, priority };
 }
