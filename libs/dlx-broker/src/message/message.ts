@@ -32,10 +32,9 @@ export interface Shelf {
 
 /** What travels. Immutable, and shared by all queues that hold it. */
 export class Message {
-  /** Bytes of the body, told without it being at hand. */
-  readonly size: number;
   /** The journal's own: its number for a message it has stored, 0 for any other. */
   mark = 0;
+  #size: number;
   #body: Uint8Array | undefined;
   #shelf: Shelf | undefined;
 
@@ -51,14 +50,19 @@ export class Message {
     readonly carbonCopies?: CarbonCopies,
   ) {
     if (body instanceof Message) {
-      this.size = body.size;
+      this.#size = body.size;
       this.mark = body.mark > 0 ? -body.mark : body.mark;
       this.#body = body.#body;
       this.#shelf = body.#shelf;
     } else {
-      this.size = body.length;
+      this.#size = body.length;
       this.#body = body;
     }
+  }
+
+  /** Bytes of the body, told without it being at hand. */
+  get size(): number {
+    return this.#size;
   }
 
   get body(): Uint8Array {
@@ -70,8 +74,9 @@ export class Message {
     return this.#body !== undefined;
   }
 
-  /** Lets go of the body, which the shelf has. */
-  shelve(shelf: Shelf): void {
+  /** Lets go of the body, which the shelf has. @param size of one that outlived the process and was never at hand */
+  shelve(shelf: Shelf, size = this.#size): void {
+    this.#size = size;
     this.#body = undefined;
     this.#shelf = shelf;
   }

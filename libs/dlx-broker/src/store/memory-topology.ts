@@ -21,6 +21,23 @@ export class MemoryTopology {
     return this.#added.has(`queue ${place}`);
   }
 
+  hasExchange(vhost: string, name: string): boolean {
+    return this.#added.has(`exchange ${MemoryTopology.placeOf(vhost, name)}`);
+  }
+
+  /** Whether it knows what this is about. */
+  has(change: TopologyChange): boolean {
+    return this.#added.has(keyOf(change));
+  }
+
+  all(): IterableIterator<Added> {
+    return this.#added.values();
+  }
+
+  clear(): void {
+    this.#added.clear();
+  }
+
   changed(change: TopologyChange): void {
     const key = keyOf(change);
     if (change.change === 'added' && outlives(change)) this.#added.set(key, change);
@@ -81,7 +98,7 @@ function restoreOne(broker: Broker, added: Added): void {
 }
 
 /** Rule L1. */
-function outlives(added: Added): boolean {
+export function outlives(added: Added): boolean {
   if (added.kind === 'exchange') return added.details.durable;
   return added.kind !== 'queue' || (added.details.durable && added.details.owner === undefined);
 }

@@ -1,58 +1,182 @@
 import type { Broker, Journal, Queue, TopologyChange } from '../../broker/index.js';
+import type { Message } from '../../message/index.js';
+import { Commits } from './commits.js';
 import type { Disk } from './disk.js';
+import type { Entry } from './entry-table.js';
+import { cannotOpen } from './faults.js';
 import type { Damage, DiskJournalOptions, DiskJournalStats } from './options.js';
+import { recover, type Recovered } from './recover.js';
+import { MessageRestorer } from './restore-messages.js';
+import { Space } from './space.js';
+import { takeStock } from './take-stock.js';
 
-type Entry = Parameters<Journal['enqueued']>[1];
+const megabyte = 1024 * 1024;
+/** A queue that is not kept. */
+const notKept = -1;
 
 /**
  * A journal on disk: a log of segments, written batch by batch. While one batch is on its way the next one collects, and
  * what came and went in between is never written.
  */
 export class DiskJournal implements Journal {
-  private constructor(
-    readonly disk: Disk,
-    readonly options: DiskJournalOptions,
-  ) {}
+  /** What was damaged when it was opened. */
+  readonly damage: Damage;
+  /** How much it was told to keep so far. */
+  told = 0;
+  #recovered: Recovered | undefined;
+  #restorer: MessageRestorer | undefined;
+  /** What is declared is being put back, so that nobody need be told. */
+  #isDeclaring = false;
+  readonly #inventory;
+  readonly #declared;
+  readonly #segments;
+  readonly #space: Space;
+  readonly #commits: Commits;
+
+  private constructor(disk: Disk, options: DiskJournalOptions, recovered: Recovered) {
+    const { inventory, declared, segments, places } = recovered;
+    this.damage = { places, ...takeStock(recovered) };
+    this.#recovered = recovered;
+    this.#inventory = inventory;
+    this.#declared = declared;
+    this.#segments = segments;
+    const { diskFree = 50 * megabyte, look = 1_000, spaceChanged = () => undefined } = options;
+    this.#space = new Space(disk, diskFree, look, spaceChanged, (error) => this.#commits.fail(error));
+    this.#commits = new Commits(
+      {
+        disk,
+        inventory,
+        declared,
+        segments,
+        space: this.#space,
+        durability: options.durability ?? 'fsync',
+        segmentSize: options.segment ?? 16 * megabyte,
+        now: options.now ?? Date.now,
+        failed: options.failed ?? (() => undefined),
+      },
+      recovered.checkpoint,
+    );
+  }
 
   /**
    * Reads what is there, and cuts off what was not written to its end.
    * @throws StoreError when the directory cannot be used; nothing in it has changed then
    */
   static async open(disk: Disk, options: DiskJournalOptions = {}): Promise<DiskJournal> {
-    return new DiskJournal(disk, options);
-  }
-
-  /** What was damaged when it was opened. */
-  get damage(): Damage {
-    return { places: [], queues: [], misplaced: 0 };
+    const recovered = await recover(disk, options.memory ?? 64 * megabyte);
+    try {
+      for (const repair of recovered.repairs) await repair();
+    } catch (error) {
+      throw cannotOpen(error);
+    }
+    const journal = new DiskJournal(disk, options, recovered);
+    await journal.#space.look();
+    return journal;
   }
 
   get stats(): DiskJournalStats {
-    throw new TypeError('to come');
+    const { entries, messages, bodies } = this.#inventory;
+    return {
+      entries: entries.count,
+      messages: messages.count,
+      segments: this.#segments.count,
+      bytes: this.#segments.bytes,
+      liveBytes: this.#segments.liveBytes,
+      memory: bodies.bytes,
+      commits: this.#commits.count,
+      diskFree: this.#space.free,
+    };
   }
 
-  /** No room: what is to be kept is refused (a nack) until there is room again; settlements and moves go on. */
+  /** No room, or no disk any more: what is to be kept is refused (a nack); settlements and moves go on. */
   get isFull(): boolean {
-    return false;
+    return this.#space.isLow || this.#commits.failure !== undefined;
   }
 
   /** Brings all that was found into a fresh broker that has this very journal (rules L1 to L3). Once. */
-  restore(_broker: Broker): void {}
-
-  readonly told: number = 0;
-  refuses(): boolean {
-    return false;
+  restore(broker: Broker): void {
+    const recovered = this.#recovered;
+    if (recovered === undefined) return;
+    this.#recovered = undefined;
+    broker.batch(() => {
+      this.#isDeclaring = true;
+      try {
+        recovered.declared.restore(broker);
+      } finally {
+        this.#isDeclaring = false;
+      }
+      const wasHeld = (number: number): boolean => recovered.inventory.isHeld(number);
+      this.#restorer = new MessageRestorer(recovered, (number, entry) => {
+        recovered.inventory.restored(number, entry, wasHeld(number));
+      });
+      this.#restorer.restore(broker);
+      this.#restorer = undefined;
+    });
   }
-  changed(_change: TopologyChange): void {}
-  enqueued(_queue: Queue, _entry: Entry): void {}
-  delivered(_queue: Queue, _entry: Entry): void {}
-  returned(_queue: Queue, _entry: Entry): void {}
-  settled(_queue: Queue, _entry: Entry): void {}
-  commit(_synced: (() => void) | undefined): void {}
+
+  refuses(queue: Queue, message: Message): boolean {
+    return this.isFull && this.#keeps(queue, message);
+  }
+
+  changed(change: TopologyChange): void {
+    // A broker is born with a virtual host, of which the log may know more.
+    if (this.#isDeclaring || (this.#recovered !== undefined && this.#segments.count > 0)) return;
+    if (!this.#declared.isKept(change)) return;
+    this.told++;
+    for (const queue of this.#declared.change(change)) this.#inventory.queueGone(queue);
+    this.#commits.changed(this.#declared.numberFor(change), change);
+  }
+
+  enqueued(queue: Queue, entry: Entry): void {
+    if (!this.#keeps(queue, entry.message)) return;
+    this.told++;
+    this.#inventory.enqueued(queue.mark, entry);
+  }
+
+  delivered(_queue: Queue, entry: Entry): void {
+    if (entry.mark === 0) return;
+    this.told++;
+    this.#inventory.handedOut(entry);
+  }
+
+  returned(queue: Queue, entry: Entry): void {
+    if (entry.mark === 0 && !this.#isRestored(entry)) return;
+    this.told++;
+    this.#inventory.cameBack(queue, entry);
+  }
+
+  settled(_queue: Queue, entry: Entry): void {
+    if (entry.mark === 0 && !this.#isRestored(entry)) return;
+    this.told++;
+    this.#inventory.gone(entry);
+  }
+
+  commit(synced: (() => void) | undefined): void {
+    this.#inventory.settleMessages();
+    this.#commits.commit(synced);
+  }
 
   /** Resolves when everything committed so far is safe. @throws StoreError when the disk failed */
-  async flush(): Promise<void> {}
+  flush(): Promise<void> {
+    return this.#commits.flush();
+  }
 
   /** Flushes and lets go of the files. Idempotent. */
-  async close(): Promise<void> {}
+  close(): Promise<void> {
+    return this.#commits.close();
+  }
+
+  /** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
+  #keeps(queue: Queue, message: Message): boolean {
+    if (queue.mark === 0) queue.mark = this.#declared.numberOf(queue.home.name, queue.name) ?? notKept;
+    return queue.mark > 0 && (queue.declared.type === 'quorum' || message.properties.deliveryMode === 2);
+  }
+
+  /** The entry that is just being put back: it gets its number now. */
+  #isRestored(entry: Entry): boolean {
+    const restorer = this.#restorer;
+    if (restorer === undefined || restorer.current === 0) return false;
+    restorer.met(entry);
+    return true;
+  }
 }

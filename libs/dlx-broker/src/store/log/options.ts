@@ -4,7 +4,7 @@ import type { StoreError } from '../store-error.js';
  * When a commit counts as safe, and so what a publisher confirm promises. `fsync`: the disk has it, and neither a dead
  * process nor a power cut takes it away. `os`: the system has it; a dead process loses nothing, a power cut may lose the
  * last seconds. `none`: it will be written; a dead process may lose the last moments, too. In each of them the log is
- * whole after whatever happened: some last commands may be missing, never half of one.
+ * whole after whatever it is made for: some last commands may be missing, never half of one.
  */
 export type Durability = 'fsync' | 'os' | 'none';
 
@@ -17,6 +17,8 @@ export interface DiskJournalOptions {
   readonly diskFree?: number;
   /** Bytes of a segment. 16 MB unless told. */
   readonly segment?: number;
+  /** Milliseconds between two looks at a disk with too little room. A second unless told. */
+  readonly look?: number;
   /** Milliseconds since 1970, as the broker's clock has them. */
   readonly now?: () => number;
   /** Once, when the disk failed: nothing is kept from then on. */
@@ -48,13 +50,9 @@ export interface DiskJournalStats {
 export interface Damage {
   /** Stretches of bytes that are not what was written. */
   readonly places: readonly DamagedPlace[];
-  /** Messages known to be lost, by their queue; `undefined` stands for a queue whose declaration is lost, too. */
-  readonly queues: readonly {
-    readonly vhost: string | undefined;
-    readonly queue: string | undefined;
-    readonly lost: number;
-  }[];
-  /** Messages found whole whose place in a queue is lost. */
+  /** Messages known to be lost, by their queue. */
+  readonly queues: readonly { readonly vhost: string; readonly queue: string; readonly lost: number }[];
+  /** Messages of queues whose declaration is lost, and so they are. */
   readonly misplaced: number;
 }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Broker, type Channel, type Queue } from '../broker/index.js';
+import { Broker, type Channel, type Journal, type ProfileName, type Queue } from '../broker/index.js';
 import { deathsOf, int32, longstr, Message, type Properties } from '../message/index.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { listen, publishText } from '../testing/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
+import { FakeDisk } from '../../../../test/durability/fake-disk.js';
+import { DiskJournal } from './log/disk-journal.js';
 import { MemoryJournal } from './memory-journal.js';
 
 const persistent: Properties = { deliveryMode: 2 };
@@ -14,20 +16,63 @@ const toDead = new Map([
 const quorum = new Map([['x-queue-type', longstr('quorum')]]);
 const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
 
-/** A broker on a journal; `crash` makes a new one of what is safe. */
-function arrange(later = false) {
+/** Where a broker's state is kept: every store has to bring it back alike. */
+interface Store {
+  readonly journal: Journal;
+  /** All that was committed is safe. */
+  sync(): Promise<void>;
+  /** What a crash leaves. */
+  crashed(clock: ManualClock): Promise<Store>;
+  restore(broker: Broker): void;
+}
+
+function inMemory(journal: MemoryJournal): Store {
+  return {
+    journal,
+    sync: async () => journal.sync(),
+    crashed: async () => inMemory(journal.fork()),
+    restore: (broker) => journal.restore(broker),
+  };
+}
+
+async function onDisk(disk: FakeDisk, clock: ManualClock): Promise<Store> {
+  disk.isManual = false;
+  const journal = await DiskJournal.open(disk, { now: () => clock.now(), memory: 0, diskFree: 0 });
+  return {
+    journal,
+    sync: () => journal.flush(),
+    crashed: (later) => onDisk(disk.copy(), later),
+    restore: (broker) => journal.restore(broker),
+  };
+}
+
+const stores = [
+  { name: 'memory', open: async (_clock: ManualClock) => inMemory(new MemoryJournal(true)) },
+  { name: 'disk', open: (clock: ManualClock) => onDisk(new FakeDisk(), clock) },
+] as const;
+
+/** A broker on a store; `crash` makes a new one of what is safe. */
+async function arrange(open: (typeof stores)[number]['open'], rabbitmq: ProfileName = '3.10') {
   const clock = new ManualClock();
-  const journal = new MemoryJournal(later);
-  const start = (): Broker => new Broker({ clock, journal, names: new CountedNames(), patterns });
-  const crash = (downtime = 0): Broker => {
-    clock.advance(0);
-    const reborn = start();
+  let store = await open(clock);
+  const start = (): Broker =>
+    new Broker({ clock, journal: store.journal, names: new CountedNames(), patterns, rabbitmq });
+  const broker = start();
+  store.restore(broker);
+  const unsafeCrash = async (downtime = 0): Promise<Broker> => {
+    store = await store.crashed(clock);
     clock.advance(downtime);
-    journal.restore(reborn);
+    const reborn = start();
+    store.restore(reborn);
     clock.advance(0);
     return reborn;
   };
-  return { clock, journal, broker: start(), crash };
+  const sync = (): Promise<void> => store.sync();
+  const crash = async (downtime = 0): Promise<Broker> => {
+    await sync();
+    return unsafeCrash(downtime);
+  };
+  return { clock, broker, sync, crash, unsafeCrash };
 }
 
 const queueOf = (broker: Broker, name: string): Queue | undefined => broker.virtualHost('/').queues.get(name);
@@ -43,9 +88,9 @@ function bodies(broker: Broker, name: string): string[] {
 const durable = (channel: Channel, name: string, args = new Map()): void =>
   void channel.declareQueue(name, { durable: true, arguments: args });
 
-describe('after a restart', () => {
-  it('persistent messages of durable queues are there, all else is gone (rule L1)', () => {
-    const { broker, crash } = arrange();
+describe.each(stores)('after a restart with the store in $name', ({ open }) => {
+  it('persistent messages of durable queues are there, all else is gone (rule L1)', async () => {
+    const { broker, crash } = await arrange(open);
     const { channel } = listen(broker);
     durable(channel, 'kept');
     channel.declareQueue('transient');
@@ -55,13 +100,13 @@ describe('after a restart', () => {
       publishText(channel, '', queue, 'one', { deliveryMode: 1 });
       publishText(channel, '', queue, 'none');
     }
-    const reborn = crash();
+    const reborn = await crash();
     expect(bodies(reborn, 'kept')).toEqual(['two']);
     expect([...reborn.virtualHost('/').queues.keys()]).toEqual(['kept']);
   });
 
-  it('headers and deaths are there, with the mode that dead-lettering kept (rule L1)', () => {
-    const { broker, crash } = arrange();
+  it('headers and deaths are there, with the mode that dead-lettering kept (rule L1)', async () => {
+    const { broker, crash } = await arrange(open);
     const { channel } = listen(broker);
     durable(channel, 'dead');
     durable(channel, 'work', toDead);
@@ -70,7 +115,7 @@ describe('after a restart', () => {
     channel.get('work');
     channel.get('work');
     channel.nack(0, true, false);
-    const reborn = crash();
+    const reborn = await crash();
     expect(bodies(reborn, 'dead')).toEqual(['a']);
     queueOf(reborn, 'dead')?.peek(({ message }) => {
       expect(message.properties.headers?.get('mine')).toEqual(int32(5));
@@ -78,25 +123,25 @@ describe('after a restart', () => {
     });
   });
 
-  it('unacked ones are back at their place, redelivered (rules L1, J3)', () => {
-    const { broker, crash } = arrange();
+  it('unacked ones are back at their place, redelivered (rules L1, J3)', async () => {
+    const { broker, crash } = await arrange(open);
     const { channel } = listen(broker);
     durable(channel, 'q');
     for (const body of ['1', '2', '3', '4', '5']) publishText(channel, '', 'q', body, persistent);
     for (let got = 0; got < 4; got++) channel.get('q');
     channel.ack(3);
     channel.reject(1, true);
-    expect(bodies(crash(), 'q')).toEqual(['1 again', '2 again', '4 again', '5']);
+    expect(bodies(await crash(), 'q')).toEqual(['1 again', '2 again', '4 again', '5']);
   });
 
-  it('what expired meanwhile is dead-lettered at start, the rest in its time (rule L2)', () => {
-    const { broker, clock, crash } = arrange();
+  it('what expired meanwhile is dead-lettered at start, the rest in its time (rule L2)', async () => {
+    const { broker, clock, crash } = await arrange(open);
     const { channel } = listen(broker);
     durable(channel, 'dead');
     durable(channel, 'q', toDead);
     publishText(channel, '', 'q', 'soon', { ...persistent, expiration: '10' });
     publishText(channel, '', 'q', 'later', { ...persistent, expiration: '100' });
-    const reborn = crash(50);
+    const reborn = await crash(50);
     expect(bodies(reborn, 'q')).toEqual(['later']);
     expect(bodies(reborn, 'dead')).toEqual(['soon']);
     clock.advance(49);
@@ -105,21 +150,21 @@ describe('after a restart', () => {
     expect(bodies(reborn, 'dead')).toEqual(['soon', 'later']);
   });
 
-  it('a quorum queue has everything, and counts the loss of its consumer (rules L3, D2)', () => {
-    const { broker, crash } = arrange();
+  it('a quorum queue has everything, and counts the loss of its consumer (rules L3, D2)', async () => {
+    const { broker, crash } = await arrange(open);
     const { channel } = listen(broker);
     durable(channel, 'dead');
     durable(channel, 'q', new Map([...quorum, ...toDead, ['x-delivery-limit', int32(0)]]));
     publishText(channel, '', 'q', 'held', persistent);
     publishText(channel, '', 'q', 'transient');
     channel.get('q');
-    const reborn = crash();
+    const reborn = await crash();
     expect(bodies(reborn, 'q')).toEqual(['transient']);
     expect(bodies(reborn, 'dead')).toEqual(['held']);
   });
 
-  it('exchanges, bindings, policies, users and permissions are there; what was removed is not', () => {
-    const { broker, crash } = arrange();
+  it('exchanges, bindings, policies, users and permissions are there; what was removed is not', async () => {
+    const { broker, crash } = await arrange(open);
     const vhost = broker.addVirtualHost('v');
     broker.addVirtualHost('gone');
     broker.removeVirtualHost('gone');
@@ -143,7 +188,7 @@ describe('after a restart', () => {
     broker.access.setPermissions('ann', 'v', { configure: '', write: 'x', read: '' });
     broker.access.setUser('bob');
     broker.access.deleteUser('bob');
-    const reborn = crash();
+    const reborn = await crash();
     expect([...reborn.virtualHosts.keys()]).toEqual(['/', 'v']);
     const again = reborn.virtualHost('v');
     expect(again.exchanges.has('short-lived')).toBe(false);
@@ -159,8 +204,8 @@ describe('after a restart', () => {
     expect(reborn.access.permissions('ann', 'v')).toMatchObject({ write: 'x' });
   });
 
-  it('a dead letter that had not arrived yet is back between those that came back (rules J2, L1)', () => {
-    const { broker, clock } = arrange();
+  it('a dead letter that had not arrived yet is back between those that came back (rules J2, L1)', async () => {
+    const { broker, clock } = await arrange(open);
     const { channel } = listen(broker);
     durable(channel, 'q');
     const queue = queueOf(broker, 'q') as Queue;
@@ -171,21 +216,21 @@ describe('after a restart', () => {
     expect(bodies(broker, 'q')).toEqual(['1 again', '2', '5 again', '6']);
   });
 
-  it('twice in a row nothing changes', () => {
-    const { broker, crash } = arrange();
+  it('twice in a row nothing changes', async () => {
+    const { broker, crash } = await arrange(open);
     const { channel } = listen(broker);
     durable(channel, 'q');
     for (const body of ['1', '2', '3']) publishText(channel, '', 'q', body, persistent);
     channel.get('q');
-    const once = bodies(crash(), 'q');
-    expect(bodies(crash(), 'q')).toEqual(once);
+    const once = bodies(await crash(), 'q');
+    expect(bodies(await crash(), 'q')).toEqual(once);
     expect(once).toEqual(['1 again', '2', '3']);
   });
 });
 
-describe('publisher confirms with a journal that is safe later', () => {
-  it('acks wait, nacks do not, and neighbours go as one (rules K1, K3)', () => {
-    const { broker, journal } = arrange(true);
+describe.each(stores)('publisher confirms with the store in $name', ({ open }) => {
+  it('acks wait, nacks do not, and neighbours go as one (rules K1, K3)', async () => {
+    const { broker, sync } = await arrange(open);
     const { channel, confirms } = listen(broker);
     const two = new Map<string, ReturnType<typeof int32 | typeof longstr>>([
       ['x-max-length', int32(3)],
@@ -195,32 +240,32 @@ describe('publisher confirms with a journal that is safe later', () => {
     channel.confirmSelect();
     for (const body of ['1', '2', '3', '4']) publishText(channel, '', 'q', body, persistent);
     expect(confirms).toEqual(['nack 4']);
-    journal.sync();
+    await sync();
     expect(confirms).toEqual(['nack 4', 'ack 3 multiple']);
     publishText(channel, '', 'q', '5', persistent);
     expect(confirms.at(-1)).toBe('nack 5');
   });
 
-  it('what promises nothing is acked at once', () => {
-    const { broker, journal } = arrange(true);
+  it('what promises nothing is acked at once', async () => {
+    const { broker, sync } = await arrange(open);
     const { channel, confirms } = listen(broker);
     channel.declareQueue('transient');
-    journal.sync();
+    await sync();
     channel.confirmSelect();
     publishText(channel, '', 'transient', 'a', persistent);
     publishText(channel, '', 'nowhere', 'b', persistent);
     expect(confirms).toEqual(['ack 1', 'ack 2']);
   });
 
-  it('what was confirmed is there after a crash, what was not may be lost', () => {
-    const { broker, journal, crash } = arrange(true);
+  it('what was confirmed is there after a crash, what was not may be lost', async () => {
+    const { broker, sync, unsafeCrash } = await arrange(open);
     const { channel, confirms } = listen(broker);
     durable(channel, 'q');
     channel.confirmSelect();
     publishText(channel, '', 'q', 'safe', persistent);
-    journal.sync();
+    await sync();
     publishText(channel, '', 'q', 'unsafe', persistent);
     expect(confirms).toEqual(['ack 1']);
-    expect(bodies(crash(), 'q')).toEqual(['safe']);
+    expect(bodies(await unsafeCrash(), 'q')).toEqual(['safe']);
   });
 });

@@ -1,0 +1,209 @@
+import type { Message } from '../../message/index.js';
+import { ByteSink } from './byte-sink.js';
+import { crc32 } from './crc32.js';
+import type { Entry } from './entry-table.js';
+import { writeEnvelope } from './envelope.js';
+import type { NumberList } from './number-list.js';
+import { type Plain, writePlain } from './plain-codec.js';
+import { recordHead, recordTypes, typeAt } from './record.js';
+import type { Segment } from './segment.js';
+
+/** Larger bodies are written from where they are instead of being copied. */
+const tooLargeToCopy = 16_384;
+/** Bytes that are kept between two batches. */
+const usualLength = 4 * 1024 * 1024;
+
+/** State of an entry that is not in the entry itself. */
+export interface EntryState {
+  readonly isHeld: boolean;
+  /** When it came back, among all that did; 0 for one that did not. */
+  readonly order: number;
+}
+
+/** Bits that say what follows in the record of an entry. */
+export const entryBits = { held: 1, deadline: 2, returns: 4, failures: 8, order: 16, due: 32 } as const;
+
+/** The bytes of one commit, in the making. */
+export class Batch {
+  #sink = new ByteSink(65_536);
+  readonly #envelope = new ByteSink(512);
+  /** The message whose envelope that is. */
+  #like: Message | undefined;
+  /** Bodies that stand between the bytes, and after how many of these. */
+  #bodies: { readonly at: number; readonly body: Uint8Array }[] = [];
+  #outside = 0;
+  #start = 0;
+  #salt = 0;
+
+  /** Begins one that will stand at the end of a segment. */
+  begin(segment: Segment): void {
+    this.#start = segment.end;
+    this.#salt = segment.salt;
+    this.#bodies = [];
+    this.#outside = 0;
+    if (this.#sink.bytes.length > usualLength) this.#sink = new ByteSink(65_536);
+    this.#sink.at = 0;
+  }
+
+  get length(): number {
+    return this.#sink.at + this.#outside;
+  }
+
+  /** What is to be written; valid until the next one begins. */
+  chunks(): Uint8Array[] {
+    const { bytes, at } = this.#sink;
+    const chunks: Uint8Array[] = [];
+    let from = 0;
+    for (const { at: end, body } of this.#bodies) {
+      chunks.push(bytes.subarray(from, end), body);
+      from = end;
+    }
+    chunks.push(bytes.subarray(from, at));
+    return chunks;
+  }
+
+  /**
+   * @param queue the first it was written for, 0 for none
+   * @returns where in the segment the record is, as all of these do
+   */
+  message(number: number, serial: number, queue: number, message: Message): number {
+    const start = this.#open(recordTypes.message);
+    const sink = this.#sink;
+    sink.varint(number);
+    sink.varint(serial);
+    sink.varint(queue);
+    this.#putEnvelope(message);
+    return this.#closeWith(start, message.body);
+  }
+
+  copy(number: number, serial: number, queue: number, root: number, rootSerial: number, message: Message): number {
+    const start = this.#open(recordTypes.copy);
+    const sink = this.#sink;
+    sink.varint(number);
+    sink.varint(serial);
+    sink.varint(queue);
+    sink.varint(root);
+    sink.varint(rootSerial);
+    sink.varint(message.size);
+    this.#putEnvelope(message);
+    return this.#close(start);
+  }
+
+  entry(number: number, message: number, serial: number, queue: number, entry: Entry, state: EntryState): number {
+    const { deadline, returns, failures } = entry;
+    const start = this.#open(recordTypes.entry);
+    const sink = this.#sink;
+    sink.varint(number);
+    sink.varint(message);
+    sink.varint(serial);
+    sink.varint(queue);
+    sink.varint(entry.position);
+    const due = entry.due > 0 ? entry.due : 0;
+    sink.octet(
+      (state.isHeld ? entryBits.held : 0) |
+        (deadline === 0 ? 0 : entryBits.deadline) |
+        (returns === 0 ? 0 : entryBits.returns) |
+        (failures === returns ? 0 : entryBits.failures) |
+        (state.order === 0 ? 0 : entryBits.order) |
+        (due === 0 ? 0 : entryBits.due),
+    );
+    if (deadline !== 0) sink.double(deadline);
+    if (returns !== 0) sink.varint(returns);
+    if (failures !== returns) sink.varint(failures);
+    if (state.order !== 0) sink.varint(state.order);
+    if (due !== 0) sink.double(due);
+    return this.#close(start);
+  }
+
+  numbers(type: typeof recordTypes.delivered | typeof recordTypes.settled, numbers: NumberList): void {
+    if (numbers.length === 0) return;
+    const start = this.#open(type);
+    this.#sink.varint(numbers.length);
+    for (let index = 0; index < numbers.length; index++) this.#sink.varint(numbers.at(index));
+    this.#close(start);
+  }
+
+  /** @param queue its number, if it is about a queue that is kept */
+  topology(queue: number, change: Plain): void {
+    const start = this.#open(recordTypes.topology);
+    this.#sink.varint(queue);
+    writePlain(this.#sink, change);
+    this.#close(start);
+  }
+
+  checkpoint(): void {
+    this.#close(this.#open(recordTypes.checkpoint));
+  }
+
+  /** A message as it stood in another segment. @param rest all behind its queue */
+  again(type: number, number: number, serial: number, rest: Uint8Array): number {
+    const start = this.#open(type);
+    this.#sink.varint(number);
+    this.#sink.varint(serial);
+    this.#sink.varint(0);
+    return this.#closeWith(start, rest);
+  }
+
+  /** The last record. @param time milliseconds since 1970 */
+  commit(time: number): void {
+    const start = this.#open(recordTypes.commit);
+    const lengthOfThis = recordHead + 16;
+    this.#sink.double(this.length - recordHead + lengthOfThis);
+    this.#sink.double(time);
+    this.#close(start);
+  }
+
+  #putEnvelope(message: Message): void {
+    const known = this.#like;
+    const isKnown =
+      known !== undefined &&
+      known.properties === message.properties &&
+      known.routingKey === message.routingKey &&
+      known.exchange === message.exchange &&
+      known.carbonCopies === message.carbonCopies &&
+      known.hasDied === message.hasDied;
+    const envelope = this.#envelope;
+    if (!isKnown) {
+      envelope.at = 0;
+      writeEnvelope(envelope, message);
+      this.#like = message;
+    }
+    const sink = this.#sink;
+    sink.varint(envelope.at);
+    sink.reserve(envelope.at);
+    envelope.bytes.copy(sink.bytes, sink.at, 0, envelope.at);
+    sink.at += envelope.at;
+  }
+
+  #open(type: number): number {
+    const sink = this.#sink;
+    const start = sink.at;
+    sink.reserve(recordHead);
+    sink.at += recordHead;
+    sink.bytes[start + typeAt] = type;
+    return start;
+  }
+
+  #close(start: number): number {
+    const { bytes, at } = this.#sink;
+    bytes.writeUInt32BE(at - start - typeAt, start);
+    bytes.writeUInt32BE(crc32(bytes, start + typeAt, at, this.#salt), start + 4);
+    return this.#start + start + this.#outside;
+  }
+
+  #closeWith(start: number, body: Uint8Array): number {
+    const sink = this.#sink;
+    if (body.length < tooLargeToCopy) {
+      sink.raw(body);
+      return this.#close(start);
+    }
+    const { bytes, at } = sink;
+    const position = this.#start + start + this.#outside;
+    const crc = crc32(body, 0, body.length, crc32(bytes, start + typeAt, at, this.#salt));
+    bytes.writeUInt32BE(at - start - typeAt + body.length, start);
+    bytes.writeUInt32BE(crc, start + 4);
+    this.#bodies.push({ at, body });
+    this.#outside += body.length;
+    return position;
+  }
+}

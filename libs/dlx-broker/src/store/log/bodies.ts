@@ -1,0 +1,136 @@
+import type { Message, Shelf } from '../../message/index.js';
+import { endOfRecord } from './record.js';
+import { bodyLost } from './faults.js';
+import type { MessageTable } from './message-table.js';
+import type { Segment, Segments } from './segment.js';
+
+/** What a body costs beside its bytes. */
+const overhead = 160;
+/** Bytes read at once: those who wait in a line stand in the log in a line. */
+const windowLength = 262_144;
+const none = Buffer.alloc(0);
+
+/**
+ * Bodies in memory, the newest as far as the memory goes, and on disk. A message that is stored can let go of its body;
+ * whoever wants it then reads it back, and checks it.
+ */
+export class Bodies implements Shelf {
+  /** Messages with their bodies in memory, a ring: from the oldest to the newest, with gaps where one is gone. */
+  #ring: (Message | undefined)[] = new Array<Message | undefined>(1024);
+  #oldest = 1;
+  #next = 1;
+  /** Bytes in memory. */
+  bytes = 0;
+  #window = none;
+  #windowOf: Segment | undefined;
+  #windowStart = 0;
+
+  constructor(
+    readonly messages: MessageTable,
+    readonly segments: Segments,
+    /** Bytes at most. */
+    readonly memory: number,
+  ) {}
+
+  /** A stored message whose body is in memory. */
+  keep(message: Message): void {
+    const { mark } = message;
+    if (this.#next - this.#oldest === this.#ring.length) this.#grow();
+    this.messages.held[mark] = this.#next;
+    this.#ring[this.#next++ & (this.#ring.length - 1)] = message;
+    this.bytes += message.size + overhead;
+    while (this.bytes > this.memory && this.#oldest < this.#next) this.#shelveOldest();
+  }
+
+  /** Brings a body back: it is about to be delivered. @throws StoreError */
+  fetch(message: Message): void {
+    message.fetch();
+    this.keep(message);
+  }
+
+  /** It is no longer stored; its body stays readable for whoever still has it. */
+  release(message: Message): void {
+    const { mark } = message;
+    const place = this.messages.held[mark] as number;
+    if (place !== 0) this.#leave(place, message);
+    if (message.isAtHand) return;
+    const root = this.#rootOf(mark);
+    const segment = this.segments.get(this.messages.segment[root] as number) as Segment;
+    const [offset, length] = [this.messages.offset[root] as number, this.messages.length[root] as number];
+    message.shelve({ bodyOf: ({ size }) => this.#read(segment, offset, length, size) });
+  }
+
+  /** @throws StoreError when it is not what was written */
+  bodyOf({ mark, size }: Message): Uint8Array {
+    const root = this.#rootOf(Math.abs(mark));
+    const segment = this.segments.get(this.messages.segment[root] as number) as Segment;
+    return this.#read(segment, this.messages.offset[root] as number, this.messages.length[root] as number, size);
+  }
+
+  /** After something was written over. */
+  forgetWindow(): void {
+    this.#windowOf = undefined;
+  }
+
+  #rootOf(number: number): number {
+    return (this.messages.root[number] as number) || number;
+  }
+
+  #read(segment: Segment, offset: number, length: number, size: number): Uint8Array {
+    let start = this.#inWindow(segment, offset, length);
+    let end = start < 0 ? 0 : endOfRecord(this.#window, start, segment.salt, start + length);
+    if (end === 0) {
+      // Also what was read before it was written to its end.
+      this.#fill(segment, offset, length);
+      start = this.#inWindow(segment, offset, length);
+      end = start < 0 ? 0 : endOfRecord(this.#window, start, segment.salt, start + length);
+    }
+    if (end === 0) throw bodyLost(segment.name);
+    const body = Buffer.from(this.#window.subarray(end - size, end));
+    if (this.#window.length > windowLength * 4) this.#windowOf = undefined;
+    return body;
+  }
+
+  #inWindow(segment: Segment, offset: number, length: number): number {
+    if (this.#windowOf !== segment) return -1;
+    const start = offset - this.#windowStart;
+    return start >= 0 && start + length <= this.#window.length ? start : -1;
+  }
+
+  #fill(segment: Segment, offset: number, length: number): void {
+    this.#windowOf = undefined;
+    const bytes = Buffer.allocUnsafeSlow(Math.max(length, Math.min(windowLength, segment.end - offset)));
+    let read: number;
+    try {
+      read = segment.file.readSync(bytes, offset);
+    } catch (error) {
+      throw bodyLost(segment.name, error);
+    }
+    this.#window = bytes.subarray(0, read);
+    this.#windowOf = segment;
+    this.#windowStart = offset;
+  }
+
+  #shelveOldest(): void {
+    const message = this.#ring[this.#oldest & (this.#ring.length - 1)];
+    if (message === undefined) return void this.#oldest++;
+    this.#leave(this.#oldest++, message);
+    message.shelve(this);
+  }
+
+  #leave(place: number, message: Message): void {
+    this.#ring[place & (this.#ring.length - 1)] = undefined;
+    this.messages.held[message.mark] = 0;
+    this.bytes -= message.size + overhead;
+    while (this.#oldest < this.#next && this.#ring[this.#oldest & (this.#ring.length - 1)] === undefined)
+      this.#oldest++;
+  }
+
+  #grow(): void {
+    const ring = new Array<Message | undefined>(this.#ring.length * 2);
+    for (let place = this.#oldest; place < this.#next; place++) {
+      ring[place & (ring.length - 1)] = this.#ring[place & (this.#ring.length - 1)];
+    }
+    this.#ring = ring;
+  }
+}

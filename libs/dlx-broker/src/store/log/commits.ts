@@ -1,0 +1,250 @@
+import { randomBytes } from 'node:crypto';
+import type { TopologyChange } from '../../broker/index.js';
+import type { Message } from '../../message/index.js';
+import type { StoreError } from '../store-error.js';
+import { Batch } from './batch.js';
+import { Compaction } from './compaction.js';
+import { type Declared, plainOf } from './declared.js';
+import type { Disk } from './disk.js';
+import { encodeInventory } from './encode-inventory.js';
+import { writeFailed } from './faults.js';
+import type { Inventory } from './inventory.js';
+import type { Durability } from './options.js';
+import { segmentName, writeHeader } from './segment-header.js';
+import { Segment, type Segments } from './segment.js';
+import type { Space } from './space.js';
+import { lengthOf, writeAll } from './write-all.js';
+
+/** A batch this small makes its file longer in advance: to write where the file is already costs half. */
+const smallBatch = 65_536;
+const advance = Buffer.alloc(262_144);
+/** Declarations up to this many bytes are told again in every segment. */
+const shortCheckpoint = 65_536;
+/** Segments that are gone, but may still be read by whoever has a message of theirs. */
+const graves = 2;
+
+export interface CommitParts {
+  readonly disk: Disk;
+  readonly inventory: Inventory;
+  readonly declared: Declared;
+  readonly segments: Segments;
+  readonly space: Space;
+  readonly durability: Durability;
+  /** Bytes. */
+  readonly segmentSize: number;
+  readonly now: () => number;
+  readonly failed: (error: StoreError) => void;
+}
+
+/** Writes batch by batch: while one is on its way to the disk, the next one collects. */
+export class Commits {
+  /** Batches since it was opened. */
+  count = 0;
+  failure: StoreError | undefined;
+  readonly #parts: CommitParts;
+  readonly #batch = new Batch();
+  readonly #compaction: Compaction;
+  #changes: { readonly queue: number; readonly change: TopologyChange }[] = [];
+  /** Whoever waits for the batch that collects, and for the one on its way: the last of each speaks for all. */
+  #waiting: (() => void) | undefined;
+  #told: (() => void) | undefined;
+  #isWriting = false;
+  #isScheduled = false;
+  #isClosed = false;
+  /** The segment with the last full account of what is declared; 0 before there is one. */
+  #checkpoint: number;
+  #checkpointLength = 0;
+  #checkpointDue = true;
+  readonly #idle: (() => void)[] = [];
+  readonly #gone: Segment[] = [];
+
+  constructor(parts: CommitParts, checkpoint: number) {
+    this.#parts = parts;
+    this.#checkpoint = checkpoint;
+    this.#compaction = new Compaction(parts.inventory, parts.segments);
+  }
+
+  changed(queue: number, change: TopologyChange): void {
+    this.#changes.push({ queue, change });
+  }
+
+  /** The end of a command. @param synced called when all so far is safe */
+  commit(synced: (() => void) | undefined): void {
+    if (this.failure !== undefined || this.#isClosed) return;
+    if (this.#hasWork) {
+      if (this.#parts.durability === 'none') synced?.();
+      else if (synced !== undefined) this.#waiting = synced;
+      this.#schedule();
+    } else if (synced !== undefined) {
+      if (this.#isWriting && this.#parts.durability !== 'none') this.#told = synced;
+      else synced();
+    }
+  }
+
+  /** Resolves when nothing is left to be written. @throws StoreError */
+  async flush(): Promise<void> {
+    while (this.failure === undefined && (this.#hasWork || this.#isWriting)) {
+      this.#schedule();
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    const { segments, space } = this.#parts;
+    try {
+      if (!space.isLow) await this.flush();
+      this.#isClosed = true;
+      space.close();
+      while (this.#isWriting) await new Promise<void>((resolve) => this.#idle.push(resolve));
+      // A last commit with nothing in it says that the one before it is safe.
+      if (this.failure === undefined && !space.isLow && this.count > 0) await this.#step(true);
+    } finally {
+      this.#isClosed = true;
+      space.close();
+      await Promise.allSettled([...segments, ...this.#gone].map(({ file }) => file.close()));
+    }
+  }
+
+  get #hasWork(): boolean {
+    return !this.#parts.inventory.isWritten || this.#changes.length > 0 || this.#compaction.isReady;
+  }
+
+  /** All that is said in this turn of the host goes as one. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isWriting) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    try {
+      while (this.#hasWork && this.failure === undefined && !this.#isClosed) await this.#step(false);
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.#isWriting = false;
+      for (const resolve of this.#idle.splice(0)) resolve();
+    }
+  }
+
+  /** The disk is lost: from now on nothing is promised to anybody. */
+  fail(error: unknown): void {
+    if (this.failure !== undefined) return;
+    this.failure = writeFailed(error);
+    this.#parts.failed(this.failure);
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** One batch, from what collected to those who waited for it. */
+  async #step(isLast: boolean): Promise<void> {
+    const { inventory, durability, space, now } = this.#parts;
+    const segment = await this.#segment();
+    if (segment === undefined) return;
+    const written = this.#encode(segment);
+    this.#told = this.#waiting;
+    this.#waiting = undefined;
+    if (this.#batch.length > 0 || isLast) {
+      const dead = this.#deadSegments(segment);
+      this.#batch.commit(now());
+      if (!(await this.#write(segment))) return;
+      if (durability === 'fsync') await segment.file.sync();
+      for (const message of written) if (message.mark > 0) inventory.bodies.keep(message);
+      this.count++;
+      for (const one of dead) await this.#remove(one);
+      space.mind();
+    }
+    if (this.#isClosed) return;
+    this.#compaction.prepare(
+      () => this.#schedule(),
+      (error) => this.fail(error),
+    );
+    const told = this.#told;
+    this.#told = undefined;
+    if (told !== undefined && durability !== 'none') told();
+  }
+
+  #encode(segment: Segment): readonly Message[] {
+    const batch = this.#batch;
+    batch.begin(segment);
+    if (this.#checkpointDue) this.#writeCheckpoint(segment);
+    else for (const { queue, change } of this.#changes) batch.topology(queue, plainOf(change));
+    this.#changes = [];
+    const written = encodeInventory(this.#parts.inventory, batch, segment);
+    this.#compaction.copy(batch, segment);
+    return written;
+  }
+
+  #writeCheckpoint(segment: Segment): void {
+    this.#parts.declared.write(this.#batch);
+    this.#checkpoint = segment.number;
+    this.#checkpointLength = this.#batch.length;
+    this.#checkpointDue = false;
+  }
+
+  /** Old segments with nothing in them that is needed once this batch is safe: from the oldest on, without a gap. */
+  #deadSegments(active: Segment): readonly Segment[] {
+    const dead: Segment[] = [];
+    for (const segment of this.#parts.segments) {
+      if (segment === active || segment.live > 0) break;
+      if (segment.number === this.#checkpoint) {
+        this.#checkpointDue = true; // told again with the next batch, and then it may go
+        break;
+      }
+      dead.push(segment);
+    }
+    return dead;
+  }
+
+  /** @returns false when it was given up, for the disk was full to the end */
+  async #write(segment: Segment): Promise<boolean> {
+    const { space } = this.#parts;
+    const chunks = this.#batch.chunks();
+    const { length } = this.#batch;
+    const inAdvance = segment.end + length > segment.allocated && length < smallBatch ? advance.length : 0;
+    if (inAdvance > 0) chunks.push(advance);
+    const isOver = (): boolean => this.#isClosed || this.failure !== undefined;
+    const written = await writeAll(segment.file, chunks, segment.end, space, isOver, inAdvance);
+    if (written < length) return false;
+    segment.allocated = Math.max(segment.allocated, segment.end + written);
+    segment.end += length;
+    return true;
+  }
+
+  /** Where the next batch goes; undefined when there is no room for a new segment, and nobody waits any longer. */
+  async #segment(): Promise<Segment | undefined> {
+    const { segments, disk, segmentSize, space } = this.#parts;
+    const { active } = segments;
+    if (active !== undefined && active.end < segmentSize) return active;
+    if (active !== undefined && active.allocated > active.end) await active.file.truncate(active.end);
+    const header = { number: segments.nextNumber, salt: randomBytes(4).readUInt32BE() };
+    const file = await disk.open(segmentName(header.number), 'create');
+    const bytes = writeHeader(header);
+    const isOver = (): boolean => this.#isClosed || this.failure !== undefined;
+    if ((await writeAll(file, [bytes], 0, space, isOver)) < lengthOf([bytes])) return undefined;
+    if (this.#parts.durability === 'fsync') {
+      await file.sync();
+      await disk.syncDir();
+    }
+    const segment = new Segment(header, file);
+    segments.add(segment);
+    if (this.#checkpointLength <= shortCheckpoint) this.#checkpointDue = true;
+    return segment;
+  }
+
+  async #remove(segment: Segment): Promise<void> {
+    const { disk, segments, durability } = this.#parts;
+    segments.remove(segment);
+    await disk.unlink(segment.name);
+    // One after the other: an old one that came back after a power cut would bring back what the next one settled.
+    if (durability === 'fsync') await disk.syncDir();
+    this.#gone.push(segment);
+    if (this.#gone.length > graves) await (this.#gone.shift() as Segment).file.close();
+  }
+}

@@ -1,0 +1,127 @@
+import type { Broker, TopologyChange } from '../../broker/index.js';
+import { MemoryTopology, outlives } from '../memory-topology.js';
+import type { Batch } from './batch.js';
+import type { Plain } from './plain-codec.js';
+
+const root = '/';
+
+export interface QueuePlace {
+  readonly vhost: string;
+  readonly name: string;
+}
+
+/** What is declared, with a number for each queue that is kept. Numbers of queues are never used again. */
+export class Declared {
+  readonly #topology = new MemoryTopology();
+  readonly #numbers = new Map<string, number>();
+  readonly #places = new Map<number, QueuePlace>();
+  #next = 1;
+
+  /** Undefined for a queue that is not kept (rule L1). */
+  numberOf(vhost: string, name: string): number | undefined {
+    return this.#numbers.get(MemoryTopology.placeOf(vhost, name));
+  }
+
+  placeOf(number: number): QueuePlace | undefined {
+    return this.#places.get(number);
+  }
+
+  queues(): IterableIterator<[number, QueuePlace]> {
+    return this.#places.entries();
+  }
+
+  /** Whether the log has to tell it: not what dies with the process. */
+  isKept(change: TopologyChange): boolean {
+    if (change.change === 'removed') return change.kind === 'vhost' || this.#topology.has(change);
+    if (!outlives(change)) return false;
+    if (change.kind !== 'binding') return true;
+    const { to, destination } = change.details;
+    const { vhost } = change;
+    if (!this.#hasExchange(vhost, change.name)) return false;
+    if (to === 'exchange') return this.#hasExchange(vhost, destination);
+    return this.numberOf(vhost, destination) !== undefined;
+  }
+
+  /**
+   * @param number of a queue, as the log has it; a new one unless told
+   * @returns the numbers of the queues that went
+   */
+  change(change: TopologyChange, number?: number): readonly number[] {
+    this.#topology.changed(change);
+    if (change.kind === 'queue') {
+      if (change.change === 'added') this.#give(change, number);
+      else return this.#take([change]);
+    } else if (change.kind === 'vhost' && change.change === 'removed') {
+      return this.#take([...this.#places.values()].filter(({ vhost }) => vhost === change.vhost));
+    }
+    return [];
+  }
+
+  /** The log tells all of it anew. */
+  begin(): void {
+    this.#topology.clear();
+    this.#numbers.clear();
+    this.#places.clear();
+  }
+
+  write(batch: Batch): void {
+    batch.checkpoint();
+    for (const added of this.#topology.all()) batch.topology(this.numberFor(added), plainOf(added));
+  }
+
+  /** The number of the queue a change is about, 0 for none. */
+  numberFor(change: TopologyChange): number {
+    if (change.kind !== 'queue' || change.change !== 'added') return 0;
+    return this.numberOf(change.vhost, change.name) ?? 0;
+  }
+
+  restore(broker: Broker): void {
+    this.#topology.restore(broker);
+    if (this.#lostRoot) broker.removeVirtualHost(root);
+  }
+
+  /** The virtual host every broker begins with was deleted. */
+  get #lostRoot(): boolean {
+    let others = false;
+    for (const added of this.#topology.all()) {
+      if (added.kind !== 'vhost') continue;
+      if (added.vhost === root) return false;
+      others = true;
+    }
+    return others;
+  }
+
+  #give({ vhost, name }: QueuePlace, number = this.#next): void {
+    this.#next = Math.max(this.#next, number + 1);
+    const place = MemoryTopology.placeOf(vhost, name);
+    const before = this.#numbers.get(place);
+    if (before !== undefined) this.#places.delete(before);
+    this.#numbers.set(place, number);
+    this.#places.set(number, { vhost, name });
+  }
+
+  #take(queues: readonly QueuePlace[]): readonly number[] {
+    const numbers: number[] = [];
+    for (const { vhost, name } of queues) {
+      const place = MemoryTopology.placeOf(vhost, name);
+      const number = this.#numbers.get(place);
+      if (number === undefined) continue;
+      this.#numbers.delete(place);
+      this.#places.delete(number);
+      numbers.push(number);
+    }
+    return numbers;
+  }
+
+  /** Those every virtual host is born with are there without having been declared. */
+  #hasExchange(vhost: string, name: string): boolean {
+    return name === '' || name.startsWith('amq.') || this.#topology.hasExchange(vhost, name);
+  }
+}
+
+/** As it stands in the log: an owner is a connection, and nothing that is kept has one. */
+export function plainOf(change: TopologyChange): Plain {
+  if (change.kind !== 'queue' || change.change !== 'added') return change as unknown as Plain;
+  const { name, type, durable, autoDelete, arguments: args } = change.details;
+  return { ...change, details: { name, type, durable, autoDelete, arguments: args } } as unknown as Plain;
+}

@@ -1,0 +1,71 @@
+import type { Message } from '../../message/index.js';
+import type { Batch } from './batch.js';
+import { type Entry, Mark } from './entry-table.js';
+import { entryBytes, type Inventory } from './inventory.js';
+import { recordTypes } from './record.js';
+import type { Segment } from './segment.js';
+
+/**
+ * Writes what the log does not know yet.
+ * @returns the messages written, whose bodies may be let go of once the batch is on disk
+ */
+export function encodeInventory(inventory: Inventory, batch: Batch, segment: Segment): readonly Message[] {
+  const { fresh, changed, delivered, settled, entries } = inventory;
+  const written: Message[] = [];
+  for (let index = 0; index < fresh.length; index++) {
+    const message = fresh[index] as Message;
+    // It may be gone, or have come twice.
+    if (message.mark <= 0 || inventory.messages.segment[message.mark] !== 0) continue;
+    encodeMessage(inventory, batch, segment, message, inventory.freshFor.at(index));
+    written.push(message);
+  }
+  for (let index = 0; index < changed.length; index++) {
+    const number = changed.at(index);
+    if (((entries.marks[number] as number) & Mark.Live) !== 0) encodeEntry(inventory, batch, segment, number);
+    else entries.free(number);
+  }
+  batch.numbers(recordTypes.delivered, delivered);
+  batch.numbers(recordTypes.settled, settled);
+  inventory.written();
+  return written;
+}
+
+function encodeMessage(
+  { messages, segments }: Inventory,
+  batch: Batch,
+  segment: Segment,
+  message: Message,
+  firstQueue: number,
+): void {
+  const { mark } = message;
+  const queue = messages.own[mark] === 0 ? 0 : firstQueue;
+  const root = messages.root[mark] as number;
+  const serial = messages.serial[mark] as number;
+  const before = batch.length;
+  const offset =
+    root === 0
+      ? batch.message(mark, serial, queue, message)
+      : batch.copy(mark, serial, queue, root, messages.serial[root] as number, message);
+  messages.segment[mark] = segment.number;
+  messages.offset[mark] = offset;
+  messages.length[mark] = batch.length - before;
+  segments.gain(segment.number, batch.length - before);
+}
+
+/** All of its state, also when only some of it is new. */
+export function encodeEntry(
+  { messages, entries, segments, orders }: Inventory,
+  batch: Batch,
+  segment: Segment,
+  number: number,
+): void {
+  const marks = entries.marks[number] as number;
+  const message = entries.message[number] as number;
+  const state = { isHeld: (marks & Mark.Held) !== 0, order: orders.size === 0 ? 0 : (orders.get(number) ?? 0) };
+  const queue = entries.queue[number] as number;
+  batch.entry(number, message, messages.serial[message] as number, queue, entries.entries[number] as Entry, state);
+  if ((marks & Mark.Stored) !== 0) segments.lose(entries.segment[number] as number, entryBytes);
+  entries.segment[number] = segment.number;
+  entries.marks[number] = (marks | Mark.Stored) & ~Mark.Changed;
+  segments.gain(segment.number, entryBytes);
+}

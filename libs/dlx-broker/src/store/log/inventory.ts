@@ -1,0 +1,172 @@
+import type { Queue } from '../../broker/index.js';
+import type { Message } from '../../message/index.js';
+import { Bodies } from './bodies.js';
+import { type Entry, EntryTable, Mark } from './entry-table.js';
+import { MessageTable } from './message-table.js';
+import { NumberList } from './number-list.js';
+import type { Segments } from './segment.js';
+
+/** Bytes of the record of an entry, about. */
+export const entryBytes = 28;
+
+/**
+ * What is kept, and what of it the log does not know yet. Between two batches only the difference counts: what came and
+ * went meanwhile is never written.
+ */
+export class Inventory {
+  readonly messages = new MessageTable();
+  readonly bodies: Bodies;
+  readonly entries = new EntryTable();
+  /** When entries came back: of those in quorum queues the order tells (rule D5). */
+  readonly orders = new Map<number, number>();
+  nextOrder = 1;
+  /** Messages the log does not have. */
+  fresh: Message[] = [];
+  /** The queue each of them was enqueued to first. */
+  readonly freshFor = new NumberList();
+  /** Entries to be written anew. */
+  readonly changed = new NumberList();
+  readonly delivered = new NumberList();
+  readonly settled = new NumberList();
+  /** Numbers of entries that are free when the batch is written. */
+  readonly freed = new NumberList();
+  /** Messages that no queue may have any more when the command is over. */
+  #loose: Message[] = [];
+  /** Messages of no queue whose body others share, and which the log does not have yet. */
+  readonly #carriers = new Map<number, Message>();
+
+  constructor(
+    readonly segments: Segments,
+    memory: number,
+  ) {
+    this.bodies = new Bodies(this.messages, segments, memory);
+  }
+
+  /** Whether the log has all of it. */
+  get isWritten(): boolean {
+    return this.changed.length === 0 && this.delivered.length === 0 && this.settled.length === 0;
+  }
+
+  enqueued(queue: number, entry: Entry): void {
+    const { message } = entry;
+    const number = message.mark > 0 ? message.mark : this.#store(message, queue);
+    (this.messages.own[number] as number)++;
+    entry.mark = this.entries.add(entry, number, queue, Mark.Live | Mark.Changed);
+    this.changed.push(entry.mark);
+  }
+
+  handedOut(entry: Entry): void {
+    const { mark } = entry;
+    const marks = this.entries.marks[mark] as number;
+    this.entries.marks[mark] = marks | Mark.Held;
+    if ((marks & Mark.Changed) === 0) this.delivered.push(mark);
+    if (!entry.message.isAtHand) this.bodies.fetch(entry.message);
+  }
+
+  cameBack({ declared }: Queue, { mark }: Entry): void {
+    const marks = this.entries.marks[mark] as number;
+    if (declared.type === 'quorum') this.orders.set(mark, this.nextOrder++);
+    this.entries.marks[mark] = (marks & ~Mark.Held) | Mark.Changed;
+    if ((marks & Mark.Changed) === 0) this.changed.push(mark);
+  }
+
+  gone(entry: Entry): void {
+    const { mark } = entry;
+    if (((this.entries.marks[mark] as number) & Mark.Stored) !== 0) this.settled.push(mark);
+    this.#drop(mark, entry);
+  }
+
+  /** A queue is gone, and all that was in it; the log knows that from its declaration. */
+  queueGone(queue: number): void {
+    const numbers = this.entries.of(queue);
+    for (const number of numbers) this.#drop(number, this.entries.entries[number] as Entry);
+  }
+
+  /** The end of a command: what nobody has any more is forgotten. */
+  settleMessages(): void {
+    if (this.#loose.length === 0) return;
+    for (const message of this.#loose) {
+      const { mark } = message;
+      if (mark <= 0 || this.messages.own[mark] !== 0) continue;
+      const isShared = this.messages.shares[mark] !== 0;
+      if (isShared && this.messages.segment[mark] === 0) {
+        this.#carriers.set(mark, message);
+        continue;
+      }
+      this.bodies.release(message);
+      message.mark = 0;
+      if (!isShared) this.#forget(mark);
+    }
+    this.#loose = [];
+  }
+
+  /** Whether it is, or was, in somebody's hands. */
+  isHeld(number: number): boolean {
+    return ((this.entries.marks[number] as number) & Mark.Held) !== 0;
+  }
+
+  /** What was found in the log is in its queue again; what its return changed is to be written. */
+  restored(number: number, entry: Entry, wasHeld: boolean): void {
+    entry.mark = number;
+    this.entries.entries[number] = entry;
+    if (!wasHeld) return;
+    this.entries.marks[number] = ((this.entries.marks[number] as number) & ~Mark.Held) | Mark.Changed;
+    this.changed.push(number);
+  }
+
+  /** The log has all of it. */
+  written(): void {
+    for (const message of this.#carriers.values()) message.mark = 0;
+    this.#carriers.clear();
+    for (let index = 0; index < this.freed.length; index++) this.entries.free(this.freed.at(index));
+    this.fresh = [];
+    this.freshFor.clear();
+    this.changed.clear();
+    this.delivered.clear();
+    this.settled.clear();
+    this.freed.clear();
+  }
+
+  /** @returns its number */
+  #store(message: Message, queue: number): number {
+    const { messages } = this;
+    let root = -message.mark;
+    if (root !== 0) {
+      root = (messages.root[root] as number) || root;
+      (messages.shares[root] as number)++;
+    }
+    message.mark = messages.add(root);
+    this.fresh.push(message);
+    this.freshFor.push(queue);
+    return message.mark;
+  }
+
+  #drop(number: number, entry: Entry): void {
+    const { entries, messages } = this;
+    const marks = entries.marks[number] as number;
+    const message = entries.message[number] as number;
+    entry.mark = 0;
+    entries.remove(number);
+    if (this.orders.size > 0) this.orders.delete(number);
+    if ((marks & Mark.Stored) !== 0) this.segments.lose(entries.segment[number] as number, entryBytes);
+    // One that waits to be written is freed when its turn comes.
+    entries.marks[number] = marks & Mark.Changed;
+    if ((marks & Mark.Changed) === 0) this.freed.push(number);
+    if (--(messages.own[message] as number) === 0) this.#loose.push(entry.message);
+  }
+
+  #forget(number: number): void {
+    const { messages } = this;
+    const root = messages.root[number] as number;
+    const segment = messages.segment[number] as number;
+    const carrier = this.#carriers.get(number);
+    if (carrier !== undefined) {
+      carrier.mark = 0;
+      this.#carriers.delete(number);
+    }
+    if (segment !== 0) this.segments.lose(segment, messages.length[number] as number);
+    messages.free(number);
+    if (root === 0 || --(messages.shares[root] as number) > 0 || messages.own[root] !== 0) return;
+    this.#forget(root);
+  }
+}

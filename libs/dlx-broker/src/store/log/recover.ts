@@ -1,0 +1,188 @@
+import type { Disk, DiskFile } from './disk.js';
+import { Declared } from './declared.js';
+import { cannotOpen, foreignFile } from './faults.js';
+import { Inventory } from './inventory.js';
+import type { DamagedPlace } from './options.js';
+import { recordTypes, typeAt } from './record.js';
+import { Replay } from './replay.js';
+import { type Gap, isBlank, lastCommit, scan, type Scanned, startOfBatch } from './scan.js';
+import { readHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
+import { Segment, Segments } from './segment.js';
+
+/** What a log holds, as it was found, and what has to be done before it goes on. */
+export interface Recovered {
+  readonly inventory: Inventory;
+  readonly declared: Declared;
+  readonly segments: Segments;
+  readonly replay: Replay;
+  readonly places: readonly DamagedPlace[];
+  /** Where the last checkpoint is, 0 for nowhere. */
+  readonly checkpoint: number;
+  /** To be done only when all of the log could be read. */
+  readonly repairs: readonly (() => Promise<void>)[];
+}
+
+/** Reads all segments, oldest first. @param memory of bodies, in bytes @throws StoreError; nothing has changed then */
+export async function recover(disk: Disk, memory: number): Promise<Recovered> {
+  const recovery = new Recovery(disk, memory);
+  try {
+    await recovery.run();
+    return recovery;
+  } catch (error) {
+    await recovery.letGo();
+    throw cannotOpen(error);
+  }
+}
+
+interface Found {
+  readonly file: DiskFile;
+  readonly bytes: Buffer;
+}
+
+class Recovery implements Recovered {
+  readonly segments = new Segments();
+  readonly inventory: Inventory;
+  readonly declared = new Declared();
+  readonly replay: Replay;
+  readonly places: DamagedPlace[] = [];
+  readonly repairs: (() => Promise<void>)[] = [];
+  checkpoint = 0;
+  readonly #files: DiskFile[] = [];
+
+  constructor(
+    readonly disk: Disk,
+    memory: number,
+  ) {
+    this.inventory = new Inventory(this.segments, memory);
+    this.replay = new Replay(this.inventory, this.declared);
+  }
+
+  async run(): Promise<void> {
+    const numbers = (await this.disk.list()).map(segmentNumber).filter((number) => number !== undefined);
+    numbers.sort((one, other) => one - other);
+    let ahead = numbers[0] === undefined ? undefined : this.#read(numbers[0]);
+    for (const [index, number] of numbers.entries()) {
+      const { file, bytes } = await (ahead as Promise<Found>);
+      const next = numbers[index + 1];
+      // The next one is read while this one is looked at.
+      ahead = next === undefined ? undefined : this.#read(next);
+      ahead?.catch(() => undefined);
+      for (let missing = number - 1; index > 0 && missing > (numbers[index - 1] as number); missing--) {
+        this.places.push({ file: segmentName(missing), from: 0, to: 0 });
+      }
+      this.#segment(number, file, bytes, next === undefined);
+      // Others get their turn.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    const first = numbers[0];
+    if (this.checkpoint === 0 && this.segments.count > 0 && first !== undefined) {
+      this.places.push({ file: segmentName(first), from: 0, to: 0 });
+    }
+  }
+
+  async letGo(): Promise<void> {
+    await Promise.allSettled(this.#files.map((file) => file.close()));
+  }
+
+  async #read(number: number): Promise<Found> {
+    const file = await this.disk.open(segmentName(number), 'write');
+    this.#files.push(file);
+    const bytes = Buffer.allocUnsafeSlow(await file.size());
+    let at = 0;
+    while (at < bytes.length) {
+      const read = await file.read(bytes.subarray(at), at);
+      if (read === 0) break;
+      at += read;
+    }
+    return { file, bytes: bytes.subarray(0, at) };
+  }
+
+  #segment(number: number, file: DiskFile, bytes: Buffer, isLast: boolean): void {
+    const name = segmentName(number);
+    const header = readHeader(bytes, name);
+    if (header === undefined) return this.#headless(name, file, bytes);
+    if (header.number !== number) throw foreignFile(name);
+    const segment = new Segment(header, file);
+    this.segments.add(segment);
+    const scanned = scan(bytes, header.salt);
+    const end = isLast ? endOfWhole(bytes, scanned) : scanned.end;
+    this.#replay(bytes, scanned, end, number);
+    segment.end = end;
+    segment.allocated = bytes.length;
+    const gaps: Gap[] = scanned.gaps.filter(({ from }) => from < end);
+    const rest = { from: end, to: bytes.length };
+    if (!isBlank(bytes, end)) {
+      if (isLast) this.repairs.push(() => this.#cut(segment));
+      else gaps.push(rest);
+    }
+    for (const gap of gaps) this.places.push({ file: name, ...gap });
+    if (gaps.length > 0) this.repairs.push(() => this.#keepCopy(name, bytes));
+  }
+
+  #replay(bytes: Buffer, { records, gaps }: Scanned, end: number, number: number): void {
+    let gap = 0;
+    for (const at of records) {
+      if (at >= end) return;
+      while (gap < gaps.length && (gaps[gap] as Gap).from < at) {
+        gap++;
+        this.replay.isDamaged = true;
+      }
+      if (bytes[at + typeAt] === recordTypes.checkpoint) this.checkpoint = number;
+      this.replay.record(bytes, at, number);
+    }
+  }
+
+  /** A segment that was never begun, or one that can no longer be read. */
+  #headless(name: string, file: DiskFile, bytes: Buffer): void {
+    const isEmpty = bytes.length <= segmentHead || isBlank(bytes, segmentHead);
+    if (!isEmpty) {
+      this.places.push({ file: name, from: 0, to: bytes.length });
+      this.repairs.push(() => this.#keepCopy(name, bytes));
+    }
+    this.repairs.push(async () => {
+      await file.close();
+      await this.disk.unlink(name);
+      await this.disk.syncDir();
+    });
+  }
+
+  async #cut({ file, end }: Segment): Promise<void> {
+    await file.truncate(end);
+    await file.sync();
+    for (const segment of this.segments) if (segment.file === file) segment.allocated = end;
+  }
+
+  /** As it was found: later the segment goes its way like any other. */
+  async #keepCopy(name: string, bytes: Buffer): Promise<void> {
+    const copy = `${name}.bad`;
+    if ((await this.disk.list()).includes(copy)) return;
+    const file = await this.disk.open(copy, 'create');
+    try {
+      for (let at = 0; at < bytes.length;) {
+        const written = await file.write([bytes.subarray(at)], at);
+        if (written === 0) return; // no room for it; nothing depends on it
+        at += written;
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    this.places.forEach((place, index) => {
+      if (place.file === name) this.places[index] = { ...place, copy };
+    });
+  }
+}
+
+/**
+ * Where the last segment ends: behind its last commit. The batch of that commit may not have reached the disk whole, and
+ * nobody was told that it did: then it counts for nothing. All before it was safe when it was written.
+ */
+function endOfWhole(bytes: Buffer, scanned: Scanned): number {
+  const { records, gaps } = scanned;
+  const last = lastCommit(bytes, scanned);
+  if (last < 0) return segmentHead;
+  const at = records[last] as number;
+  const start = startOfBatch(bytes, at);
+  const isWhole = records.includes(start) && !gaps.some(({ from, to }) => to > start && from < at);
+  return isWhole ? at + typeAt + bytes.readUInt32BE(at) : Math.max(start, segmentHead);
+}

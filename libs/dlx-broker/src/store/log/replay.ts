@@ -1,0 +1,168 @@
+import type { TopologyChange } from '../../broker/index.js';
+import { entryBits } from './batch.js';
+import { ByteSource } from './byte-source.js';
+import { longer } from './columns.js';
+import { Mark } from './entry-table.js';
+import { EnvelopeReader } from './envelope-reader.js';
+import type { Envelope } from './envelope.js';
+import type { Declared } from './declared.js';
+import type { Inventory } from './inventory.js';
+import { readPlain } from './plain-codec.js';
+import { recordHead, recordTypes, typeAt } from './record.js';
+
+/** What the records say, put together: entries and messages by number, as the last word about each. */
+export class Replay {
+  /** Of each message, by number. */
+  readonly envelopes: (Envelope | undefined)[] = [];
+  /** Bytes of its body. */
+  sizes = new Uint32Array(1024);
+  /** Which of its root's messages it means. */
+  rootSerials = new Uint32Array(1024);
+  /** Of each entry. */
+  serials = new Uint32Array(1024);
+  positions = new Float64Array(1024);
+  deadlines = new Float64Array(1024);
+  /** How long it may live at most from now on: what was left to it when it was written, in milliseconds. */
+  remaining = new Float64Array(1024);
+  /** Rare facts. */
+  readonly returns = new Map<number, number>();
+  readonly failures = new Map<number, number>();
+  readonly due = new Map<number, number>();
+  /** Queues that went. */
+  readonly removed = new Set<number>();
+  /** The queue of each message that is lost. */
+  readonly losses: number[] = [];
+  /** Some of the batch that is being read is damaged. */
+  isDamaged = false;
+  readonly #source = new ByteSource(Buffer.alloc(0));
+  readonly #envelopes = new EnvelopeReader();
+  /** Entries of the batch that is being read whose time is limited, for the time of the batch comes last. */
+  #limited: number[] = [];
+  /** New messages of the batch, with the queue they were first written for. */
+  #fresh: { readonly number: number; readonly queue: number }[] = [];
+  /** Of each message, the serial somebody last had an entry for. */
+  #mentioned = new Uint32Array(1024);
+
+  constructor(
+    readonly inventory: Inventory,
+    readonly declared: Declared,
+  ) {}
+
+  /** @param at where the record begins @param segment its number */
+  record(bytes: Buffer, at: number, segment: number): void {
+    const source = this.#source;
+    source.bytes = bytes;
+    source.at = at + recordHead;
+    const end = at + typeAt + bytes.readUInt32BE(at);
+    switch (bytes[at + typeAt]) {
+      case recordTypes.message:
+        return this.#message(source, at, end, segment, false);
+      case recordTypes.copy:
+        return this.#message(source, at, end, segment, true);
+      case recordTypes.entry:
+        return this.#entry(source, segment);
+      case recordTypes.delivered:
+        return this.#numbers(source, Mark.Held, 0);
+      case recordTypes.settled:
+        return this.#numbers(source, 0, Mark.Live);
+      case recordTypes.topology:
+        return this.#topology(source);
+      case recordTypes.checkpoint:
+        for (const [number] of this.declared.queues()) this.removed.add(number);
+        return this.declared.begin();
+      case recordTypes.commit:
+        return this.#commit(source);
+    }
+  }
+
+  #message(source: ByteSource, at: number, end: number, segment: number, isCopy: boolean): void {
+    const { messages } = this.inventory;
+    const number = source.varint();
+    const serial = source.varint();
+    messages.reach(number);
+    if (number >= this.sizes.length) {
+      this.sizes = longer(this.sizes, messages.segment.length);
+      this.rootSerials = longer(this.rootSerials, messages.segment.length);
+      this.#mentioned = longer(this.#mentioned, messages.segment.length);
+    }
+    messages.serial[number] = serial;
+    messages.segment[number] = segment;
+    messages.offset[number] = at;
+    messages.length[number] = end - at;
+    const queue = source.varint();
+    if (queue !== 0) this.#fresh.push({ number, queue });
+    messages.root[number] = isCopy ? source.varint() : 0;
+    this.rootSerials[number] = isCopy ? source.varint() : 0;
+    const size = isCopy ? source.varint() : 0;
+    this.envelopes[number] = this.#envelopes.read(source);
+    this.sizes[number] = isCopy ? size : end - source.at;
+  }
+
+  #entry(source: ByteSource, segment: number): void {
+    const { entries } = this.inventory;
+    const number = source.varint();
+    entries.reach(number);
+    if (number >= this.positions.length) this.#grow(entries.message.length);
+    const message = (entries.message[number] = source.varint());
+    const serial = (this.serials[number] = source.varint());
+    if (message < this.#mentioned.length) this.#mentioned[message] = serial;
+    entries.queue[number] = source.varint();
+    entries.segment[number] = segment;
+    this.positions[number] = source.varint();
+    const bits = source.octet();
+    this.deadlines[number] = (bits & entryBits.deadline) === 0 ? 0 : source.double();
+    note(this.returns, number, (bits & entryBits.returns) === 0 ? undefined : source.varint());
+    note(this.failures, number, (bits & entryBits.failures) === 0 ? undefined : source.varint());
+    note(this.inventory.orders, number, (bits & entryBits.order) === 0 ? undefined : source.varint());
+    note(this.due, number, (bits & entryBits.due) === 0 ? undefined : source.double());
+    entries.marks[number] = Mark.Live | Mark.Stored | ((bits & entryBits.held) === 0 ? 0 : Mark.Held);
+    if (this.deadlines[number] !== 0) this.#limited.push(number);
+  }
+
+  #numbers(source: ByteSource, set: number, clear: number): void {
+    const { marks } = this.inventory.entries;
+    for (let left = source.varint(); left > 0; left--) {
+      const number = source.varint();
+      if (number < marks.length) marks[number] = ((marks[number] as number) | set) & ~clear;
+    }
+  }
+
+  #topology(source: ByteSource): void {
+    const number = source.varint();
+    const change = readPlain(source) as unknown as TopologyChange;
+    for (const gone of this.declared.change(change, number || undefined)) this.removed.add(gone);
+    if (number !== 0) this.removed.delete(number);
+  }
+
+  #commit(source: ByteSource): void {
+    source.double();
+    const time = source.double();
+    for (const number of this.#limited) {
+      this.remaining[number] = Math.max(0, (this.deadlines[number] as number) - time);
+    }
+    this.#limited = [];
+    if (this.isDamaged) this.#missPlaces();
+    this.#fresh = [];
+    this.isDamaged = false;
+  }
+
+  /** Messages that came with this batch, and their entries did not. */
+  #missPlaces(): void {
+    const { serial } = this.inventory.messages;
+    for (const { number, queue } of this.#fresh) {
+      if (this.#mentioned[number] !== serial[number]) this.losses.push(queue);
+    }
+  }
+
+  #grow(rows: number): void {
+    this.serials = longer(this.serials, rows);
+    this.positions = longer(this.positions, rows);
+    this.deadlines = longer(this.deadlines, rows);
+    this.remaining = longer(this.remaining, rows);
+  }
+}
+
+function note(facts: Map<number, number>, number: number, value: number | undefined): void {
+  if (value !== undefined) facts.set(number, value);
+  else if (facts.size > 0) facts.delete(number);
+}

@@ -1,0 +1,96 @@
+import type { Broker, Queue } from '../../broker/index.js';
+import { DeadLetteredMessage, Message } from '../../message/index.js';
+import { type Entry, Mark } from './entry-table.js';
+import type { Envelope } from './envelope.js';
+import type { Recovered } from './recover.js';
+
+const nothing = new Uint8Array();
+
+/** Puts all entries back into their queues, in the order in which these want them (section L). */
+export class MessageRestorer {
+  /** The entry that is on its way, for its queue may speak of it before it has its number. */
+  current = 0;
+  /** Messages in several queues. */
+  readonly #shared = new Map<number, Message>();
+
+  constructor(
+    readonly recovered: Recovered,
+    readonly placed: (number: number, entry: Entry) => void,
+  ) {}
+
+  restore(broker: Broker): void {
+    for (const [number, { vhost, name }] of this.recovered.declared.queues()) {
+      const home = broker.virtualHosts.get(vhost);
+      const queue = home?.queues.get(name);
+      if (home === undefined || queue === undefined) continue;
+      queue.mark = number;
+      this.#refill(queue, this.recovered.inventory.entries.of(number), home.agenda.clock.now());
+    }
+  }
+
+  #refill(queue: Queue, numbers: Uint32Array, now: number): void {
+    const { replay, inventory } = this.recovered;
+    const { marks } = inventory.entries;
+    const isHeld = (number: number): boolean => ((marks[number] as number) & Mark.Held) !== 0;
+    const ordered = inOrder(numbers, replay.positions);
+    if (replay.returns.size === 0 && !ordered.some(isHeld)) return this.#place(queue, ordered, now);
+    const hasReturned = (number: number): boolean => replay.returns.has(number) && !isHeld(number);
+    const orderOf = (number: number): number => inventory.orders.get(number) ?? 0;
+    const fresh = ordered.filter((number) => !replay.returns.has(number) && !isHeld(number));
+    const returned = ordered.filter(hasReturned).sort((one, other) => orderOf(one) - orderOf(other));
+    const held = ordered.filter(isHeld);
+    const parts = queue.declared.type === 'classic' ? [returned, held, fresh] : [fresh, returned, held];
+    for (const part of parts) this.#place(queue, part, now);
+  }
+
+  #place(queue: Queue, numbers: Uint32Array, now: number): void {
+    const { replay, inventory } = this.recovered;
+    for (const number of numbers) {
+      const deadline = replay.deadlines[number] as number;
+      const returns = replay.returns.get(number) ?? 0;
+      const delivered = ((inventory.entries.marks[number] as number) & Mark.Held) !== 0;
+      const place = {
+        position: replay.positions[number] as number,
+        // Time may have been set back: nothing lives longer than it could have when it was written.
+        deadline: deadline === 0 ? 0 : Math.min(deadline, now + (replay.remaining[number] as number)),
+        returns,
+        failures: replay.failures.get(number) ?? returns,
+        delivered,
+        due: replay.due.get(number) ?? 0,
+      };
+      this.current = number;
+      const entry = queue.restore(this.#message(inventory.entries.message[number] as number), place, now);
+      if (this.current !== 0) this.met(entry);
+    }
+  }
+
+  /** The entry on its way has its number from now on. */
+  met(entry: Entry): void {
+    const number = this.current;
+    this.current = 0;
+    this.placed(number, entry);
+  }
+
+  #message(number: number): Message {
+    const { inventory, replay } = this.recovered;
+    const isShared = (inventory.messages.own[number] as number) > 1;
+    const known = isShared ? this.#shared.get(number) : undefined;
+    if (known !== undefined) return known;
+    const { exchange, routingKey, properties, hasDied, carbonCopies } = replay.envelopes[number] as Envelope;
+    const kind = hasDied ? DeadLetteredMessage : Message;
+    const message = new kind(exchange, routingKey, properties, nothing, carbonCopies);
+    message.mark = number;
+    message.shelve(inventory.bodies, replay.sizes[number]);
+    if (isShared) this.#shared.set(number, message);
+    return message;
+  }
+}
+
+/** By position: as a rule they are. */
+function inOrder(numbers: Uint32Array, positions: Float64Array): Uint32Array {
+  const before = (one: number, other: number): number => (positions[one] as number) - (positions[other] as number);
+  for (let index = 1; index < numbers.length; index++) {
+    if (before(numbers[index - 1] as number, numbers[index] as number) > 0) return numbers.sort(before);
+  }
+  return numbers;
+}

@@ -1,0 +1,94 @@
+import type { DiskFile } from './disk.js';
+import { segmentHead, type SegmentHeader, segmentName } from './segment-header.js';
+
+/** One file of the log, and how much of it is still needed. */
+export class Segment {
+  readonly number: number;
+  readonly salt: number;
+  readonly name: string;
+  /** Where the next batch goes. */
+  end = segmentHead;
+  /** Bytes of the file: more than are used, so that a small batch need not make it longer. */
+  allocated = segmentHead;
+  /** Records of messages and entries that are still needed. */
+  live = 0;
+  /** Their bytes, about. */
+  liveBytes = 0;
+
+  constructor(
+    header: SegmentHeader,
+    readonly file: DiskFile,
+  ) {
+    this.number = header.number;
+    this.salt = header.salt;
+    this.name = segmentName(header.number);
+  }
+}
+
+/** The files of the log, oldest first; the last one grows. */
+export class Segments {
+  readonly #all = new Map<number, Segment>();
+  #active: Segment | undefined;
+
+  get count(): number {
+    return this.#all.size;
+  }
+
+  /** Undefined until the first batch. */
+  get active(): Segment | undefined {
+    return this.#active;
+  }
+
+  get oldest(): Segment | undefined {
+    for (const segment of this.#all.values()) return segment;
+    return undefined;
+  }
+
+  get nextNumber(): number {
+    return (this.#active?.number ?? 0) + 1;
+  }
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const { end } of this.#all.values()) bytes += end;
+    return bytes;
+  }
+
+  get liveBytes(): number {
+    let bytes = 0;
+    for (const segment of this.#all.values()) bytes += segment.liveBytes;
+    return bytes;
+  }
+
+  get(number: number): Segment | undefined {
+    return this.#all.get(number);
+  }
+
+  add(segment: Segment): void {
+    this.#all.set(segment.number, segment);
+    this.#active = segment;
+  }
+
+  remove(segment: Segment): void {
+    this.#all.delete(segment.number);
+  }
+
+  /** A record in it is needed. */
+  gain(number: number, bytes: number): void {
+    const segment = this.#all.get(number) as Segment;
+    segment.live++;
+    segment.liveBytes += bytes;
+  }
+
+  /** A record in it is no longer needed. */
+  lose(number: number, bytes: number): void {
+    const segment = this.#all.get(number);
+    if (segment === undefined) return;
+    segment.live--;
+    segment.liveBytes -= bytes;
+  }
+
+  [Symbol.iterator](): IterableIterator<Segment> {
+    return this.#all.values();
+  }
+}

@@ -1,0 +1,84 @@
+import type { Disk } from './disk.js';
+
+/** Looks at the free space of the disk now and then, and more often while there is too little. */
+export class Space {
+  /** Fewer bytes are free than there should be, or a write found no room. */
+  isLow = false;
+  /** As last seen. */
+  free: number | undefined;
+  #isShort = false;
+  #isExhausted = false;
+  #isClosed = false;
+  #isLooking = false;
+  #lastLook = -Infinity;
+  #timer: NodeJS.Timeout | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(
+    readonly disk: Disk,
+    /** Bytes that should be free. */
+    readonly wanted: number,
+    /** Milliseconds between two looks. */
+    readonly interval: number,
+    readonly changed: (isLow: boolean) => void,
+    readonly failed: (error: unknown) => void,
+  ) {}
+
+  /** Something was written. */
+  mind(): void {
+    const now = performance.now();
+    if (now - this.#lastLook < this.interval) return;
+    this.#lastLook = now;
+    void this.look();
+  }
+
+  async look(): Promise<void> {
+    if (this.#isLooking || this.#isClosed) return;
+    this.#isLooking = true;
+    try {
+      this.free = await this.disk.free();
+      this.#isShort = this.free !== undefined && this.free < this.wanted;
+      this.#judge();
+    } catch (error) {
+      this.failed(error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  /** A write of so many bytes found no room: resolves when it is worth trying again, or when nobody will. */
+  async exhausted(needed: number): Promise<void> {
+    this.#isExhausted = true;
+    this.#judge();
+    while (!this.#isClosed) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        setTimeout(resolve, this.interval).unref();
+      });
+      this.free = await this.disk.free();
+      if (this.free === undefined || this.free >= needed) return;
+    }
+  }
+
+  /** It went well. */
+  relieved(): void {
+    if (!this.#isExhausted) return;
+    this.#isExhausted = false;
+    void this.look();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#wake?.();
+  }
+
+  #judge(): void {
+    const isLow = this.#isShort || this.#isExhausted;
+    clearTimeout(this.#timer);
+    if (isLow && !this.#isClosed) this.#timer = setTimeout(() => void this.look(), this.interval).unref();
+    if (isLow === this.isLow) return;
+    this.isLow = isLow;
+    this.changed(isLow);
+  }
+}

@@ -1,0 +1,63 @@
+import type { DiskFile } from './disk.js';
+import { isFull, writeFailed } from './faults.js';
+import type { Space } from './space.js';
+
+/**
+ * Writes all of it, however often the disk takes only a part; while it is full, waits for room.
+ * @param isOver nobody wants it any more
+ * @param spare bytes at the end that need not be written
+ * @returns bytes written: fewer than all only when it is over, or of the spare ones
+ * @throws StoreError
+ */
+export async function writeAll(
+  file: DiskFile,
+  chunks: readonly Uint8Array[],
+  position: number,
+  space: Space,
+  isOver: () => boolean,
+  spare = 0,
+): Promise<number> {
+  let rest = chunks;
+  let left = lengthOf(chunks);
+  let at = position;
+  while (left > 0) {
+    const written = await someOf(file, rest, at);
+    left -= written;
+    at += written;
+    if (left <= spare) break;
+    rest = without(rest, written);
+    if (written > 0) continue;
+    await space.exhausted(left);
+    if (isOver()) return at - position;
+  }
+  space.relieved();
+  return at - position;
+}
+
+async function someOf(file: DiskFile, chunks: readonly Uint8Array[], position: number): Promise<number> {
+  try {
+    return await file.write(chunks, position);
+  } catch (error) {
+    if (isFull(error)) return 0;
+    throw writeFailed(error);
+  }
+}
+
+export function lengthOf(chunks: readonly Uint8Array[]): number {
+  let length = 0;
+  for (const chunk of chunks) length += chunk.length;
+  return length;
+}
+
+function without(chunks: readonly Uint8Array[], length: number): readonly Uint8Array[] {
+  let skipped = length;
+  const rest: Uint8Array[] = [];
+  for (const chunk of chunks) {
+    if (skipped >= chunk.length) skipped -= chunk.length;
+    else {
+      rest.push(chunk.subarray(skipped));
+      skipped = 0;
+    }
+  }
+  return rest;
+}
