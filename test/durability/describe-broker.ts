@@ -51,16 +51,18 @@ function describeQueue(queue: Queue, lines: string[]): void {
 /** Everything a consumer can see of it; the body by its digest. */
 export function describeMessage({ exchange, routingKey, properties, carbonCopies, hasDied, body }: Message): string {
   const digest = createHash('sha1').update(body).digest('base64url').slice(0, 12);
-  const set = Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
-  return `${plain({ exchange, routingKey, set, carbonCopies, hasDied })} ${body.length} ${digest}`;
+  return `${plain({ exchange, routingKey, properties, carbonCopies, hasDied })} ${body.length} ${digest}`;
 }
 
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : 1;
 
+/** As JSON, whatever the order of keys; that of a table counts. */
 const plain = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part === 'bigint') return `${part}n`;
     if (part instanceof Uint8Array) return Buffer.from(part).toString('hex');
-    return part instanceof Map ? [...(part as Map<string, unknown>)] : part;
+    if (part instanceof Map) return [...(part as Map<string, unknown>)];
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)));
   });

@@ -1,0 +1,174 @@
+import type { Journal, Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
+import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
+import { longestRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
+import { segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
+import { FakeDisk } from './fake-disk.js';
+import type { Mutant } from './power-cut.js';
+import type { Entry } from './stored-state.js';
+
+/**
+ * The bugs that such a store has had elsewhere, put in from outside: the disk forgets to do what it is asked, recovery
+ * finds every CRC in order, the journal hears things in another order or speaks too soon.
+ */
+export const mutants: Readonly<Record<string, Mutant>> = {
+  'no fsync': { disk: (disk) => new ForgetfulDisk(disk, { sync: false, syncDir: true }) },
+  'no fsync of the directory': { disk: (disk) => new ForgetfulDisk(disk, { sync: true, syncDir: false }) },
+  'no CRC': { found: withoutCrc },
+  'ack before message': { journal: (journal) => new AckFirst(journal) },
+  'confirm before sync': { journal: (journal) => new Hasty(journal) },
+};
+
+/** Says that it has synced, and has not. */
+class ForgetfulDisk implements Disk {
+  constructor(
+    readonly disk: FakeDisk,
+    readonly does: { readonly sync: boolean; readonly syncDir: boolean },
+  ) {}
+
+  list(): Promise<readonly string[]> {
+    return this.disk.list();
+  }
+
+  async open(name: string, how: 'create' | 'write' | 'read'): Promise<DiskFile> {
+    const file = await this.disk.open(name, how);
+    if (this.does.sync) return file;
+    return {
+      size: () => file.size(),
+      write: (chunks, position) => file.write(chunks, position),
+      sync: () => this.disk.begin(),
+      truncate: (size) => file.truncate(size),
+      read: (into, position) => file.read(into, position),
+      readSync: (into, position) => file.readSync(into, position),
+      close: () => file.close(),
+    };
+  }
+
+  unlink(name: string): Promise<void> {
+    return this.disk.unlink(name);
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.disk.rename(from, to);
+  }
+
+  syncDir(): Promise<void> {
+    return this.does.syncDir ? this.disk.syncDir() : this.disk.begin();
+  }
+
+  free(): Promise<number | undefined> {
+    return this.disk.free();
+  }
+}
+
+/** What recovery would believe if it did not look at the CRC: of every record it is what it should be. */
+function withoutCrc(disk: FakeDisk): FakeDisk {
+  const found = new FakeDisk();
+  for (const [name, bytes] of disk.files()) {
+    if (bytes.length >= segmentHead) {
+      bytes.writeUInt32BE(crc32(bytes, 0, 24, 0), 24);
+      const salt = bytes.readUInt32BE(12);
+      for (let at = segmentHead; at + recordHead <= bytes.length;) {
+        const length = bytes.readUInt32BE(at);
+        const end = at + 8 + length;
+        if (length === 0 || length > longestRecord || end > bytes.length) break;
+        bytes.writeUInt32BE(crc32(bytes, at + 8, end, salt), at + 4);
+        at = end;
+      }
+    }
+    found.put(name, bytes);
+  }
+  return found;
+}
+
+/** Passes everything on. */
+class Through implements Journal {
+  constructor(readonly to: Journal) {}
+
+  get told(): number {
+    return this.to.told;
+  }
+
+  refuses(queue: Queue, message: Entry['message']): boolean {
+    return this.to.refuses(queue, message);
+  }
+
+  changed(change: Parameters<Journal['changed']>[0]): void {
+    this.to.changed(change);
+  }
+
+  enqueued(queue: Queue, entry: Entry): void {
+    this.to.enqueued(queue, entry);
+  }
+
+  delivered(queue: Queue, entry: Entry): void {
+    this.to.delivered(queue, entry);
+  }
+
+  returned(queue: Queue, entry: Entry): void {
+    this.to.returned(queue, entry);
+  }
+
+  settled(queue: Queue, entry: Entry): void {
+    this.to.settled(queue, entry);
+  }
+
+  commit(synced: (() => void) | undefined): void {
+    this.to.commit(synced);
+  }
+}
+
+/** A move in two commits, the leaving first: everything else of a command is told with the next one. */
+class AckFirst extends Through {
+  #later: (() => void)[] = [];
+  #arrived = new Set<Entry>();
+  #told = 0;
+
+  /** Also what waits was told. */
+  override get told(): number {
+    return this.to.told + this.#told;
+  }
+
+  override changed(change: Parameters<Journal['changed']>[0]): void {
+    this.#wait(() => this.to.changed(change));
+  }
+
+  override enqueued(queue: Queue, entry: Entry): void {
+    this.#arrived.add(entry);
+    this.#wait(() => this.to.enqueued(queue, entry));
+  }
+
+  override delivered(queue: Queue, entry: Entry): void {
+    this.#wait(() => this.to.delivered(queue, entry));
+  }
+
+  override returned(queue: Queue, entry: Entry): void {
+    this.#wait(() => this.to.returned(queue, entry));
+  }
+
+  override settled(queue: Queue, entry: Entry): void {
+    if (this.#arrived.has(entry)) this.#wait(() => this.to.settled(queue, entry));
+    else this.to.settled(queue, entry);
+  }
+
+  override commit(synced: (() => void) | undefined): void {
+    this.to.commit(undefined);
+    for (const say of this.#later.splice(0)) say();
+    this.#arrived.clear();
+    // Without another commit nothing would be told at all: the waiting ones go with whatever comes next.
+    if (synced !== undefined) this.to.commit(synced);
+  }
+
+  #wait(say: () => void): void {
+    this.#told++;
+    this.#later.push(say);
+  }
+}
+
+/** Confirms at once. */
+class Hasty extends Through {
+  override commit(synced: (() => void) | undefined): void {
+    this.to.commit(undefined);
+    synced?.();
+  }
+}
