@@ -3,7 +3,8 @@ import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
 import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
-import { conversation, type Turn } from './access-conversation.js';
+import { conversation } from './access-conversation.js';
+import type { Turn } from './access-turns.js';
 import { Talk } from './talk.js';
 
 const rabbitmq = process.env['RABBITMQ_MANAGEMENT_URL'];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Turn } from './access-conversation.js';
+import type { Turn } from './access-turns.js';
 
 /** An answer with all that is not the same from run to run and from broker to broker made the same. */
 export interface Said {
