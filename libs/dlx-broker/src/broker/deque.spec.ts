@@ -9,6 +9,7 @@ describe('a deque', () => {
       fc.record({ do: fc.constant('shift' as const) }),
       fc.record({ do: fc.constant('filter' as const), value: fc.integer({ min: 2, max: 5 }) }),
       fc.record({ do: fc.constant('clear' as const) }),
+      fc.record({ do: fc.constant('remove' as const), value: fc.nat() }),
     );
     fc.assert(
       fc.property(fc.array(command, { maxLength: 300 }), (commands) => {
@@ -22,6 +23,10 @@ describe('a deque', () => {
             array = array.filter((value) => value % step.value !== 0);
             deque.filter((value) => value % step.value !== 0);
           }
+          if (step.do === 'remove' && array.length > 0) {
+            deque.removeAt(step.value % array.length);
+            array.splice(step.value % array.length, 1);
+          }
           if (step.do === 'clear' && array.length > 20) {
             array = [];
             deque.clear();
@@ -32,6 +37,9 @@ describe('a deque', () => {
           const seen: number[] = [];
           deque.each((value) => void seen.push(value));
           expect(seen).toEqual(array);
+          const rest: number[] = [];
+          deque.each((value) => void rest.push(value), 3);
+          expect(rest).toEqual(array.slice(3));
         }
       }),
     );

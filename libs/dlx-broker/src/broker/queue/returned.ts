@@ -31,14 +31,18 @@ export class Returned {
 
   /** @param after only those behind the one of this position, or all if it is gone and they have no order */
   each(visit: (entry: Entry) => boolean, after?: number): void {
-    for (const entry of this.#byPosition.toSorted(byPosition)) {
+    this.#byPosition.sort(byPosition); // what is sorted is a heap, and soon sorted again
+    for (const entry of this.#byPosition) {
       if ((after === undefined || entry.position > after) && !visit(entry)) return;
     }
     this.#inOrder.each(visit, after === undefined ? 0 : this.#indexOf(after) + 1);
   }
 
   find(position: number): Entry | undefined {
-    return this.#byPosition.find((entry) => entry.position === position) ?? this.#inOrder.at(this.#indexOf(position));
+    const returned = this.#byPosition.find((entry) => entry.position === position);
+    if (returned !== undefined) return returned;
+    const index = this.#indexOf(position);
+    return index < 0 ? undefined : this.#inOrder.at(index);
   }
 
   /** Takes out one that is there. */
@@ -46,7 +50,7 @@ export class Returned {
     const index = this.#byPosition.indexOf(entry);
     if (index < 0) return this.#inOrder.removeAt(this.#indexOf(entry.position));
     this.#byPosition.splice(index, 1);
-    this.#byPosition.sort(byPosition); // what is sorted is a heap
+    this.#byPosition.sort(byPosition);
   }
 
   #indexOf(position: number): number {
