@@ -60,7 +60,7 @@ describe('a user', () => {
     const { errors } = listen(broker, { user: 'ada' });
     const { errors: others } = listen(broker, { user: 'guest' });
     await call('DELETE', '/users/ada');
-    expect(errors.map(({ message }) => message)).toEqual(["CONNECTION_FORCED - user 'ada' was deleted"]);
+    expect(errors.map(({ message }) => message)).toEqual(["CONNECTION_FORCED - user 'ada' is deleted"]);
     expect(others).toEqual([]);
   });
 });

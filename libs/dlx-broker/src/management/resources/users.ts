@@ -51,7 +51,7 @@ function deleteUser(broker: Broker, name: string): boolean {
   for (const vhost of broker.virtualHosts.values()) {
     for (const connection of vhost.connections) {
       if (connection.user?.name === name)
-        connection.force(new AmqpError('CONNECTION_FORCED', `user '${name}' was deleted`));
+        connection.force(new AmqpError('CONNECTION_FORCED', `user '${name}' is deleted`));
     }
   }
   return true;
