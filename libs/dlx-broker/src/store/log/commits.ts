@@ -10,10 +10,10 @@ import { encodeInventory } from './encode-inventory.js';
 import { writeFailed } from './faults.js';
 import type { Inventory } from './inventory.js';
 import type { Durability } from './options.js';
-import { segmentName, writeHeader } from './segment-header.js';
+import { draft, segmentName, writeHeader } from './segment-header.js';
 import { Segment, type Segments } from './segment.js';
 import type { Space } from './space.js';
-import { lengthOf, writeAll } from './write-all.js';
+import { writeAll } from './write-all.js';
 
 /** A batch this small makes its file longer in advance: to write where the file is already costs half. */
 const smallBatch = 65_536;
@@ -224,14 +224,15 @@ export class Commits {
     if (active !== undefined && active.end < segmentSize) return active;
     if (active !== undefined && active.allocated > active.end) await active.file.truncate(active.end);
     const header = { number: segments.nextNumber, salt: randomBytes(4).readUInt32BE() };
-    const file = await disk.open(segmentName(header.number), 'create');
+    const name = segmentName(header.number);
+    const file = await disk.open(name + draft, 'create');
     const bytes = writeHeader(header);
     const isOver = (): boolean => this.#isClosed || this.failure !== undefined;
-    if ((await writeAll(file, [bytes], 0, space, isOver)) < lengthOf([bytes])) return undefined;
-    if (this.#parts.durability === 'fsync') {
-      await file.sync();
-      await disk.syncDir();
-    }
+    if ((await writeAll(file, [bytes], 0, space, isOver)) < bytes.length) return undefined;
+    // It gets its name when its header is safe: what has the name of a segment is one.
+    await file.sync();
+    await disk.rename(name + draft, name);
+    await disk.syncDir();
     const segment = new Segment(header, file);
     segments.add(segment);
     if (this.#checkpointLength <= shortCheckpoint) this.#checkpointDue = true;

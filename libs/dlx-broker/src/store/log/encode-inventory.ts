@@ -24,6 +24,8 @@ export function encodeInventory(inventory: Inventory, batch: Batch, segment: Seg
     if (((entries.marks[number] as number) & Mark.Live) !== 0) encodeEntry(inventory, batch, segment, number);
     else entries.free(number);
   }
+  const held = Mark.Live | Mark.Held;
+  delivered.keep((number) => ((entries.marks[number] as number) & held) === held);
   batch.numbers(recordTypes.delivered, delivered);
   batch.numbers(recordTypes.settled, settled);
   inventory.written();

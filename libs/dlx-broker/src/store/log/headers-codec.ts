@@ -10,14 +10,17 @@ const deadWithOwn = 2;
 
 const reasons: readonly DeathReason[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'];
 
-export function writeHeaders(to: ByteSink, headers: FieldTable): void {
-  if (!(headers instanceof DeadHeaders)) {
+/** Deaths on top of deaths, as a retry in this process leaves them; deeper ones are written out. */
+const deepest = 8;
+
+export function writeHeaders(to: ByteSink, headers: FieldTable, depth = 0): void {
+  if (!(headers instanceof DeadHeaders) || depth === deepest) {
     to.octet(plain);
     return writeTable(to, headers);
   }
   const { base, deaths, first, last } = headers;
   to.octet(base === undefined ? dead : deadWithOwn);
-  if (base !== undefined) writeTable(to, base);
+  if (base !== undefined) writeHeaders(to, base, depth + 1);
   to.varint(deaths.length);
   for (const recorded of deaths) {
     to.varint(recorded.count);
@@ -30,7 +33,7 @@ export function writeHeaders(to: ByteSink, headers: FieldTable): void {
 export function readHeaders(from: ByteSource): FieldTable {
   const kind = from.octet();
   if (kind === plain) return readTable(from);
-  const base = kind === dead ? undefined : readTable(from);
+  const base = kind === dead ? undefined : readHeaders(from);
   const deaths: Recorded[] = [];
   for (let left = from.varint(); left > 0; left--) {
     const count = from.varint();

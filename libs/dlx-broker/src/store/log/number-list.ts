@@ -16,6 +16,16 @@ export class NumberList {
     return this.#numbers[index] as number;
   }
 
+  /** Leaves out what no longer fits. */
+  keep(fits: (number: number) => boolean): void {
+    let kept = 0;
+    for (let index = 0; index < this.length; index++) {
+      const number = this.#numbers[index] as number;
+      if (fits(number)) this.#numbers[kept++] = number;
+    }
+    this.length = kept;
+  }
+
   clear(): void {
     this.length = 0;
     if (this.#numbers.length > 65_536) this.#numbers = new Uint32Array(256);

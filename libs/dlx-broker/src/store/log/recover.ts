@@ -6,7 +6,7 @@ import type { DamagedPlace } from './options.js';
 import { recordTypes, typeAt } from './record.js';
 import { Replay } from './replay.js';
 import { type Gap, isBlank, lastCommit, scan, type Scanned, startOfBatch } from './scan.js';
-import { readHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
+import { draft, readHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
 import { Segment, Segments } from './segment.js';
 
 /** What a log holds, as it was found, and what has to be done before it goes on. */
@@ -34,6 +34,9 @@ export async function recover(disk: Disk, memory: number): Promise<Recovered> {
   }
 }
 
+const isDraft = (name: string): boolean =>
+  name.endsWith(draft) && segmentNumber(name.slice(0, -draft.length)) !== undefined;
+
 interface Found {
   readonly file: DiskFile;
   readonly bytes: Buffer;
@@ -48,6 +51,7 @@ class Recovery implements Recovered {
   readonly repairs: (() => Promise<void>)[] = [];
   checkpoint = 0;
   readonly #files: DiskFile[] = [];
+  #hasRecords = false;
 
   constructor(
     readonly disk: Disk,
@@ -58,7 +62,9 @@ class Recovery implements Recovered {
   }
 
   async run(): Promise<void> {
-    const numbers = (await this.disk.list()).map(segmentNumber).filter((number) => number !== undefined);
+    const names = await this.disk.list();
+    const numbers = names.map(segmentNumber).filter((number) => number !== undefined);
+    for (const name of names) if (isDraft(name)) this.repairs.push(() => this.disk.unlink(name));
     numbers.sort((one, other) => one - other);
     let ahead = numbers[0] === undefined ? undefined : this.#read(numbers[0]);
     for (const [index, number] of numbers.entries()) {
@@ -75,7 +81,8 @@ class Recovery implements Recovered {
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
     const first = numbers[0];
-    if (this.checkpoint === 0 && this.segments.count > 0 && first !== undefined) {
+    // Every log begins with one.
+    if (this.checkpoint === 0 && this.#hasRecords && first !== undefined) {
       this.places.push({ file: segmentName(first), from: 0, to: 0 });
     }
   }
@@ -128,17 +135,15 @@ class Recovery implements Recovered {
         this.replay.isDamaged = true;
       }
       if (bytes[at + typeAt] === recordTypes.checkpoint) this.checkpoint = number;
+      this.#hasRecords = true;
       this.replay.record(bytes, at, number);
     }
   }
 
-  /** A segment that was never begun, or one that can no longer be read. */
+  /** Without its salt nothing of a segment can be told from noise. */
   #headless(name: string, file: DiskFile, bytes: Buffer): void {
-    const isEmpty = bytes.length <= segmentHead || isBlank(bytes, segmentHead);
-    if (!isEmpty) {
-      this.places.push({ file: name, from: 0, to: bytes.length });
-      this.repairs.push(() => this.#keepCopy(name, bytes));
-    }
+    this.places.push({ file: name, from: 0, to: bytes.length });
+    this.repairs.push(() => this.#keepCopy(name, bytes));
     this.repairs.push(async () => {
       await file.close();
       await this.disk.unlink(name);

@@ -22,6 +22,9 @@ export interface SegmentHeader {
   readonly salt: number;
 }
 
+/** After the name of a segment whose header is not safe yet. */
+export const draft = '.new';
+
 export const segmentName = (number: number): string => `${String(number).padStart(10, '0')}.log`;
 
 /** The number in a segment's name, undefined for other files. */
