@@ -102,7 +102,17 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
       "--log-level must be one of error, warn, info, debug, but is 'loud'",
     ],
     ['half of TLS', ['--tls-cert', 'cert.pem'], 'TLS needs both --tls-cert and --tls-key'],
-    ['storage', ['--data', 'there'], '--data is not available yet: durable storage is still being built'],
+    ['half of a store', ['--durability', 'os'], '--durability is about the directory of --data, which is not given'],
+    [
+      'a size without sense',
+      ['--data', folder, '--message-memory', 'much'],
+      "--message-memory must be a number of bytes such as 64MiB or 500MB, but is 'much'",
+    ],
+    [
+      'a durability nobody knows',
+      ['--data', folder, '--durability', 'fsnyc'],
+      "--durability must be one of fsync, os, none, but is 'fsnyc'",
+    ],
     [
       'a bad address of the management API',
       ['--http', ':15672'],

@@ -83,7 +83,11 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
 }
 
 /** The store is read from disk only when somebody asks for it. */
-async function openData({ directory, ...options }: Required<ServeOptions>['data'], clock: Clock, to: ServeOptions) {
+async function openData(
+  { directory, ...options }: NonNullable<ServeOptions['data']>,
+  clock: Clock,
+  to: ServeOptions,
+): Promise<Data> {
   const { openData } = await import('./store/index.js');
   return openData(directory, { ...options, now: () => clock.now(), failed: (error) => to.log?.(error) });
 }

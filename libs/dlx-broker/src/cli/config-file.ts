@@ -11,6 +11,9 @@ export interface Config {
   readonly httpHosts?: readonly string[];
   readonly definitions?: string;
   readonly data?: string;
+  readonly durability?: string;
+  readonly messageMemory?: string | number;
+  readonly diskFreeLimit?: string | number;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly tlsCa?: string;
@@ -93,6 +96,9 @@ const natural = simple(
   'a whole number, not negative',
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
+const bytes = simple('a number of bytes, or a text such as 64MiB', (value) =>
+  ['number', 'string'].includes(typeof value),
+);
 const rights: readonly (keyof Permissions)[] = ['configure', 'write', 'read'];
 const permissions = object(Object.fromEntries(rights.map((right) => [right, text])), rights);
 const user = object({ name: text, password: text, tags: list(text), permissions: record(permissions) }, [
@@ -107,6 +113,9 @@ const config = object({
   httpHosts: list(text),
   definitions: text,
   data: text,
+  durability: text,
+  messageMemory: bytes,
+  diskFreeLimit: bytes,
   tlsCert: text,
   tlsKey: text,
   tlsCa: text,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { Refusal } from './refusal.js';
@@ -24,7 +25,10 @@ program
   .option('--http <HOST:PORT>', 'open the management API here; RabbitMQ has it at port 15672')
   .option('--http-hosts <NAMES>', 'names of this machine that browsers may call it by, with commas between them')
   .option('--definitions <FILE>', 'begin with these users, virtual hosts, policies, exchanges, queues and bindings')
-  .option('--data <DIR>', 'where durable queues are kept (not available yet)')
+  .option('--data <DIR>', 'keep durable queues in this directory (default: nothing outlives the process)')
+  .option('--durability <HOW>', 'what a confirm waits for: fsync, os or none (default: fsync)')
+  .option('--message-memory <BYTES>', 'how much of the messages stays in memory, such as 256MB (default: 64MiB)')
+  .option('--disk-free-limit <BYTES>', 'refuse publishes while less is free on the disk (default: 50MiB)')
   .option('--config <FILE>', 'a file in JSON or YAML with the same settings, users and limits')
   .option('--tls-cert <FILE>', 'speak TLS, with this certificate')
   .option('--tls-key <FILE>', 'the key of the certificate')
@@ -32,6 +36,31 @@ program
   .option('--rabbitmq <VERSION>', 'which RabbitMQ to behave like: 3.10 or 4 (default: 3.10)')
   .option('--log-level <LEVEL>', `how much to tell on standard error: ${logLevels.join(', ')} (default: info)`)
   .action(serveUntilTold);
+
+const data = program.command('data').description('Look into a data directory that no broker is using.');
+
+data
+  .command('check')
+  .description('Check that everything is as it was written: exit code 0, or 1 when something is damaged.')
+  .argument('<DIR>', 'the data directory')
+  .action(async (directory: string) => {
+    const { checkData } = await import('./data.js');
+    process.exitCode = await checkData(directory, write);
+  });
+
+data
+  .command('export')
+  .description('Write every message with its deaths as a line of JSON.')
+  .argument('<DIR>', 'the data directory')
+  .action(async (directory: string) => {
+    const { exportData } = await import('./data.js');
+    process.exitCode = await exportData(directory, write, (line) => console.error(`dlx-broker: ${line}`));
+  });
+
+/** As fast as whoever reads it. */
+async function write(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+}
 
 program
   .command('ctl')

@@ -3,7 +3,7 @@ import type { TlsOptions } from '../amqp/index.js';
 import type { ServeOptions } from '../serve.js';
 import type { Config } from './config-file.js';
 import { Refusal } from './refusal.js';
-import { type LogLevel, parseAddress, parseLogLevel, parseProfile } from './values.js';
+import { type LogLevel, parseAddress, parseBytes, parseDurability, parseLogLevel, parseProfile } from './values.js';
 
 /** The options of the command line, by their long names in camel case. */
 export interface Flags {
@@ -13,6 +13,10 @@ export interface Flags {
   readonly httpHosts?: string | readonly string[];
   readonly definitions?: string;
   readonly data?: string;
+  readonly durability?: string;
+  /** With a unit; also a number of bytes in the configuration file. */
+  readonly messageMemory?: string | number;
+  readonly diskFreeLimit?: string | number;
   readonly config?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -26,18 +30,13 @@ export interface Settings {
   readonly logLevel: LogLevel;
 }
 
-/** What is still to come: asking for it must not look as if it worked. */
-const notYet = { data: 'durable storage' } as const;
-
 /** Joins command line and configuration file; the command line goes before. @throws Refusal */
 export function settingsOf(flags: Flags, config: Config): Settings {
   const given = { ...config, ...flags };
-  for (const [name, what] of Object.entries(notYet)) {
-    if (name in given) throw new Refusal(`--${name} is not available yet: ${what} is still being built`);
-  }
   const { amqp, http, httpHosts, definitions, rabbitmq, virtualHosts, users, limits, logLevel } = given;
   if (http === undefined && httpHosts !== undefined) throw new Refusal('--http-hosts is about the port of --http');
   const tls = tlsOf(given);
+  const data = dataOf(given);
   return {
     logLevel: parseLogLevel(logLevel ?? 'info', '--log-level'),
     serve: {
@@ -46,6 +45,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
       ...(http !== undefined && { http: { ...parseAddress(http, '--http'), hosts: namesOf(httpHosts) } }),
       ...(definitions !== undefined && { definitions: read(definitions, '--definitions').toString() }),
       ...(tls && { tls }),
+      ...(data && { data }),
       ...(virtualHosts && { virtualHosts }),
       ...(users && { users }),
       ...(limits && { limits }),
@@ -55,6 +55,22 @@ export function settingsOf(flags: Flags, config: Config): Settings {
 
 const namesOf = (names: string | readonly string[] = []): readonly string[] =>
   typeof names === 'string' ? names.split(',').map((name) => name.trim()) : names;
+
+function dataOf({ data, durability, messageMemory, diskFreeLimit }: Flags): ServeOptions['data'] {
+  if (data === undefined) {
+    const useless = Object.entries({ durability, 'message-memory': messageMemory, 'disk-free-limit': diskFreeLimit });
+    const given = useless.find(([, value]) => value !== undefined);
+    if (given === undefined) return undefined;
+    throw new Refusal(`--${given[0]} is about the directory of --data, which is not given`);
+  }
+  if (data === '') throw new Refusal('--data must name a directory');
+  return {
+    directory: data,
+    ...(durability !== undefined && { durability: parseDurability(durability, '--durability') }),
+    ...(messageMemory !== undefined && { memory: parseBytes(messageMemory, '--message-memory') }),
+    ...(diskFreeLimit !== undefined && { diskFree: parseBytes(diskFreeLimit, '--disk-free-limit') }),
+  };
+}
 
 function tlsOf({ tlsCert, tlsKey, tlsCa }: Flags): TlsOptions | undefined {
   if (tlsCert === undefined && tlsKey === undefined && tlsCa === undefined) return undefined;

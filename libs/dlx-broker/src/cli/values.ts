@@ -1,11 +1,13 @@
 import { isIP } from 'node:net';
 import type { ProfileName } from '../broker/index.js';
+import type { Durability } from '../store/index.js';
 import { Refusal } from './refusal.js';
 
 /** How much is told on standard error. */
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+const durabilities: readonly Durability[] = ['fsync', 'os', 'none'];
 const profileNames: readonly ProfileName[] = ['3.10', '4'];
 
 /** @param where the option or key it was given as, for the error @throws Refusal */
@@ -24,6 +26,26 @@ export const parseLogLevel = (text: string, where: string): LogLevel => oneOf(lo
 
 /** @throws Refusal */
 export const parseProfile = (text: string, where: string): ProfileName => oneOf(profileNames, text, where);
+
+/** @throws Refusal */
+export const parseDurability = (text: string, where: string): Durability => oneOf(durabilities, text, where);
+
+/** A number of bytes, or one with a unit: `500MB` are 500,000,000, `64MiB` 67,108,864. @throws Refusal */
+export function parseBytes(given: string | number, where: string): number {
+  const [, number, unit = ''] = /^([0-9]+) ?([A-Za-z]*)$/.exec(String(given)) ?? [];
+  const bytes = Number(number) * (units.get(unit.toLowerCase()) ?? NaN);
+  if (Number.isSafeInteger(bytes)) return bytes;
+  throw new Refusal(`${where} must be a number of bytes such as 64MiB or 500MB, but is '${given}'`);
+}
+
+const units: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['b', 1],
+  ...['k', 'm', 'g', 't'].flatMap((letter, index): [string, number][] => [
+    [`${letter}b`, 1_000 ** (index + 1)],
+    [`${letter}ib`, 1_024 ** (index + 1)],
+  ]),
+]);
 
 function oneOf<T extends string>(known: readonly T[], text: string, where: string): T {
   const found = known.find((one) => one === text);

@@ -6,7 +6,7 @@ import { type DirectoryLock, isLock, lockDirectory } from './log/lock-file.js';
 import { NodeDisk } from './log/node-disk.js';
 import type { DiskJournalOptions } from './log/options.js';
 import { OverlayDisk } from './log/overlay-disk.js';
-import { segmentNumber } from './log/segment-header.js';
+import { draft, segmentNumber } from './log/segment-header.js';
 import { StoreError } from './store-error.js';
 
 /** What may be chosen about a data directory. */
@@ -79,10 +79,14 @@ function namesIn(directory: string, makesIt: boolean): readonly string[] {
   }
 }
 
+/** Also what a process left that ended while it began. */
+const isOurs = (name: string): boolean =>
+  isLock(name) || (name.endsWith(draft) && isSegment(name.slice(0, -draft.length)));
+
 /** Without a log, and full of other things: it was certainly not meant. */
 function refuseForeign(directory: string, names: readonly string[]): void {
   if (names.some(isSegment)) return;
-  const foreign = names.filter((name) => !name.startsWith('.') && name !== 'lost+found' && !isLock(name));
+  const foreign = names.filter((name) => !isOurs(name) && !name.startsWith('.') && name !== 'lost+found');
   if (foreign.length === 0) return;
   const some = foreign.slice(0, 3).join(', ');
   const text = `${directory} is no data directory: there is no log in it, but ${some}. Nothing was changed; name an empty directory, or restore the log from a backup`;
