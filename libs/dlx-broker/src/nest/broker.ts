@@ -6,14 +6,23 @@ import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
 import { MemoryIdempotencyStore } from './idempotency/index.js';
 import { describeRetry, describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
+import type { Redrives } from '../streams/index.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler } from './handler.js';
 import type { Connected, ResolvedOptions, SocketAddress } from './options.js';
-import type { OutcomeEvent } from './outcome-events.js';
+import type { OutcomeEvent, OutcomeEvents } from './outcome-events.js';
 import { planHandlers, type Plan } from './plan.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { DlxServer } from './server.js';
 import { Settlement, type HandlerCounts } from './settlement.js';
+
+/** What an application has of a broker beside its handlers. */
+export interface BrokerParts {
+  readonly client: DlxClient;
+  readonly rooms: WaitRooms;
+  readonly events: OutcomeEvents;
+  readonly redrives: Redrives;
+}
 
 /** How long to wait before a queue that the broker took away is declared and consumed again, in milliseconds. */
 const restorePause = 1_000;
@@ -39,11 +48,10 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     private readonly connected: Connected,
     private readonly server: DlxServer,
     private readonly source: HandlerSource,
-    private readonly client: DlxClient,
-    private readonly rooms: WaitRooms,
+    private readonly parts: BrokerParts,
   ) {
     this.#logger = new Logger(`DlxBroker ${options.name}`);
-    this.#settlement = new Settlement(connected.backend, rooms, options, this.#logger);
+    this.#settlement = new Settlement(connected.backend, parts.rooms, parts.events, options, this.#logger);
     const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => this.backend.clock.now());
     const guard = new IdempotencyGuard(store, this.#logger);
     const processing: Processing = (context, run) => server.process(context, run);
@@ -66,7 +74,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** What becomes of messages, as it happens. Hot: nothing is kept for those who come later. It ends with the application. */
   get events(): Observable<OutcomeEvent> {
-    return this.#settlement.events.stream;
+    return this.parts.events.stream;
   }
 
   /** What is, or will be, declared for the handlers known by now. Nothing is declared by asking. */
@@ -113,11 +121,12 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** Other providers may still publish while they are shut down: the backend closes last. */
   async onApplicationShutdown(): Promise<void> {
+    await this.parts.redrives.close();
     await this.drain();
-    this.client.close();
-    this.rooms.close();
+    this.parts.client.close();
+    this.parts.rooms.close();
     await this.connected.close();
-    this.#settlement.events.end();
+    this.parts.events.end();
   }
 
   /** Takes no more messages, waits for the handlers at work (option `drainTimeout`), gives the rest back. Idempotent. */
@@ -153,7 +162,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const different = declare ? await this.backend.declare(plan.topology) : undefined;
     this.#retryByReject(plan, different);
     const lots = plan.consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.parkingLot ?? []));
-    this.rooms.declared(plan.delays, lots);
+    this.parts.rooms.declared(plan.delays, lots);
     this.#warn(plan.topology);
   }
 
@@ -161,7 +170,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #retryByReject({ consumers }: Plan, different: ReadonlySet<string> | undefined): void {
     const rejecting = consumers.filter(({ queue, style }) => style === 'reject' && different?.has(queue) === false);
     this.#settlement.rejecting = new Set(rejecting.map(({ queue }) => queue));
-    this.rooms.keep(rejecting.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.only ?? [])));
+    this.parts.rooms.keep(rejecting.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.only ?? [])));
   }
 
   async #consume(): Promise<void> {

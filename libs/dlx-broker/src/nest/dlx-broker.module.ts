@@ -11,7 +11,7 @@ import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WaitRooms, type Backend } from '../backend/index.js';
 import type { Broker, ProfileName } from '../broker/index.js';
 import { connect, type KeepIn, type ListenAt } from './connect.js';
-import { DeadLetters, type DeadLettersOptions } from '../streams/index.js';
+import { DeadLetters, Redrives, type DeadLettersOptions } from '../streams/index.js';
 import { DlxConfigurationError } from '../topology/index.js';
 import { DlxBroker } from './broker.js';
 import { captureHook } from './capture.js';
@@ -19,6 +19,7 @@ import { DlxClient } from './client.js';
 import { HandlerSource } from './handler-source.js';
 import { Lifecycle } from './lifecycle.js';
 import { defaultBrokerName, resolveOptions, type Connected, type TransportOptions } from './options.js';
+import { OutcomeEvents } from './outcome-events.js';
 import { DlxServer } from './server.js';
 import {
   getDeadLettersToken,
@@ -26,6 +27,7 @@ import {
   getDlxClientToken,
   getDlxConnectedToken,
   getDlxServerToken,
+  getRedrivesToken,
 } from './tokens.js';
 
 /** What the module is told, at once or by a factory. */
@@ -104,6 +106,8 @@ function coreModule(
   const given = optionsToken(name);
   const deadLetters = getDeadLettersToken(name);
   const waitRooms = `DlxWaitRooms:${name}`;
+  const events = `DlxOutcomeEvents:${name}`;
+  const redrives = getRedrivesToken(name);
   const providers: Provider[] = [
     options,
     { provide: connected, inject: [given], useFactory: connect },
@@ -123,20 +127,43 @@ function coreModule(
         new WaitRooms(backend, waitQueueType),
     },
     {
+      provide: events,
+      inject: [connected],
+      useFactory: ({ backend }: Connected) => new OutcomeEvents(() => backend.clock.now()),
+    },
+    {
       provide: deadLetters,
-      inject: [given, connected, waitRooms],
-      useFactory: (_: DlxBrokerOptions, { backend }: Connected, rooms: WaitRooms) =>
-        new DeadLetters(backend, { rooms, report: reportTo(name) }),
+      inject: [connected, waitRooms, events],
+      useFactory: ({ backend }: Connected, rooms: WaitRooms, events: OutcomeEvents) =>
+        new DeadLetters(backend, { rooms, report: reportTo(name), settled: (...letter) => events.ofLetter(...letter) }),
+    },
+    {
+      provide: redrives,
+      inject: [connected, deadLetters],
+      useFactory: ({ backend }: Connected, letters: DeadLetters) => new Redrives(backend, letters),
     },
     {
       provide: broker,
-      inject: [given, connected, server, client, waitRooms, ModulesContainer, ApplicationConfig, ModuleRef],
+      inject: [
+        given,
+        connected,
+        server,
+        client,
+        waitRooms,
+        events,
+        redrives,
+        ModulesContainer,
+        ApplicationConfig,
+        ModuleRef,
+      ],
       useFactory: (
         options: DlxBrokerOptions,
         connected: Connected,
         server: DlxServer,
         client: DlxClient,
         rooms: WaitRooms,
+        events: OutcomeEvents,
+        redrives: Redrives,
         modules: ModulesContainer,
         config: ApplicationConfig,
         moduleRef: ModuleRef,
@@ -147,11 +174,21 @@ function coreModule(
         const source = new HandlerSource(name, modules, config, (request, contextId) =>
           moduleRef.registerRequestByContextId(request, contextId),
         );
-        return new DlxBroker(resolveOptions(options, name), connected, server, source, client, rooms);
+        return new DlxBroker(resolveOptions(options, name), connected, server, source, {
+          client,
+          rooms,
+          events,
+          redrives,
+        });
       },
     },
   ];
-  return { module: DlxBrokerCoreModule, global: isGlobal, providers, exports: [broker, client, server, deadLetters] };
+  return {
+    module: DlxBrokerCoreModule,
+    global: isGlobal,
+    providers,
+    exports: [broker, client, server, deadLetters, redrives],
+  };
 }
 
 /** Both would consume for the same handlers, each from a broker of its own. */

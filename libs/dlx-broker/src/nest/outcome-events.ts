@@ -1,5 +1,6 @@
 import { type Observable, Subject } from 'rxjs';
 import type { BackendDelivery } from '../backend/index.js';
+import type { DeadLetter, SettledLetter } from '../streams/index.js';
 
 /** What became of a message, as a handler's broker tells it while somebody listens. */
 export interface OutcomeEvent {
@@ -41,6 +42,20 @@ export class OutcomeEvents {
     if (!this.#subject.observed) return;
     const { messageId } = message.properties;
     this.#subject.next({ kind, queue, at: this.now(), ...(messageId !== undefined && { messageId }), ...more });
+  }
+
+  /** What somebody did with a dead letter of a stream. */
+  ofLetter(letter: DeadLetter, what: SettledLetter): void {
+    if (!this.#subject.observed) return;
+    const { queue, properties, failures } = letter;
+    const { kind, delay, to } = what;
+    const { messageId } = properties;
+    const more = {
+      ...(messageId !== undefined && { messageId }),
+      ...(delay !== undefined && { delay }),
+      ...(to && { to }),
+    };
+    this.#subject.next({ kind, queue, at: this.now(), attempt: failures, ...more });
   }
 
   end(): void {

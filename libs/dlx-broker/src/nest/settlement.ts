@@ -6,7 +6,7 @@ import { describeError, failureHeaders } from './failure.js';
 import type { PlannedHandler } from './handler.js';
 import type { ResolvedOptions } from './options.js';
 import type { ConsumerPlan } from './plan.js';
-import { OutcomeEvents } from './outcome-events.js';
+import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import type { Replies } from './replies.js';
 import { Retrying } from './retrying.js';
@@ -50,7 +50,6 @@ export const noCounts = (): HandlerCounts => ({
  */
 export class Settlement {
   readonly counts: HandlerCounts = noCounts();
-  readonly events: OutcomeEvents;
   /** Queues that dead-letter what is rejected into the wait queue of their policy. */
   rejecting: ReadonlySet<string> = new Set();
   readonly #retrying: Retrying;
@@ -59,10 +58,10 @@ export class Settlement {
   constructor(
     private readonly backend: Backend,
     rooms: WaitRooms,
+    readonly events: OutcomeEvents,
     private readonly options: ResolvedOptions,
     private readonly logger: Logger,
   ) {
-    this.events = new OutcomeEvents(() => backend.clock.now());
     this.#retrying = new Retrying(rooms);
   }
 

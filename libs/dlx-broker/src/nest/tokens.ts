@@ -1,5 +1,5 @@
 import { Inject, type InjectionToken } from '@nestjs/common';
-import { DeadLetters } from '../streams/index.js';
+import { DeadLetters, Redrives } from '../streams/index.js';
 import { DlxBroker } from './broker.js';
 import { DlxClient } from './client.js';
 import { DlxServer } from './server.js';
@@ -13,6 +13,7 @@ export const getDlxBrokerToken = (name: string = defaultBrokerName): InjectionTo
 export const getDlxClientToken = (name: string = defaultBrokerName): InjectionToken => token(DlxClient, name);
 export const getDlxServerToken = (name: string = defaultBrokerName): InjectionToken => token(DlxServer, name);
 export const getDeadLettersToken = (name: string = defaultBrokerName): InjectionToken => token(DeadLetters, name);
+export const getRedrivesToken = (name: string = defaultBrokerName): InjectionToken => token(Redrives, name);
 
 /** What leads to the broker ({@link Connected}): a test may put another one in its place. */
 export const getDlxConnectedToken = (name: string = defaultBrokerName): InjectionToken => `DlxConnected:${name}`;
@@ -21,5 +22,7 @@ export const getDlxConnectedToken = (name: string = defaultBrokerName): Injectio
 export const InjectDlxBroker = (name?: string): ReturnType<typeof Inject> => Inject(getDlxBrokerToken(name));
 /** Injects the {@link DlxClient} of this name. */
 export const InjectDlxClient = (name?: string): ReturnType<typeof Inject> => Inject(getDlxClientToken(name));
+/** Injects the {@link Redrives} of this name. */
+export const InjectRedrives = (name?: string): ReturnType<typeof Inject> => Inject(getRedrivesToken(name));
 /** Injects the stream of dead letters of this name. */
 export const InjectDeadLetters = (name?: string): ReturnType<typeof Inject> => Inject(getDeadLettersToken(name));

@@ -4,6 +4,15 @@ import { DlxConfigurationError, parseDuration } from '../topology/index.js';
 import { LetterSettledError } from './letter-errors.js';
 import { Letter } from './letter.js';
 
+/** What became of a letter. */
+export interface SettledLetter {
+  readonly kind: 'acked' | 'rejected' | 'retried' | 'parked' | 'redriven';
+  /** Of `retried`: milliseconds. */
+  readonly delay?: number;
+  /** Of `parked` the queue; of `redriven` the exchange and the routing key, or the queue. */
+  readonly to?: string;
+}
+
 /** What a letter needs of the stream it came from. */
 export interface LetterHost {
   readonly rooms: WaitRooms;
@@ -13,7 +22,11 @@ export interface LetterHost {
   left(): void;
   takenUp(): void;
   failed(letter: DeadLetter, failure: unknown): void;
+  settled(letter: DeadLetter, what: SettledLetter): void;
 }
+
+/** What has to be there before: undefined when it is. */
+type Prepare = () => Promise<void> | undefined;
 
 /**
  * A dead letter in hand. Settle each one once: `ack`, `reject`, `requeue`, `redrive`, `retryIn` or `park`. A second
@@ -71,7 +84,9 @@ export class DeadLetter<T = unknown> extends Letter<T> {
    * @param to a queue, or an exchange and a routing key
    */
   redrive(to?: Address | string): Promise<void> {
-    return this.#replace('redrive', undefined, (done) => redrive(this.#delivery, to, done));
+    const { exchange, routingKey } = typeof to === 'string' ? { exchange: '', routingKey: to } : (to ?? this.origin);
+    const what = { kind: 'redriven', to: `${exchange}/${routingKey}` } as const;
+    return this.#replace('redrive', what, undefined, (done) => redrive(this.#delivery, to, done));
   }
 
   /**
@@ -81,16 +96,15 @@ export class DeadLetter<T = unknown> extends Letter<T> {
    */
   retryIn(delay: number | string): Promise<void> {
     const { rooms } = this.#host;
-    const milliseconds = () => {
-      const read = parseDuration(delay, 'retryIn');
-      return read === 0 ? 0 : rooms.nearest(read);
-    };
     const options = { queue: this.workQueue, attempt: this.failures + 1 };
-    return this.#replace(
-      'retryIn',
-      () => (milliseconds() === 0 ? undefined : rooms.wait(milliseconds())),
-      (done) => retryIn(this.#delivery, milliseconds(), rooms, options, done),
-    );
+    const what = { kind: 'retried', delay: 0 };
+    const wait = () => {
+      const read = parseDuration(delay, 'retryIn');
+      what.delay = read === 0 ? 0 : rooms.nearest(read);
+      return what.delay === 0 ? undefined : rooms.wait(what.delay);
+    };
+    const act = (done: Done): void => retryIn(this.#delivery, what.delay, rooms, options, done);
+    return this.#replace('retryIn', what as SettledLetter, wait, act);
   }
 
   /**
@@ -103,7 +117,9 @@ export class DeadLetter<T = unknown> extends Letter<T> {
       throw new DlxConfigurationError(`park: the letter lies in '${queue}' already`);
     };
     const options = { queue: this.workQueue, attempt: this.failures };
-    return this.#replace('park', lot, (done) => park(this.#delivery, queue, this.#host.rooms, options, done));
+    const what = { kind: 'parked', to: queue } as const;
+    const act = (done: Done): void => park(this.#delivery, queue, this.#host.rooms, options, done);
+    return this.#replace('park', what, lot, act);
   }
 
   /**
@@ -120,6 +136,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     this.#claim(how);
     this.#finish();
     this.#delivery[how]();
+    if (how !== 'requeue') this.#host.settled(this, { kind: how === 'ack' ? 'acked' : 'rejected' });
   }
 
   #claim(how: string): void {
@@ -135,15 +152,18 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     this.#left = false;
   }
 
-  #replace(how: string, prepare: (() => Promise<void> | undefined) | undefined, act: (done: Done) => void) {
+  #replace(how: string, what: SettledLetter, prepare: Prepare | undefined, act: (done: Done) => void) {
     const replaced = this.#replaceNow(how, prepare, act);
-    // Also keeps a promise nobody looks at from ending the process.
-    replaced.catch((failure: unknown) => this.#host.failed(this, failure));
+    replaced.then(
+      () => this.#host.settled(this, what),
+      // Also keeps a promise nobody looks at from ending the process.
+      (failure: unknown) => this.#host.failed(this, failure),
+    );
     return replaced;
   }
 
   /** Synchronous up to the publication when there is nothing to prepare. */
-  async #replaceNow(how: string, prepare: (() => Promise<void> | undefined) | undefined, act: (done: Done) => void) {
+  async #replaceNow(how: string, prepare: Prepare | undefined, act: (done: Done) => void) {
     this.#claim(how);
     this.#state = 'pending';
     try {

@@ -3,7 +3,7 @@ import type { ObservableInput, Subscription } from 'rxjs';
 import { WaitRooms, type Backend } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
 import { clockTimer } from './clock-timer.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { DeadLetter, SettledLetter } from './dead-letter.js';
 import { ConsumerCancelledError } from './letter-errors.js';
 import { LetterStream, type SettlementFailure } from './letter-stream.js';
 import type { Letter } from './letter.js';
@@ -13,6 +13,8 @@ import { snapshot } from './snapshot.js';
 export interface DeadLettersOptions {
   /** The wait queues of this broker, shared with others who retry. Default: ones of its own, classic. */
   readonly rooms?: WaitRooms;
+  /** Hears what became of each letter. */
+  readonly settled?: (letter: DeadLetter, what: SettledLetter) => void;
   /** Hears why a pipeline of {@link DeadLetters.run} failed. */
   readonly report?: (failure: unknown, queues: QueueNames) => void;
 }
@@ -42,15 +44,18 @@ export class DeadLetters {
   readonly #backend: Backend;
   readonly #rooms: WaitRooms;
   readonly #report: NonNullable<DeadLettersOptions['report']>;
+  readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
 
   /** Every settlement that failed, also those whose promise nobody looked at. */
   readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();
 
-  constructor(backend: Backend, { rooms = new WaitRooms(backend), report = () => undefined }: DeadLettersOptions = {}) {
+  constructor(backend: Backend, options: DeadLettersOptions = {}) {
+    const { rooms = new WaitRooms(backend), report = () => undefined, settled = () => undefined } = options;
     this.#backend = backend;
     this.#rooms = rooms;
     this.#report = report;
+    this.#settled = settled;
   }
 
   /**
@@ -70,11 +75,11 @@ export class DeadLetters {
     const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
     const leaveAtMost = whole('leaveAtMost', options.leaveAtMost ?? 32 * prefetch, 0, Number.MAX_SAFE_INTEGER);
     const lookEvery = parseDuration(options.lookEvery ?? '5s', 'DeadLetters.from: lookEvery');
-    const report = (failure: SettlementFailure): void => this.#failures.next(failure);
+    const heard = { failed: (failure: SettlementFailure) => this.#failures.next(failure), settled: this.#settled };
     const [backend, rooms] = [this.#backend, this.#rooms];
     const one = (queue: string): Observable<DeadLetter<T>> =>
       new Observable((subscriber) => {
-        const stream = new LetterStream<T>(backend, rooms, queue, prefetch, leaveAtMost, subscriber, report);
+        const stream = new LetterStream<T>(backend, rooms, queue, prefetch, leaveAtMost, subscriber, heard);
         subscriber.add(() => stream.close());
         stream.open();
       });

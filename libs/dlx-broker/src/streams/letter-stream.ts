@@ -1,12 +1,18 @@
 import type { Subscriber } from 'rxjs';
 import type { Backend, Consumption, WaitRooms } from '../backend/index.js';
-import { DeadLetter, type LetterHost } from './dead-letter.js';
+import { DeadLetter, type LetterHost, type SettledLetter } from './dead-letter.js';
 import { ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
 /** A redrive, retry or parking that did not succeed; the letter was in hand again. */
 export interface SettlementFailure {
   readonly letter: DeadLetter;
   readonly failure: unknown;
+}
+
+/** Who hears what becomes of letters. */
+export interface Heard {
+  failed(failure: SettlementFailure): void;
+  settled(letter: DeadLetter, what: SettledLetter): void;
 }
 
 /** One consumer of a stream, and how many of its letters were left. */
@@ -31,7 +37,7 @@ export class LetterStream<T> {
     readonly prefetch: number,
     readonly leaveAtMost: number,
     readonly subscriber: Subscriber<DeadLetter<T>>,
-    readonly report: (failure: SettlementFailure) => void,
+    readonly heard: Heard,
   ) {}
 
   open(): void {
@@ -60,7 +66,8 @@ export class LetterStream<T> {
         hand.left--;
         this.#left--;
       },
-      failed: (letter, failure) => this.report({ letter, failure }),
+      failed: (letter, failure) => this.heard.failed({ letter, failure }),
+      settled: (letter, what) => this.heard.settled(letter, what),
     };
   }
 

@@ -1,0 +1,68 @@
+import { DlxConfigurationError, parseDuration } from '../topology/index.js';
+import type { Letter } from './letter.js';
+import type { RedriveTarget } from './redrive-to.js';
+
+/** What to redrive, where to, and how carefully. */
+export interface RedriveRequest<T = unknown> {
+  /** A queue of dead or parked letters, or several, one after the other. */
+  readonly from: string | readonly string[];
+  /** Default: where each letter was published at first. */
+  readonly to?: RedriveTarget | ((letter: Letter<T>) => RedriveTarget);
+  /** Only these. Default: all. What is not wanted keeps its place. */
+  readonly where?: (letter: Letter<T>) => boolean;
+  /** Letters in a second at most. Default 50. */
+  readonly perSecond?: number;
+  /** Counts what would go where, and moves nothing. */
+  readonly dryRun?: boolean;
+  /** Waits when what was redriven comes back. Default: when half of the last 20 or more did, for a minute; false: never. */
+  readonly circuit?: Partial<RedriveCircuit> | false;
+}
+
+/** When a redrive holds itself up. */
+export interface RedriveCircuit {
+  /** Of what was redriven, the share that arrived again in the queue it came from: between 0 and 1. */
+  readonly share: number;
+  /** Looks after every so many letters. */
+  readonly atLeast: number;
+  /** How long it waits then: milliseconds or a text. */
+  readonly pause: number | string;
+}
+
+/** The same, checked and complete. */
+export interface ResolvedRedrive {
+  readonly queues: readonly string[];
+  to(letter: Letter): RedriveTarget;
+  where(letter: Letter): boolean;
+  readonly perSecond: number;
+  readonly dryRun: boolean;
+  readonly circuit: { readonly share: number; readonly atLeast: number; readonly pause: number } | undefined;
+}
+
+/** @throws DlxConfigurationError naming the option and the value */
+export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
+  const { from, to, where = () => true, perSecond = 50, dryRun = false, circuit = {} } = request;
+  const queues = typeof from === 'string' ? [from] : [...new Set(from)];
+  const refuse = (what: string): DlxConfigurationError => new DlxConfigurationError(`redrive: ${what}`);
+  if (queues.length === 0 || queues.includes(''))
+    throw refuse('from names no queue; name the queue of the dead letters');
+  if (!(perSecond > 0)) throw refuse(`perSecond is ${String(perSecond)}; write a number above 0`);
+  if (typeof to === 'string' && queues.includes(to)) throw refuse(`to is '${to}', the queue they come from`);
+  return {
+    queues,
+    to: typeof to === 'function' ? (to as ResolvedRedrive['to']) : () => to,
+    where: where as ResolvedRedrive['where'],
+    perSecond,
+    dryRun,
+    circuit: circuit === false ? undefined : resolveCircuit(circuit, refuse),
+  };
+}
+
+function resolveCircuit(
+  { share = 0.5, atLeast = 20, pause = '1m' }: Partial<RedriveCircuit>,
+  refuse: (what: string) => DlxConfigurationError,
+): ResolvedRedrive['circuit'] {
+  if (!(share > 0 && share <= 1)) throw refuse(`circuit.share is ${String(share)}; write a share above 0, up to 1`);
+  if (!Number.isSafeInteger(atLeast) || atLeast < 1)
+    throw refuse(`circuit.atLeast is ${String(atLeast)}; write 1 or more`);
+  return { share, atLeast, pause: parseDuration(pause, 'redrive: circuit.pause') };
+}

@@ -1,0 +1,200 @@
+import { BehaviorSubject, concatMap, lastValueFrom, Subject, take, takeUntil, type Observable } from 'rxjs';
+import { after, type Backend } from '../backend/index.js';
+import type { DeadLetter } from './dead-letter.js';
+import type { DeadLetters } from './dead-letters.js';
+import type { Letter } from './letter.js';
+import type { ResolvedRedrive } from './redrive-request.js';
+
+/** How far a redrive has come. */
+export interface RedriveProgress {
+  /** `paused` by somebody, or `waiting` by itself because so much came back. `failed`: see `error`. */
+  readonly state: 'running' | 'paused' | 'waiting' | 'stopped' | 'done' | 'failed';
+  /** Letters that lay there when it began. */
+  readonly total: number;
+  readonly redriven: number;
+  /** Not wanted, or not possible: they keep their places. */
+  readonly left: number;
+  /** Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. */
+  readonly destinations: Readonly<Record<string, number>>;
+  /** Letters that arrived in the queue meanwhile: what was redriven and failed again, or others like it. */
+  readonly arrived: number;
+  readonly error?: unknown;
+}
+
+/** Letters in hand. Those left are in hand too, a consumer for each so many. */
+const inHand = 200;
+
+const ended: readonly RedriveProgress['state'][] = ['stopped', 'done', 'failed'];
+
+/** One redrive, from its start to its end. */
+export class RedriveTask {
+  readonly #progress: BehaviorSubject<RedriveProgress>;
+  readonly #stopped = new Subject<void>();
+  readonly #destinations: Record<string, number> = Object.create(null) as Record<string, number>;
+  /** Called by whatever ends a wait. */
+  #wake: (() => void) | undefined;
+  #next = 0;
+
+  /** Made by {@link Redrives.start}. */
+  constructor(
+    private readonly backend: Backend,
+    private readonly letters: DeadLetters,
+    private readonly request: ResolvedRedrive,
+  ) {
+    const nothing = { total: 0, redriven: 0, left: 0, arrived: 0, destinations: {} };
+    this.#progress = new BehaviorSubject<RedriveProgress>({ state: 'running', ...nothing });
+    this.#run().then(
+      () => this.#end('done'),
+      (error: unknown) => this.#end('failed', error),
+    );
+  }
+
+  /** How far it has come: now, at every step, and at the end, with which it completes. It never fails: see `state`. */
+  get progress(): Observable<RedriveProgress> {
+    return this.#progress.asObservable();
+  }
+
+  get current(): RedriveProgress {
+    return this.#progress.value;
+  }
+
+  /** Resolves at its end. */
+  get ended(): Promise<RedriveProgress> {
+    return lastValueFrom(this.#progress);
+  }
+
+  /** Holds it up until {@link resume}. */
+  pause(): void {
+    if (!this.#hasEnded) this.#tell({ state: 'paused' });
+  }
+
+  resume(): void {
+    if (this.#hasEnded) return;
+    this.#tell({ state: 'running' });
+    this.#wake?.();
+  }
+
+  /** Ends it; what was not redriven yet keeps its place. */
+  stop(): void {
+    this.#end('stopped');
+    this.#stopped.next();
+    this.#wake?.();
+  }
+
+  get #hasEnded(): boolean {
+    return ended.includes(this.current.state);
+  }
+
+  async #run(): Promise<void> {
+    const lengths = new Map<string, number>();
+    for (const queue of this.request.queues) {
+      const status = await this.backend.status(queue);
+      if (status === undefined) throw new UnknownQueueError(queue);
+      lengths.set(queue, status.messages);
+    }
+    this.#tell({ total: [...lengths.values()].reduce((sum, length) => sum + length, 0) });
+    for (const [queue, length] of lengths) {
+      if (length === 0 || this.#hasEnded) continue;
+      const work = this.request.dryRun ? this.#look(queue) : this.#drain(queue, length);
+      await lastValueFrom(work.pipe(takeUntil(this.#stopped)), { defaultValue: undefined });
+    }
+  }
+
+  #look(queue: string): Observable<unknown> {
+    return this.letters.replay(queue).pipe(
+      concatMap(async (letter) => {
+        if (this.request.where(letter)) this.#note(letter, {});
+        else this.#tell({ left: this.current.left + 1 });
+      }),
+    );
+  }
+
+  /** As many letters as lay there at first: what comes back meanwhile is for another redrive. */
+  #drain(queue: string, length: number): Observable<unknown> {
+    return this.letters.from(queue, { prefetch: inHand, leaveAtMost: Number.MAX_SAFE_INTEGER }).pipe(
+      concatMap((letter) => this.#move(letter, queue, length)),
+      take(length),
+    );
+  }
+
+  async #move(letter: DeadLetter, queue: string, length: number): Promise<void> {
+    if (!this.request.where(letter) || !(await this.#redriven(letter))) {
+      letter.leave();
+      this.#tell({ left: this.current.left + 1 });
+      return;
+    }
+    this.#note(letter, { redriven: this.current.redriven + 1 });
+    await this.#mindCircuit(queue, length);
+  }
+
+  /** Not before its time, and not while it is held up. */
+  async #redriven(letter: DeadLetter): Promise<boolean> {
+    const { clock } = this.backend;
+    this.#next = Math.max(clock.now(), this.#next);
+    await this.#wait(Math.ceil(this.#next - clock.now()));
+    this.#next += 1_000 / this.request.perSecond;
+    while (this.current.state === 'paused') await this.#wait();
+    if (this.#hasEnded || !letter.open) return false;
+    return letter.redrive(this.request.to(letter)).then(
+      () => true,
+      () => false, // reported by DeadLetters.failures; it is in hand again
+    );
+  }
+
+  /** When most of what was redriven lately is back, what was down still is. */
+  async #mindCircuit(queue: string, length: number): Promise<void> {
+    const { circuit } = this.request;
+    const { redriven } = this.current;
+    if (circuit === undefined || redriven % circuit.atLeast !== 0) return;
+    const status = await this.backend.status(queue);
+    const present = (status?.messages ?? 0) + (status?.unacknowledged ?? 0);
+    const arrived = Math.max(0, present + redriven - length);
+    const lately = arrived - this.current.arrived;
+    this.#tell({ arrived });
+    if (lately < circuit.atLeast * circuit.share || this.current.state !== 'running') return;
+    this.#tell({ state: 'waiting' });
+    await this.#wait(circuit.pause);
+    if ((this.current.state as string) === 'waiting') this.#tell({ state: 'running' });
+  }
+
+  /** @param milliseconds of the broker's time; without, until somebody resumes or stops it */
+  #wait(milliseconds?: number): Promise<void> {
+    if (milliseconds !== undefined && milliseconds <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const callOff =
+        milliseconds === undefined ? undefined : after(this.backend.clock, milliseconds, () => this.#wake?.());
+      this.#wake = () => {
+        this.#wake = undefined;
+        callOff?.();
+        resolve();
+      };
+    });
+  }
+
+  #note(letter: Letter, change: Partial<RedriveProgress>): void {
+    const to = this.request.to(letter) ?? letter.origin;
+    const { exchange, routingKey } = typeof to === 'string' ? { exchange: '', routingKey: to } : to;
+    const name = `${exchange}/${routingKey}`;
+    this.#destinations[name] = (this.#destinations[name] ?? 0) + 1;
+    this.#tell(change);
+  }
+
+  #tell(change: Partial<RedriveProgress>): void {
+    this.#progress.next({ ...this.current, destinations: { ...this.#destinations }, ...change });
+  }
+
+  #end(state: 'done' | 'stopped' | 'failed', error?: unknown): void {
+    if (this.#hasEnded) return;
+    this.#tell({ state, ...(error !== undefined && { error }) });
+    this.#progress.complete();
+  }
+}
+
+/** There is no such queue to redrive from. */
+export class UnknownQueueError extends Error {
+  override readonly name = 'UnknownQueueError';
+
+  constructor(queue: string) {
+    super(`there is no queue '${queue}' to redrive from`);
+  }
+}

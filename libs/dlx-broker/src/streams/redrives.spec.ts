@@ -1,0 +1,190 @@
+import { setImmediate as soon } from 'node:timers/promises';
+import { map, toArray, lastValueFrom } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { deadQueue, lettersHouse } from '../testing/letters-house.js';
+import type { RedriveRequest } from './redrive-request.js';
+import { Redrives } from './redrives.js';
+
+const bodies = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
+
+async function arrange() {
+  const parts = await lettersHouse();
+  const { clock } = parts;
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await soon();
+  };
+  return {
+    ...parts,
+    redrives: new Redrives(parts.backend, parts.letters),
+    turns,
+    async advance(milliseconds: number, step = milliseconds): Promise<void> {
+      for (let passed = 0; passed < milliseconds; passed += step) {
+        await turns();
+        clock.advance(step);
+      }
+      await turns();
+    },
+  };
+}
+
+describe('a redrive', () => {
+  it('sends what lies there to where it came from, in order, and no faster than it is told', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die(...bodies(5));
+    const task = redrives.start({ from: deadQueue, perSecond: 2 });
+    await advance(1);
+    expect(queue('orders').payloads()).toEqual(['0']);
+    await advance(999, 333);
+    expect(queue('orders').payloads()).toEqual(['0', '1', '2']);
+    await advance(5_000, 500);
+    expect(queue('orders').payloads()).toEqual(bodies(5));
+    expect(task.current).toEqual({
+      state: 'done',
+      total: 5,
+      redriven: 5,
+      left: 0,
+      arrived: 0,
+      destinations: { 'shop/order.created': 5 },
+    });
+    expect(redrives.running).toEqual([]);
+    expect(queue(deadQueue)).toMatchObject({ ready: 0, unacknowledged: 0, consumers: 0 });
+  });
+
+  it('takes only what is wanted; the rest keeps its place', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die(...bodies(6));
+    const odd: RedriveRequest<string> = { from: deadQueue, where: ({ payload }) => Number(payload) % 2 === 1 };
+    const task = redrives.start({ ...odd, to: 'hospital' });
+    await advance(1_000, 20);
+    expect(task.current).toMatchObject({
+      state: 'done',
+      total: 6,
+      redriven: 3,
+      left: 3,
+      destinations: { '/hospital': 3 },
+    });
+    expect(queue('hospital').payloads()).toEqual(['1', '3', '5']);
+    expect(queue(deadQueue).payloads()).toEqual(['0', '2', '4']);
+  });
+
+  it('as a dry run counts what would go where, and moves nothing', async () => {
+    const { redrives, queue, die } = await arrange();
+    die(...bodies(3));
+    const to = ({ payload }: { payload: unknown }) => (payload === '1' ? 'hospital' : undefined);
+    const result = await redrives.dryRun({ from: deadQueue, to });
+    expect(result.destinations).toEqual({ 'shop/order.created': 2, '/hospital': 1 });
+    expect(result).toMatchObject({ state: 'done', total: 3, redriven: 0 });
+    expect(queue(deadQueue)).toMatchObject({ ready: 3, unacknowledged: 0 });
+    await expect(redrives.dryRun({ from: 'nowhere' })).rejects.toThrow(/there is no queue 'nowhere'/);
+  });
+
+  it('leaves what no queue would get', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die('a');
+    const task = redrives.start({ from: deadQueue, to: { exchange: 'shop', routingKey: 'nobody' } });
+    await advance(100, 20);
+    expect(task.current).toMatchObject({ state: 'done', redriven: 0, left: 1 });
+    expect(queue(deadQueue).payloads()).toEqual(['a']);
+  });
+
+  it('does not go round: what fails again while it runs is for another one', async () => {
+    const { redrives, queue, die, reject, advance } = await arrange();
+    die(...bodies(10));
+    const task = redrives.start({ from: deadQueue, perSecond: 10, circuit: false });
+    for (let step = 0; step < 30; step++) {
+      await advance(100);
+      reject('orders'); // everything fails at once
+    }
+    expect(task.current).toMatchObject({ state: 'done', redriven: 10 });
+    expect(queue(deadQueue).ready).toBe(10);
+  });
+
+  it('waits when what was redriven comes back, and goes on after that', async () => {
+    const { redrives, die, reject, advance } = await arrange();
+    die(...bodies(40));
+    const task = redrives.start({ from: deadQueue, perSecond: 10, circuit: { atLeast: 5, share: 0.5, pause: '1m' } });
+    for (let step = 0; step < 8; step++) {
+      await advance(100);
+      reject('orders');
+    }
+    expect(task.current).toMatchObject({ state: 'waiting', redriven: 5, arrived: 4 });
+    await advance(50_000, 10_000);
+    expect(task.current).toMatchObject({ state: 'waiting', redriven: 5 });
+    await advance(20_000, 1_000);
+    expect(task.current.redriven).toBeGreaterThan(5); // nothing fails any more, so it gets through
+    await advance(10_000, 100);
+    expect(task.current).toMatchObject({ state: 'done', redriven: 40 });
+  });
+
+  it('can be held up, taken up again, and stopped', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die(...bodies(10));
+    const task = redrives.start({ from: deadQueue, perSecond: 1 });
+    const states = lastValueFrom(
+      task.progress.pipe(
+        map(({ state }) => state),
+        toArray(),
+      ),
+    );
+    await advance(2_000, 500);
+    const before = task.current.redriven;
+    task.pause();
+    await advance(10_000, 1_000);
+    expect(task.current.redriven).toBeLessThanOrEqual(before + 1);
+    task.resume();
+    await advance(2_000, 500);
+    expect(task.current.redriven).toBeGreaterThan(before);
+    task.stop();
+    await advance(10_000, 1_000);
+    const { redriven } = task.current;
+    expect(task.current.state).toBe('stopped');
+    expect([queue('orders').ready, queue(deadQueue).ready]).toEqual([redriven, 10 - redriven]);
+    expect(queue(deadQueue).payloads()).toEqual(bodies(10).slice(redriven));
+    expect(new Set(await states)).toEqual(new Set(['running', 'paused', 'stopped']));
+  });
+
+  it('of several queues takes one after the other', async () => {
+    const { redrives, queue, die, publish, advance } = await arrange();
+    die('a');
+    publish('b', {}, { exchange: '', routingKey: 'graveyard' });
+    const task = redrives.start({ from: [deadQueue, 'graveyard'], to: 'hospital' });
+    await advance(200, 20);
+    expect(task.current).toMatchObject({ state: 'done', total: 2, redriven: 2 });
+    expect(queue('hospital').payloads()).toEqual(['a', 'b']);
+  });
+});
+
+describe('a schedule of redrives', () => {
+  it('begins each so long after the end of the one before, until it is ended', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    const schedule = redrives.every('10s', { from: deadQueue });
+    die('a');
+    await advance(9_000, 1_000);
+    expect(queue('orders').ready).toBe(0);
+    await advance(2_000, 100);
+    expect(queue('orders').payloads()).toEqual(['a']);
+    die('b'); // takes along what was in orders
+    await advance(11_000, 100);
+    expect(queue('orders').payloads()).toEqual(['a', 'b']);
+    schedule.unsubscribe();
+    die('c');
+    await advance(30_000, 1_000);
+    expect(queue('orders').ready).toBe(0);
+    expect(queue(deadQueue).ready).toBe(3);
+  });
+});
+
+describe('an impossible redrive is refused', () => {
+  it.each<[string, RedriveRequest, RegExp]>([
+    ['from nowhere', { from: [] }, /from names no queue/],
+    ['at no rate', { from: 'q', perSecond: 0 }, /perSecond is 0/],
+    ['into the queue it comes from', { from: 'q', to: 'q' }, /to is 'q', the queue they come from/],
+    ['with a circuit of nothing', { from: 'q', circuit: { share: 0 } }, /circuit.share is 0/],
+    ['with a circuit of half a letter', { from: 'q', circuit: { atLeast: 0.5 } }, /circuit.atLeast is 0.5/],
+    ['with a pause that is none', { from: 'q', circuit: { pause: 'soon' } }, /circuit.pause: 'soon' is not a duration/],
+  ])('%s', async (_, request, text) => {
+    const { redrives } = await arrange();
+    expect(() => redrives.start(request)).toThrow(text);
+    expect(() => redrives.every('1m', request)).toThrow(text);
+  });
+});

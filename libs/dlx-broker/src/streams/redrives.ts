@@ -1,0 +1,82 @@
+import { concatMap, lastValueFrom, repeat, Observable, type Subscription } from 'rxjs';
+import type { Backend } from '../backend/index.js';
+import { parseDuration } from '../topology/index.js';
+import { clockTimer } from './clock-timer.js';
+import type { DeadLetters } from './dead-letters.js';
+import { resolveRedrive, type RedriveRequest } from './redrive-request.js';
+import { RedriveTask, type RedriveProgress } from './redrive-task.js';
+
+/** Sends dead or parked letters back to where they came from: carefully, and in the order in which they lie there. */
+export class Redrives {
+  readonly #backend: Backend;
+  readonly #letters: DeadLetters;
+  readonly #running = new Set<RedriveTask>();
+
+  constructor(backend: Backend, letters: DeadLetters) {
+    this.#backend = backend;
+    this.#letters = letters;
+  }
+
+  /** Those that have not ended. */
+  get running(): readonly RedriveTask[] {
+    return [...this.#running];
+  }
+
+  /**
+   * Begins at once. Each letter is published, mandatory, and leaves its queue when the broker has taken its successor;
+   * one that no queue would get stays.
+   * @throws DlxConfigurationError for an impossible request
+   */
+  start<T = unknown>(request: RedriveRequest<T>): RedriveTask {
+    const task = new RedriveTask(this.#backend, this.#letters, resolveRedrive(request));
+    this.#running.add(task);
+    void task.ended.then(() => this.#running.delete(task));
+    return task;
+  }
+
+  /**
+   * Counts what would go where, and moves nothing.
+   * @throws what {@link start} throws, UnknownQueueError when there is no such queue
+   */
+  async dryRun<T = unknown>(request: RedriveRequest<T>): Promise<RedriveProgress> {
+    const result = await this.start({ ...request, dryRun: true }).ended;
+    if (result.state === 'failed') throw result.error;
+    return result;
+  }
+
+  /**
+   * Redrives again and again: the first time after that time, and each time so long after the end of the one before.
+   * @param every milliseconds, or a text such as `'15m'`
+   * @param look sees every task as it begins
+   * @returns unsubscribe it to end the schedule and the redrive under way
+   */
+  every<T = unknown>(
+    every: number | string,
+    request: RedriveRequest<T>,
+    look: (task: RedriveTask) => void = () => undefined,
+  ): Subscription {
+    const pause = parseDuration(every, 'Redrives.every');
+    resolveRedrive(request); // an impossible one is refused now, not in a quarter of an hour
+    const { clock } = this.#backend;
+    const once = new Observable<RedriveProgress>((subscriber) => {
+      const task = this.start(request);
+      look(task);
+      subscriber.add(() => task.stop());
+      return task.progress.subscribe(subscriber);
+    });
+    const turn = new Observable<void>((subscriber) => clockTimer(clock, clock.now() + pause).subscribe(subscriber));
+    return turn
+      .pipe(
+        concatMap(() => once),
+        repeat(),
+      )
+      .subscribe();
+  }
+
+  /** Ends all of them. */
+  async close(): Promise<void> {
+    const tasks = this.running;
+    for (const task of tasks) task.stop();
+    await Promise.all(tasks.map((task) => lastValueFrom(task.progress)));
+  }
+}
