@@ -120,7 +120,7 @@ export class Broker {
 
   /**
    * @throws 530 when there is no such virtual host, or the user has no permissions in it (rules N1, T3), or as many
-   * connections are there as may be; the host application is not limited
+   * connections are there as may be (rule N6); the host application is not limited
    */
   connect(options: ConnectOptions = {}): Connection {
     const vhost = this.virtualHost(options.vhost ?? '/');

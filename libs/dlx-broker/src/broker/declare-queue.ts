@@ -94,7 +94,7 @@ function created(
   return vhost.addQueue({ name, type: queueTypeOf(args), durable, autoDelete, owner, arguments: args }, now);
 }
 
-/** Before everything else that can be wrong with a new queue. */
+/** Rule N6: before everything else that can be wrong with a new queue. */
 function checkLimit(vhost: VirtualHost, name: string): void {
   const limit = vhost.limits.reachedBy('max-queues', vhost.queues.size);
   if (limit === undefined) return;

@@ -27,7 +27,7 @@ function arrange() {
 }
 
 // Texts, codes and order as RabbitMQ 3.10.8 answers them.
-describe('max-connections of a virtual host', () => {
+describe('max-connections of a virtual host (rule N6)', () => {
   it('refuses one more with a hard 530, and lets in again when one is gone', () => {
     const { limits, connect } = arrange();
     limits.set('max-connections', 2);
@@ -61,7 +61,7 @@ describe('max-connections of a virtual host', () => {
   });
 });
 
-describe('max-queues of a virtual host', () => {
+describe('max-queues of a virtual host (rule N6)', () => {
   it('refuses a new queue with a soft 406; one that is there may be declared again', () => {
     const { limits, declare } = arrange();
     limits.set('max-queues', 2);

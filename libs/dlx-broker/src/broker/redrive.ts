@@ -23,7 +23,7 @@ export type RedriveResult =
   | { readonly outcome: 'gone' }
   /** No queue would get it. */
   | { readonly outcome: 'unroutable' }
-  /** These queues are full and refuse publishes (rule C5), or the disk is. */
+  /** These queues are full and refuse publishes (rule C7), or the disk is. */
   | { readonly outcome: 'refused'; readonly queues: readonly string[] };
 
 /** See {@link VirtualHost.redrive}. */

@@ -40,7 +40,7 @@ const refused = (key: string, exchange = 't') =>
   `ACCESS_REFUSED - access to topic '${key}' in exchange '${exchange}' in vhost '/' refused for user 'U'`;
 
 // Asked of RabbitMQ 3.10.8, all of it but the quoting of names.
-describe('topic permissions', () => {
+describe('topic permissions (rule N5)', () => {
   it('are for the routing key of a publish to this topic exchange, and for nothing else', () => {
     const { publish } = arrange('^ok', '');
     expect(publish('t', 'ok.1')).toBeUndefined();
@@ -108,7 +108,7 @@ describe('a pattern of topic permissions', () => {
     expect(topics.list()[0]?.write).toBe('^{username}\\.{vhost}\\.{client_id}$');
   });
 
-  it('takes the names literally, whatever they are', () => {
+  it('takes the names literally, whatever they are (rule V6)', () => {
     const { topics, may } = alone();
     for (const [user, vhost] of [
       ['.*', '/'],

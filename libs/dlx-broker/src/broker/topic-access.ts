@@ -102,8 +102,8 @@ export class TopicAccess {
 }
 
 /**
- * The names stand for themselves: RabbitMQ reads them as patterns, so that a user called `.*` may do everything, and one
- * with a lone bracket loses the connection.
+ * Rule V6: the names stand for themselves. RabbitMQ reads them as patterns, so that a user called `.*` may do
+ * everything, and one with a lone bracket loses the connection.
  */
 const expanded = (pattern: string, user: string, vhost: string): string =>
   pattern.replaceAll('{username}', () => literal(user)).replaceAll('{vhost}', () => literal(vhost));

@@ -142,7 +142,7 @@ export class Queue {
     this.#headChanged(now);
   }
 
-  /** Whether it is full and refuses (rule C5). @param without one that is about to leave */
+  /** Whether it is full and refuses (rule C7). @param without one that is about to leave */
   wouldRefuse(message: Message, without?: Entry): boolean {
     return (
       this.#bounds.isSet &&

@@ -8,9 +8,19 @@ import { ReadyList } from './ready-list.js';
 const entry = (position: number, priority?: number): Entry =>
   new Entry(new Message('', 'q', { priority }, new Uint8Array(position % 7)), position, 0);
 
+/** Where a cursor says that it stands. */
+function sectionOf(list: ReadyList, wanted: Entry): number {
+  let found = 0;
+  list.each((each, section) => {
+    if (each === wanted) found = section;
+  });
+  return found;
+}
+
 describe('waiting messages', () => {
   it('rule J2: those taken and returned, in whatever order, stand where they stood', () => {
-    const commands = fc.array(fc.oneof(fc.constant('push'), fc.constant('take'), fc.nat(50)), { maxLength: 200 });
+    const step = fc.constantFrom('push', 'take', 'look', 'look behind', 'remove');
+    const commands = fc.array(fc.oneof(step, fc.nat(50)), { maxLength: 200 });
     fc.assert(
       fc.property(commands, (steps) => {
         const list = new ReadyList();
@@ -27,6 +37,22 @@ describe('waiting messages', () => {
             expect(list.first()).toBe(expected);
             expect(list.shift()).toBe(expected);
             if (expected !== undefined) taken.push(expected);
+          } else if (step === 'look' || step === 'look behind') {
+            const seen: Entry[] = [];
+            const after = step === 'look' ? undefined : waiting[waiting.length >> 1];
+            if (after === undefined) list.each((found) => void seen.push(found));
+            else
+              list.each((found) => void seen.push(found), {
+                section: sectionOf(list, after),
+                position: after.position,
+              });
+            expect(seen).toEqual(after === undefined ? waiting : waiting.slice((waiting.length >> 1) + 1));
+          } else if (step === 'remove') {
+            const [gone] = waiting.splice(waiting.length >> 1, 1);
+            if (gone === undefined) continue;
+            expect(list.find(gone.position)).toBe(gone);
+            list.remove(gone);
+            expect(list.find(gone.position)).toBeUndefined();
           } else if (taken.length > 0) {
             const [back] = taken.splice((step as number) % taken.length, 1);
             list.giveBack(back as Entry, 'original');
@@ -34,11 +60,12 @@ describe('waiting messages', () => {
           }
           expect(list.length).toBe(waiting.length);
           expect(list.bytes).toBe(waiting.reduce((sum, { message }) => sum + message.body.length, 0));
-          const seen: Entry[] = [];
-          list.each((found) => void seen.push(found));
-          expect(seen).toEqual(waiting);
         }
+        const seen: Entry[] = [];
+        list.each((found) => void seen.push(found));
+        expect(seen).toEqual(waiting);
       }),
+      { numRuns: 500 },
     );
   });
 
