@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'amqplib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { present } from '../amqp/present.js';
+import { type Call, script } from './admin-script.js';
+import { type House, openHouse } from './house.js';
+
+/** RabbitMQ's own program, of Debian's package. */
+const program = '/usr/bin/rabbitmqadmin';
+const isHere = await present('rabbitmqadmin', () => existsSync(program));
+const theirs = process.env['RABBITMQ_MANAGEMENT_URL'];
+
+interface Outcome {
+  readonly code: number;
+  readonly printed: string;
+  readonly complained: string;
+}
+
+describe.skipIf(!isHere)("RabbitMQ's own rabbitmqadmin works with it:", () => {
+  const names = { '{v}': `dlx-test-admin-${process.pid}`, '{u}': `dlx-test-admin-${process.pid}-u`, '{f}': '' };
+  let house: House;
+  let folder: string;
+  beforeAll(async () => {
+    house = await openHouse();
+    folder = await mkdtemp(join(tmpdir(), 'rabbitmqadmin-'));
+  });
+  afterAll(async () => {
+    await house.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** @param whose its definitions go to a file of its own */
+  const run = (port: string, whose: string, args: string): Promise<Outcome> => {
+    const own = { ...names, '{f}': join(folder, whose) };
+    const words = args.split(' ').map((word) => replaced(word, own));
+    return outcomeOf(['-H', '127.0.0.1', '-P', port, ...words], own);
+  };
+
+  describe.each(script)('%s', (_, calls) => {
+    it.each(calls.map((call) => [call.args, call] as const))('%s', { retry: 0 }, async (args, call) => {
+      const isCompared = theirs !== undefined && call.oursOnly !== true;
+      const [ours, real] = await Promise.all([
+        run(String(house.httpPort), 'ours', args),
+        isCompared ? run(new URL(theirs).port, 'theirs', args) : undefined,
+      ]);
+      check(call, ours);
+      if (real === undefined) return;
+      // What only has to fit is not the same from broker to broker.
+      if (call.fits !== undefined) check(call, real);
+      else expect(sameShown(ours)).toEqual(sameShown(real));
+    });
+  });
+
+  it('close connection: the client hears 320 and why', async () => {
+    const client = await connect(`${house.amqp}/%2F`);
+    const gone = new Promise<Error>((resolve) => client.on('close', resolve));
+    const listed = await run(String(house.httpPort), 'ours', '-f bash list connections');
+    const name = listed.printed.trim();
+    const closed = await outcomeOf(['-P', String(house.httpPort), 'close', 'connection', `name=${name}`], names);
+    expect(closed).toEqual({ code: 0, printed: 'connection closed\n', complained: '' });
+    expect((await gone).message).toBe(
+      'Connection closed: 320 (CONNECTION-FORCED) with message "CONNECTION_FORCED - Closed via management plugin"',
+    );
+  });
+});
+
+function check({ prints, fits, fails }: Call, { code, printed, complained }: Outcome): void {
+  if (fails === undefined) expect({ code, complained }).toEqual({ code: 0, complained: '' });
+  else expect({ code, complained }).toEqual({ code: 1, complained: expect.stringMatching(fails) as string });
+  if (prints !== undefined) expect(printed).toBe(prints);
+  if (fits !== undefined) expect(printed).toMatch(fits);
+}
+
+/** Whatever order keys came in. */
+function sameShown({ code, printed, complained }: Outcome): unknown {
+  const isJson = /^[[{]/.test(printed);
+  return { code, complained, printed: isJson ? (JSON.parse(printed) as unknown) : printed };
+}
+
+function outcomeOf(args: readonly string[], names: Readonly<Record<string, string>>): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('python3', [program, ...args], { env: { ...process.env, HOME: '/nonexistent' } });
+    let printed = '';
+    let complained = '';
+    child.stdout.on('data', (text) => (printed += String(text)));
+    child.stderr.on('data', (text) => (complained += String(text)));
+    child.on('error', reject);
+    child.on('close', (code) =>
+      resolve({ code: code ?? -1, printed: named(printed, names), complained: named(complained, names) }),
+    );
+  });
+}
+
+const replaced = (text: string, names: Readonly<Record<string, string>>): string =>
+  Object.entries(names).reduce((all, [short, long]) => all.replaceAll(short, long), text);
+
+/** The user's name begins with the virtual host's, so it comes first. */
+const named = (text: string, names: Readonly<Record<string, string>>): string =>
+  Object.entries(names)
+    .sort(([, one], [, other]) => other.length - one.length)
+    .reduce((all, [short, long]) => (long === '' ? all : all.replaceAll(long, short)), text);
