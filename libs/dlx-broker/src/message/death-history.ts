@@ -1,6 +1,6 @@
 import { DeadHeaders, type Recorded } from './dead-headers.js';
 import type { DeathReason } from './death.js';
-import type { Field, FieldTable } from './field-table.js';
+import { emptyTable, type Field, type FieldTable } from './field-table.js';
 
 /** One entry of a message's `x-death` header: all its deaths in one queue for one reason. */
 export interface DeathEntry {
@@ -70,6 +70,7 @@ const deathHeaders: readonly string[] = [
 export function stripDeaths(headers: FieldTable): FieldTable;
 export function stripDeaths(headers: FieldTable | undefined): FieldTable | undefined;
 export function stripDeaths(headers: FieldTable | undefined): FieldTable | undefined {
+  if (headers instanceof DeadHeaders) return stripDeaths(headers.base ?? emptyTable);
   if (headers === undefined || !deathHeaders.some((name) => headers.has(name))) return headers;
   const stripped = new Map(headers);
   for (const name of deathHeaders) stripped.delete(name);
