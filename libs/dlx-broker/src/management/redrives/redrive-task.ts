@@ -24,7 +24,7 @@ export interface RedriveParts {
 }
 
 /** Messages looked at and moved in one go, and milliseconds it may take: nobody else gets a turn meanwhile. */
-const inOneGo = { scanned: 2_048, moved: 64, milliseconds: 5 };
+const inOneGo = { scanned: 4_096, moved: 512, milliseconds: 4 };
 
 /**
  * One redrive: takes messages from a queue back to where they came from, or to another place, at its own pace. It knows

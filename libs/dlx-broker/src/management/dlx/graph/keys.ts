@@ -5,18 +5,29 @@ import type { Wiring } from './wiring.js';
 export interface Keys {
   readonly text: string;
   readonly isPattern: boolean;
+  readonly words: readonly string[];
+  /** Whether the pattern has a word that stands for any number of words. */
+  readonly isOpen: boolean;
 }
 
-export const anyKey: Keys = { text: '#', isPattern: true };
+/** The empty key has no words (rule P7). */
+const wordsOf = (key: string): readonly string[] => (key === '' ? [] : key.split('.'));
 
-export const oneKey = (text: string): Keys => ({ text, isPattern: false });
+export const oneKey = (text: string): Keys => ({ text, isPattern: false, words: wordsOf(text), isOpen: false });
+
+function patternOf(text: string): Keys {
+  const words = wordsOf(text);
+  const isOpen = words.includes('#');
+  return { text, isPattern: isOpen || words.includes('*'), words, isOpen };
+}
+
+export const anyKey: Keys = patternOf('#');
 
 /** The keys under which messages come to a queue: of its bindings, and its own name at the default exchange. */
 export function keysInto(queue: Queue, wiring: Wiring): readonly Keys[] {
   const keys = new Map<string, Keys>([[`=${queue.name}`, oneKey(queue.name)]]);
-  for (const { exchange, bindingKey } of wiring.into(queue)) {
-    const key = keysOf(exchange.declared.type, bindingKey);
-    if (key.isPattern && isAny(key.text)) return [anyKey];
+  for (const { keys: key } of wiring.into(queue)) {
+    if (isAny(key)) return [anyKey];
     keys.set(`${key.isPattern ? '~' : '='}${key.text}`, key);
   }
   return [...keys.values()];
@@ -25,19 +36,22 @@ export function keysInto(queue: Queue, wiring: Wiring): readonly Keys[] {
 /** Which keys a binding lets through. */
 export function keysOf(type: string, bindingKey: string): Keys {
   if (type === 'direct') return oneKey(bindingKey);
-  if (type === 'topic') return { text: bindingKey, isPattern: /(^|\.)[*#](\.|$)/.test(bindingKey) };
-  return anyKey;
+  return type === 'topic' ? patternOf(bindingKey) : anyKey;
 }
 
-/** The empty key has no words (rule P7). */
-const wordsOf = (key: string): readonly string[] => (key === '' ? [] : key.split('.'));
-
-export const isAny = (pattern: string): boolean => pattern.split('.').every((word) => word === '#');
+export const isAny = ({ isOpen, words }: Keys): boolean => isOpen && words.every((word) => word === '#');
 
 /** Whether some key fits both: `a.*` and `#.b` do (`a.b`), `a.*` and `b.#` do not. Rule P7's words, on both sides. */
 export function overlaps(one: Keys, other: Keys): boolean {
-  const left = wordsOf(one.text);
-  const right = wordsOf(other.text);
+  if (one.isOpen || other.isOpen) return meetSomewhere(one, other);
+  if (one.words.length !== other.words.length) return false;
+  return one.words.every((word, at) => fits(one, word, other, other.words[at] as string));
+}
+
+/** With any number of words on a side: tries both ways on at each. */
+function meetSomewhere(one: Keys, other: Keys): boolean {
+  const left = one.words;
+  const right = other.words;
   const isMany = (keys: Keys, word: string | undefined): boolean => keys.isPattern && word === '#';
   /** What was found out already, by both positions: without it a row of `#` would be exponential. */
   const known = new Map<number, boolean>();

@@ -1,6 +1,6 @@
 import { type Destination, Exchange, type Queue, type VirtualHost } from '../../../broker/index.js';
 import { Message, noProperties } from '../../../message/index.js';
-import { type Keys, anyKey, isAny, keysOf, overlaps } from './keys.js';
+import { anyKey, isAny, type Keys, oneKey, overlaps } from './keys.js';
 import type { Wire, Wiring } from './wiring.js';
 
 /** The queues a message gets to from an exchange; true when it surely does, whatever else is in the message. */
@@ -58,7 +58,7 @@ export class Reach {
     if (type === 'headers') return collect(this.wiring.from(exchange), () => false);
     if (type === 'fanout' || !keys.isPattern) return this.#route(exchange, keys.text);
     if (exchange.name === '') return this.#queuesNamed(keys);
-    return collect(this.wiring.from(exchange), ({ bindingKey }) => fit(keys, keysOf(type, bindingKey)));
+    return collect(this.wiring.from(exchange), (wire) => fit(keys, wire.keys));
   }
 
   /** By the engine's own router, which has an index. */
@@ -71,7 +71,7 @@ export class Reach {
   #queuesNamed(keys: Keys): Map<Destination, boolean> {
     const found = new Map<Destination, boolean>();
     for (const queue of this.#vhost.queues.values()) {
-      if (overlaps(keys, { text: queue.name, isPattern: false })) found.set(queue, false);
+      if (overlaps(keys, oneKey(queue.name))) found.set(queue, false);
     }
     return found;
   }
@@ -89,7 +89,7 @@ function collect(wires: readonly Wire[], fits: (wire: Wire) => boolean | undefin
 }
 
 function fit(keys: Keys, binding: Keys): boolean | undefined {
-  if (binding.isPattern && isAny(binding.text)) return true;
+  if (isAny(binding)) return true;
   if (binding.isPattern && binding.text === keys.text) return true;
   return keys === anyKey || overlaps(keys, binding) ? false : undefined;
 }

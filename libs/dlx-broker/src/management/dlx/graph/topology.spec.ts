@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Channel, VirtualHost } from '../../../broker/index.js';
 import { Message, noProperties, toFieldTable } from '../../../message/index.js';
 import { house } from '../../../testing/index.js';
-import { oneKey, overlaps } from './keys.js';
+import { keysOf, oneKey, overlaps } from './keys.js';
 import { Reach } from './reach.js';
 import { type Topology, topologyOf } from './topology.js';
 import { Wiring } from './wiring.js';
@@ -213,7 +213,7 @@ describe('the topology', () => {
     const keys = [0, 1, 2, 3, 4, 5].flatMap(all);
     fc.assert(
       fc.property(pattern, pattern, (one, other) => {
-        const both = [one, other].map((text) => ({ text, isPattern: true })) as [never, never];
+        const both = [keysOf('topic', one), keysOf('topic', other)] as const;
         const common = keys.some((key) => both.every((each) => overlaps(each, oneKey(key))));
         expect(overlaps(...both)).toBe(common);
       }),

@@ -1,5 +1,6 @@
 import type { Destination, Exchange, VirtualHost } from '../../../broker/index.js';
 import type { FieldTable } from '../../../message/index.js';
+import { type Keys, keysOf } from './keys.js';
 
 /** One binding, with the exchange it begins at. */
 export interface Wire {
@@ -7,6 +8,8 @@ export interface Wire {
   readonly destination: Destination;
   readonly bindingKey: string;
   readonly arguments: FieldTable;
+  /** What it lets through. */
+  readonly keys: Keys;
 }
 
 /** All bindings of a virtual host, by both ends; collected once, for they are asked for again and again. */
@@ -16,7 +19,9 @@ export class Wiring {
 
   constructor(readonly vhost: VirtualHost) {
     for (const exchange of vhost.exchanges.values()) {
-      const wires = exchange.bindings().map((binding) => ({ ...binding, exchange }));
+      const wires = exchange
+        .bindings()
+        .map((binding) => ({ ...binding, exchange, keys: keysOf(exchange.declared.type, binding.bindingKey) }));
       this.#from.set(exchange, wires);
       for (const wire of wires) {
         const into = this.#into.get(wire.destination);
