@@ -115,6 +115,19 @@ describe('a client that', () => {
     expect(await ended).toMatch(/^HTTP\/1.1 400 /);
   });
 
+  it('goes away in the middle is nothing to speak of', async () => {
+    const logged: unknown[] = [];
+    house = apiHouse({ host: { log: (error) => void logged.push(error) } });
+    listener = await listenHttp(house.host, { port: 0 });
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.write(`${head('PUT /api/vhosts/half', 'content-length: 900')}{`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(logged).toEqual([]);
+    expect([...house.broker.virtualHosts.keys()]).toEqual(['/']);
+  });
+
   it.each(['/', '//', '/api', '*', 'http://evil.example/api/whoami', '/api/../api/whoami', '/api/%00', '/\\evil'])(
     'asks for %s is answered',
     async (path) => {

@@ -96,7 +96,7 @@ export class Door {
   refuse(c: ApiContext, error: unknown): Response {
     const problem = problemOf(error);
     if (problem !== undefined) return this.answer(c, problem.answer);
-    this.#host.log?.(error);
+    if (!c.req.raw.signal.aborted) this.#host.log?.(error); // a client that goes away is no fault of ours
     return this.answer(c, { status: 500, body: { error: 'internal_error', reason: 'Internal Server Error' } });
   }
 

@@ -46,12 +46,14 @@ export const defaultHttpLimits: HttpLimits = {
 
 export class HttpListener {
   readonly #server: Server;
+  readonly #log: ManagementHost['log'];
   readonly #timer: NodeJS.Timeout | undefined;
   /** Its own; undefined when it was lent one. */
   readonly #dlx: Dlx | undefined;
 
   /** See {@link listenHttp}. */
   constructor(host: ManagementHost, options: HttpOptions) {
+    this.#log = host.log;
     const statistics = host.statistics ?? new Statistics(host.broker, host.now);
     if (host.statistics === undefined) this.#timer = setInterval(() => statistics.sample(), interval).unref();
     this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
@@ -83,6 +85,7 @@ export class HttpListener {
       this.#server.once('error', reject);
       this.#server.listen({ host, port }, () => {
         this.#server.off('error', reject);
+        this.#server.on('error', (error) => this.#log?.(error));
         resolve();
       });
     });
