@@ -5,7 +5,9 @@ const realTime = [
   'test/contract/**/*.spec.ts',
   'test/fuzz/**/*.spec.ts',
   'test/amqp/**/*.spec.ts',
+  'test/ctl/**/*.spec.ts',
   'test/management/**/*.spec.ts',
+  'test/backends/**/*.spec.ts',
 ];
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-import { BehaviorSubject, concatMap, lastValueFrom, Subject, take, takeUntil, type Observable } from 'rxjs';
+import { concatMap, lastValueFrom, ReplaySubject, Subject, take, takeUntil, type Observable } from 'rxjs';
 import { after, type Backend } from '../backend/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import type { DeadLetters } from './dead-letters.js';
@@ -28,7 +28,9 @@ const ended: readonly RedriveProgress['state'][] = ['stopped', 'done', 'failed']
 
 /** One redrive, from its start to its end. */
 export class RedriveTask {
-  readonly #progress: BehaviorSubject<RedriveProgress>;
+  /** Also for those who come when it has ended. */
+  readonly #progress = new ReplaySubject<RedriveProgress>(1);
+  #current: RedriveProgress;
   readonly #stopped = new Subject<void>();
   readonly #destinations: Record<string, number> = Object.create(null) as Record<string, number>;
   /** Called by whatever ends a wait. */
@@ -42,7 +44,8 @@ export class RedriveTask {
     private readonly request: ResolvedRedrive,
   ) {
     const nothing = { total: 0, redriven: 0, left: 0, arrived: 0, destinations: {} };
-    this.#progress = new BehaviorSubject<RedriveProgress>({ state: 'running', ...nothing });
+    this.#current = { state: 'running', ...nothing };
+    this.#progress.next(this.#current);
     this.#run().then(
       () => this.#end('done'),
       (error: unknown) => this.#end('failed', error),
@@ -55,7 +58,7 @@ export class RedriveTask {
   }
 
   get current(): RedriveProgress {
-    return this.#progress.value;
+    return this.#current;
   }
 
   /** Resolves at its end. */
@@ -180,7 +183,8 @@ export class RedriveTask {
   }
 
   #tell(change: Partial<RedriveProgress>): void {
-    this.#progress.next({ ...this.current, destinations: { ...this.#destinations }, ...change });
+    this.#current = { ...this.#current, destinations: { ...this.#destinations }, ...change };
+    this.#progress.next(this.#current);
   }
 
   #end(state: 'done' | 'stopped' | 'failed', error?: unknown): void {

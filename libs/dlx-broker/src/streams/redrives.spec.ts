@@ -46,6 +46,7 @@ describe('a redrive', () => {
       arrived: 0,
       destinations: { 'shop/order.created': 5 },
     });
+    expect(await task.ended).toBe(task.current); // also for those who ask late
     expect(redrives.running).toEqual([]);
     expect(queue(deadQueue)).toMatchObject({ ready: 0, unacknowledged: 0, consumers: 0 });
   });

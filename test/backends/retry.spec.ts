@@ -1,0 +1,213 @@
+import { Injectable, type INestApplicationContext, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Ctx, Payload } from '@nestjs/microservices';
+import {
+  Consume,
+  DeadLetter,
+  DeadLetters,
+  DlxBroker,
+  DlxBrokerModule,
+  DlxContext,
+  Drop,
+  Park,
+  Redrives,
+  Reject,
+  Retry,
+  RetryLater,
+  retryWithBackoff,
+  type RetryPolicy,
+} from 'dlx-broker';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
+import { Message } from '../../libs/dlx-broker/src/message/index.js';
+import { worldKinds } from './worlds.js';
+
+/** What a message tells in the end, as far as it is the same everywhere. */
+const told = [
+  'dlx-attempt',
+  'dlx-queue',
+  'dlx-first-exchange',
+  'dlx-first-routing-key',
+  'dlx-parked',
+  'dlx-error-class',
+  'dlx-error-message',
+];
+
+for (const kind of worldKinds) {
+  const unavailable = await kind.unavailable();
+  if (unavailable !== undefined) console.warn(`SKIPPED: retries on ${kind.name}: ${unavailable}`);
+
+  describe.skipIf(unavailable !== undefined)(`retries on ${kind.name}`, () => {
+    const ends: (() => Promise<void>)[] = [];
+    afterEach(async () => {
+      for (const end of ends.splice(0).reverse()) await end();
+    });
+
+    async function open(): Promise<Backend> {
+      const world = await kind.open();
+      ends.push(() => world.close());
+      await world.backend.connect();
+      return world.backend;
+    }
+
+    async function start(backend: Backend, provider: Type): Promise<INestApplicationContext> {
+      const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ backend })], providers: [provider] };
+      const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
+      ends.push(() => app.close());
+      return app;
+    }
+
+    /** One handler of the queue `work`, which does as it is told. */
+    async function arrange(policy: RetryPolicy | undefined, work: (context: DlxContext) => unknown, ready?: Backend) {
+      const backend = ready ?? (await open());
+      const attempts: number[] = [];
+      const times: number[] = [];
+      @Injectable()
+      class Worker {
+        @Consume({ queue: 'work', exchange: 'shop', routingKey: 'order.#' })
+        @(policy === undefined ? DeadLetter({ exchange: '', routingKey: 'dead' }) : Retry(policy))
+        handle(@Payload() _: unknown, @Ctx() context: DlxContext): unknown {
+          attempts.push(context.attempt);
+          times.push(Date.now());
+          expect(context.getPattern()).toBe('order.created');
+          return work(context);
+        }
+      }
+      await backend.declare({ exchanges: [], bindings: [], queues: [plainQueue('dead')] });
+      const app = await start(backend, Worker);
+      await vi.waitFor(async () => expect(await backend.status('work')).toMatchObject({ consumers: 1 }));
+      const publish = (): Promise<void> =>
+        new Promise((resolve, reject) =>
+          backend.publish(
+            {
+              exchange: 'shop',
+              routingKey: 'order.created',
+              properties: { deliveryMode: 2, contentType: 'application/json' },
+              body: Buffer.from('{"id":1}'),
+              mandatory: true,
+            },
+            (failure) => (failure === undefined ? resolve() : reject(failure)),
+          ),
+        );
+      await publish();
+      return { app, backend, attempts, times, counts: () => app.get(DlxBroker).counts };
+    }
+
+    /** Waits for a message in a queue. */
+    async function arrived(backend: Backend, queue: string): Promise<Readonly<Record<string, unknown>>> {
+      const message = await new Promise<Message>((resolve) => {
+        const consumption = backend.consume(queue, { prefetch: 1 }, (delivery) => {
+          resolve(delivery.message);
+          delivery.ack();
+          setImmediate(() => consumption.close());
+        });
+      });
+      const headers = message.properties.headers;
+      return Object.fromEntries(
+        told.map((name) => [name, headers?.get(name)?.value]).filter(([, value]) => value !== undefined),
+      );
+    }
+
+    const failing = (): never => {
+      throw new TypeError('down');
+    };
+    const parked = (attempt: number, name = 'TypeError', message = 'down') => ({
+      'dlx-attempt': attempt,
+      'dlx-queue': 'work',
+      'dlx-first-exchange': 'shop',
+      'dlx-first-routing-key': 'order.created',
+      'dlx-parked': true,
+      'dlx-error-class': name,
+      'dlx-error-message': message,
+    });
+
+    it.each<[string, RetryPolicy, number]>([
+      ['a fixed delay, by reject', { attempts: 3, backoff: 100 }, 200],
+      ['a fixed delay with a deadline, by republishing', { attempts: 3, backoff: 100, deadline: '1m' }, 200],
+      ['an exponential backoff', { attempts: 3, backoff: { type: 'exponential', delay: 50 } }, 150],
+      ['a linear backoff', { attempts: 3, backoff: { type: 'linear', delay: 50, increment: 20 } }, 120],
+      ['a list of delays', { attempts: 4, backoff: [20, 40, 60] }, 120],
+      ['a function', { attempts: 3, backoff: (attempt) => attempt * 40 }, 196],
+      ['jitter', { attempts: 3, backoff: { type: 'fixed', delay: 100, jitter: 'equal' } }, 100],
+      ['retries without a wait', { attempts: 3, immediate: 2 }, 0],
+    ])('%s: attempts are counted, waits are waited, and the end is the parking lot', async (_, policy, least) => {
+      const { backend, attempts, times } = await arrange(policy, failing);
+      expect(await arrived(backend, 'work.parked')).toEqual(parked(policy.attempts));
+      expect(attempts).toEqual(Array.from({ length: policy.attempts }, (__, index) => index + 1));
+      expect(times.at(-1)! - times[0]!).toBeGreaterThanOrEqual(least - 2);
+    });
+
+    it('a success at last is the end of it', async () => {
+      const { backend, attempts, counts } = await arrange({ attempts: 5, backoff: 30 }, ({ attempt }) => {
+        if (attempt < 3) throw new Error('down');
+      });
+      await vi.waitFor(() => expect(counts()).toMatchObject({ acked: 1, retried: 2 }));
+      expect(attempts).toEqual([1, 2, 3]);
+      expect(await backend.status('work')).toMatchObject({ messages: 0 });
+    });
+
+    it.each<[string, () => unknown, string, Readonly<Record<string, unknown>>]>([
+      ['Park', () => new Park('no'), 'work.parked', parked(1, 'Park', 'no')],
+      ['RetryLater, up to the limit', () => new RetryLater(20, 'soon'), 'work.parked', parked(2, 'RetryLater', 'soon')],
+    ])('%s', async (_, thrown, queue, headers) => {
+      const { backend } = await arrange({ attempts: 2, backoff: '1h' }, () => {
+        throw thrown();
+      });
+      expect(await arrived(backend, queue)).toEqual(headers);
+    });
+
+    it('an error that no wait will cure', async () => {
+      const { backend } = await arrange({ attempts: 9, backoff: '1h', neverRetry: TypeError }, failing);
+      expect(await arrived(backend, 'work.parked')).toEqual(parked(1));
+    });
+
+    it('Reject dead-letters, and Drop is the end', async () => {
+      const { backend } = await arrange(undefined, () => {
+        throw new Reject('no');
+      });
+      await arrived(backend, 'dead');
+      const { counts } = await arrange(undefined, () => {
+        throw new Drop();
+      });
+      await vi.waitFor(() => expect(counts()).toMatchObject({ dropped: 1 }));
+    });
+
+    it('a queue that was declared for another policy is taken as it is', async () => {
+      const backend = await open();
+      await backend.declare({ exchanges: [], bindings: [], queues: [plainQueue('work')] });
+      const { attempts } = await arrange({ attempts: 2, backoff: 50 }, failing, backend);
+      expect(await arrived(backend, 'work.parked')).toEqual(parked(2));
+      expect(attempts).toEqual([1, 2]);
+    });
+
+    it('what is parked can be redriven to where it came from, and begins anew', async () => {
+      let isFixed = false;
+      const { app, attempts, counts } = await arrange({ attempts: 2, backoff: 20 }, () => {
+        if (!isFixed) throw new Error('down');
+      });
+      await vi.waitFor(() => expect(counts()).toMatchObject({ parked: 1 }));
+      isFixed = true;
+      const task = app.get(Redrives).start({ from: 'work.parked' });
+      await vi.waitFor(() => expect(counts()).toMatchObject({ acked: 1 }));
+      expect((await task.ended).destinations).toEqual({ 'shop/order.created': 1 });
+      expect(attempts).toEqual([1, 2, 1]);
+    });
+
+    it('dead letters of a stream are retried with a backoff', async () => {
+      const { app, backend, attempts } = await arrange(undefined, ({ attempt }) => {
+        if (attempt < 3) throw new Error('down');
+      });
+      app.get(DeadLetters).run('dead', (letters) => letters.pipe(retryWithBackoff({ attempts: 5, backoff: 20 })));
+      await vi.waitFor(() => expect(attempts).toEqual([1, 2, 3]));
+      await vi.waitFor(async () => expect(await backend.status('work')).toMatchObject({ messages: 0 }));
+    });
+  });
+}
+
+const plainQueue = (name: string) => ({
+  name,
+  durable: true,
+  exclusive: false,
+  autoDelete: false,
+  arguments: new Map(),
+});
