@@ -207,8 +207,9 @@ export class Commits {
     const { space } = this.#parts;
     const chunks = this.#batch.chunks();
     const { length } = this.#batch;
-    const inAdvance = segment.end + length > segment.allocated && length < smallBatch ? advance.length : 0;
-    if (inAdvance > 0) chunks.push(advance);
+    const isAtEnd = segment.end + length > segment.allocated && length < smallBatch;
+    const inAdvance = isAtEnd ? Math.min(advance.length, this.#parts.segmentSize) : 0;
+    if (inAdvance > 0) chunks.push(advance.subarray(0, inAdvance));
     const isOver = (): boolean => this.#isClosed || this.failure !== undefined;
     const written = await writeAll(segment.file, chunks, segment.end, space, isOver, inAdvance);
     if (written < length) return false;
