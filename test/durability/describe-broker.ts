@@ -48,8 +48,17 @@ function describeQueue(queue: Queue, lines: string[]): void {
   });
 }
 
+/** Messages never change, and the same ones are seen in many states. */
+const described = new WeakMap<Message, string>();
+
 /** Everything a consumer can see of it; the body by its digest. */
-export function describeMessage({ exchange, routingKey, properties, carbonCopies, hasDied, body }: Message): string {
+function describeMessage(message: Message): string {
+  let text = described.get(message);
+  if (text === undefined) described.set(message, (text = textOf(message)));
+  return text;
+}
+
+function textOf({ exchange, routingKey, properties, carbonCopies, hasDied, body }: Message): string {
   const digest = createHash('sha1').update(body).digest('base64url').slice(0, 12);
   return `${plain({ exchange, routingKey, properties, carbonCopies, hasDied })} ${body.length} ${digest}`;
 }

@@ -20,11 +20,19 @@ export interface FileHome {
   onStep(): void;
 }
 
+/** What garbled sectors are made of. */
+const noise = Buffer.alloc(65_536);
+for (let at = 0, state = 1; at < noise.length; at++) {
+  state = Math.imul(state, 1_103_515_245) + 12_345;
+  noise[at] = state >>> 16;
+}
+
 /** A file that remembers which of its bytes are safe. */
 export class FakeFile implements DiskFile {
   readonly #disk: FileHome;
-  /** As programs see it. */
+  /** As programs see it. Copied before it is changed, for it may be the very bytes that are safe. */
   #bytes: Buffer;
+  #isShared = true;
   #length: number;
   /** As the last sync left it. */
   #safe: Buffer;
@@ -35,7 +43,7 @@ export class FakeFile implements DiskFile {
     this.#disk = disk;
     this.#bytes = bytes;
     this.#length = bytes.length;
-    this.#safe = Buffer.from(bytes);
+    this.#safe = bytes;
   }
 
   get length(): number {
@@ -47,22 +55,22 @@ export class FakeFile implements DiskFile {
   }
 
   /**
-   * What may be found after a power cut: of the bytes that are not safe, each sector is kept, old, nought or anything.
-   * Bytes that are safe never change, not even beside others in their sector.
+   * What may be found after a power cut: of the bytes that are not safe, each sector is kept, nought, anything, or what it
+   * was. Bytes that are safe never change, not even beside others in their sector.
    */
   afterPowerCut(random: Random): Buffer {
     const safe = this.#safe;
-    if (this.#dirty.length === 0 && safe.length === this.#length) return Buffer.from(safe);
+    if (this.#dirty.length === 0 && safe.length === this.#length) return safe;
     const length = random.pick([safe.length, this.#length, between(safe.length, this.#length, random)]);
     const found = Buffer.alloc(length);
     safe.copy(found);
     for (const { from, to } of this.#dirty) {
       for (let at = from; at < Math.min(to, length); at = (Math.floor(at / sector) + 1) * sector) {
         const end = Math.min(to, length, (Math.floor(at / sector) + 1) * sector);
-        const fate = random.weighted({ kept: 6, old: 2, nought: 1, garbled: 1 });
-        if (fate === 'kept') this.#bytes.copy(found, at, at, end);
-        else if (fate === 'nought') found.fill(0, at, end);
-        else if (fate === 'garbled') for (let one = at; one < end; one++) found[one] = random.integer(0, 255);
+        const fate = random.next();
+        if (fate < 0.6) this.#bytes.copy(found, at, at, end);
+        else if (fate < 0.7) found.fill(0, at, end);
+        else if (fate < 0.8) noise.copy(found, at, ...piece(random, end - at));
       }
     }
     return found;
@@ -79,7 +87,7 @@ export class FakeFile implements DiskFile {
     const room = Math.max(0, disk.capacity - disk.used + Math.max(0, this.#length - position));
     if (room === 0 && all.length > 0) throw systemError('ENOSPC', 'no space left on device, write');
     const written = all.subarray(0, Math.min(room, disk.longestWrite, all.length));
-    this.#grow(position + written.length);
+    this.#own(position + written.length);
     written.copy(this.#bytes, position);
     this.#dirty.push({ from: Math.min(position, this.#length), to: position + written.length });
     this.#length = Math.max(this.#length, position + written.length);
@@ -101,7 +109,7 @@ export class FakeFile implements DiskFile {
 
   async truncate(size: number): Promise<void> {
     this.#disk.counts.truncate++;
-    this.#grow(size);
+    this.#own(size);
     if (size < this.#length) this.#bytes.fill(0, size, this.#length);
     this.#length = size;
     await this.#disk.begin();
@@ -117,13 +125,20 @@ export class FakeFile implements DiskFile {
 
   async close(): Promise<void> {}
 
-  #grow(length: number): void {
-    if (length <= this.#bytes.length) return;
-    const bytes = Buffer.alloc(Math.max(length, this.#bytes.length * 2));
+  /** Makes the bytes its own, and room for so many. */
+  #own(length: number): void {
+    if (!this.#isShared && length <= this.#bytes.length) return;
+    const bytes = Buffer.alloc(Math.max(length, this.#bytes.length + (length > this.#bytes.length ? length : 0)));
     this.#bytes.copy(bytes, 0, 0, this.#length);
     this.#bytes = bytes;
+    this.#isShared = false;
   }
 }
+
+const piece = (random: Random, length: number): [number, number] => {
+  const from = random.integer(0, noise.length - length);
+  return [from, from + length];
+};
 
 const between = (one: number, other: number, random: Random): number =>
   random.integer(Math.min(one, other), Math.max(one, other));

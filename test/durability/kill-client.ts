@@ -43,20 +43,18 @@ export class KillClient {
     gone.forEach((_, index) => channel.ack({ fields: { deliveryTag: index + 1 } } as ConsumeMessage));
     if (gone.length > 0) {
       // The confirm of a later publish on the same channel: now the acks are safe, too.
-      this.#publish(channel);
-      await channel.waitForConfirms();
+      await new Promise<void>((resolve) => this.#publish(channel, () => resolve()));
       for (const { id } of gone) this.#account.forget(id);
     }
     await channel.close();
     return wrong;
   }
 
-  /** Publishes with so many confirms outstanding, and consumes, until the connection is lost. */
+  /** Publishes with so many confirms outstanding, and consumes, until the connection is lost. Resolves at the first confirm. */
   async load(outstanding: number): Promise<void> {
     const channel = await this.#connection.createConfirmChannel();
     channel.on('error', () => undefined);
     let isOver = false;
-    this.#connection.once('close', () => (isOver = true));
     await channel.prefetch(1_000);
     await channel.consume('work', (message) => {
       if (message === null || isOver) return;
@@ -66,23 +64,27 @@ export class KillClient {
       if (fate === 'ack') channel.ack(message);
       else channel.nack(message, false, false);
     });
-    const next = (): void => {
-      if (!isOver) this.#publish(channel, next);
-    };
-    for (let count = 0; count < outstanding; count++) next();
+    await new Promise<void>((resolve) => {
+      const next = (isConfirmed: boolean): void => {
+        resolve();
+        // All that is outstanding fails when the connection is lost.
+        if (isConfirmed && !isOver) this.#publish(channel, next);
+        else isOver = true;
+      };
+      for (let count = 0; count < outstanding; count++) this.#publish(channel, next);
+    });
   }
 
   async close(): Promise<void> {
     await this.#connection.close();
   }
 
-  #publish(channel: ConfirmChannel, then?: () => void): void {
+  #publish(channel: ConfirmChannel, then: (isConfirmed: boolean) => void): void {
     const id = this.#account.publish();
     const messageId = messageIdOf(id, this.#random.chance(0.1) ? 3_000 : id % 200);
     channel.publish('', 'work', bodyOf(messageId), { ...persistent, messageId }, (error) => {
-      // amqplib fails all that is outstanding when the connection goes: that is no nack, and no promise.
       if (error === null) this.#account.confirmed(id);
-      then?.();
+      then(error === null);
     });
   }
 }
