@@ -2,12 +2,44 @@ import { describe, expect, it } from 'vitest';
 import { int32, longstr } from '../message/index.js';
 import { house } from '../testing/house.js';
 import { listen, publishText } from '../testing/listener.js';
+import type { ClientDetails } from './ports.js';
 
 const table = (entries: Record<string, string | number>) =>
   new Map(Object.entries(entries).map(([k, v]) => [k, typeof v === 'string' ? longstr(v) : int32(v)]));
 
 const toNext = (next: string) =>
   table({ 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': next, 'x-max-length': 0 });
+
+describe('a connection', () => {
+  it('has a number of its own among all of the broker, and knows its client', () => {
+    const { broker } = house();
+    broker.addVirtualHost('v');
+    const traffic = { recvOct: 1, recvCnt: 2, sendOct: 3, sendCnt: 4, sendPend: 5 };
+    const client: ClientDetails = {
+      name: '127.0.0.1:5 -> 127.0.0.1:6',
+      host: '127.0.0.1',
+      port: 6,
+      peerHost: '127.0.0.1',
+      peerPort: 5,
+      protocol: 'AMQP 0-9-1',
+      authMechanism: 'PLAIN',
+      isTls: false,
+      channelMax: 2047,
+      frameMax: 131_072,
+      timeout: 60,
+      connectedAt: 0,
+      properties: table({ product: 'test' }),
+      traffic: () => traffic,
+      state: () => 'running',
+    };
+    const first = broker.connect();
+    const second = broker.connect({ vhost: 'v', client });
+    first.close();
+    const third = broker.connect();
+    expect([second.number, third.number]).toEqual([first.number + 1, first.number + 2]);
+    expect([first.client, second.client?.traffic()]).toEqual([undefined, traffic]);
+  });
+});
 
 describe('a broker', () => {
   it('carries a dead letter through 10,000 queues, which needs no stack', () => {

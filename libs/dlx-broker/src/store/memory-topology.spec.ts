@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { Broker } from '../broker/index.js';
+import { CountedNames } from '../testing/counted-names.js';
+import { ManualClock } from '../testing/manual-clock.js';
+import { MemoryJournal } from './memory-journal.js';
+
+const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
+const rights = { configure: 'c', write: 'w', read: 'r' };
+
+/** A broker on a journal; `crash` makes a new one of what is safe. */
+function arrange() {
+  const clock = new ManualClock();
+  const journal = new MemoryJournal();
+  const start = (): Broker => new Broker({ clock, journal, names: new CountedNames(), patterns });
+  const crash = (): Broker => {
+    const reborn = start();
+    journal.restore(reborn);
+    return reborn;
+  };
+  return { broker: start(), crash };
+}
+
+/** All that is set of it, apart from queues, exchanges and messages. */
+const settingsOf = (broker: Broker) => ({
+  vhosts: [...broker.virtualHosts.values()].map(({ name, metadata, limits, policies }) => ({
+    name,
+    ...metadata,
+    limits: [...limits.list()],
+    policies: policies.user.list().map((policy) => policy.name),
+  })),
+  users: broker.access.users().map(({ name }) => name),
+  permissions: broker.access.listPermissions().map(({ user, vhost, write }) => `${user} ${vhost} ${write}`),
+  topics: broker.access.topics.list().map(({ user, vhost, exchange, read }) => `${user} ${vhost} ${exchange} ${read}`),
+  parameters: broker.parameters.list(),
+  cluster: broker.clusterName,
+});
+
+function furnish(broker: Broker): void {
+  broker.parameters.set('cluster_name', 'rabbit@house');
+  broker.parameters.set('other', { deep: [1, null, 'x'] });
+  const vhost = broker.addVirtualHost('v', { description: 'of v', tags: ['one', 'two'] });
+  vhost.limits.set('max-queues', 1);
+  vhost.limits.set('max-connections', -1);
+  vhost.setPolicy('p', { pattern: '.*', definition: { 'max-length': 1 } });
+  for (const user of ['U', 'W']) {
+    broker.access.setUser(user);
+    for (const name of ['/', 'v']) {
+      broker.access.setPermissions(user, name, rights);
+      for (const exchange of ['t', 'u']) broker.access.topics.set(user, name, { exchange, write: 'w', read: 'r' });
+    }
+  }
+}
+
+describe('settings outlive the process', () => {
+  it('of virtual hosts, users and the whole broker (rules N1, N5, N6)', () => {
+    const { broker, crash } = arrange();
+    furnish(broker);
+    const { vhosts, topics, cluster, parameters } = settingsOf(broker);
+    expect(vhosts[1]).toEqual({
+      name: 'v',
+      description: 'of v',
+      tags: ['one', 'two'],
+      limits: [
+        ['max-queues', 1],
+        ['max-connections', -1],
+      ],
+      policies: ['p'],
+    });
+    expect([topics.length, cluster, parameters.length]).toEqual([8, 'rabbit@house', 2]);
+    expect(settingsOf(crash())).toEqual(settingsOf(broker));
+    expect(settingsOf(crash())).toEqual(settingsOf(broker));
+  });
+
+  it('as they were last, when they were changed or taken away', () => {
+    const { broker, crash } = arrange();
+    furnish(broker);
+    const vhost = broker.addVirtualHost('v', { description: 'again', tags: [] });
+    vhost.limits.set('max-queues', 5);
+    vhost.limits.delete('max-connections');
+    broker.access.topics.set('U', 'v', { exchange: 't', write: 'w', read: 'other' });
+    broker.access.topics.delete('U', 'v', 'u');
+    broker.access.topics.delete('W', 'v');
+    broker.parameters.set('cluster_name', 'new');
+    expect(broker.parameters.delete('other')).toBe(true);
+    expect(broker.parameters.delete('other')).toBe(false);
+    const { vhosts, topics, cluster, parameters } = settingsOf(crash());
+    expect(vhosts[1]).toMatchObject({ description: 'again', tags: [], limits: [['max-queues', 5]] });
+    expect(topics.filter((row) => row.includes(' v '))).toEqual(['U v t other']);
+    expect([cluster, parameters]).toEqual(['new', [{ name: 'cluster_name', value: 'new' }]]);
+  });
+
+  it('also queues beyond a limit that came later (rule N6)', () => {
+    const { broker, crash } = arrange();
+    const channel = broker.connect().openChannel({} as never);
+    for (const name of ['a', 'b', 'c']) channel.declareQueue(name, { durable: true });
+    broker.virtualHost('/').limits.set('max-queues', 1);
+    expect([...crash().virtualHost('/').queues.keys()]).toEqual(['a', 'b', 'c']);
+  });
+
+  it('and go with the virtual host or the user they were of', () => {
+    const { broker, crash } = arrange();
+    furnish(broker);
+    broker.removeVirtualHost('v');
+    broker.access.deleteUser('W');
+    const left = settingsOf(broker);
+    expect(left.permissions).toEqual(['U / w']);
+    expect(left.topics).toEqual(['U / t r', 'U / u r']);
+    expect(settingsOf(crash())).toEqual(left);
+    for (const each of [broker, crash()]) {
+      const { metadata, limits, policies } = each.addVirtualHost('v');
+      expect([metadata, limits.list().size, policies.user.list()]).toEqual([{ description: '', tags: [] }, 0, []]);
+      expect(each.access.mayEnter('U', 'v')).toBe(false);
+    }
+  });
+});
