@@ -49,6 +49,17 @@ describe('failed logins', () => {
     expect(wait('10.0.0.2', 'somebody')).toBe(0);
   });
 
+  it('a program with an old password that never gives up shuts out nobody else', () => {
+    const { clock, throttle, wait } = arrange();
+    for (let minute = 0; minute < 1_000; minute++) {
+      if (wait('127.0.0.1', 'old') === 0) throttle.tried('127.0.0.1', 'old', false);
+      clock.advance(60_000);
+    }
+    expect(wait('127.0.0.1', 'guest')).toBe(0);
+    throttle.tried('127.0.0.1', 'old', false);
+    expect(wait('127.0.0.1', 'old')).toBe(60_000);
+  });
+
   it('a success clears the user, but not what else the address did', () => {
     const { clock, throttle, fail, wait } = arrange();
     fail(4);

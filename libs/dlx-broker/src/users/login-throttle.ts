@@ -47,19 +47,21 @@ export class LoginThrottle {
   tried(address: string, user: string, succeeded: boolean): void {
     const network = networkOf(address);
     if (succeeded) return void this.#records.delete(keyOf(network, user));
-    this.#failed(keyOf(network, user), forgiven.user);
-    this.#failed(keyOf(network), forgiven.address);
+    const failures = this.#failed(keyOf(network, user), forgiven.user);
+    // One who never gives up, a program with an old password, is not to shut out its neighbours.
+    if (failures <= forgiven.user) this.#failed(keyOf(network), forgiven.address);
   }
 
-  #failed(key: string, free: number): void {
+  /** @returns how often by now */
+  #failed(key: string, free: number): number {
     const now = this.#now();
     const known = this.#records.get(key);
     const failures = known === undefined || now - known.last > memory ? 1 : known.failures + 1;
     const wait = failures < free ? 0 : Math.min(longestWait, firstWait * 2 ** (failures - free));
     this.#records.delete(key); // to the end of the order
     this.#records.set(key, { failures, until: now + wait, last: now });
-    if (this.#records.size <= remembered) return;
-    this.#records.delete(this.#records.keys().next().value as string);
+    if (this.#records.size > remembered) this.#records.delete(this.#records.keys().next().value as string);
+    return failures;
   }
 }
 
