@@ -178,11 +178,8 @@ export class WireBackend implements Backend {
   }
 }
 
-/** Declarations spelled as the methods are. */
-const plain = ({ autoDelete, origin: _, ...others }: { autoDelete: boolean; origin?: string }) => ({
-  ...others,
-  autoDelete,
-});
+/** Declarations are spelled as the arguments of the methods are; the rest is not written. */
+const plain = (declaration: object): Arguments => declaration as Arguments;
 
 class WireDelivery implements BackendDelivery {
   readonly message: Message;
