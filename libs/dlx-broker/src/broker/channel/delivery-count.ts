@@ -14,5 +14,7 @@ export function withDeliveryCount(entry: Entry, always: boolean): Message {
   const headers = new Map<string, Field>(properties.headers);
   if (counted) headers.set('x-acquired-count', int64(entry.returns));
   if (!counted || entry.failures > 0) headers.set('x-delivery-count', int64(entry.failures));
-  return new Message(message.exchange, message.routingKey, { ...properties, headers }, message);
+  const handedOut = new Message(message.exchange, message.routingKey, { ...properties, headers }, message);
+  handedOut.fetch(); // the queue's own copy may go before this one leaves
+  return handedOut;
 }

@@ -50,13 +50,19 @@ export class Bodies implements Shelf {
 
   /** It is no longer stored; its body stays readable for whoever still has it. */
   release(message: Message): void {
-    const { mark } = message;
-    const place = this.messages.held[mark] as number;
+    const place = this.messages.held[message.mark] as number;
     if (place !== 0) this.#leave(place, message);
+    this.cutOff(message);
+  }
+
+  /** From now on it has its body without its number, or that of the message it shares it with. */
+  cutOff(message: Message): void {
+    const root = this.#rootOf(Math.abs(message.mark));
+    message.mark = 0;
     if (message.isAtHand) return;
-    const root = this.#rootOf(mark);
     const segment = this.segments.get(this.messages.segment[root] as number) as Segment;
     const [offset, length] = [this.messages.offset[root] as number, this.messages.length[root] as number];
+    segment.isHeld = true;
     message.shelve({ bodyOf: ({ size }) => this.#read(segment, offset, length, size) });
   }
 

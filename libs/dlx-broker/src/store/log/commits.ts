@@ -5,7 +5,7 @@ import type { StoreError } from '../store-error.js';
 import { Batch } from './batch.js';
 import { Compaction } from './compaction.js';
 import { type Declared, plainOf } from './declared.js';
-import type { Disk } from './disk.js';
+import type { Disk, DiskFile } from './disk.js';
 import { encodeInventory } from './encode-inventory.js';
 import { writeFailed } from './faults.js';
 import type { Inventory } from './inventory.js';
@@ -20,8 +20,6 @@ const smallBatch = 65_536;
 const advance = Buffer.alloc(262_144);
 /** Declarations up to this many bytes are told again in every segment. */
 const shortCheckpoint = 65_536;
-/** Segments that are gone, but may still be read by whoever has a message of theirs. */
-const graves = 2;
 
 export interface CommitParts {
   readonly disk: Disk;
@@ -49,6 +47,8 @@ export class Commits {
   #waiting: (() => void) | undefined;
   #told: (() => void) | undefined;
   #isWriting = false;
+  /** A batch is encoded, and not safe yet. */
+  #isOnItsWay = false;
   #isScheduled = false;
   #isClosed = false;
   /** The segment with the last full account of what is declared; 0 before there is one. */
@@ -56,7 +56,8 @@ export class Commits {
   #checkpointLength = 0;
   #checkpointDue = true;
   readonly #idle: (() => void)[] = [];
-  readonly #gone: Segment[] = [];
+  /** Closes the files of segments that are gone when the last message that is read from them is. */
+  readonly #held = new FinalizationRegistry<DiskFile>((file) => void file.close().catch(() => undefined));
 
   constructor(parts: CommitParts, checkpoint: number) {
     this.#parts = parts;
@@ -76,7 +77,7 @@ export class Commits {
       else if (synced !== undefined) this.#waiting = synced;
       this.#schedule();
     } else if (synced !== undefined) {
-      if (this.#isWriting && this.#parts.durability !== 'none') this.#told = synced;
+      if (this.#isOnItsWay && this.#parts.durability !== 'none') this.#told = synced;
       else synced();
     }
   }
@@ -103,7 +104,7 @@ export class Commits {
     } finally {
       this.#isClosed = true;
       space.close();
-      await Promise.allSettled([...segments, ...this.#gone].map(({ file }) => file.close()));
+      await Promise.allSettled([...segments].map(({ file }) => file.close()));
     }
   }
 
@@ -150,6 +151,7 @@ export class Commits {
     const written = this.#encode(segment);
     this.#told = this.#waiting;
     this.#waiting = undefined;
+    this.#isOnItsWay = true;
     if (this.#batch.length > 0 || isLast) {
       const dead = this.#deadSegments(segment);
       this.#batch.commit(now());
@@ -167,6 +169,7 @@ export class Commits {
     );
     const told = this.#told;
     this.#told = undefined;
+    this.#isOnItsWay = false;
     if (told !== undefined && durability !== 'none') told();
   }
 
@@ -246,7 +249,7 @@ export class Commits {
     await disk.unlink(segment.name);
     // One after the other: an old one that came back after a power cut would bring back what the next one settled.
     if (durability === 'fsync') await disk.syncDir();
-    this.#gone.push(segment);
-    if (this.#gone.length > graves) await (this.#gone.shift() as Segment).file.close();
+    if (segment.isHeld) this.#held.register(segment, segment.file);
+    else await segment.file.close();
   }
 }

@@ -128,7 +128,11 @@ export class DiskJournal implements Journal {
   }
 
   enqueued(queue: Queue, entry: Entry): void {
-    if (!this.#keeps(queue, entry.message)) return;
+    const { message } = entry;
+    if (!this.#keeps(queue, message)) {
+      if (message.mark < 0) this.#inventory.bodies.cutOff(message); // the one it shares its body with may go
+      return;
+    }
     this.told++;
     this.#inventory.enqueued(queue.mark, entry);
   }

@@ -94,7 +94,6 @@ export class Inventory {
         continue;
       }
       this.bodies.release(message);
-      message.mark = 0;
       if (!isShared) this.#forget(mark);
     }
     this.#loose = [];

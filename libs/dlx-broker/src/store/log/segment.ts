@@ -14,6 +14,8 @@ export class Segment {
   live = 0;
   /** Their bytes, about. */
   liveBytes = 0;
+  /** Somebody may have a message that is read from it, although nothing in it is needed. */
+  isHeld = false;
 
   constructor(
     header: SegmentHeader,
