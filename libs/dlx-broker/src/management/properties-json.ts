@@ -1,4 +1,4 @@
-import type { Properties } from '../message/index.js';
+import type { FieldTable, Properties } from '../message/index.js';
 import { tableOfJson, tableToJson } from './field-json.js';
 import { badRequest } from './reply.js';
 import type { JsonObject } from './resource.js';
@@ -46,10 +46,12 @@ function valueOf(value: unknown, key: string, kind: Kind): unknown {
 /** Rule U2: none at all are an empty list to RabbitMQ. */
 export function propertiesToJson(properties: Properties): object {
   const json: Record<string, unknown> = {};
-  for (const [key, name] of rows) {
+  for (const [key, name, kind] of rows) {
     const value = properties[name];
     if (value === undefined) continue;
-    json[key] = value instanceof Map ? tableToJson(value) : typeof value === 'bigint' ? Number(value) : value;
+    // Headers are a table, but not always a Map: those of a dead letter are put together when they are read.
+    if (kind === 'table') json[key] = tableToJson(value as FieldTable);
+    else json[key] = typeof value === 'bigint' ? Number(value) : value;
   }
   return Object.keys(json).length === 0 ? [] : json;
 }
