@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Channel } from '../../broker/index.js';
+import { toFieldTable } from '../../message/index.js';
+import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
+import { filterNames } from './input.js';
+
+const nothing = (): void => {};
+const page = readFileSync(join(import.meta.dirname, '../../../../../docs/dlx-api.md'), 'utf8');
+/** What follows a heading up to the next of any level. */
+const section = (heading: string): string => page.split(`# ${heading}\n`)[1]!.split(/\n#+ /)[0]!;
+/** The JSON block of a section. */
+const sample = (heading: string): unknown => JSON.parse(/```json\n([^]*?)```/.exec(section(heading))![1]!);
+
+describe('docs/dlx-api.md', () => {
+  let rooms: ApiHouse;
+  let channel: Channel;
+
+  beforeEach(() => {
+    rooms = apiHouse();
+    const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
+    channel = rooms.broker.connect().openChannel(outbox);
+    channel.declareExchange('orders', { type: 'topic' });
+    channel.declareQueue('orders.dead', {});
+    const args = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'orders.dead' };
+    channel.declareQueue('orders.work', { arguments: toFieldTable(args) });
+    channel.bindQueue('orders.work', 'orders', 'order.#');
+  });
+
+  const letDie = (): void => {
+    const plain = { tenant: 7, 'dlx-error-class': 'TimeoutError' };
+    for (const milliseconds of [250, 1000]) {
+      const headers = toFieldTable({ ...plain, 'dlx-error-message': `no answer after ${milliseconds} ms` });
+      const properties = { headers, contentType: 'application/json' };
+      channel.publish('orders', 'order.created', properties, Buffer.from('{"order":1}'));
+      channel.reject(channel.get('orders.work')!.deliveryTag, false);
+    }
+  };
+  const path = '/dlx/queues/%2F/orders.dead';
+
+  it('shows pages, groups and deletions as they are', async () => {
+    letDie();
+    const { body } = await rooms.call('GET', `${path}/messages?reason=rejected&page_size=1`);
+    const [item] = (body as { items: { headers: Record<string, unknown> }[] }).items;
+    for (const name of Object.keys(item!.headers)) if (name.startsWith('x-')) delete item!.headers[name];
+    expect(body).toEqual(sample('Look into a queue'));
+    expect((await rooms.call('GET', `${path}/groups?by=error`)).body).toEqual(sample('Groups'));
+    const removed = await rooms.call('DELETE', `${path}/messages?error=TypeError&dry_run=true`);
+    expect(removed.body).toEqual(sample('Delete'));
+  });
+
+  it('shows redrives and the audit log as they are', async () => {
+    letDie();
+    await rooms.call('DELETE', `${path}/messages?error=TypeError&dry_run=true`);
+    const begun = /-d '(.*)'/.exec(section('Redrive'))![1]!;
+    const { status, body } = await rooms.call('POST', '/dlx/redrives', { body: begun });
+    expect(status).toBe(201);
+    rooms.clock.advance(10);
+    const { id } = body as { id: string };
+    expect((await rooms.call('GET', `/dlx/redrives/${id}`)).body).toEqual(sample('Redrive'));
+    expect((await rooms.call('GET', '/dlx/audit?user=guest&page_size=1')).body).toEqual(sample('Audit log'));
+  });
+
+  it('shows an event as it is', async () => {
+    const url = /http:\/\/127.0.0.1:15672(\S+)'/.exec(section('Live counters'))![1]!;
+    const headers = { host: 'localhost', authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` };
+    const incoming = { url, socket: { remoteAddress: '127.0.0.1' } };
+    const response = await rooms.api.fetch(new Request(`http://localhost${url}`, { headers }), { incoming } as never);
+    const reader = response.body!.getReader();
+    await reader.read();
+    letDie();
+    rooms.clock.advance(1_000);
+    const { value } = await reader.read();
+    expect(section('Live counters')).toContain(Buffer.from(value!).toString().trimEnd());
+  });
+
+  it('names every filter and every key of a redrive', async () => {
+    for (const name of [...Object.keys(filterNames), 'header']) expect(section('Filters')).toContain(`\`${name}`);
+    const refused = await rooms.call('POST', '/dlx/redrives', { body: { vhost: '/', queue: 'orders.dead', x: 1 } });
+    const { reason } = refused.body as { reason: string };
+    for (const key of reason.split('known are ')[1]!.split(', ')) expect(section('Redrive')).toContain(`\`${key}\``);
+  });
+});
