@@ -12,6 +12,8 @@ export interface ServeOptions {
   readonly tls?: TlsOptions;
   /** Opens the management API, on loopback at 15672 unless told; without it there is none. */
   readonly http?: HttpOptions;
+  /** A file to which everything that operators did over HTTP is appended. */
+  readonly audit?: string;
   /** What the broker begins with: JSON as `export_definitions` writes it. */
   readonly definitions?: string;
   /** Keeps durable queues in a directory; without it nothing outlives the process. */
@@ -121,7 +123,7 @@ const listenForAmqp = (
 /** The management API, which is read from disk only when somebody asks for it. */
 function management(
   broker: Broker,
-  { tls, log }: ServeOptions,
+  { tls, log, audit }: ServeOptions,
   throttle: LoginThrottle,
   listeners: () => readonly Listener[],
 ) {
@@ -137,7 +139,15 @@ function management(
   };
   const room = () => import('./management/index.js');
   return {
-    listen: async (options: HttpOptions) => (await room()).listenHttp(host, options),
+    listen: async (options: HttpOptions): Promise<HttpListener> => {
+      const { AuditFile, listenHttp } = await room();
+      if (audit === undefined) return listenHttp(host, options);
+      const file = await AuditFile.open(audit, (error) => log?.(error));
+      return listenHttp({ ...host, audit: file }, options).catch(async (error: unknown) => {
+        await file.close();
+        throw error;
+      });
+    },
     load: async (text: string) => (await room()).loadDefinitions(host, text),
   };
 }

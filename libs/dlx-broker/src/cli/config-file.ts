@@ -9,6 +9,7 @@ export interface Config {
   readonly amqp?: string;
   readonly http?: string;
   readonly httpHosts?: readonly string[];
+  readonly audit?: string;
   readonly definitions?: string;
   readonly data?: string;
   readonly durability?: string;
@@ -111,6 +112,7 @@ const config = object({
   amqp: text,
   http: text,
   httpHosts: list(text),
+  audit: text,
   definitions: text,
   data: text,
   durability: text,

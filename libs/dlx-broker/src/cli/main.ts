@@ -24,6 +24,7 @@ program
   .option('--amqp <HOST:PORT>', 'where clients connect; port 0 is any that is free (default: 127.0.0.1:5672)')
   .option('--http <HOST:PORT>', 'open the management API here; RabbitMQ has it at port 15672')
   .option('--http-hosts <NAMES>', 'names of this machine that browsers may call it by, with commas between them')
+  .option('--audit <FILE>', 'append what operators did over HTTP to this file')
   .option('--definitions <FILE>', 'begin with these users, virtual hosts, policies, exchanges, queues and bindings')
   .option('--data <DIR>', 'keep durable queues in this directory (default: nothing outlives the process)')
   .option('--durability <HOW>', 'what a confirm waits for: fsync, os or none (default: fsync)')
@@ -116,6 +117,7 @@ const shown = ({ host, port }: { readonly host: string; readonly port: number })
 function explain(error: unknown): string {
   const { code, address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (error instanceof Refusal) return message;
+  if ((error as Error).name === 'Problem') return `the definitions cannot be used: ${message}`;
   if (code === 'EADDRINUSE') return `the port ${address}:${port} is taken`;
   if (code === 'EACCES') return `the port ${address}:${port} is not allowed`;
   return message.split('\n')[0] as string;

@@ -11,6 +11,7 @@ export interface Flags {
   readonly http?: string;
   /** Names with commas between them; a list in the configuration file. */
   readonly httpHosts?: string | readonly string[];
+  readonly audit?: string;
   readonly definitions?: string;
   readonly data?: string;
   readonly durability?: string;
@@ -33,8 +34,9 @@ export interface Settings {
 /** Joins command line and configuration file; the command line goes before. @throws Refusal */
 export function settingsOf(flags: Flags, config: Config): Settings {
   const given = { ...config, ...flags };
-  const { amqp, http, httpHosts, definitions, rabbitmq, virtualHosts, users, limits, logLevel } = given;
-  if (http === undefined && httpHosts !== undefined) throw new Refusal('--http-hosts is about the port of --http');
+  const { amqp, http, httpHosts, audit, definitions, rabbitmq, virtualHosts, users, limits, logLevel } = given;
+  for (const [name, value] of Object.entries({ 'http-hosts': httpHosts, audit }))
+    if (http === undefined && value !== undefined) throw new Refusal(`--${name} is about the port of --http`);
   const tls = tlsOf(given);
   const data = dataOf(given);
   return {
@@ -43,6 +45,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
       amqp: parseAddress(amqp ?? '127.0.0.1:5672', '--amqp'),
       ...(rabbitmq !== undefined && { rabbitmq: parseProfile(rabbitmq, '--rabbitmq') }),
       ...(http !== undefined && { http: { ...parseAddress(http, '--http'), hosts: namesOf(httpHosts) } }),
+      ...(audit !== undefined && { audit }),
       ...(definitions !== undefined && { definitions: read(definitions, '--definitions').toString() }),
       ...(tls && { tls }),
       ...(data && { data }),

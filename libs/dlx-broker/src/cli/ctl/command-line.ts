@@ -121,7 +121,8 @@ function asked(
   if (names.some((name) => name === undefined)) return [{ name: spelt, kind: undefined, value, spelt }];
   return names.map((name, index) => ({
     name: name as string,
-    kind: kinds[name as string],
+    // Only the last one of many can have a value.
+    kind: index === names.length - 1 || kinds[name as string] === 'flag' ? kinds[name as string] : undefined,
     value: index === names.length - 1 ? value : undefined,
     spelt: `-${letters[index]}`,
   }));

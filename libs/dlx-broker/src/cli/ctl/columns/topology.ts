@@ -1,7 +1,10 @@
-import { Fields, Names } from '../format/cell.js';
+import { entriesOf, Fields, Names } from '../format/cell.js';
 import { cellOf, type Column, objectOf, plain, shown } from './column.js';
 
 const fields: Column = { name: 'arguments', of: (row) => new Fields(row['arguments']) };
+
+const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+  one < other ? -1 : 1;
 
 export const exchangeColumns: readonly Column[] = [
   shown(plain('name')),
@@ -19,7 +22,11 @@ export const bindingColumns: readonly Column[] = [
   shown(plain('destination_name', 'destination')),
   shown(plain('destination_kind', 'destination_type')),
   shown(plain('routing_key')),
-  shown(fields),
+  // RabbitMQ keeps those of a binding in the order of their names.
+  shown({
+    name: 'arguments',
+    of: (row) => new Fields(Object.fromEntries([...entriesOf(row['arguments'])].toSorted(byName))),
+  }),
 ];
 
 export const vhostColumns: readonly Column[] = [

@@ -52,7 +52,7 @@ export const connectionCommands: readonly Command[] = [
   {
     name: 'close_connection',
     group,
-    usage: '<connection> <explanation>',
+    usage: '<connection pid> <explanation>',
     description: 'Closes a connection; list_connections pid tells what it is called',
     takes: [2, 2],
     banner: ({ args: [name, reason] }) => `Closing connection ${name}, reason: ${reason}...`,
@@ -61,7 +61,7 @@ export const connectionCommands: readonly Command[] = [
   {
     name: 'close_all_connections',
     group,
-    usage: '[--vhost <vhost> --limit <limit>] [--global] [--per-connection-delay <delay>] <explanation>',
+    usage: '[--vhost <vhost> --limit <limit>] [-n <node> --global] [--per-connection-delay <delay>] <explanation>',
     description: 'Closes all connections in a virtual host, or everywhere',
     takes: [1, 1],
     options: { global: 'flag', ...pacing },

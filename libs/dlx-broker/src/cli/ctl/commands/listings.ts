@@ -79,7 +79,7 @@ const lists: readonly Listed[] = [
 /** A queue is down with its node; by default both kinds are listed. */
 function isAsked(state: unknown, online: unknown, offline: unknown): boolean {
   const isDown = state === 'down';
-  if (online === undefined && offline === undefined) return true;
+  if (online !== true && offline !== true) return true;
   return (online === true && !isDown) || (offline === true && isDown);
 }
 

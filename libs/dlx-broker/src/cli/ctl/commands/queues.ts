@@ -20,7 +20,7 @@ async function remove({ args: [name = ''], options, vhost }: Input, api: Api): P
   const { status, body } = await api.call('DELETE', path, [200, 204, 400, 404, 405], { query });
   if (status === 404) throw refused(exit.usage, 'Queue not found');
   if (status >= 400) throw refused(exit.usage, refusal(reasonOf(body) ?? 'refused'));
-  return { note: `Queue was successfully deleted with ${Number(queue['messages_ready'] ?? 0)} ready messages` };
+  return { message: `Queue was successfully deleted with ${Number(queue['messages_ready'] ?? 0)} ready messages` };
 }
 
 /** The conditions have words of their own. */

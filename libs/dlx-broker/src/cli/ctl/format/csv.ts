@@ -5,6 +5,6 @@ const line = (texts: readonly string[]): string => texts.map((text) => `"${text.
 
 /** Comma-separated values, all of them in quotes. */
 export function csvListing({ columns, rows, streamed }: Listing): string | undefined {
-  if (rows.length === 0) return streamed ? undefined : '\n\n';
+  if (rows.length === 0) return streamed ? undefined : '\r\n\r\n';
   return [line(columns), ...rows.map((row) => line(row.map(cellText)))].join('\n');
 }
