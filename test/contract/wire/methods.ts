@@ -31,6 +31,10 @@ const table: Readonly<Record<string, readonly [classId: number, methodId: number
   'channel.open-ok': [20, 11, 'reserved1:longstr'],
   'channel.close': [20, 40, 'code:short text:shortstr classId:short methodId:short'],
   'channel.close-ok': [20, 41, ''],
+  'channel.flow': [20, 20, 'active:bit'],
+  'channel.flow-ok': [20, 21, 'active:bit'],
+  'access.request': [30, 10, 'realm:shortstr exclusive:bit passive:bit active:bit write:bit read:bit'],
+  'access.request-ok': [30, 11, 'ticket:short'],
   'exchange.declare': [
     40,
     10,
@@ -83,6 +87,7 @@ const table: Readonly<Record<string, readonly [classId: number, methodId: number
   'basic.get-empty': [60, 72, 'reserved1:shortstr'],
   'basic.ack': [60, 80, 'deliveryTag:longlong multiple:bit'],
   'basic.reject': [60, 90, 'deliveryTag:longlong requeue:bit'],
+  'basic.recover-async': [60, 100, 'requeue:bit'],
   'basic.recover': [60, 110, 'requeue:bit'],
   'basic.recover-ok': [60, 111, ''],
   'basic.nack': [60, 120, 'deliveryTag:longlong multiple:bit requeue:bit'],

@@ -143,7 +143,7 @@ export class ClientChannel implements ChannelOutbox {
   }
 
   #other(id: number, from: ByteReader): boolean {
-    if (id === methodIds.channelOpen) throw new AmqpError('CHANNEL_ERROR', "second 'channel.open' seen");
+    if (id === methodIds.channelOpen) throw secondOpen();
     if (id !== methodIds.channelClose) throw this.connection.unknownMethod(id);
     if (this.connection.waits()) return later;
     methods.readChannelClose(from);
@@ -157,6 +157,7 @@ export class ClientChannel implements ChannelOutbox {
   #ignore(type: number, bytes: Buffer, start: number): boolean {
     if (type !== frameTypes.method) return taken;
     const id = bytes.readInt32BE(start);
+    if (id === methodIds.channelOpen) throw blamed(secondOpen(), id);
     if (id === methodIds.channelCloseOk) this.connection.forget(this);
     else if (id === methodIds.channelClose) {
       this.connection.afterOutputs(() => methods.writeChannelCloseOk(this.to, this.number));
@@ -200,6 +201,9 @@ export class ClientChannel implements ChannelOutbox {
     return this.#isOver || this.connection.isMute;
   }
 }
+
+/** Also of a channel whose close the client has not answered. */
+const secondOpen = (): AmqpError => new AmqpError('CHANNEL_ERROR', "second 'channel.open' seen");
 
 function isSame(known: Buffer, bytes: Buffer, start: number, end: number): boolean {
   if (known.length !== end - start) return false;

@@ -9,6 +9,9 @@ export const frameEnd = 0xce;
 /** Type, channel and size in front of a payload. */
 const prefix = 7;
 
+/** As in RabbitMQ: a client that forgot to count these bytes in frame-max is not sent away for it. */
+const forgiven = frameOverhead;
+
 /** Who gets the frames. */
 export interface FrameSink {
   /**
@@ -23,7 +26,7 @@ export interface FrameSink {
  * grows with what has arrived, never with what was claimed.
  */
 export class FrameReader {
-  /** The largest payload allowed; more is refused before anything is kept. */
+  /** The largest payload allowed; much more is refused before anything is kept. */
   largest = firstFrameSize - frameOverhead;
   /** What came was no frame, so that nobody knows where the next one begins. */
   isBroken = false;
@@ -81,7 +84,7 @@ export class FrameReader {
     while (length - at >= prefix) {
       if (this.#isPaused) return this.#stop(at);
       const size = chunk.readUInt32BE(at + 3);
-      if (size > this.largest) throw this.#tooLarge(chunk, at, size);
+      if (size > this.largest + forgiven) throw this.#tooLarge(chunk, at, size);
       const end = at + prefix + size;
       if (end >= length) break;
       if (chunk[end] !== frameEnd) throw this.#badEnd(chunk, at, end);
@@ -105,7 +108,7 @@ export class FrameReader {
     if (this.#filled < prefix) return 'incomplete';
     const partial = this.#partial as Buffer;
     const size = partial.readUInt32BE(3);
-    if (size > this.largest) throw this.#tooLarge(partial, 0, size);
+    if (size > this.largest + forgiven) throw this.#tooLarge(partial, 0, size);
     const whole = prefix + size + 1;
     this.#take(chunk, whole);
     if (this.#filled < whole) return 'incomplete';

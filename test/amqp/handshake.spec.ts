@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { bool, type FieldTable, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
+import { Writer } from '../contract/wire/bytes.js';
+import { writeTable } from '../contract/wire/field-table.js';
+import type { Arguments } from '../contract/wire/methods.js';
+import { Brokers } from './brokers.js';
+import { until } from './house.js';
+import { Talk } from './talk.js';
+
+const brokers = new Brokers();
+const wellTuned = { channelMax: 2047, frameMax: 131_072, heartbeat: 0 };
+
+describe('in the handshake', () => {
+  it('the server says product, version and the like as long strings', async () => {
+    const said = await brokers.each(async (wire) => {
+      const talk = await Talk.begin(wire);
+      const { args } = await talk.method();
+      talk.drop();
+      const properties = [...(args['properties'] as unknown as FieldTable)];
+      return properties.map(([name, { type }]) => `${name} ${type}`).sort();
+    });
+    const names = ['cluster_name', 'copyright', 'information', 'platform', 'product', 'version'].map((it) => `${it} S`);
+    expect(said).toEqual(brokers.same(['capabilities F', ...names]));
+  });
+
+  it('a locale nobody knows is fine, and open-ok says an empty text', async () => {
+    const said = await brokers.each(async (wire) => {
+      const talk = await Talk.begin(wire);
+      await talk.login({ locale: 'tlh' });
+      await talk.method();
+      talk.say(0, 'connection.tune-ok', wellTuned);
+      talk.say(0, 'connection.open', { vhost: wire.vhost });
+      const { payload } = await talk.frame();
+      talk.say(1, 'channel.open');
+      const opened = await talk.frame();
+      talk.drop();
+      return [[...payload], [...opened.payload]];
+    });
+    // channel.open-ok has a long string instead: four bytes.
+    const expected = [
+      [0, 10, 0, 41, 0],
+      [0, 20, 0, 11, 0, 0, 0, 0],
+    ];
+    expect(said).toEqual(brokers.same(expected));
+  });
+
+  it('AMQPLAIN is a field table without its length', async () => {
+    const said = await brokers.each(async (wire) => {
+      const to = new Writer();
+      writeTable(
+        new Map([
+          ['LOGIN', longstr(wire.user)],
+          ['PASSWORD', longstr(wire.password)],
+        ]),
+        to,
+      );
+      const talk = await Talk.begin(wire);
+      await talk.login({ mechanism: 'AMQPLAIN', response: to.end().subarray(4) });
+      const { name } = await talk.method();
+      talk.drop();
+      return name;
+    });
+    expect(said).toEqual(brokers.same('connection.tune'));
+  });
+
+  it.concurrent.each<[string, Arguments]>([
+    ['an unknown mechanism', { mechanism: 'EXTERNAL' }],
+    ['PLAIN without a password', { response: '\0guest' }],
+    ['AMQPLAIN of another shape', { mechanism: 'AMQPLAIN', response: 'guest' }],
+    ['a wrong password of a client that cannot be told', { response: '\0guest\0wrong' }],
+  ])('%s is met with silence, and the socket ends after three seconds', async (_, args) => {
+    const said = await Promise.all(
+      brokers.all.map(async (wire) => {
+        const talk = await Talk.begin(wire);
+        await talk.login(args);
+        return talk.silence();
+      }),
+    );
+    for (const { lasted, said: bytes } of said) {
+      expect(bytes).toBe(0);
+      expect(lasted).toBeGreaterThan(2_900);
+      expect(lasted).toBeLessThan(6_000);
+    }
+  });
+
+  it.concurrent(
+    'a wrong password is told at once to a client that can hear it, and the socket ends after three seconds',
+    async () => {
+      const capabilities = table(new Map([['authentication_failure_close', bool(true)]]));
+      const said = await Promise.all(
+        brokers.all.map(async (wire) => {
+          const talk = await Talk.begin(wire);
+          await talk.login({ response: '\0guest\0wrong', properties: new Map([['capabilities', capabilities]]) });
+          const { name, args } = await talk.method();
+          return { name, code: args['code'], lasted: (await talk.silence()).lasted };
+        }),
+      );
+      for (const { name, code, lasted } of said) {
+        expect([name, code]).toEqual(['connection.close', 403]);
+        expect(lasted).toBeGreaterThan(2_900);
+      }
+    },
+  );
+
+  it.concurrent.each<[string, Arguments]>([
+    ['frame_max 0', { frameMax: 0 }],
+    ['frame_max below 4096', { frameMax: 4_095 }],
+    ['frame_max above what is offered', { frameMax: 131_073 }],
+    ['channel_max 0', { channelMax: 0 }],
+    ['channel_max above what is offered', { channelMax: 2_048 }],
+  ])('%s is met with silence', async (_, args) => {
+    const said = await Promise.all(
+      brokers.all.map(async (wire) => {
+        const talk = await Talk.begin(wire);
+        await talk.login();
+        await talk.method();
+        talk.say(0, 'connection.tune-ok', { ...wellTuned, ...args });
+        return talk.silence();
+      }),
+    );
+    for (const { lasted, said: bytes } of said) {
+      expect(bytes).toBe(0);
+      expect(lasted).toBeGreaterThan(2_900);
+    }
+  });
+
+  it('a heartbeat above the one that is offered counts, too', async () => {
+    const talk = await Talk.open(brokers.ours.wire, {}, { heartbeat: 120 });
+    const [connection] = brokers.ours.broker.virtualHost('/').connections;
+    expect(connection?.client?.timeout).toBe(120);
+    talk.drop();
+    await until(() => brokers.ours.listener.connections.size === 0);
+  });
+});
