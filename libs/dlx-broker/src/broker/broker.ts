@@ -32,6 +32,8 @@ export interface ConnectOptions {
   /** A user known to {@link Broker.access}; without one everything is allowed. */
   readonly user?: string;
   readonly outbox?: ConnectionOutbox;
+  /** There for one act of an operator: however many connections there may be, this one may be, too. */
+  readonly isBrief?: boolean;
   /** Who is at the other end; the host application has none. */
   readonly client?: ClientDetails;
 }
@@ -126,7 +128,8 @@ export class Broker {
     const vhost = this.virtualHost(options.vhost ?? '/');
     const user = options.user === undefined ? undefined : this.access.user(options.user);
     if (options.user !== undefined) {
-      const limit = vhost.limits.reachedBy('max-connections', vhost.connections.size);
+      const { size } = vhost.connections;
+      const limit = options.isBrief === true ? undefined : vhost.limits.reachedBy('max-connections', size);
       const refused = `access to vhost '${vhost.name}' refused for user '${options.user}'`;
       if (limit !== undefined) throw notAllowed(`${refused}: connection limit (${limit}) is reached`);
       if (user === undefined || !this.access.mayEnter(options.user, vhost.name)) throw notAllowed(refused);

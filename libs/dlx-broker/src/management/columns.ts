@@ -37,7 +37,8 @@ function plant(tree: Tree, [first, ...rest]: readonly string[]): void {
 /** All of an item, or what is wanted of it. */
 export function rowOf<T>(item: T, columns: Columns<T>, wanted?: Wanted): Row | readonly never[] {
   const row: Record<string, unknown> = {};
-  const names = wanted === undefined ? Object.keys(columns) : [...wanted.keys()].filter((name) => Object.hasOwn(columns, name));
+  const names =
+    wanted === undefined ? Object.keys(columns) : [...wanted.keys()].filter((name) => Object.hasOwn(columns, name));
   for (const name of names) {
     const value = columns[name]?.(item);
     if (value === undefined) continue;

@@ -50,7 +50,7 @@ export class Management {
    * call. @throws AmqpError; the registry makes HTTP of it
    */
   as<T>(user: User, vhost: string, act: (channel: Channel) => T): T {
-    return this.#act({ vhost, user: user.name }, act);
+    return this.#act({ vhost, user: user.name, isBrief: true }, act);
   }
 
   /** Acts as the host application, to which everything is allowed: for what an administrator brings in as a whole. */

@@ -256,6 +256,13 @@ describe('what is somebody else’s', () => {
   });
 });
 
+it('rule N6: however few connections there may be, an operator can act', async () => {
+  const { call } = apiHouse();
+  await call('PUT', '/vhost-limits/%2F/max-connections', { body: { value: 0 } });
+  expect((await call('PUT', '/queues/%2F/q', { body: {} })).status).toBe(201);
+  expect((await call('POST', '/queues/%2F/q/get', fetchOne())).body).toEqual([]);
+});
+
 describe('alarms', () => {
   it('fail the health checks', async () => {
     const { call } = apiHouse({ host: { alarms: () => ['memory'] } });

@@ -1,0 +1,37 @@
+import { connect } from 'amqplib';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type House, openHouse } from './house.js';
+import { request } from './scene.js';
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house.close());
+
+const definition = { 'max-length': 1, 'dead-letter-exchange': '', 'dead-letter-routing-key': 'dead' };
+
+it('rules F6 and C14: what a policy set over HTTP drops is in the hands of an AMQP client within 50 ms', async () => {
+  const client = await connect(`${house.amqp}/%2F`);
+  const channel = await client.createConfirmChannel();
+  for (const name of ['work', 'dead']) await channel.assertQueue(name, { durable: false });
+  let arrived = (): void => {};
+  await channel.consume('dead', () => arrived(), { noAck: true });
+  const times: number[] = [];
+  for (let tries = 0; tries < 7; tries++) {
+    for (const body of ['one', 'two']) channel.sendToQueue('work', Buffer.from(body));
+    await channel.waitForConfirms();
+    const here = new Promise<void>((resolve) => (arrived = resolve));
+    const start = performance.now();
+    const { status } = await request(house, 'PUT', '/api/policies/%2F/short', { pattern: '^work$', definition });
+    await here;
+    times.push(performance.now() - start);
+    expect(status).toBe(201);
+    await request(house, 'DELETE', '/api/policies/%2F/short');
+    await channel.purgeQueue('work');
+  }
+  await client.close();
+  // The first two find everything cold: code, sockets, and caches.
+  const [, , median] = times.slice(2).sort((one, other) => one - other);
+  expect(median).toBeLessThan(50);
+});
