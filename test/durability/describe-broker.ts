@@ -17,8 +17,19 @@ export function describeBroker(broker: Broker): string {
 
 function describeVirtualHost(vhost: VirtualHost, lines: string[]): void {
   lines.push(`vhost ${vhost.name}`);
-  for (const policy of vhost.policies.user.list()) lines.push(`  policy ${plain(policy)}`);
-  for (const policy of vhost.policies.operator.list()) lines.push(`  operator policy ${plain(policy)}`);
+  const { user, operator } = vhost.policies;
+  lines.push(
+    ...user
+      .list()
+      .map((policy) => `  policy ${plain(policy)}`)
+      .sort(),
+  );
+  lines.push(
+    ...operator
+      .list()
+      .map((policy) => `  operator policy ${plain(policy)}`)
+      .sort(),
+  );
   for (const exchange of [...vhost.exchanges.values()].sort(byName)) {
     lines.push(`  exchange ${exchange.name} ${exchange.policy} ${plain(exchange.declared)}`);
     const bindings = exchange.bindings().map(({ destination, bindingKey, arguments: args }) => {
@@ -41,10 +52,11 @@ function describeQueue(queue: Queue, lines: string[]): void {
   lines.push(
     `    ${queue.length} ready, ${queue.bytes} bytes, ${queue.unacked} unacked, ${queue.retained} retained, ${queue.delayed} held back`,
   );
+  // How often it came back only a quorum queue counts; elsewhere it did or it did not.
+  const isCounted = declared.type === 'quorum';
   queue.peek(({ message, position, returns, failures, deadline }) => {
-    lines.push(
-      `    ${position} returned ${returns}, failed ${failures}, until ${deadline}: ${describeMessage(message)}`,
-    );
+    const came = isCounted ? `returned ${returns}, failed ${failures}` : returns > 0 ? 'again' : 'fresh';
+    lines.push(`    ${position} ${came}, until ${deadline}: ${describeMessage(message)}`);
   });
 }
 

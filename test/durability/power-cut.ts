@@ -219,7 +219,15 @@ function difference(is: string, should: readonly string[]): string {
     const surplus = found.filter((line) => !lines.includes(line)).map((line) => `+ ${line}`);
     return [...missing, ...surplus];
   });
-  const order = differences.sort((one, other) => one.length - other.length)[0] as string[];
-  const text = order.length === 0 ? ['the same lines in another order', is] : order;
+  const nearest = differences.sort((one, other) => one.length - other.length)[0] as string[];
+  const text = nearest.length === 0 ? disorder(found, should) : nearest;
   return `none of ${should.length} possible states was found; the nearest differs in\n${text.join('\n')}`;
+}
+
+/** Where the same lines stand in another order. */
+function disorder(found: readonly string[], should: readonly string[]): string[] {
+  const same = should.map((one) => one.split('\n')).find((lines) => lines.every((line) => found.includes(line))) ?? [];
+  const first = same.findIndex((line, index) => line !== found[index]);
+  const part = (lines: readonly string[]): readonly string[] => lines.slice(Math.max(0, first - 3), first + 10);
+  return ['another order; it should be', ...part(same), 'and is', ...part(found)];
 }

@@ -49,15 +49,18 @@ export class StoredState {
     }
   }
 
-  /** Brings everything into a fresh broker, as sections J and L of the rules ask. */
-  restore(broker: Broker): void {
+  /**
+   * Brings everything into a fresh broker, as sections J and L of the rules ask.
+   * @param afterCrash what waits in classic queues may have been delivered
+   */
+  restore(broker: Broker, afterCrash = false): void {
     broker.batch(() => {
       this.topology.restore(broker);
       for (const [place, messages] of this.messages) {
         const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
         const home = broker.virtualHost(vhost);
         const queue = home.queues.get(name);
-        if (queue !== undefined) refill(home, queue, [...messages.values()]);
+        if (queue !== undefined) refill(home, queue, [...messages.values()], afterCrash);
       }
     });
   }
@@ -87,11 +90,12 @@ export class StoredState {
   }
 }
 
-function refill(home: VirtualHost, queue: Queue, all: readonly Kept[]): void {
+function refill(home: VirtualHost, queue: Queue, all: readonly Kept[], afterCrash: boolean): void {
+  const suspect = afterCrash && queue.declared.type === 'classic';
   const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
   const fresh = all.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
   const returned = all.filter(({ returns, delivered }) => returns > 0 && !delivered);
   const unacked = all.filter(({ delivered }) => delivered).sort(byPosition);
   const ordered = queue.declared.type === 'classic' ? [returned, unacked, fresh] : [fresh, returned, unacked];
-  for (const kept of ordered.flat()) queue.restore(kept.message, kept, home.agenda.clock.now());
+  for (const kept of ordered.flat()) queue.restore(kept.message, { ...kept, suspect }, home.agenda.clock.now());
 }

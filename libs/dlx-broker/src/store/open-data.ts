@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { DiskJournal } from './log/disk-journal.js';
 import { cannotOpen } from './log/faults.js';
 import { type DirectoryLock, isLock, lockDirectory } from './log/lock-file.js';
@@ -33,10 +33,13 @@ export async function openData(path: string, options: DiskJournalOptions = {}): 
   const names = namesIn(directory, true);
   refuseForeign(directory, names);
   const disk = new NodeDisk(directory);
+  const isNew = !names.some(isSegment);
   const lock = await lockDirectory(directory, { lost: ({ cause }) => disk.fail(cause) });
   try {
-    const journal = await DiskJournal.open(disk, options);
-    return { journal, directory, isNew: !names.some(isSegment), close: closing(journal, lock) };
+    const journal = await DiskJournal.open(disk, { ...options, afterCrash: !isNew && names.includes(inUse) });
+    await note(disk, names);
+    const close = closing(journal, lock, () => rmSync(join(directory, inUse), { force: true }));
+    return { journal, directory, isNew, close };
   } catch (error) {
     lock.release();
     throw error;
@@ -56,13 +59,18 @@ export async function inspectData(path: string, options: DiskJournalOptions = {}
   }
   const lock = await lockToRead(directory);
   try {
-    const journal = await DiskJournal.open(new OverlayDisk(new NodeDisk(directory)), { memory: 0, ...options });
+    const afterCrash = names.includes(inUse);
+    const disk = new OverlayDisk(new NodeDisk(directory));
+    const journal = await DiskJournal.open(disk, { memory: 0, ...options, afterCrash });
     return { journal, directory, isNew: false, close: closing(journal, lock) };
   } catch (error) {
     lock?.release();
     throw error;
   }
 }
+
+/** There while a process has the directory, and after one that died. */
+const inUse = 'in-use';
 
 const isSegment = (name: string): boolean => segmentNumber(name) !== undefined;
 
@@ -81,7 +89,7 @@ function namesIn(directory: string, makesIt: boolean): readonly string[] {
 
 /** Also what a process left that ended while it began. */
 const isOurs = (name: string): boolean =>
-  isLock(name) || (name.endsWith(draft) && isSegment(name.slice(0, -draft.length)));
+  name === inUse || isLock(name) || (name.endsWith(draft) && isSegment(name.slice(0, -draft.length)));
 
 /** Without a log, and full of other things: it was certainly not meant. */
 function refuseForeign(directory: string, names: readonly string[]): void {
@@ -103,11 +111,24 @@ async function lockToRead(directory: string): Promise<DirectoryLock | undefined>
   }
 }
 
-/** The lock is let go also when the disk has failed. */
-const closing = (journal: DiskJournal, lock: DirectoryLock | undefined) => async (): Promise<void> => {
+/** Before the first message is handed out it is safe that it may have been. */
+async function note(disk: NodeDisk, names: readonly string[]): Promise<void> {
   try {
-    await journal.close();
-  } finally {
-    lock?.release();
+    if (!names.includes(inUse)) await (await disk.open(inUse, 'create')).close();
+    await disk.syncDir();
+  } catch (error) {
+    throw cannotOpen(error);
   }
-};
+}
+
+/** The lock is let go also when the disk has failed. @param closed everything is on the disk */
+const closing =
+  (journal: DiskJournal, lock: DirectoryLock | undefined, closed = () => {}) =>
+  async (): Promise<void> => {
+    try {
+      await journal.close();
+      if (!journal.hasFailed) closed();
+    } finally {
+      lock?.release();
+    }
+  };

@@ -69,4 +69,6 @@ export interface Place {
   readonly due?: number;
   /** It was in somebody's hands. */
   readonly delivered: boolean;
+  /** Nobody knows: it may have been in somebody's hands when the process died. */
+  readonly suspect?: boolean;
 }

@@ -161,7 +161,8 @@ export class Queue {
    * somebody's hands, then the others by position; into a quorum queue the others first. Limits and deadlines act when
    * the command is over (rule L2).
    */
-  restore(message: Message, { position, deadline, returns, failures, delivered, due = 0 }: Place, now: number): Entry {
+  restore(message: Message, place: Place, now: number): Entry {
+    const { position, deadline, returns, failures, delivered, due = 0, suspect = false } = place;
     const entry = entryOf(message, position, deadline, this.#countsFailuresApart);
     entry.returns = returns;
     if (entry instanceof CountedEntry) entry.failed = failures ?? returns;
@@ -179,6 +180,7 @@ export class Queue {
       // Also a dead letter that had left, but not arrived: it is back before some that came back.
       this.#ready.giveBack(entry, this.declared.type === 'classic' ? 'original' : 'front');
     }
+    if (suspect && entry.returns === 0) entry.returns = 1; // redelivered, as far as anybody can tell
     this.#home.attend(this);
     return entry;
   }

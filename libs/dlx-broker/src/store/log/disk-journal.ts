@@ -32,6 +32,7 @@ export class DiskJournal implements Journal {
   readonly #segments;
   readonly #space: Space;
   readonly #commits: Commits;
+  readonly #afterCrash: boolean;
 
   private constructor(disk: Disk, options: DiskJournalOptions, recovered: Recovered) {
     const { inventory, declared, segments, places } = recovered;
@@ -40,6 +41,7 @@ export class DiskJournal implements Journal {
     this.#inventory = inventory;
     this.#declared = declared;
     this.#segments = segments;
+    this.#afterCrash = options.afterCrash === true;
     const { diskFree = 50 * megabyte, look = 1_000, spaceChanged = () => undefined } = options;
     this.#space = new Space(disk, diskFree, look, spaceChanged, (error) => this.#commits.fail(error));
     this.#commits = new Commits(
@@ -93,6 +95,11 @@ export class DiskJournal implements Journal {
     return this.#space.isLow || this.#commits.failure !== undefined;
   }
 
+  /** Nothing is kept any more. */
+  get hasFailed(): boolean {
+    return this.#commits.failure !== undefined;
+  }
+
   /** Brings all that was found into a fresh broker that has this very journal (rules L1 to L3). Once. */
   restore(broker: Broker): void {
     const recovered = this.#recovered;
@@ -105,9 +112,8 @@ export class DiskJournal implements Journal {
       } finally {
         this.#isDeclaring = false;
       }
-      const wasHeld = (number: number): boolean => recovered.inventory.isHeld(number);
-      this.#restorer = new MessageRestorer(recovered, (number, entry) => {
-        recovered.inventory.restored(number, entry, wasHeld(number));
+      this.#restorer = new MessageRestorer(recovered, this.#afterCrash, (number, entry, isChanged) => {
+        recovered.inventory.restored(number, entry, isChanged);
       });
       this.#restorer.restore(broker);
       this.#restorer = undefined;

@@ -21,6 +21,11 @@ export interface DiskJournalOptions {
   readonly look?: number;
   /** Milliseconds since 1970, as the broker's clock has them. */
   readonly now?: () => number;
+  /**
+   * Whoever had it died before it was closed: what waits in classic queues may have been delivered, and is flagged
+   * redelivered, as in RabbitMQ.
+   */
+  readonly afterCrash?: boolean;
   /** Once, when the disk failed: nothing is kept from then on. */
   readonly failed?: (error: StoreError) => void;
   /** The disk has less room than it should have, or has room again. */

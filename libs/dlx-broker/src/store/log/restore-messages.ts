@@ -10,12 +10,16 @@ const nothing = new Uint8Array();
 export class MessageRestorer {
   /** The entry that is on its way, for its queue may speak of it before it has its number. */
   current = 0;
+  #isChanged = false;
   /** Messages in several queues. */
   readonly #shared = new Map<number, Message>();
 
   constructor(
     readonly recovered: Recovered,
-    readonly placed: (number: number, entry: Entry) => void,
+    /** What was only waiting may have been delivered. */
+    readonly afterCrash: boolean,
+    /** @param isChanged it is not as the log has it */
+    readonly placed: (number: number, entry: Entry, isChanged: boolean) => void,
   ) {}
 
   restore(broker: Broker): void {
@@ -45,6 +49,7 @@ export class MessageRestorer {
 
   #place(queue: Queue, numbers: Uint32Array, now: number): void {
     const { replay, inventory } = this.recovered;
+    const suspect = this.afterCrash && queue.declared.type === 'classic';
     for (const number of numbers) {
       const deadline = replay.deadlines[number] as number;
       const returns = replay.returns.get(number) ?? 0;
@@ -57,8 +62,10 @@ export class MessageRestorer {
         failures: replay.failures.get(number) ?? returns,
         delivered,
         due: replay.due.get(number) ?? 0,
+        suspect,
       };
       this.current = number;
+      this.#isChanged = delivered || (suspect && returns === 0);
       const entry = queue.restore(this.#message(inventory.entries.message[number] as number), place, now);
       if (this.current !== 0) this.met(entry);
     }
@@ -68,7 +75,7 @@ export class MessageRestorer {
   met(entry: Entry): void {
     const number = this.current;
     this.current = 0;
-    this.placed(number, entry);
+    this.placed(number, entry, this.#isChanged);
   }
 
   #message(number: number): Message {
