@@ -30,6 +30,8 @@ describe('a message', () => {
     const letter = new DeadLetteredMessage('dlx', 'key', noProperties, message);
     const next = new DeadLetteredMessage('dlx', 'key', noProperties, letter);
     expect([letter, next].map(text)).toEqual(['shelf -7', 'shelf -7']);
+    next.fetch();
+    expect([next.mark, text(next)]).toEqual([0, 'shelf -7']);
     letter.mark = 9;
     expect(text(new DeadLetteredMessage('dlx', 'key', noProperties, letter))).toBe('shelf -9');
   });

@@ -81,9 +81,10 @@ export class Message {
     this.#shelf = shelf;
   }
 
-  /** Brings the body back into memory: it is about to leave. */
+  /** Brings the body back into memory: it is about to leave, or shall outlive the message it shares it with. */
   fetch(): void {
     this.#body ??= this.body;
+    if (this.mark < 0) this.mark = 0;
   }
 
   /** Whether a death brought it here, so that its `x-death` is the broker's own (rule W3). */

@@ -29,6 +29,7 @@ export class Deaths {
     const home = this.#home;
     countDeath(queue.counters, reason);
     countDeath(home.counters, reason);
+    if (home.witnesses.size > 0) for (const witness of home.witnesses) witness(queue, entry.message, reason, now);
     const { deadLetterExchange, deadLetterRoutingKey: key, deadLetterStrategy } = queue.settings;
     if (deadLetterExchange === undefined) return home.journal?.settled(queue, entry); // rule A7
     const isRetained = deadLetterStrategy === 'at-least-once';
@@ -44,6 +45,7 @@ export class Deaths {
   refuse(message: Message, now: number): void {
     const { deadLetterExchange, overflow } = this.#queue.settings;
     if (!overflowPolicies[overflow].deadLettersRefused || deadLetterExchange === undefined) return;
+    message.fetch(); // no journal keeps it, and the message it shares its body with may go first
     this.die(new Entry(message, 0, 0), 'maxlen', now);
   }
 
