@@ -8,6 +8,7 @@ import {
   Drop,
   HandlerTimeoutError,
   Park,
+  Redrives,
   Reject,
   Retry,
   RetryLater,
@@ -225,5 +226,30 @@ describe('what a handler knows of its attempts', () => {
       { attempt: 1, attempts: 2, isLastAttempt: false, lastError: undefined },
       { attempt: 2, attempts: 2, isLastAttempt: true, lastError: { name: 'TypeError', message: 'down' } },
     ]);
+  });
+});
+
+describe('the events of a broker', () => {
+  it('tell of what expires, also where no handler is, and of dead letters that are redriven', async () => {
+    @Injectable()
+    class Worker {
+      @Consume('work')
+      @Retry({ attempts: 2, backoff: '5s' })
+      handle(): never {
+        throw new Error('down');
+      }
+    }
+    const dlx = await start(Worker);
+    const events: string[] = [];
+    const subscription = dlx.app.get(DlxBroker).events.subscribe(({ kind, queue }) => events.push(`${kind} ${queue}`));
+    await dlx.publish('work', {});
+    await dlx.advance('1m');
+    expect(events).toEqual(['delivered work', 'retried work', 'expired wait.5000', 'delivered work', 'parked work']);
+    const task = dlx.app.get(Redrives).start({ from: 'work.parked' });
+    await dlx.settled();
+    subscription.unsubscribe();
+    expect((await task.ended).redriven).toBe(1);
+    expect(events).toContain('redriven work.parked');
+    expect(dlx.broker.virtualHost('/').witnesses.size).toBe(0);
   });
 });

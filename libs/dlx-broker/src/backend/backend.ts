@@ -1,5 +1,5 @@
 import type { Clock } from '../broker/index.js';
-import type { FieldTable, Message, Properties } from '../message/index.js';
+import type { DeathReason, FieldTable, Message, Properties } from '../message/index.js';
 import type { Topology } from '../topology/index.js';
 
 /** A message to be published. */
@@ -48,6 +48,13 @@ export interface ConsumeOptions {
   readonly exclusive?: boolean;
   /** Called when the broker ends the consumer (its queue was deleted) or a reconnecting backend loses it. */
   readonly onCancel?: () => void;
+}
+
+/** A message that died in a queue. */
+export interface BackendDeath {
+  readonly queue: string;
+  readonly message: Message;
+  readonly reason: DeathReason;
 }
 
 /** Where a page of {@link Backend.browse} ended. Opaque. */
@@ -104,6 +111,12 @@ export interface Backend {
    * @throws TopologyError when there is no such queue
    */
   browse(queue: string, limit: number, after?: BrowseCursor): Promise<BrowsePage>;
+  /**
+   * Tells of messages that die in a queue, for whatever reason, where the backend can know it: a broker elsewhere tells
+   * nobody.
+   * @returns what ends it
+   */
+  onDeath?(listener: (death: BackendDeath) => void): () => void;
   /** Cancels consumers and returns what is unsettled. Idempotent. */
   close(): Promise<void>;
 }

@@ -6,11 +6,13 @@ import {
   type Connection,
   type Cursor,
   Outcome,
+  type Witness,
 } from '../broker/index.js';
 import type { Message } from '../message/index.js';
 import type { Topology } from '../topology/index.js';
 import type {
   Backend,
+  BackendDeath,
   BackendDelivery,
   BrowseCursor,
   BrowsePage,
@@ -145,6 +147,16 @@ export class EmbeddedBackend implements Backend {
     if (found === undefined) throw new TopologyError(`no queue '${queue}' in vhost '${vhost.name}'`, []);
     const { entries, next } = found.browse({ limit, after: after as Cursor | undefined });
     return { messages: entries.map(({ message }) => message), next };
+  }
+
+  onDeath(listener: (death: BackendDeath) => void): () => void {
+    const connection = this.#connected();
+    const { witnesses, agenda } = connection.vhost;
+    // After the command, for whoever listens may start new ones.
+    const witness: Witness = ({ name }, message, reason) =>
+      agenda.output({ connection, send: () => listener({ queue: name, message, reason }) });
+    witnesses.add(witness);
+    return () => witnesses.delete(witness);
   }
 
   async close(): Promise<void> {

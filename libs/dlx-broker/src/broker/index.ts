@@ -22,6 +22,7 @@ export type { Entry } from './queue/entry.js';
 export type { Binding } from './exchange/router.js';
 export { Exchange, type Destination, type ExchangeDeclared } from './exchange/exchange.js';
 export type { QueueDeclared } from './queue/queue.js';
+export type { Witness } from './queue/queue-home.js';
 export type { QueueSettings } from './queue/settings.js';
 export { Consumer } from './channel/consumer.js';
 export type { TopicAccess, TopicPermissions, UserTopicPermissions } from './topic-access.js';

@@ -16,6 +16,7 @@ import type { Journal, Names, TopologyChange } from './ports.js';
 import type { Profile } from './profile.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import { Queue, type QueueDeclared, type QueueHome } from './queue/queue.js';
+import type { Witness } from './queue/queue-home.js';
 import { ReplyAddresses } from './reply-addresses.js';
 import { Routing } from './routing.js';
 import { discard, readdressed, redrive, type Redrive, type RedriveResult } from './redrive.js';
@@ -41,6 +42,8 @@ export class VirtualHost implements QueueHome {
   readonly replies = new ReplyAddresses();
   /** What happened here, also in queues and channels that are gone. */
   readonly counters = new TotalCounters();
+  /** Told of every death in its queues. */
+  readonly witnesses = new Set<Witness>();
   readonly agenda: Agenda;
   readonly names: Names;
   readonly profile: Profile;

@@ -1,5 +1,5 @@
 import { type Observable, Subject } from 'rxjs';
-import type { BackendDelivery } from '../backend/index.js';
+import type { BackendDeath, BackendDelivery } from '../backend/index.js';
 import type { DeadLetter, SettledLetter } from '../streams/index.js';
 
 /** What became of a message, as a handler's broker tells it while somebody listens. */
@@ -56,6 +56,11 @@ export class OutcomeEvents {
       ...(to && { to }),
     };
     this.#subject.next({ kind, queue, at: this.now(), attempt: failures, ...more });
+  }
+
+  /** What dies because its time is up, or its queue is full, nobody has in hand: the backend tells. */
+  ofDeath({ queue, message, reason }: BackendDeath): void {
+    if (reason === 'expired') this.tell('expired', { queue, message });
   }
 
   end(): void {

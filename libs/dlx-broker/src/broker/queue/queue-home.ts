@@ -1,4 +1,4 @@
-import type { FieldTable } from '../../message/index.js';
+import type { DeathReason, FieldTable, Message } from '../../message/index.js';
 import type { Connection } from '../channel/connection.js';
 import type { TotalCounters } from '../counters.js';
 import type { Deque } from '../deque.js';
@@ -9,12 +9,16 @@ import type { DeadLetter } from './dead-letter.js';
 import type { Queue } from './queue.js';
 import type { QueueType } from './queue-types.js';
 
+/** Sees a message die, inside the command that lets it die: it may start no other. */
+export type Witness = (queue: Queue, message: Message, reason: DeathReason, now: number) => void;
+
 /** What a queue borrows from its virtual host. */
 export interface QueueHome {
   readonly name: string;
   readonly profile: Profile;
   readonly wakeups: Wakeups;
   readonly counters: TotalCounters;
+  readonly witnesses: ReadonlySet<Witness>;
   /** Where deaths are handed in; the virtual host carries them on after the command. */
   readonly dead: Deque<DeadLetter>;
   readonly journal: Journal | undefined;
