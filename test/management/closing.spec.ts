@@ -1,0 +1,51 @@
+import { connect } from 'amqplib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type House, openHouse } from './house.js';
+import { request } from './scene.js';
+
+describe('an operator closes connections', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse();
+  });
+  afterAll(() => house.close());
+
+  /** What a client hears in the end. */
+  async function client(): Promise<Promise<string>> {
+    const connection = await connect(`${house.amqp}/%2F`);
+    return new Promise<string>((resolve) => connection.on('close', (error: Error) => resolve(error.message)));
+  }
+
+  const heard = (reason: string): string =>
+    `Connection closed: 320 (CONNECTION-FORCED) with message "CONNECTION_FORCED - ${reason}"`;
+
+  it('one by its name, with the reason of X-Reason', async () => {
+    const message = client();
+    await expect.poll(async () => (await listed()).length).toBe(1);
+    const [name = ''] = await listed();
+    const response = await fetch(`${house.http}/api/connections/${encodeURIComponent(name)}`, {
+      method: 'DELETE',
+      headers: { authorization: `Basic ${btoa('guest:guest')}`, 'x-reason': 'too many of them' },
+    });
+    expect(response.status).toBe(204);
+    expect(await message).toBe(heard('too many of them'));
+    await expect.poll(listed).toEqual([]);
+  });
+
+  it('all of a user', async () => {
+    const messages = [client(), client()];
+    await expect.poll(async () => (await listed()).length).toBe(2);
+    expect((await request(house, 'DELETE', '/api/connections/username/nobody')).status).toBe(204);
+    expect(await listed()).toHaveLength(2);
+    expect((await request(house, 'DELETE', '/api/connections/username/guest')).status).toBe(204);
+    expect(await Promise.all(messages)).toEqual([
+      heard('Closed via management plugin'),
+      heard('Closed via management plugin'),
+    ]);
+  });
+
+  async function listed(): Promise<readonly string[]> {
+    const { text } = await request(house, 'GET', '/api/connections?columns=name');
+    return (JSON.parse(text) as readonly { readonly name: string }[]).map(({ name }) => name);
+  }
+});
