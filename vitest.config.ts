@@ -8,6 +8,7 @@ const realTime = [
   'test/ctl/**/*.spec.ts',
   'test/management/**/*.spec.ts',
   'test/backends/**/*.spec.ts',
+  'test/durability/processes/**/*.spec.ts',
 ];
 
 export default defineConfig({

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { killCycles } from './kill-cycle.js';
-import { isBuilt } from './served.js';
+import { killCycles } from '../kill-cycle.js';
+import { isBuilt } from '../served.js';
 
 const cycles = Number(process.env['DURABILITY_CYCLES'] ?? 50);
 const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
