@@ -85,17 +85,20 @@ export class Inventory {
   /** The end of a command: what nobody has any more is forgotten. */
   settleMessages(): void {
     if (this.#loose.length === 0) return;
+    const { own, shares, segment } = this.messages;
+    const released: number[] = [];
     for (const message of this.#loose) {
       const { mark } = message;
-      if (mark <= 0 || this.messages.own[mark] !== 0) continue;
-      const isShared = this.messages.shares[mark] !== 0;
-      if (isShared && this.messages.segment[mark] === 0) {
+      if (mark <= 0 || own[mark] !== 0) continue;
+      if (shares[mark] !== 0 && segment[mark] === 0) {
         this.#carriers.set(mark, message);
         continue;
       }
       this.bodies.release(message);
-      if (!isShared) this.#forget(mark);
+      released.push(mark);
     }
+    // One of them may be the last that shared the body of another.
+    for (const number of released) if (shares[number] === 0 && this.messages.serial[number] !== 0) this.#forget(number);
     this.#loose = [];
   }
 
