@@ -1,4 +1,5 @@
 import { definitions } from './access-definitions.js';
+import { objects } from './access-objects.js';
 import { parameters, vhosts } from './access-parameters.js';
 import { moreTypes, policiesOf, types } from './access-policies.js';
 import { door, rights } from './access-rights.js';
@@ -26,6 +27,7 @@ export const conversation: readonly (readonly [title: string, turns: readonly Tu
   ['the scene is set', setUp],
   ['the door', door],
   ['every tag at every place', rights],
+  ['every tag at every object', objects],
   ['users', users],
   ['permissions', permissions],
   ['policies', policiesOf('policies')],

@@ -7,6 +7,8 @@ export interface Turn {
   /** Sent as it is when it is a text. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The list comes in whatever order RabbitMQ keeps it in. */
+  readonly isUnordered?: true;
 }
 
 export const turn = (method: string, path: string, body?: unknown, more: Partial<Turn> = {}): Turn => ({

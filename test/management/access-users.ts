@@ -66,7 +66,7 @@ export const permissions: readonly Turn[] = [
   put('/topic-permissions/{v}/{u}eve', { exchange: 'amq.topic', write: '^a', read: '.*' }),
   put('/topic-permissions/{v}/{u}eve', { exchange: '', write: '^a', read: '.*' }),
   put('/topic-permissions/{v}/{u}eve', { exchange: 'amq.topic', write: '^b', read: '.*' }),
-  get('/topic-permissions/{v}/{u}eve'),
+  { ...get('/topic-permissions/{v}/{u}eve'), isUnordered: true },
   get('/topic-permissions'),
   get('/vhosts/{v}/topic-permissions'),
   get('/users/{u}eve/topic-permissions'),

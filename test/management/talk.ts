@@ -20,7 +20,7 @@ export class Talk {
     this.#login = username === '' ? 'guest:guest' : `${username}:${password}`;
   }
 
-  async say({ as, method, path, body, headers = {} }: Turn): Promise<Said> {
+  async say({ as, method, path, body, headers = {}, isUnordered }: Turn): Promise<Said> {
     const response = await fetch(`${this.#origin}/api${this.#named(path)}`, {
       method,
       headers: {
@@ -31,7 +31,9 @@ export class Talk {
       ...(body === undefined ? {} : { body: this.#named(typeof body === 'string' ? body : JSON.stringify(body)) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: toldIn(response.headers), body: this.#plain(text) };
+    const plain = this.#plain(text);
+    const shown = isUnordered === true && Array.isArray(plain) ? inOrder(plain) : plain;
+    return { status: response.status, headers: toldIn(response.headers), body: shown };
   }
 
   #named(text: string): string {

@@ -57,5 +57,5 @@ export const channels: readonly Resource[] = [
   { path: '/channels/:channel', allows: 'management', GET: getOne },
   { path: '/connections/:connection/channels', allows: 'management', GET: ofConnection },
   { path: '/consumers', allows: 'management', GET: consumersAll },
-  { path: '/consumers/:vhost', allows: 'management', GET: consumersAll },
+  { path: '/consumers/:vhost', allows: 'management', anyVhost: true, GET: consumersAll },
 ];
