@@ -29,6 +29,7 @@ describe('a page of somebody else', () => {
     ['Origin null, of a sandboxed frame or a file', { origin: 'null' }],
     ['Origin that begins like ours', { origin: 'http://localhost:15672.evil.example' }],
     ['Sec-Fetch-Site cross-site', { 'sec-fetch-site': 'cross-site' }],
+    ['Sec-Fetch-Site of a kind to come', { 'sec-fetch-site': 'other' }],
     ['Sec-Fetch-Site same-site', { 'sec-fetch-site': 'same-site', origin: 'http://localhost:8080' }],
     [
       'a form that is sent by a click',
@@ -102,6 +103,7 @@ describe('who is welcome:', () => {
     ['rabbitmqadmin', { 'content-type': 'application/json' }],
     ['a page of our own', { origin: 'http://localhost:15672', 'sec-fetch-site': 'same-origin' }],
     ['a page of our own behind TLS', { origin: 'https://localhost:15672' }],
+    ['a page of our own behind a proxy', { origin: 'https://broker.example', 'sec-fetch-site': 'same-origin' }],
     ['somebody who types the address', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }],
   ])('%s', async (_, headers) => {
     const { call } = apiHouse();

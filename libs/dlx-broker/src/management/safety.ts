@@ -53,7 +53,9 @@ const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
  */
 export function isForeign(method: string, headers: Headers, host: string): boolean {
   const site = headers.get('sec-fetch-site');
-  if (site === 'cross-site' || site === 'same-site') {
+  // A browser's own word, which no page can put in its mouth; a proxy may have changed the name of the host meanwhile.
+  if (site === 'same-origin' || site === 'none') return false;
+  if (site !== null) {
     // A link to here may be followed: what is gone to is shown, not read by the page with the link.
     return !(safeMethods.includes(method) && headers.get('sec-fetch-mode') === 'navigate');
   }
