@@ -32,8 +32,9 @@ export class Bodies implements Shelf {
     readonly memory: number,
   ) {}
 
-  /** A stored message whose body is in memory. */
+  /** A message that is stored now. */
   keep(message: Message): void {
+    if (!message.isAtHand) return message.shelve(this);
     const { mark } = message;
     if (this.#next - this.#oldest === this.#ring.length) this.#grow();
     this.messages.held[mark] = this.#next;
@@ -60,7 +61,8 @@ export class Bodies implements Shelf {
     const root = this.#rootOf(Math.abs(message.mark));
     message.mark = 0;
     if (message.isAtHand) return;
-    const segment = this.segments.get(this.messages.segment[root] as number) as Segment;
+    const segment = this.segments.get(this.messages.segment[root] as number);
+    if (segment === undefined) return; // not written yet: then it has its body from elsewhere
     const [offset, length] = [this.messages.offset[root] as number, this.messages.length[root] as number];
     segment.isHeld = true;
     message.shelve({ bodyOf: ({ size }) => this.#read(segment, offset, length, size) });
@@ -120,7 +122,7 @@ export class Bodies implements Shelf {
   #shelveOldest(): void {
     const message = this.#ring[this.#oldest & (this.#ring.length - 1)];
     if (message === undefined) return void this.#oldest++;
-    this.#leave(this.#oldest++, message);
+    this.#leave(this.#oldest, message);
     message.shelve(this);
   }
 
