@@ -56,7 +56,11 @@ export class Mover {
 
   #try(entry: Entry, { exchange, routingKey }: Address, shown: Message): readonly string[] | Left | 'gone' {
     const { vhost, queue, user, dryRun } = this.order;
-    const refusal = refusalOf(() => vhost.check(user, 'write', 'exchange', exchange));
+    const refusal = refusalOf(() => {
+      vhost.check(user, 'write', 'exchange', exchange);
+      const found = vhost.exchanges.get(exchange);
+      if (found !== undefined) vhost.checkTopic(user, 'write', found, routingKey); // rule N5
+    });
     if (refusal !== undefined) return 'forbidden';
     try {
       if (dryRun) {

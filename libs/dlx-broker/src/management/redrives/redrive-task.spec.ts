@@ -237,6 +237,23 @@ describe('a redrive', () => {
     expect(rooms.clock.nextWakeUp()).toBeUndefined();
   });
 
+  it('is bound by topic permissions as a publish is (rule N5)', () => {
+    const { access } = rooms.broker;
+    channel.declareExchange('topics', { type: 'topic' });
+    channel.bindQueue('work', 'topics', '#');
+    access.setUser('eve');
+    access.setPermissions('eve', '/', { configure: '', write: '.*', read: '.*' });
+    access.topics.set('eve', '/', { exchange: 'topics', write: '^open$', read: '' });
+    letDie(2);
+    const to = (routingKey: string) => {
+      const task = redrive({ user: access.user('eve')!, rate: Infinity, to: { exchange: 'topics', routingKey } });
+      rooms.clock.advance(0);
+      return task.tally;
+    };
+    expect(to('shut').leftAt).toMatchObject([{ why: 'forbidden', count: 2 }]);
+    expect([to('open').moved, bodies('work').length]).toEqual([2, 2]);
+  });
+
   it('acts with the rights of its user, to the last', () => {
     const { access } = rooms.broker;
     access.setUser('eve');
