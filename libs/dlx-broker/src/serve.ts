@@ -127,13 +127,13 @@ function management(
   throttle: LoginThrottle,
   listeners: () => readonly Listener[],
 ) {
-  const protocol = tls === undefined ? 'amqp' : 'amqp/ssl';
+  const kind = tls === undefined ? { protocol: 'amqp' } : { protocol: 'amqp/ssl', certificate: tls.cert };
   const host = {
     broker,
     now: Date.now,
     patterns: policyPatterns,
     throttle,
-    ports: () => listeners().map(({ host: address, port }) => ({ protocol, host: address, port })),
+    ports: () => listeners().map(({ host: address, port }) => ({ ...kind, host: address, port })),
     alarms: () => listeners().flatMap(({ raised }) => raised),
     ...(log && { log }),
   };
