@@ -47,12 +47,13 @@ export class AuditFile implements AuditSink {
 
   async close(): Promise<void> {
     await this.#writing;
+    await this.#write(); // what could not be written before gets one more try
     await this.#file.close();
   }
 
   /** What gathers during one write goes with the next. */
   async #write(): Promise<void> {
-    while (this.#pending !== '') {
+    while (this.#pending.length > 0) {
       const lines = this.#pending;
       this.#pending = '';
       try {

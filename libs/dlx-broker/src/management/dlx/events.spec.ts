@@ -5,6 +5,7 @@ import { toFieldTable } from '../../message/index.js';
 import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
 import { listenHttp } from '../http-listener.js';
 import { Dlx } from './dlx.js';
+import { eventLoop } from './turns.js';
 
 const nothing = (): void => {};
 const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
@@ -177,6 +178,21 @@ describe('/api/dlx/events', () => {
     expect((await ask()).status).toBe(429);
     await readers[0]!.cancel();
     expect((await ask()).status).toBe(200);
+  });
+
+  it('notices over a port that somebody is gone', async () => {
+    const listener = await listenHttp({ ...rooms.host, dlx }, { port: 0 });
+    const { host, port } = listener;
+    const client = request({ host, port, path: '/api/dlx/events', headers: { authorization } });
+    client.on('error', nothing);
+    client.end();
+    await new Promise((resolve) => client.on('response', (answer) => answer.once('data', resolve)));
+    expect(dlx.streams.count).toBe(1);
+    client.destroy();
+    const deadline = performance.now() + 5_000;
+    while (dlx.streams.count > 0 && performance.now() < deadline) await eventLoop.next();
+    expect(dlx.streams.count).toBe(0);
+    await listener.close();
   });
 
   it('ends cleanly over a port when the listener closes', async () => {

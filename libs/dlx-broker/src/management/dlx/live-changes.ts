@@ -86,6 +86,13 @@ export class LiveChanges {
       this.#redrives.set(id, now);
       moved.push(redriveToJson(task));
     }
+    this.#forget(redrives);
     return moved;
+  }
+
+  #forget(redrives: readonly RedriveTask[]): void {
+    if (this.#redrives.size <= redrives.length) return;
+    const ids = new Set(redrives.map(({ id }) => id));
+    for (const id of this.#redrives.keys()) if (!ids.has(id)) this.#redrives.delete(id);
   }
 }

@@ -6,7 +6,7 @@ import { badRequest } from '../reply.js';
 import type { JsonObject } from '../resource.js';
 import { filterInJson, notAn, objectEntries, onlyKnown } from './input.js';
 
-const keys = ['vhost', 'queue', 'filter', 'ids', 'to', 'rate', 'limit', 'circuit', 'dry_run'];
+const keys = ['vhost', 'queue', 'filter', 'ids', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'dry_run'];
 /** Messages a second that can be asked for; 0 is as many as the broker can. */
 const fastest = 100_000;
 const mostIds = 10_000;
@@ -26,6 +26,8 @@ export function redriveIn(body: JsonObject, { vhost, queue, user }: Asked): Redr
   const to = addressIn(body['to']);
   const limit = within(body, 'limit', 1, Number.MAX_SAFE_INTEGER);
   const circuit = circuitIn(body['circuit']);
+  const keepsHistory = booleanAt(body, 'keep_history');
+  if (keepsHistory && to === undefined) throw badRequest("'keep_history' puts messages aside: say with 'to' where");
   return {
     vhost,
     queue,
@@ -36,6 +38,7 @@ export function redriveIn(body: JsonObject, { vhost, queue, user }: Asked): Redr
     rate: (within(body, 'rate', 0, fastest) ?? usualRate) || Infinity,
     ...(limit !== undefined && { limit }),
     ...(circuit && { circuit }),
+    ...(keepsHistory && { keepsHistory }),
     dryRun: booleanAt(body, 'dry_run'),
   };
 }

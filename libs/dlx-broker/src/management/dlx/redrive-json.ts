@@ -14,6 +14,7 @@ export function redriveToJson(task: RedriveTask): Record<string, unknown> {
     rate: order.rate === Infinity ? 0 : order.rate,
     limit: order.limit ?? null,
     circuit: order.circuit === undefined ? null : { percent: order.circuit.percent, at_least: order.circuit.atLeast },
+    keep_history: order.keepsHistory === true,
     dry_run: order.dryRun,
     state: task.state,
     reason: task.reason ?? null,

@@ -83,6 +83,21 @@ describe('/api/dlx/redrives', () => {
     expect(await show(id)).toMatchObject({ moved: 1, limit: 1, circuit: { percent: 10, at_least: 20 } });
   });
 
+  it('puts messages aside with all that is known of them', async () => {
+    letDie(1);
+    channel.declareQueue('parked', {});
+    await begin({ to: { exchange: '', routing_key: 'parked' }, keep_history: true });
+    rooms.clock.advance(0);
+    const { body } = await rooms.call('GET', '/dlx/queues/%2F/parked/messages');
+    expect(body).toMatchObject({
+      items: [
+        { deaths: [{ reason: 'rejected', queue: 'work' }], origin: { exchange: '', routing_key: 'work' }, redrives: 0 },
+      ],
+    });
+    const { headers } = (body as { items: { headers: Record<string, { value: unknown }> }[] }).items[0]!;
+    expect(headers['dlx-redriven-by']!.value).toBe('guest');
+  });
+
   it('rehearses: counts by destination, the unroutable by their address, and nothing has moved', async () => {
     letDie(3);
     channel.publish('', 'dead', {}, Buffer.from('no origin'));
@@ -168,6 +183,7 @@ describe('/api/dlx/redrives', () => {
     [{ circuit: true }, "'circuit' should be an object"],
     [{ circuit: { percent: 101 } }, "'percent' should be a whole number from 0 to 100: 101"],
     [{ dry_run: 'perhaps' }, `'dry_run' should be true or false: "perhaps"`],
+    [{ keep_history: true }, "'keep_history' puts messages aside: say with 'to' where"],
     [{ speed: 1 }, /^unknown key 'speed'; known are vhost, queue, /],
   ])('refuses %j by its name', async (body, reason) => {
     const complete = Object.keys(body).length === 0 ? body : { vhost: '/', queue: 'dead', ...body };

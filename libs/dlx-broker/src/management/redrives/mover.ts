@@ -32,7 +32,8 @@ export class Mover {
     const { message, position } = entry;
     const to = order.to ?? originOf(message);
     if (to === undefined) return void tally.leave('no_origin', undefined, position);
-    const headers = redriven(message, { from: order.queue.name, by: order.by, task }, now);
+    const { by, queue, keepsHistory = false } = order;
+    const headers = redriven(message, { from: queue.name, by, task, keepsHistory }, now);
     const result = this.#try(entry, to, new Message(message.exchange, message.routingKey, { headers }, message.body));
     if (result === 'gone') return void tally.gone++;
     if (typeof result === 'string') return void tally.leave(result, to, position);

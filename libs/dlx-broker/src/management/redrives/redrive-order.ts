@@ -22,6 +22,8 @@ export interface RedriveOrder {
   readonly limit?: number;
   /** Undefined: it goes on whatever comes back. */
   readonly circuit?: CircuitSettings;
+  /** Deaths, attempts and errors stay on the message: it is put aside, not tried again. */
+  readonly keepsHistory?: boolean;
   /** Looks where everything would go, and moves nothing. */
   readonly dryRun: boolean;
 }
