@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type ApiOptions, createApi } from './app.js';
@@ -13,6 +14,8 @@ export interface HttpOptions extends ApiOptions {
   /** 15672 unless told, 0 for any that is free. */
   readonly port?: number;
   readonly limits?: Partial<HttpLimits>;
+  /** Certificate and key in PEM; TLS 1.2 at least. Without them passwords cross the network as they are. */
+  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
 }
 
 /** Opens a port for the HTTP API. @returns once clients can connect @throws what the system says, e.g. EADDRINUSE */
@@ -46,6 +49,7 @@ export const defaultHttpLimits: HttpLimits = {
 
 export class HttpListener {
   readonly #server: Server;
+  readonly #protocol: 'http' | 'https';
   readonly #log: ManagementHost['log'];
   readonly #timer: NodeJS.Timeout | undefined;
   /** Its own; undefined when it was lent one. */
@@ -62,9 +66,17 @@ export class HttpListener {
     const answer = getRequestListener((request, env) => api.fetch(request, env), { overrideGlobalObjects: false });
     const { connections, ...limits } = { ...defaultHttpLimits, ...options.limits };
     const connectionsCheckingInterval = Math.min(1_000, limits.headersTimeout);
-    this.#server = createServer({ ...limits, connectionsCheckingInterval }, (request, response) => {
-      void answer(request, response);
-    });
+    const settings = { ...limits, connectionsCheckingInterval };
+    const listener: RequestListener = (request, response) => void answer(request, response);
+    const { tls } = options;
+    this.#protocol = tls === undefined ? 'http' : 'https';
+    this.#server =
+      tls === undefined
+        ? createServer(settings, listener)
+        : createTlsServer(
+            { ...settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: limits.headersTimeout },
+            listener,
+          );
     this.#server.maxConnections = connections;
   }
 
@@ -77,7 +89,7 @@ export class HttpListener {
   }
 
   #ports(): readonly OpenPort[] {
-    return this.#server.listening ? [{ protocol: 'http', host: this.host, port: this.port }] : [];
+    return this.#server.listening ? [{ protocol: this.#protocol, host: this.host, port: this.port }] : [];
   }
 
   open(host: string, port: number): Promise<void> {
