@@ -30,7 +30,21 @@ it('the first handler sees its message die, and why', async () => {
   await (await create.mock.results[0]!.value)?.close();
 });
 
-const concepts = ['getting-started', 'dead-lettering', 'retry', 'testing', 'decorators', 'transport'];
+const concepts = [
+  'getting-started',
+  'dead-lettering',
+  'ttl',
+  'limits',
+  'retry',
+  'redrive',
+  'idempotency',
+  'testing',
+  'decorators',
+  'transport',
+  'from-nest-rabbitmq',
+  'from-golevelup',
+  'from-bullmq',
+];
 const pages = ['README.md', 'apps/sample-retry/README.md', 'apps/sample-orders/README.md'].concat(
   concepts.map((page) => `docs/${page}.md`),
 );

@@ -4,16 +4,21 @@ import type { Address } from '../backend/index.js';
 import type { Properties } from '../message/index.js';
 import {
   DlxBrokerModule,
+  type DlxBroker,
   encodePayload,
+  getDlxBrokerToken,
   getDlxConnectedToken,
   getDlxServerToken,
   lent,
   type DlxServer,
   type TransportOptions,
 } from '../nest/index.js';
+import type { Letter } from '../streams/index.js';
 import { parseDuration } from '../topology/index.js';
+import { QueueExpectation } from './expectations.js';
 import { house, type House, type HouseOptions } from './house.js';
 import type { QueueView } from './queue-view.js';
+import { Timeline } from './timeline.js';
 
 /** Taken at once: a test may replace the global one by a fake that stands still. */
 const { setImmediate: soon } = globalThis;
@@ -44,11 +49,10 @@ export class UnsettledError extends Error {
  * A Nest application on a broker of its own whose time a test moves: a backoff of hours takes milliseconds.
  *
  * ```ts
- * const dlx = new DlxTesting();
- * await dlx.start({ controllers: [OrdersController] });
+ * const dlx = await DlxTesting.create({ controllers: [OrdersController] });
  * await dlx.publish('orders', { id: 1 });
  * await dlx.advance('1h');
- * expect(dlx.queue('orders.parked').payloads()).toEqual([{ id: 1 }]);
+ * dlx.expectQueue('orders.parked').toHold([{ id: 1 }]);
  * await dlx.close();
  * ```
  */
@@ -56,12 +60,24 @@ export class DlxTesting {
   readonly #house: House;
   readonly #patience: number;
   readonly #logger: LoggerService | undefined;
+  readonly #timeline: Timeline;
   #app: INestMicroservice | undefined;
+
+  /** Builds and starts an application; see {@link start}. */
+  static async create(
+    metadata: ModuleMetadata,
+    { broker, ...options }: DlxTestingOptions & { readonly broker?: TransportOptions } = {},
+  ): Promise<DlxTesting> {
+    const dlx = new DlxTesting(options);
+    await dlx.start(metadata, broker);
+    return dlx;
+  }
 
   constructor(options: DlxTestingOptions = {}) {
     this.#house = house(options);
     this.#patience = options.patience ?? 2_000;
     this.#logger = options.logger === false ? silent : options.logger;
+    this.#timeline = new Timeline(this.#house.clock.now());
   }
 
   get clock(): House['clock'] {
@@ -99,6 +115,7 @@ export class DlxTesting {
     const module = await this.override(builder).compile();
     const app = module.createNestMicroservice({ strategy: module.get<DlxServer>(getDlxServerToken()) });
     this.#app = app;
+    this.watch(module);
     await app.listen();
     return app;
   }
@@ -109,6 +126,19 @@ export class DlxTesting {
    */
   override(builder: TestingModuleBuilder, name = 'default'): TestingModuleBuilder {
     return builder.overrideProvider(getDlxConnectedToken(name)).useValue(lent(this.backend));
+  }
+
+  /**
+   * Notes what becomes of messages, for {@link timeline} and expectations. `start` and `startModule` do that themselves.
+   * @param name of the broker, if the application has several
+   */
+  watch(app: Pick<INestMicroservice, 'get'>, name = 'default'): void {
+    this.#timeline.watch(app.get<DlxBroker>(getDlxBrokerToken(name), { strict: false }).events);
+  }
+
+  /** What happened so far, a line each. */
+  get timeline(): string {
+    return this.#timeline.toString();
   }
 
   /** The application that was started. */
@@ -127,11 +157,23 @@ export class DlxTesting {
     const address = typeof to === 'string' ? { exchange: '', routingKey: to } : to;
     const { contentType, body } = encodePayload(data);
     const all = { deliveryMode: 2, contentType, ...properties };
+    const about = `${address.exchange || '(default)'} ${address.routingKey}`;
+    this.#timeline.published(this.clock.now(), typeof to === 'string' ? to : '', about);
     return new Promise((resolve, reject) => {
       this.backend.publish({ ...address, properties: all, body, mandatory: true }, (failure) =>
         failure === undefined ? resolve() : reject(failure),
       );
     });
+  }
+
+  /** The letters that wait in a queue, as a stream of dead letters would show them; nothing is touched. */
+  deadLetters<T = unknown>(name: string): readonly Letter<T>[] {
+    return this.queue(name).letters<T>();
+  }
+
+  /** Says what is expected of a queue; what is not so shows what happened. */
+  expectQueue(name: string): QueueExpectation {
+    return new QueueExpectation(this.queue(name), this.#timeline);
   }
 
   /** A look at a queue that changes nothing. */
@@ -174,6 +216,7 @@ export class DlxTesting {
 
   /** Closes the application and the broker. */
   async close(): Promise<void> {
+    this.#timeline.end();
     await this.#app?.close();
     this.#app = undefined;
     await this.backend.close();

@@ -1,6 +1,6 @@
 import type { Queue } from '../broker/index.js';
 import { deathsOf, type FieldTable, emptyTable, type Properties, type DeathEntry } from '../message/index.js';
-import { readPayload } from '../streams/index.js';
+import { Letter, readPayload } from '../streams/index.js';
 
 /** A message that waits in a queue, as a test looks at it. */
 export interface WaitingMessage {
@@ -65,6 +65,13 @@ export class QueueView {
       });
     });
     return messages;
+  }
+
+  /** The same as letters: with their work queue, their origin, their failures. */
+  letters<T = unknown>(): readonly Letter<T>[] {
+    const letters: Letter<T>[] = [];
+    this.#here().peek(({ message }) => void letters.push(new Letter<T>(message, this.name)));
+    return letters;
   }
 
   /** Only their payloads. */

@@ -1,0 +1,48 @@
+import { inspect, isDeepStrictEqual } from 'node:util';
+import type { QueueView } from './queue-view.js';
+import type { Timeline } from './timeline.js';
+
+/** Something is not as the test expects it; the message shows what happened until then. */
+export class ExpectationError extends Error {
+  override readonly name = 'ExpectationError';
+
+  constructor(
+    what: string,
+    readonly expected: unknown,
+    readonly actual: unknown,
+    timeline: Timeline,
+  ) {
+    const [wanted, found] = [expected, actual].map((value) => inspect(value, { depth: 6, breakLength: 100 }));
+    super(`${what}\n  expected ${wanted}\n  but got  ${found}\nWhat happened:\n${timeline.toString()}`);
+  }
+}
+
+/** What a test expects of a queue, in whichever framework it is written. */
+export class QueueExpectation {
+  constructor(
+    private readonly view: QueueView,
+    private readonly timeline: Timeline,
+  ) {}
+
+  /** Exactly these payloads wait there, in this order. @throws ExpectationError */
+  toHold(payloads: readonly unknown[]): void {
+    this.#same(`queue '${this.view.name}' holds other messages`, payloads, this.view.payloads());
+  }
+
+  /** Nothing waits there and nothing is in anybody's hands. @throws ExpectationError */
+  toBeEmpty(): void {
+    const { ready, unacknowledged } = this.view;
+    const nothing = { ready: 0, unacknowledged: 0 };
+    this.#same(`queue '${this.view.name}' is not empty`, nothing, { ready, unacknowledged });
+  }
+
+  /** This is what became of its messages, in this order: `delivered`, `retried`, `acked` ... @throws ExpectationError */
+  toHaveHad(outcomes: readonly string[]): void {
+    const actual = this.timeline.outcomesOf(this.view.name);
+    this.#same(`other things became of the messages of queue '${this.view.name}'`, outcomes, actual);
+  }
+
+  #same(what: string, expected: unknown, actual: unknown): void {
+    if (!isDeepStrictEqual(actual, expected)) throw new ExpectationError(what, expected, actual, this.timeline);
+  }
+}
