@@ -30,9 +30,6 @@ export interface Shelf {
   bodyOf(message: Message): Uint8Array;
 }
 
-/** Every message asks this when it is made: a look for what only bytes have is cheaper than `instanceof`. */
-const isMessage = (body: Uint8Array | Message): body is Message => (body as Uint8Array).length === undefined;
-
 /** What travels. Immutable, and shared by all queues that hold it. */
 export class Message {
   /** The journal's own: its number for a message it has stored, 0 for any other. */
@@ -52,7 +49,7 @@ export class Message {
     /** Further keys of the `CC` and `BCC` headers; undefined for nearly all messages (rules G2, G3). */
     readonly carbonCopies?: CarbonCopies,
   ) {
-    if (isMessage(body)) {
+    if (body instanceof Message) {
       this.#size = body.size;
       this.mark = body.mark > 0 ? -body.mark : body.mark;
       this.#body = body.#body;
