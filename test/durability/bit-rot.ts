@@ -1,0 +1,137 @@
+import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
+import type { Damage } from '../../libs/dlx-broker/src/store/log/options.js';
+import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { StoreError } from '../../libs/dlx-broker/src/store/store-error.js';
+import { Random } from '../fuzz/random.js';
+import { bodyOf } from './bodies.js';
+import { Both } from './both.js';
+import { FakeDisk } from './fake-disk.js';
+import { asleep, lent } from './house.js';
+import { Ledger } from './ledger.js';
+import type { StoredState } from './stored-state.js';
+import { Workload } from './workload.js';
+
+/** Places that go bad, and bytes of each. */
+const places = 3;
+const length = 64;
+
+/** A store that was closed, and what is in it. */
+export interface Closed {
+  readonly disk: FakeDisk;
+  readonly state: StoredState;
+  /** When it was closed. */
+  readonly now: number;
+}
+
+/** A house with much in it, which is kept and then closed. */
+export async function closedStore(seed: number, segment: number): Promise<Closed> {
+  const clock = new ManualClock();
+  const ledger = new Ledger();
+  const disk = new FakeDisk();
+  disk.isManual = false;
+  const journal = await DiskJournal.open(disk, { segment, now: () => clock.now() });
+  const broker = new Broker({ ...lent(clock), journal: new Both(ledger, journal) });
+  journal.restore(broker);
+  const workload = new Workload(broker, {
+    random: new Random(seed),
+    clock,
+    confirmed: () => undefined,
+    weights: { publish: 80, wait: 0.5, purge: 0, delete: 0.2, get: 6 },
+  });
+  for (let step = 0; step < 400; step++) {
+    workload.step();
+    if (step % 4 === 0) await journal.flush();
+  }
+  await journal.close();
+  ledger.becameSafe(ledger.committed);
+  return { disk: disk.copy(), state: ledger.safe, now: clock.now() };
+}
+
+/** What became of a store whose disk went bad. */
+export interface Rotten {
+  /** It was refused, with this text. */
+  readonly refused?: string;
+  /** By queue: messages that were there and are gone. */
+  readonly missing: ReadonlyMap<string, number>;
+  readonly found: number;
+  readonly damage: Damage;
+  /** Bodies that are neither what was written nor told to be lost. */
+  readonly wrong: readonly string[];
+  /** Messages that nobody had any more. */
+  readonly revived: number;
+}
+
+/** Overwrites bytes of a copy at random, and opens it. */
+export async function rot(closed: Closed, seed: number): Promise<Rotten> {
+  const random = new Random(seed);
+  const bad = new FakeDisk();
+  const files = [...closed.disk.files()].map(([name, bytes]) => [name, Buffer.from(bytes)] as const);
+  const total = files.reduce((sum, [, bytes]) => sum + bytes.length, 0);
+  for (let place = 0; place < places; place++) overwrite(files, random.integer(0, total - 1), random);
+  for (const [name, bytes] of files) bad.put(name, bytes);
+  return look(bad, closed);
+}
+
+/** Each byte weighs the same, whatever file it is in. */
+function overwrite(files: readonly (readonly [string, Buffer])[], at: number, random: Random): void {
+  let from = at;
+  for (const [, bytes] of files) {
+    if (from < bytes.length) {
+      for (let index = from; index < Math.min(from + length, bytes.length); index++)
+        bytes[index] = random.integer(0, 255);
+      return;
+    }
+    from -= bytes.length;
+  }
+}
+
+/** Opens a disk that may be damaged, and compares what is served with what was written. */
+export async function look(disk: FakeDisk, { state, now }: Closed): Promise<Rotten> {
+  disk.isManual = false;
+  const clock = new ManualClock(now);
+  const nothing: Damage = { places: [], queues: [], misplaced: 0 };
+  let journal: DiskJournal;
+  try {
+    journal = await DiskJournal.open(disk, { memory: 0, now: () => clock.now() });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { refused: error.message, missing: new Map(), found: 0, damage: nothing, wrong: [], revived: 0 };
+  }
+  const broker = new Broker({ ...lent(clock), journal, pace: asleep().pace });
+  journal.restore(broker);
+  const missing = new Map<string, number>();
+  const wrong: string[] = [];
+  let found = 0;
+  let revived = 0;
+  for (const [place, kept] of state.messages) {
+    const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
+    const expected = new Map(
+      [...kept.values()].map(({ position, message }) => [position, message.properties.messageId]),
+    );
+    broker.virtualHosts
+      .get(vhost)
+      ?.queues.get(name)
+      ?.peek(({ position, message }) => {
+        found++;
+        const messageId = message.properties.messageId as string;
+        if (expected.get(position) === messageId) expected.delete(position);
+        else revived++;
+        if (!isRight(() => message.body, messageId)) wrong.push(`${messageId} in ${name}`);
+      });
+    if (expected.size > 0) missing.set(name, (missing.get(name) ?? 0) + expected.size);
+  }
+  const { damage } = journal;
+  await journal.close();
+  return { missing, found, damage, wrong, revived };
+}
+
+/** A body that is told to be lost is not delivered, so it is not wrong. */
+function isRight(read: () => Uint8Array, messageId: string): boolean {
+  try {
+    return bodyOf(messageId).equals(read());
+  } catch (error) {
+    if (error instanceof StoreError) return true;
+    throw error;
+  }
+}
