@@ -1,0 +1,142 @@
+import { Controller, Injectable, type INestApplicationContext } from '@nestjs/common';
+import { EventPattern, Payload } from '@nestjs/microservices';
+import { Consume, DlxBrokerModule, DlxClient, EmbeddedBackend, Queue, Retry } from 'dlx-broker';
+import { createBroker, type Broker } from 'dlx-broker/engine';
+import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { contextApp, hybrid, microservice, type Parts } from './apps.js';
+
+const amount = 3_000;
+
+/** What handlers of all deployments did, by the number of the message. */
+class Ledger {
+  readonly begun = new Map<number, number>();
+  readonly ended = new Map<number, number>();
+
+  readonly handle = async (id: number): Promise<void> => {
+    this.begun.set(id, (this.begun.get(id) ?? 0) + 1);
+    for (let turn = id % 7; turn > 0; turn--) await soon();
+    if (id % 50 === 0) await sleep(5);
+    this.ended.set(id, (this.ended.get(id) ?? 0) + 1);
+  };
+
+  get lost(): number {
+    return amount - this.ended.size;
+  }
+
+  get duplicates(): number {
+    return [...this.begun.values()].filter((times) => times > 1).length;
+  }
+}
+
+const kinds: readonly [string, (broker: Broker, ledger: Ledger) => Promise<INestApplicationContext>][] = [
+  [
+    'a pure microservice',
+    (broker, { handle }) => {
+      @Controller()
+      class Orders {
+        @EventPattern('order.created')
+        @Queue('orders')
+        created(@Payload() id: number): Promise<void> {
+          return handle(id);
+        }
+      }
+      return microservice(parts(broker, { controllers: [Orders] }));
+    },
+  ],
+  [
+    'a hybrid application',
+    (broker, { handle }) => {
+      @Controller()
+      class Orders {
+        @EventPattern('order.created')
+        @Queue('orders')
+        created(@Payload() id: number): Promise<void> {
+          return handle(id);
+        }
+      }
+      return hybrid(parts(broker, { controllers: [Orders] }));
+    },
+  ],
+  [
+    'an application of providers',
+    (broker, { handle }) => {
+      @Injectable()
+      class Orders {
+        @Consume({ queue: 'orders', routingKey: 'order.created' })
+        @Retry({ attempts: 3, backoff: 10 })
+        created(@Payload() id: number): Promise<void> {
+          return handle(id);
+        }
+      }
+      return contextApp(parts(broker, { providers: [Orders] }));
+    },
+  ],
+];
+
+const parts = (broker: Broker, own: Parts): Parts => ({
+  ...own,
+  imports: [DlxBrokerModule.forRoot({ broker, drainTimeout: '5s', prefetch: 50 })],
+});
+
+describe.each(kinds)('%s that is shut down under load', (_, deploy) => {
+  it('loses nothing and handles nothing twice', { timeout: 30_000 }, async () => {
+    const broker = createBroker();
+    const ledger = new Ledger();
+    await (await deploy(broker, ledger)).close(); // declares
+    let next = 0;
+    const load = (async () => {
+      const client = new DlxClient({ backend: new EmbeddedBackend(broker) });
+      await client.connect();
+      while (next < amount) {
+        for (let burst = 0; burst < 20 && next < amount; burst++) client.emit('order.created', next++);
+        await soon();
+      }
+    })();
+    for (let deployments = 0; ledger.ended.size < amount; deployments++) {
+      if (deployments > 500) throw new Error(`stuck: ${ledger.ended.size} of ${amount} are done`);
+      const app = await deploy(broker, ledger);
+      await sleep(20);
+      await app.close();
+      // Whoever was at work has finished; nobody begins any more.
+      expect([...ledger.begun.keys()].filter((id) => !ledger.ended.has(id))).toEqual([]);
+      expect(broker.virtualHost('/').queues.get('orders')?.unacked).toBe(0);
+    }
+    await load;
+    expect([ledger.lost, ledger.duplicates]).toEqual([0, 0]);
+    broker.close();
+  });
+});
+
+describe('a shutdown that does not wait long enough', () => {
+  it('gives back what was at work, and only that', async () => {
+    const broker = createBroker();
+    const begun: number[] = [];
+    @Injectable()
+    class Slow {
+      @Consume({ queue: 'orders', routingKey: 'order.created' })
+      created(@Payload() id: number): Promise<void> {
+        begun.push(id);
+        return new Promise(() => undefined);
+      }
+    }
+    const options = { broker, drainTimeout: 20, prefetch: 2 };
+    const app = await contextApp({ providers: [Slow], imports: [DlxBrokerModule.forRoot(options)] });
+    for (const id of [1, 2, 3]) app.get(DlxClient).emit('order.created', id);
+    await vi.waitFor(() => expect(begun).toEqual([1, 2]));
+    await app.close();
+    const bodies: unknown[] = [];
+    broker
+      .virtualHost('/')
+      .queues.get('orders')
+      ?.peek(({ message, returns }) => {
+        bodies.push([Number(Buffer.from(message.body).toString()), returns]);
+      });
+    expect(bodies).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 0],
+    ]);
+    broker.close();
+  });
+});
