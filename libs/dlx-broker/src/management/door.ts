@@ -7,7 +7,7 @@ import type { ManagementHost } from './host.js';
 import { Login } from './login.js';
 import { Management } from './management.js';
 import { namesIn } from './names.js';
-import { type Answer, notFound, problemOf } from './reply.js';
+import { type Answer, JsonText, notFound, problemOf } from './reply.js';
 import { type ApiRequest, methodNames, type Resource } from './resource.js';
 
 /** What the adapter to Node hands over; a test makes one up. */
@@ -37,7 +37,8 @@ export class Door {
     if (!knownMethods.includes(method)) return this.answer(c, { status: 501 });
     if (!allow.includes(method)) return this.answer(c, { status: 405, headers: { allow: allow.join(', ') } });
     if (method === 'OPTIONS') return this.answer(c, { status: 200, headers: { allow: allow.join(', ') } });
-    const peer = c.env?.incoming?.socket.remoteAddress ?? '127.0.0.1';
+    // A socket that is gone already has no address any more, and is not to pass for one of this machine.
+    const peer = c.env?.incoming?.socket.remoteAddress ?? 'unknown';
     const user = this.#login.user(raw.headers.get('authorization'), peer);
     const notes: Record<string, unknown> = {};
     const request = this.#request(c, resource, user, peer, (details) => void Object.assign(notes, details));
@@ -87,7 +88,7 @@ export class Door {
     if (status === 201 || (status === 200 && body === undefined)) all.set('content-length', '0');
     if (body === undefined) return new Response(null, { status, headers: all });
     if (!all.has('content-type')) all.set('content-type', 'application/json');
-    const text = JSON.stringify(body);
+    const text = body instanceof JsonText ? body.text : JSON.stringify(body);
     if (c.req.method !== 'HEAD') return new Response(text, { status, headers: all });
     all.set('content-length', String(Buffer.byteLength(text)));
     return new Response(null, { status, headers: all });

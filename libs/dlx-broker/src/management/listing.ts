@@ -1,11 +1,15 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Patterns } from '../broker/index.js';
 import { type Columns, type Row, rowOf, valueAt, wantedIn } from './columns.js';
 import { cut, nameFilter, pageIn } from './paging.js';
-import { type Answer, ok } from './reply.js';
+import { type Answer, JsonText, ok } from './reply.js';
 import type { ApiRequest } from './resource.js';
 import { sorted } from './sorting.js';
 
 export type { Row };
+
+/** Rows that are made in one go. */
+const atOnce = 200;
 
 const usually: readonly string[] = ['vhost', 'name'];
 
@@ -21,7 +25,7 @@ export function listOf<T>(
   items: readonly T[],
   columns: Columns<T>,
   sortedBy: readonly string[] = usually,
-): Answer {
+): Answer | Promise<Answer> {
   const { query } = request;
   const page = pageIn(query);
   const wanted = wantedIn(query);
@@ -36,7 +40,19 @@ export function listOf<T>(
   const keysOf = (item: T): readonly unknown[] => paths.map((path) => valueAt(item, columns, path));
   // An empty `sort` asks for no order at all.
   const inOrder = asked === '' ? found : sorted(found, keysOf, query.get('sort_reverse') === 'true');
-  return ok(page === undefined ? inOrder.map(show) : cut(inOrder, page, items.length, show));
+  if (page !== undefined) return ok(cut(inOrder, page, items.length, show));
+  return inOrder.length <= atOnce ? ok(inOrder.map(show)) : inSlices(inOrder, show);
+}
+
+/** A long list is made slice by slice, so that messages get through in between. */
+async function inSlices<T>(items: readonly T[], show: (item: T) => unknown): Promise<Answer> {
+  const slices: string[] = [];
+  for (let start = 0; start < items.length; start += atOnce) {
+    const slice = items.slice(start, start + atOnce).map((item) => JSON.stringify(show(item)));
+    slices.push(slice.join(','));
+    await setImmediate();
+  }
+  return ok(new JsonText(`[${slices.join(',')}]`));
 }
 
 /** The same of rows that are there anyway. */
@@ -45,7 +61,7 @@ export function list(
   patterns: Patterns,
   rows: readonly Row[],
   sortedBy: readonly string[] = usually,
-): Answer {
+): Answer | Promise<Answer> {
   return listOf(request, patterns, rows, columnsOf(rows), sortedBy);
 }
 

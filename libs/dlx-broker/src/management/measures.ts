@@ -25,6 +25,8 @@ export class Measures {
   readonly #statistics: Statistics;
   readonly #query: URLSearchParams;
   readonly #now: number;
+  /** The columns of a row ask one after the other. */
+  #last: { readonly item: object; readonly series: unknown; readonly measure: Measure } | undefined;
   readonly #ranges = new Map<RangeKind, Range | undefined>();
 
   constructor(statistics: Statistics, query: URLSearchParams, now: number) {
@@ -35,7 +37,10 @@ export class Measures {
 
   /** Of one object. */
   of<T extends object>(item: T, series: Series<T>): Measure {
-    return this.sum([item], series);
+    if (this.#last?.item === item && this.#last.series === series) return this.#last.measure;
+    const measure = this.sum([item], series);
+    this.#last = { item, series, measure };
+    return measure;
   }
 
   /** Of several objects together. */

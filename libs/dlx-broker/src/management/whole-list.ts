@@ -9,7 +9,7 @@ export function wholeList(
   management: Management,
   rows: readonly Row[],
   sortedBy: readonly string[] = ['vhost', 'name'],
-): Answer {
+): Answer | Promise<Answer> {
   const query = new URLSearchParams(request.query);
   query.delete('page');
   return list({ ...request, query }, management.host.patterns, rows, sortedBy);

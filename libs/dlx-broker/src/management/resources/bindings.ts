@@ -15,7 +15,11 @@ import {
 import { exchangeIn } from './exchanges.js';
 import { argumentsIn } from './queues.js';
 
-const show = (request: ApiRequest, { host }: Management, bindings: readonly PlacedBinding[]): Answer => {
+const show = (
+  request: ApiRequest,
+  { host }: Management,
+  bindings: readonly PlacedBinding[],
+): Answer | Promise<Answer> => {
   // RabbitMQ does not cut bindings into pages.
   const query = new URLSearchParams(request.query);
   query.delete('page');

@@ -3,7 +3,7 @@ import { isOf } from '../auth.js';
 import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../management.js';
 import { withoutStatistics } from '../places.js';
-import { type Answer, noContent, notAuthorised, notFound } from '../reply.js';
+import { noContent, notAuthorised, notFound } from '../reply.js';
 import type { ApiRequest, Handler, Resource } from '../resource.js';
 import { connectionColumns, trackedConnectionColumns } from '../views/connection-columns.js';
 import { connectionName, userName } from '../views/names.js';
@@ -45,7 +45,7 @@ const ofUser = (request: ApiRequest, management: Management): readonly Connectio
   return found;
 };
 
-const getOfUser: Handler = (request, management): Answer =>
+const getOfUser: Handler = (request, management) =>
   listOf(request, management.host.patterns, ofUser(request, management), trackedConnectionColumns(management.nodeName));
 
 const deleteOfUser: Handler = (request, management) => {
