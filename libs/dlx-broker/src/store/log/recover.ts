@@ -37,6 +37,16 @@ export async function recover(disk: Disk, memory: number): Promise<Recovered> {
 const isDraft = (name: string): boolean =>
   name.endsWith(draft) && segmentNumber(name.slice(0, -draft.length)) !== undefined;
 
+async function readWhole(file: DiskFile, into: Buffer): Promise<Buffer> {
+  let at = 0;
+  while (at < into.length) {
+    const read = await file.read(into.subarray(at), at);
+    if (read === 0) break;
+    at += read;
+  }
+  return into.subarray(0, at);
+}
+
 interface Found {
   readonly file: DiskFile;
   readonly bytes: Buffer;
@@ -51,6 +61,7 @@ class Recovery implements Recovered {
   readonly repairs: (() => Promise<void>)[] = [];
   checkpoint = 0;
   readonly #files: DiskFile[] = [];
+  #rooms: readonly [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
   #hasRecords = false;
 
   constructor(
@@ -94,14 +105,15 @@ class Recovery implements Recovered {
   async #read(number: number): Promise<Found> {
     const file = await this.disk.open(segmentName(number), 'write');
     this.#files.push(file);
-    const bytes = Buffer.allocUnsafeSlow(await file.size());
-    let at = 0;
-    while (at < bytes.length) {
-      const read = await file.read(bytes.subarray(at), at);
-      if (read === 0) break;
-      at += read;
-    }
-    return { file, bytes: bytes.subarray(0, at) };
+    return { file, bytes: await readWhole(file, this.#room(await file.size())) };
+  }
+
+  /** Two stretches of memory in turn: one is read into while the other is looked at. */
+  #room(size: number): Buffer {
+    const [next, other] = this.#rooms;
+    const room = next.length < size ? Buffer.allocUnsafeSlow(size) : next;
+    this.#rooms = [other, room];
+    return room.subarray(0, size);
   }
 
   #segment(number: number, file: DiskFile, bytes: Buffer, isLast: boolean): void {
@@ -123,7 +135,7 @@ class Recovery implements Recovered {
       else gaps.push(rest);
     }
     for (const gap of gaps) this.places.push({ file: name, ...gap });
-    if (gaps.length > 0) this.repairs.push(() => this.#keepCopy(name, bytes));
+    if (gaps.length > 0) this.repairs.push(() => this.#keepCopy(name, file));
   }
 
   #replay(bytes: Buffer, { records, gaps }: Scanned, end: number, number: number): void {
@@ -143,7 +155,7 @@ class Recovery implements Recovered {
   /** Without its salt nothing of a segment can be told from noise. */
   #headless(name: string, file: DiskFile, bytes: Buffer): void {
     this.places.push({ file: name, from: 0, to: bytes.length });
-    this.repairs.push(() => this.#keepCopy(name, bytes));
+    this.repairs.push(() => this.#keepCopy(name, file));
     this.repairs.push(async () => {
       await file.close();
       await this.disk.unlink(name);
@@ -158,9 +170,10 @@ class Recovery implements Recovered {
   }
 
   /** As it was found: later the segment goes its way like any other. */
-  async #keepCopy(name: string, bytes: Buffer): Promise<void> {
+  async #keepCopy(name: string, from: DiskFile): Promise<void> {
     const copy = `${name}.bad`;
     if ((await this.disk.list()).includes(copy)) return;
+    const bytes = await readWhole(from, Buffer.allocUnsafeSlow(await from.size()));
     const file = await this.disk.open(copy, 'create');
     try {
       for (let at = 0; at < bytes.length;) {
