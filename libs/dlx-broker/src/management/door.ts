@@ -85,7 +85,7 @@ export class Door {
   answer(c: ApiContext, { status, body, headers = {} }: Answer): Response {
     const all = new Headers(headers);
     if (status === 200) all.set('cache-control', 'no-cache');
-    if (status === 201 || (status === 200 && body === undefined)) all.set('content-length', '0');
+    if (body === undefined && (status === 200 || status === 201)) all.set('content-length', '0');
     if (body === undefined) return new Response(null, { status, headers: all });
     if (!all.has('content-type')) all.set('content-type', 'application/json');
     const text = body instanceof JsonText ? body.text : JSON.stringify(body);

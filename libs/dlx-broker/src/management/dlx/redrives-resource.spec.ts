@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Channel } from '../../broker/index.js';
 import { toFieldTable } from '../../message/index.js';
 import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
+import { listenHttp } from '../http-listener.js';
 
 const nothing = (): void => {};
 
@@ -162,6 +163,18 @@ describe('/api/dlx/redrives', () => {
     expect((await steer(ann)).status).toBe(404);
     expect((await rooms.call('GET', '/dlx/redrives', { as: ann })).body).toEqual([]);
     expect((await steer('guest:guest')).status).toBe(204);
+  });
+
+  it('is answered in full over a port', async () => {
+    letDie(1);
+    const listener = await listenHttp(rooms.host, { port: 0 });
+    const response = await fetch(`http://127.0.0.1:${listener.port}/api/dlx/redrives`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` },
+      body: '{"vhost":"/","queue":"dead"}',
+    });
+    expect([response.status, await response.json()]).toMatchObject([201, { state: 'running' }]);
+    await listener.close();
   });
 
   it.each([
