@@ -23,6 +23,10 @@ export class Bounds {
     if (this.isSet && droppedHead) this.isShortening = true;
   }
 
+  get refusesPublishes(): boolean {
+    return this.isSet && this.refuses;
+  }
+
   get dropsHead(): boolean {
     return this.isSet && (!this.refuses || this.isShortening);
   }

@@ -144,11 +144,8 @@ export class Queue {
 
   /** Whether it is full and refuses (rule C7). @param without one that is about to leave */
   wouldRefuse(message: Message, without?: Entry): boolean {
-    return (
-      this.#bounds.isSet &&
-      this.#bounds.refuses &&
-      this.#contents.wouldExceed(this.#settings, message, this.#deaths.retained, without)
-    );
+    if (!this.#bounds.refusesPublishes) return false;
+    return this.#contents.wouldExceed(this.#settings, message, this.#deaths.retained, without);
   }
 
   /** Looks at the ready messages from the next to the last, changing nothing; false ends it. */
