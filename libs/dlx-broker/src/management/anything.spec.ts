@@ -172,7 +172,7 @@ describe('whatever is asked, in whatever form, no fault of ours comes of it:', (
           refused.push(answer.status === 401 || answer.status === 429);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
     expect(refused.filter((each) => each).length).toBeLessThan(refused.length / 2);
   });

@@ -166,6 +166,15 @@ describe('a password', () => {
     }
   });
 
+  it('of guest is none from a socket that is gone already, whoever that was', async () => {
+    const { broker, api } = apiHouse();
+    const headers = { authorization: `Basic ${btoa('guest:guest')}` };
+    const request = new Request('http://localhost:15672/api/vhosts/a', { method: 'PUT', headers });
+    const incoming = { url: '/api/vhosts/a', socket: { remoteAddress: undefined } };
+    expect((await api.fetch(request, { incoming } as never)).status).toBe(401);
+    expect([...broker.virtualHosts.keys()]).toEqual(['/']);
+  });
+
   it('may hold colons and letters beyond ASCII', async () => {
     const { call } = apiHouse();
     await call('PUT', '/users/ada', { body: { password: 'a:b:ü€', tags: 'management' } });
