@@ -25,12 +25,13 @@ export class Login {
   }
 
   /** @param peer the client's address @throws Problem 401, 429 for who failed too often, 400 for what is not Basic */
-  user(authorization: string | null, peer: string): User {
+  user(headers: Headers, peer: string): User {
+    const authorization = headers.get('authorization');
     if (authorization === null) throw unknownUser();
     const { user, password } = credentialsIn(authorization);
     const wait = this.#throttle.refusedFor(peer, user);
     if (wait > 0) throw tooMany(wait);
-    const isLocal = isLoopback(peer);
+    const isLocal = isLoopback(peer) && !isForwarded(headers);
     const isUser = this.#authenticate({ user, password, isLocal });
     this.#throttle.tried(peer, user, isUser);
     const found = isUser ? this.#host.broker.access.user(user) : undefined;
@@ -41,6 +42,9 @@ export class Login {
     throw loginFailed();
   }
 }
+
+/** A proxy on this machine speaks for somebody who may be anywhere. */
+const isForwarded = (headers: Headers): boolean => headers.has('x-forwarded-for') || headers.has('forwarded');
 
 /** @throws Problem */
 function credentialsIn(header: string): { readonly user: string; readonly password: string } {

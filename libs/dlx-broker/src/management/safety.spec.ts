@@ -166,6 +166,14 @@ describe('a password', () => {
     }
   });
 
+  it.each(['x-forwarded-for', 'forwarded'])('of guest is none through a proxy on this machine (%s)', async (name) => {
+    const { call } = apiHouse();
+    const { status, body } = await call('GET', '/whoami', { headers: { [name]: '192.0.2.7' } });
+    expect([status, body]).toMatchObject([401, { reason: 'User can only log in via localhost' }]);
+    await call('PUT', '/users/ada', { body: { password: 'x', tags: 'management' } });
+    expect((await call('GET', '/whoami', { as: 'ada:x', headers: { [name]: '192.0.2.7' } })).status).toBe(200);
+  });
+
   it('of guest is none from a socket that is gone already, whoever that was', async () => {
     const { broker, api } = apiHouse();
     const headers = { authorization: `Basic ${btoa('guest:guest')}` };
