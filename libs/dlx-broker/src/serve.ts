@@ -120,10 +120,13 @@ const listenForAmqp = (
     ...(notice && { notice }),
   });
 
+/** Bytes that the store leaves free unless told. */
+const usualDiskFree = 50_000_000;
+
 /** The management API, which is read from disk only when somebody asks for it. */
 function management(
   broker: Broker,
-  { tls, log, audit }: ServeOptions,
+  { tls, log, audit, data }: ServeOptions,
   throttle: LoginThrottle,
   listeners: () => readonly Listener[],
 ) {
@@ -135,6 +138,7 @@ function management(
     throttle,
     ports: () => listeners().map(({ host: address, port }) => ({ ...kind, host: address, port })),
     alarms: () => listeners().flatMap(({ raised }) => raised),
+    ...(data && { data: { directory: data.directory, freeLimit: data.diskFree ?? usualDiskFree } }),
     ...(log && { log }),
   };
   const room = () => import('./management/index.js');

@@ -35,6 +35,8 @@ export interface ManagementHost {
   readonly nodeName?: string;
   /** Ports of other listeners; the one of the HTTP API is added. */
   readonly ports?: () => readonly OpenPort[];
+  /** Where messages are kept, and how many bytes of its disk have to stay free for publishers to go on. */
+  readonly data?: { readonly directory: string; readonly freeLimit: number };
   /** What stops publishers now: `memory`, `disk`. */
   readonly alarms?: () => readonly string[];
   /** Hears of faults of our own; nothing a client does is one. */

@@ -17,7 +17,7 @@ export class Management {
   constructor(readonly host: ManagementHost) {
     this.nodeName = host.nodeName ?? 'rabbit@localhost';
     this.dlx = host.dlx ?? new Dlx(host);
-    this.statistics = host.statistics ?? new Statistics(host.broker, host.now);
+    this.statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory);
   }
 
   get broker(): Broker {

@@ -31,9 +31,10 @@ export class Statistics {
   #times: [beforeLast: number, last: number];
   #kept = 0;
 
-  constructor(broker: Broker, now: () => number) {
+  /** @param directory whose disk counts: where messages are kept, else where this process is */
+  constructor(broker: Broker, now: () => number, directory?: string) {
     this.#broker = broker;
-    this.machine = new Machine(broker);
+    this.machine = new Machine(broker, directory);
     this.#now = now;
     this.#times = [now(), now()];
     this.sample();

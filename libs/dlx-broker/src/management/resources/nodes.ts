@@ -48,7 +48,7 @@ function facts(management: Management): object {
     contexts: contexts(management),
     db_dir: machine.directory,
     disk_free_alarm: alarms.includes('disk'),
-    disk_free_limit: 0,
+    disk_free_limit: host.data?.freeLimit ?? 0,
     enabled_plugins: ['rabbitmq_management'],
     exchange_types: exchangeTypeRows,
     fd_total: machine.filesLimit,
