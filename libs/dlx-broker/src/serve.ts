@@ -121,7 +121,7 @@ const listenForAmqp = (
   });
 
 /** Bytes that the store leaves free unless told. */
-const usualDiskFree = 50_000_000;
+const usualDiskFree = 50 * 1024 * 1024;
 
 /** The management API, which is read from disk only when somebody asks for it. */
 function management(
