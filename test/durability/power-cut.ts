@@ -174,12 +174,14 @@ class Run {
       return `cannot be opened: ${(error as Error).stack}`;
     }
     const should: string[] = [];
+    let match: StoredState | undefined;
     for (const state of possible.states()) {
       const one = this.#describe(state);
-      if (one === is) return state.copy();
+      // The last that fits: what was in somebody's hands looks as if it had been returned already, and is not told again.
+      if (one === is) match = state.copy();
       should.push(one);
     }
-    return difference(is, should);
+    return match ?? difference(is, should);
   }
 
   #describe(state: StoredState): string {
