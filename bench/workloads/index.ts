@@ -1,4 +1,5 @@
 import type { Workload } from '../workload.js';
+import { w10 } from './w10-nest-retries.js';
 import { w11 } from './w11-start.js';
 import { w1OneInFlight } from './w1-one-in-flight.js';
 import { w1 } from './w1-publish-deliver-ack.js';
@@ -8,6 +9,8 @@ import { w5 } from './w5-length-limit.js';
 import { w6 } from './w6-topic.js';
 import { w7 } from './w7-fan-out.js';
 import { w8 } from './w8-backlog.js';
+import { w9 } from './w9-nest.js';
+import { w9Retry } from './w9-retry.js';
 
 /** Everything that is measured, in the order of the table. */
-export const workloads: readonly Workload[] = [w1, w1OneInFlight, w3, w4, w5, w6, w7, w8, w11];
+export const workloads: readonly Workload[] = [w1, w1OneInFlight, w3, w4, w5, w6, w7, w8, ...w9, w9Retry, w10, w11];

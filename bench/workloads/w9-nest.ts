@@ -1,0 +1,90 @@
+import { setImmediate as soon } from 'node:timers/promises';
+import { firstValueFrom } from 'rxjs';
+import { dlx, floor, isHere, type Pair, rabbitMq, redis, tcp } from '../peers/nest.js';
+import { type Measurement, median, type Workload } from '../workload.js';
+
+const payload = { id: 7, item: 'tea', quantity: 2 };
+
+type Open = () => Promise<Pair>;
+
+/** Everybody that does it, each behind the same Nest handlers. */
+const peers = (measure: (pair: Pair) => Promise<number>): Workload['peers'] => {
+  const one = (open: Open) => async (): Promise<Measurement> => {
+    const pair = await open();
+    return { value: await measure(pair) };
+  };
+  return {
+    'dlx-broker': one(dlx),
+    ...(isHere.rabbitMq && { "Nest's RabbitMQ": one(rabbitMq) }),
+    ...(isHere.redis && { "Nest's Redis": one(redis) }),
+    "Nest's TCP": one(tcp),
+    'no transport': one(floor),
+  };
+};
+
+/** Milliseconds of every measurement, after as many to get warm. */
+const span = 2_000;
+
+async function emitted({ client, handled }: Pair): Promise<number> {
+  const run = async (): Promise<number> => {
+    const [start, before] = [performance.now(), handled()];
+    let sent = 0;
+    while (performance.now() - start < span) {
+      for (let burst = 0; burst < 100; burst++) client.emit('e', payload);
+      sent += 100;
+      // Two thousand on their way at most, so that nobody's memory is what is measured.
+      while (sent - (handled() - before) > 2_000) await soon();
+      await soon();
+    }
+    while (handled() - before < sent) await soon();
+    return (sent / (performance.now() - start)) * 1_000;
+  };
+  await run();
+  return run();
+}
+
+async function asked({ client }: Pair, inFlight: number): Promise<number> {
+  const run = async (): Promise<number> => {
+    const start = performance.now();
+    let answers = 0;
+    const ask = async (): Promise<void> => {
+      while (performance.now() - start < span) {
+        await firstValueFrom(client.send('r', payload));
+        answers++;
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, ask));
+    return (answers / (performance.now() - start)) * 1_000;
+  };
+  await run();
+  return run();
+}
+
+async function latency({ client }: Pair): Promise<number> {
+  const times: number[] = [];
+  const start = performance.now();
+  while (performance.now() - start < 2 * span) {
+    const sent = performance.now();
+    await firstValueFrom(client.send('r', payload));
+    if (sent - start > span) times.push(performance.now() - sent);
+  }
+  return median(times);
+}
+
+export const w9: readonly Workload[] = [
+  { id: 'W9 emit', title: 'Nest: emit to an @EventPattern', unit: 'events/s', more: 'better', peers: peers(emitted) },
+  {
+    id: 'W9 send',
+    title: 'Nest: send to a @MessagePattern, 64 in flight',
+    unit: 'requests/s',
+    more: 'better',
+    peers: peers((pair) => asked(pair, 64)),
+  },
+  {
+    id: 'W9 one',
+    title: 'Nest: one request in flight, p50',
+    unit: 'ms',
+    more: 'worse',
+    peers: peers(latency),
+  },
+];
