@@ -1,4 +1,5 @@
 import type { Message } from '../../message/index.js';
+import type { Queue } from './queue.js';
 import type { QueueHome } from './queue-home.js';
 import { Delayed } from './delayed.js';
 import type { Entry } from './entry.js';
@@ -30,6 +31,24 @@ export class Contents {
 
   get bytesUnacked(): number {
     return this.bytes - this.ready.bytes - (this.#delayed?.bytes ?? 0);
+  }
+
+  /**
+   * The next ready one, with its body at hand. One whose body cannot be read back as it was written is lost, for nothing
+   * else may be delivered in its place.
+   */
+  next(queue: Queue): Entry | undefined {
+    for (;;) {
+      const entry = this.ready.shift();
+      if (entry === undefined || entry.message.isAtHand) return entry;
+      try {
+        entry.message.fetch();
+        return entry;
+      } catch {
+        this.remove(entry.message);
+        this.home.journal?.settled(queue, entry);
+      }
+    }
   }
 
   /** A message came, wherever it goes next. */

@@ -212,7 +212,7 @@ export class Queue {
     this.lastUse = now;
     this.touch(now);
     this.#expireHeads(now, Infinity);
-    const entry = this.#ready.shift();
+    const entry = this.#contents.next(this);
     if (entry === undefined) return undefined;
     this.#handedOut(entry);
     this.#headChanged(now); // rule B5: at once
@@ -266,7 +266,8 @@ export class Queue {
     while (steps < limit && this.#ready.length > 0) {
       const taker = this.consumers.count > 0 ? this.consumers.next() : undefined;
       if (taker === undefined) break;
-      const entry = this.#ready.shift() as Entry;
+      const entry = this.#contents.next(this);
+      if (entry === undefined) break;
       this.#handedOut(entry);
       taker.take(entry);
       steps += 1 + this.#expireHeads(now, limit - steps);

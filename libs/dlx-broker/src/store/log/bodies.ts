@@ -43,10 +43,10 @@ export class Bodies implements Shelf {
     while (this.bytes > this.memory && this.#oldest < this.#next) this.#shelveOldest();
   }
 
-  /** Brings a body back: it is about to be delivered. @throws StoreError */
-  fetch(message: Message): void {
-    message.fetch();
-    this.keep(message);
+  /** Its body is in memory, perhaps again. */
+  fetched(message: Message): void {
+    const { mark } = message;
+    if (this.messages.held[mark] === 0 && this.messages.segment[mark] !== 0) this.keep(message);
   }
 
   /** It is no longer stored; its body stays readable for whoever still has it. */

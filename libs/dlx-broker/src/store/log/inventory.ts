@@ -60,7 +60,7 @@ export class Inventory {
     const marks = this.entries.marks[mark] as number;
     this.entries.marks[mark] = marks | Mark.Held;
     if ((marks & Mark.Changed) === 0) this.delivered.push(mark);
-    if (!entry.message.isAtHand) this.bodies.fetch(entry.message);
+    this.bodies.fetched(entry.message);
   }
 
   cameBack({ declared }: Queue, { mark }: Entry): void {
