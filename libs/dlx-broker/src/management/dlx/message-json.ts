@@ -36,7 +36,7 @@ export const idOf = ({ position }: Entry): string => String(position);
 /** A waiting message as JSON; times are milliseconds since 1970. */
 export function messageToJson(entry: Entry, { encoding, truncate, longestHeader }: Shown): Record<string, unknown> {
   const { message, returns, failures, deadline } = entry;
-  const { properties, exchange, routingKey, body } = message;
+  const { properties, exchange, routingKey } = message;
   const headers = properties.headers ?? emptyTable;
   const origin = originOf(message);
   return {
@@ -62,7 +62,7 @@ export function messageToJson(entry: Entry, { encoding, truncate, longestHeader 
     })),
     properties: propertiesToJson(properties),
     headers: typedTable(headers, longestHeader),
-    ...payloadOf(body, encoding, truncate),
+    ...payloadOf(message, encoding, truncate),
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Message } from '../../message/index.js';
+
 /** How a payload is wanted: as text where it is text, or as base64 always. */
 export type PayloadEncoding = 'auto' | 'base64';
 
@@ -10,13 +12,16 @@ export interface Payload {
   readonly payload_truncated: boolean;
 }
 
+const nothing = new Uint8Array();
+
 /** A character of UTF-8 is no longer than this. */
 const longestCharacter = 4;
 
-/** @param truncate bytes of the body that are shown; a character is not cut in two */
-export function payloadOf(body: Uint8Array, encoding: PayloadEncoding, truncate: number): Payload {
-  const payload_truncated = body.length > truncate;
-  const about = { payload_bytes: body.length, payload_truncated };
+/** @param truncate bytes of the body that are shown; a character is not cut in two. With 0 the body is not even read */
+export function payloadOf(message: Message, encoding: PayloadEncoding, truncate: number): Payload {
+  const payload_truncated = message.size > truncate;
+  const about = { payload_bytes: message.size, payload_truncated };
+  const body = truncate === 0 ? nothing : message.body;
   const shown = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, truncate));
   const text = encoding === 'auto' ? textOf(shown, payload_truncated) : undefined;
   if (text !== undefined) return { payload: text, payload_encoding: 'string', ...about };

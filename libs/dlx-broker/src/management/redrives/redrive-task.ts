@@ -17,7 +17,7 @@ export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'sto
 /** What a redrive is lent. */
 export interface RedriveParts {
   readonly clock: Clock;
-  /** Told once, when it is over. */
+  /** Told when it is over, and when it stopped itself. */
   readonly ended?: (task: RedriveTask) => void;
   /** Hears of faults of our own: nobody else would. */
   readonly log?: ((error: unknown) => void) | undefined;
@@ -176,6 +176,7 @@ export class RedriveTask {
     circuit.cameBack(now, back);
     if (!circuit.isOpen(now)) return false;
     this.#rest('tripped', `more than ${circuit.settings.percent} % of what was redriven came back dead`);
+    this.#parts.ended?.(this);
     return true;
   }
 

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { toFieldTable } from '../../message/index.js';
+import { apiHouse } from '../../testing/api-house.js';
+
+const nothing = (): void => {};
+const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
+
+describe('GET /api/dlx/topology', () => {
+  const arrange = () => {
+    const rooms = apiHouse();
+    const channel = rooms.broker.connect().openChannel(outbox);
+    const args = (more: Record<string, unknown>) => ({ arguments: toFieldTable(more) });
+    channel.declareExchange('orders', { type: 'topic', durable: true });
+    channel.declareQueue('work', args({ 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'wait' }));
+    const wait = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'work', 'x-message-ttl': 5_000 };
+    channel.declareQueue('wait', args(wait));
+    channel.declareQueue('lost', args({}));
+    rooms.broker
+      .virtualHost('/')
+      .setPolicy('dead', { pattern: '^lost$', definition: { 'dead-letter-exchange': 'gone' } });
+    channel.bindQueue('work', 'orders', 'order.#', toFieldTable({ 'x-note': 1 }));
+    channel.publish('orders', 'order.new', {}, Buffer.from('x'));
+    return rooms;
+  };
+  const visible = (rows: readonly { readonly name: string }[]) => rows.filter(({ name }) => !/^(amq\.|$)/.test(name));
+
+  it('shows exchanges, queues, bindings, edges, loops, and what is not there', async () => {
+    const { status, body } = await arrange().call('GET', '/dlx/topology');
+    const { exchanges, ...rest } = body as { exchanges: { name: string }[] };
+    expect(status).toBe(200);
+    expect(visible(exchanges)).toEqual([
+      {
+        vhost: '/',
+        name: 'orders',
+        type: 'topic',
+        durable: true,
+        internal: false,
+        alternate_exchange: null,
+        policy: null,
+      },
+    ]);
+    expect(rest).toMatchObject({
+      queues: [
+        { vhost: '/', name: 'work', type: 'classic', messages_ready: 1, message_ttl: null, policy: null },
+        { name: 'wait', message_ttl: 5_000 },
+        { name: 'lost', policy: 'dead' },
+      ],
+      bindings: [
+        {
+          vhost: '/',
+          source: 'orders',
+          destination: 'work',
+          destination_type: 'queue',
+          routing_key: 'order.#',
+          arguments: { 'x-note': { type: 'signedint', value: 1 } },
+        },
+      ],
+      dead_letter_edges: [
+        {
+          vhost: '/',
+          queue: 'work',
+          exchange: '',
+          routing_key: 'wait',
+          by: 'argument',
+          policy: null,
+          strategy: 'at-most-once',
+          exchange_exists: true,
+          reaches: [{ queue: 'wait', certain: true }],
+          automatic: [],
+          delay: null,
+        },
+        { queue: 'wait', automatic: ['expired'], delay: 5_000 },
+        { queue: 'lost', routing_key: null, by: 'policy', policy: 'dead', exchange_exists: false, reaches: [] },
+      ],
+      loops: [
+        { vhost: '/', queues: ['wait', 'work'], kind: 'retry', cut_by_rule_i2: false, certain: true, delay: 5_000 },
+      ],
+      dangling: [{ vhost: '/', kind: 'dead-letter-exchange', of: 'lost', exchange: 'gone' }],
+    });
+  });
+
+  it('shows what one may see, or one virtual host', async () => {
+    const { call, broker } = arrange();
+    broker.addVirtualHost('other');
+    broker.connect({ vhost: 'other' }).openChannel(outbox).declareQueue('there', {});
+    broker.access.setUser('eve', { tags: ['management'], passwordHash: broker.access.user('guest')!.passwordHash });
+    broker.access.setPermissions('eve', 'other', { configure: '', write: '', read: '' });
+    const names = async (query: string, as: string) => {
+      const { body } = await call('GET', `/dlx/topology${query}`, { as });
+      return (body as { queues?: { name: string }[] }).queues?.map(({ name }) => name);
+    };
+    expect(await names('', 'guest:guest')).toEqual(['work', 'wait', 'lost', 'there']);
+    expect(await names('', 'eve:guest')).toEqual(['there']);
+    expect(await names('?vhost=other', 'guest:guest')).toEqual(['there']);
+    expect((await call('GET', '/dlx/topology?vhost=%2F', { as: 'eve:guest' })).status).toBe(401);
+    expect((await call('GET', '/dlx/topology?vhost=none')).status).toBe(404);
+    expect((await call('GET', '/dlx/topology?v=1')).body).toMatchObject({
+      reason: "unknown parameter 'v'; known are vhost",
+    });
+  });
+});
