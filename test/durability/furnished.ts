@@ -1,0 +1,75 @@
+import { Broker, type Channel } from '../../libs/dlx-broker/src/broker/index.js';
+import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { type Data, type DataOptions, openData } from '../../libs/dlx-broker/src/store/index.js';
+import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
+import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { lent } from './house.js';
+
+/** A broker on a data directory, at noon on the first of January 2026. */
+export async function house(
+  directory: string,
+  options: DataOptions = {},
+): Promise<{ broker: Broker; data: Data; clock: ManualClock }> {
+  const clock = new ManualClock();
+  const data = await openData(directory, { ...options, now: () => clock.now() });
+  const broker = new Broker({ ...lent(clock), journal: data.journal });
+  data.journal.restore(broker);
+  return { broker, data, clock };
+}
+
+/** Fills a house with one of each: what a version can write, a later one must read. */
+export function furnish(broker: Broker, clock: ManualClock): void {
+  broker.addVirtualHost('other');
+  broker.access.setUser('ann', { tags: ['management'], passwordHash: 'hash' });
+  broker.access.setPermissions('ann', 'other', { configure: '', write: '.*', read: '.*' });
+  const vhost = broker.virtualHost('/');
+  vhost.setPolicy('short', { pattern: 'work', definition: { 'max-length': 1_000 }, priority: 1 });
+  const { channel } = listen(broker);
+  channel.declareExchange('dlx', { type: 'topic', durable: true });
+  channel.declareQueue('dead', { durable: true });
+  channel.bindQueue('dead', 'dlx', '#', new Map([['n', int32(1)]]));
+  channel.declareQueue('work', { durable: true, arguments: new Map([['x-dead-letter-exchange', longstr('dlx')]]) });
+  channel.declareQueue('agreed', { durable: true, arguments: new Map([['x-queue-type', longstr('quorum')]]) });
+  for (const [index, kind] of Object.keys(properties).entries()) publish(channel, 'work', kind, `body ${index}`);
+  publish(channel, 'agreed', 'plain', 'counted');
+  channel.publish('', 'work', { deliveryMode: 2, expiration: '60000' }, Buffer.from([0xff, 0xfe, 0x00]));
+  // One is rejected, one is in somebody's hands, one came back.
+  channel.get('work');
+  channel.reject(1, false);
+  channel.get('work');
+  channel.get('agreed');
+  channel.nack(3, false, true);
+  clock.advance(0);
+  const away = listen(broker, { vhost: 'other' }).channel;
+  away.declareQueue('work', { durable: true });
+  publish(away, 'work', 'plain', 'elsewhere');
+}
+
+const properties = {
+  plain: {},
+  headers: {
+    headers: new Map<string, Field>([
+      ['short', { type: 's', value: -3 }],
+      ['long', { type: 'l', value: 2n ** 60n }],
+      ['__proto__', { type: 'F', value: new Map([['inner', { type: 'A', value: [{ type: 't', value: true }] }]]) }],
+      ['bytes', { type: 'x', value: Buffer.from([1, 2]) }],
+      ['nothing', { type: 'V', value: undefined }],
+    ]),
+  },
+  all: {
+    contentType: 'text/plain',
+    contentEncoding: 'utf-8',
+    priority: 3,
+    correlationId: 'c',
+    replyTo: 'r',
+    messageId: 'm',
+    timestamp: 1_767_268_800,
+    type: 't',
+    appId: 'a',
+  },
+} as const;
+
+function publish(channel: Channel, queue: string, kind: keyof typeof properties | string, body: string): void {
+  const chosen = properties[kind as keyof typeof properties];
+  channel.publish('', queue, { ...chosen, deliveryMode: 2 }, Buffer.from(body));
+}
