@@ -8,7 +8,13 @@ const ranges = ['lengths', 'msg_rates', 'data_rates'].map((name) => `${name}_age
 /** Whose shapes are on record: a file for each, and in it the paths. `V` is the scene's virtual host. */
 const endpoints: Readonly<Record<string, readonly string[]>> = {
   overview: ['/overview', '/overview?disable_stats=true'],
-  nodes: ['/nodes'],
+  nodes: [
+    '/nodes',
+    '/nodes/{node}',
+    '/nodes/{node}?memory=true&columns=memory',
+    '/nodes/{node}/memory',
+    '/nodes/{node}/memory/relative',
+  ],
   vhosts: ['/vhosts/V'],
   exchanges: ['/exchanges/V', '/exchanges/V?disable_stats=true', ...exchanges.map((name) => `/exchanges/V/${name}`)],
   queues: ['/queues/V', '/queues/V?page=1&page_size=100', ...queues.map((name) => `/queues/V/${name}`)],
@@ -50,7 +56,7 @@ export const files = Object.keys(endpoints);
 export async function shapesOf(ground: Ground, scene: Scene, file: string): Promise<Record<string, Shape>> {
   const shapes: Record<string, Shape> = {};
   for (const path of endpoints[file] ?? []) {
-    const names = new Map(Object.entries(scene.clients));
+    const names = new Map(Object.entries(scene.names));
     const named = path.replace(/\{(\w+)\}([^?]*)/, (_, who: string, rest: string) =>
       rest.startsWith('/')
         ? `${encodeURIComponent(names.get(who) ?? '')}${rest}`

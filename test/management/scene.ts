@@ -10,8 +10,8 @@ export interface Ground {
 /** A scene: a virtual host with a bit of everything, and clients that keep it busy. */
 export interface Scene {
   readonly vhost: string;
-  /** What the broker calls the connections. */
-  readonly clients: { readonly consumer: string; readonly publisher: string };
+  /** What the broker calls the connections, and itself. */
+  readonly names: { readonly consumer: string; readonly publisher: string; readonly node: string };
   /** One more turn of everything that counts: publishes, deliveries, acks, rejects, gets, returns. */
   turn(): Promise<void>;
   close(): Promise<void>;
@@ -85,6 +85,7 @@ export async function scene(ground: Ground, vhost: string): Promise<Scene> {
   const confirming = await publishing.createConfirmChannel();
   confirming.on('return', () => {});
   await plain.assertQueue('mine', { exclusive: true });
+  const { node } = JSON.parse((await request(ground, 'GET', '/api/overview')).text) as { readonly node: string };
   const turn = async (): Promise<void> => {
     for (const key of ['plain', 'full', 'quorum', 'single']) {
       for (let n = 0; n < 3; n++) plain.publish('work', key, Buffer.from(`message ${n}`), { persistent: n > 0 });
@@ -99,7 +100,7 @@ export async function scene(ground: Ground, vhost: string): Promise<Scene> {
   };
   return {
     vhost,
-    clients: { consumer: nameOf(consuming), publisher: nameOf(publishing) },
+    names: { consumer: nameOf(consuming), publisher: nameOf(publishing), node },
     turn,
     close: async () => {
       await Promise.all([consuming.close(), publishing.close()]);

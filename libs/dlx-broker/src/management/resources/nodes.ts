@@ -5,20 +5,21 @@ import { machineSeries } from '../machine.js';
 import type { Management } from '../management.js';
 import { withDetails } from '../measures.js';
 import { withoutStatistics } from '../places.js';
-import { notFound } from '../reply.js';
+import { notFound, ok } from '../reply.js';
 import type { ApiRequest, Handler, Resource } from '../resource.js';
 import { churnSeries } from '../series.js';
 import { versionOf } from '../version.js';
 import { exchangeTypeRows } from '../views/exchange-types.js';
+import { memoryOf, relativeMemoryOf } from '../views/memory.js';
 import { contexts } from './overview.js';
 
 const getAll: Handler = (request, management) =>
   listOf(request, management.host.patterns, [undefined], columnsFor(request, management));
 
 const getOne: Handler = (request, management) => {
-  if (request.name('node') !== management.nodeName) throw notFound();
+  checkNode(request, management);
   const columns = columnsFor(request, management);
-  const asked: Columns<undefined> = request.query.get('memory') === 'true' ? { memory: () => memory() } : {};
+  const asked: Columns<undefined> = request.query.get('memory') === 'true' ? { memory: memoryOf } : {};
   return oneOf(request, undefined, { ...columns, ...asked });
 };
 
@@ -119,18 +120,21 @@ function numbers(request: ApiRequest, management: Management): object {
   return row;
 }
 
-/** `memory=true`: what Node tells of its own. */
-function memory(): object {
-  const { rss, heapTotal, heapUsed, external, arrayBuffers } = process.memoryUsage();
-  return {
-    total: { rss, allocated: heapTotal, erlang: heapUsed },
-    binary: arrayBuffers,
-    other_system: external,
-    strategy: 'rss',
+const memory =
+  (read: () => object): Handler =>
+  (request, management) => {
+    checkNode(request, management);
+    return ok({ memory: read() });
   };
+
+/** There is one. @throws Problem 404 */
+function checkNode(request: ApiRequest, { nodeName }: Management): void {
+  if (request.name('node') !== nodeName) throw notFound();
 }
 
 export const nodes: readonly Resource[] = [
   { path: '/nodes', allows: 'monitor', GET: getAll },
   { path: '/nodes/:node', allows: 'monitor', GET: getOne },
+  { path: '/nodes/:node/memory', allows: 'monitor', GET: memory(memoryOf) },
+  { path: '/nodes/:node/memory/relative', allows: 'monitor', GET: memory(relativeMemoryOf) },
 ];
