@@ -1,0 +1,115 @@
+import type { Observable, Subscription } from 'rxjs';
+import {
+  Consume,
+  DeadLetters,
+  DlxBroker,
+  DlxContext,
+  Idempotent,
+  Park,
+  Redrives,
+  redriveTo,
+  Retry,
+  RetryLater,
+  retryWithBackoff,
+  throttleRedrive,
+  Ttl,
+  where,
+  type DeadLetter,
+  type IdempotencyStore,
+  type Letter,
+  type OutcomeEvent,
+  type RedriveProgress,
+  type RedriveRequest,
+  type RedriveTask,
+  type RetriedLetter,
+  type RetryPolicy,
+} from 'dlx-broker';
+import { DlxTesting } from 'dlx-broker/testing';
+import { expectTypeOf, it } from 'vitest';
+
+interface Payment {
+  readonly id: string;
+}
+
+// What is wrong here fails the type check, which runs over the tests as well.
+
+it('a policy takes every way to wait, and no other', () => {
+  expectTypeOf<{ attempts: 3 }>().toExtend<RetryPolicy>();
+  expectTypeOf<{ attempts: 3; backoff: '5s' }>().toExtend<RetryPolicy>();
+  expectTypeOf<{ attempts: 3; backoff: readonly ['1s', 5_000] }>().toExtend<RetryPolicy>();
+  expectTypeOf<{ attempts: 3; backoff: (attempt: number) => string }>().toExtend<RetryPolicy>();
+  expectTypeOf<{ attempts: 3; backoff: { type: 'linear'; delay: '1s'; jitter: 'full' } }>().toExtend<RetryPolicy>();
+  expectTypeOf<{ attempts: 3; neverRetry: typeof TypeError }>().toExtend<RetryPolicy>();
+  expectTypeOf<{ attempts: 3; retryOn: [typeof TypeError, (error: unknown) => boolean] }>().toExtend<RetryPolicy>();
+  expectTypeOf<{ backoff: '5s' }>().not.toExtend<RetryPolicy>();
+  expectTypeOf<{ attempts: 3; backoff: { type: 'cubic'; delay: 1 } }>().not.toExtend<RetryPolicy>();
+  expectTypeOf<{ attempts: 3; backoff: { type: 'fixed'; delay: 1; jitter: 'some' } }>().not.toExtend<RetryPolicy>();
+});
+
+it('decorators are for methods', () => {
+  expectTypeOf(Retry).returns.toEqualTypeOf<MethodDecorator>();
+  expectTypeOf(Consume).returns.toEqualTypeOf<MethodDecorator>();
+  expectTypeOf(Ttl).returns.toEqualTypeOf<MethodDecorator>();
+  expectTypeOf(Idempotent<Payment>).returns.toEqualTypeOf<MethodDecorator>();
+  expectTypeOf(Retry).parameter(0).toEqualTypeOf<RetryPolicy | false>();
+});
+
+it('outcomes are errors', () => {
+  expectTypeOf<RetryLater>().toExtend<Error>();
+  expectTypeOf<Park>().toExtend<Error>();
+  expectTypeOf(RetryLater).constructorParameters.toEqualTypeOf<[delay: number | string, reason?: string]>();
+  expectTypeOf(Park).constructorParameters.toEqualTypeOf<[reason: string]>();
+});
+
+it('a stream keeps the type of its payloads', () => {
+  const letters = expectTypeOf<DeadLetters>();
+  letters.toHaveProperty('from');
+  expectTypeOf<ReturnType<typeof fromPayments>>().toEqualTypeOf<Observable<DeadLetter<Payment>>>();
+  expectTypeOf<ReturnType<typeof replayPayments>>().toEqualTypeOf<Observable<Letter<Payment>>>();
+  expectTypeOf<ReturnType<typeof runPayments>>().toEqualTypeOf<Subscription>();
+  expectTypeOf(where<Payment>)
+    .parameter(0)
+    .parameter(0)
+    .toEqualTypeOf<DeadLetter<Payment>>();
+  expectTypeOf(redriveTo<Payment>)
+    .returns.parameter(0)
+    .toEqualTypeOf<Observable<DeadLetter<Payment>>>();
+  expectTypeOf(throttleRedrive<Payment>).returns.returns.toEqualTypeOf<Observable<DeadLetter<Payment>>>();
+  expectTypeOf(retryWithBackoff<Payment>).returns.returns.toEqualTypeOf<Observable<RetriedLetter<Payment>>>();
+});
+
+const fromPayments = (letters: DeadLetters) => letters.from<Payment>(['a', 'b']);
+const replayPayments = (letters: DeadLetters) => letters.replay<Payment>('a');
+const runPayments = (letters: DeadLetters) => letters.run<Payment>(/a/, (all) => all);
+
+it('a redrive tells how far it has come', () => {
+  expectTypeOf<Redrives['start']>().returns.toEqualTypeOf<RedriveTask>();
+  expectTypeOf<RedriveTask['progress']>().toEqualTypeOf<Observable<RedriveProgress>>();
+  expectTypeOf<RedriveTask['ended']>().toEqualTypeOf<Promise<RedriveProgress>>();
+  expectTypeOf<{ from: 'q'; where: (letter: Letter<Payment>) => boolean }>().toExtend<RedriveRequest<Payment>>();
+  expectTypeOf<{ to: 'q' }>().not.toExtend<RedriveRequest>();
+});
+
+it('a handler knows its attempts, and an application what happens', () => {
+  expectTypeOf<DlxContext['attempt']>().toBeNumber();
+  expectTypeOf<DlxContext['attempts']>().toEqualTypeOf<number | undefined>();
+  expectTypeOf<DlxContext['signal']>().toEqualTypeOf<AbortSignal>();
+  expectTypeOf<DlxBroker['events']>().toEqualTypeOf<Observable<OutcomeEvent>>();
+  expectTypeOf<OutcomeEvent['kind']>().toEqualTypeOf<
+    'delivered' | 'acked' | 'rejected' | 'retried' | 'parked' | 'dropped' | 'redriven' | 'expired'
+  >();
+});
+
+it('a store may answer at once or later', () => {
+  expectTypeOf<{
+    claim(key: string, lease: number): 'claimed';
+    done(key: string, ttl: number): void;
+    release(key: string): Promise<void>;
+  }>().toExtend<IdempotencyStore>();
+  expectTypeOf<{ claim(key: string): string }>().not.toExtend<IdempotencyStore>();
+});
+
+it('the testing kit is created in one step', () => {
+  expectTypeOf(DlxTesting.create).returns.toEqualTypeOf<Promise<DlxTesting>>();
+  expectTypeOf<DlxTesting['deadLetters']>().returns.toEqualTypeOf<readonly Letter<unknown>[]>();
+});
