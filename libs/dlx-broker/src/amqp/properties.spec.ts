@@ -128,17 +128,28 @@ describe('the headers of dead letters', () => {
     'with headers of its own': recordDeath(new Map(), death),
     'under RabbitMQ 4': recordDeath(own, death, modernDialect),
   };
-  const written = (writer: HeaderWriter, headers: Properties['headers']): Buffer => {
+  const writtenBy = (writer: HeaderWriter, properties: Properties): Buffer => {
     const to = new ByteWriter(Buffer.alloc(0));
-    writer.write(to, new DeadLetteredMessage('', '', { headers }, Buffer.alloc(0)));
+    writer.write(to, new DeadLetteredMessage('', '', properties, Buffer.alloc(0)));
     return to.written;
   };
+  const written = (writer: HeaderWriter, headers: Properties['headers']): Buffer => writtenBy(writer, { headers });
 
   it('are the same bytes for the same death (rule H5)', () => {
     const writer = new HeaderWriter();
     const first = written(writer, once);
     expect(written(writer, recordDeath(own, { ...death }))).toEqual(first);
     expect(written(new HeaderWriter(), once)).toEqual(first);
+  });
+
+  it('are the same bytes for all that share them', () => {
+    const properties = { messageId: 'one', headers: once };
+    const writer = new HeaderWriter();
+    const bytes = [1, 2, 3].map(() => writtenBy(writer, properties));
+    const other = writtenBy(writer, { ...properties, messageId: 'two' });
+    expect(bytes).toEqual([1, 2, 3].map(() => writtenBy(new HeaderWriter(), properties)));
+    expect(other).not.toEqual(bytes[0]);
+    expect(writtenBy(writer, properties)).toEqual(bytes[0]);
   });
 
   it.each(Object.entries(others))('are others for one that died %s (rules H5 to H8)', (_, headers) => {

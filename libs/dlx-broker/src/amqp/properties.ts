@@ -91,19 +91,35 @@ export const headerPrefix = 12;
 export const bodySizeIn = (bytes: Buffer, header: number): number =>
   bytes.readUInt32BE(header + 4) * 0x1_0000_0000 + bytes.readUInt32BE(header + 8);
 
-/** Writes content headers. Remembers the last headers of a dead letter: those of the next one are mostly the same. */
+/** Writes content headers. Remembers the last ones of a dead letter: those of the next one are mostly the same. */
 export class HeaderWriter {
   #headers: FieldTable | undefined;
   #bytes: Uint8Array | undefined;
+  /** All properties of dead letters that share them, once there is a second one. */
+  #shared: Properties | undefined;
+  #whole: Uint8Array | undefined;
 
   /** Writes a content header's payload. */
-  write(to: ByteWriter, { properties, body, hasDied }: Message): void {
+  write(to: ByteWriter, { properties, size, hasDied }: Message): void {
     to.long(60 << 16);
     to.long(0);
-    to.long(body.length);
-    const bytes = ReceivedProperties.bytesOf(properties);
+    to.long(size);
+    const bytes = ReceivedProperties.bytesOf(properties) ?? (hasDied ? this.#wholeOf(properties) : undefined);
     if (bytes !== undefined) to.raw(bytes, 0, bytes.length);
     else writeProperties(to, properties, (headers) => this.#table(to, headers, hasDied));
+  }
+
+  #wholeOf(properties: Properties): Uint8Array | undefined {
+    if (properties === this.#shared) return (this.#whole ??= this.#encode(properties));
+    this.#shared = properties;
+    this.#whole = undefined;
+    return undefined;
+  }
+
+  #encode(properties: Properties): Uint8Array {
+    const writer = new ByteWriter(Buffer.allocUnsafe(expectedLength));
+    writeProperties(writer, properties, (headers) => this.#table(writer, headers, true));
+    return writer.written;
   }
 
   #table(to: ByteWriter, headers: FieldTable, hasDied: boolean): void {
@@ -119,7 +135,7 @@ export class HeaderWriter {
   }
 }
 
-/** Bytes of the headers of a dead letter, as a rule. */
+/** Bytes of the properties of a dead letter, as a rule. */
 const expectedLength = 512;
 
 function writeProperties(to: ByteWriter, properties: Properties, writeHeaders: (headers: FieldTable) => void): void {

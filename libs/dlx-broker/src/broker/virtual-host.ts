@@ -3,7 +3,7 @@ import type { Access, AccessKind, Right, User } from './access.js';
 import type { Agenda } from './agenda.js';
 import type { Connection } from './channel/connection.js';
 import { TotalCounters } from './counters.js';
-import { readdress } from './dead-letter.js';
+import { Readdressing } from './dead-letter.js';
 import { locked } from './declare-queue.js';
 import type { Deque } from './deque.js';
 import { noExchange, noQueue } from './errors.js';
@@ -52,6 +52,7 @@ export class VirtualHost implements QueueHome {
   readonly #access: Access;
   #metadata: VirtualHostMetadata;
   readonly #routing = new Routing((name) => this.exchanges.get(name));
+  readonly #readdressing: Readdressing;
 
   constructor(
     readonly name: string,
@@ -60,6 +61,7 @@ export class VirtualHost implements QueueHome {
     this.agenda = parts.agenda;
     this.names = parts.names;
     this.profile = parts.profile;
+    this.#readdressing = new Readdressing(parts.profile.dialect);
     this.policies = parts.policies;
     this.#access = parts.access;
     this.limits = new VirtualHostLimits(name, (change) => this.#report(change));
@@ -143,7 +145,7 @@ export class VirtualHost implements QueueHome {
   carry(letter: DeadLetter, now: number): void {
     const exchange = this.exchanges.get(letter.exchange); // rule F2: resolved at each death
     if (exchange === undefined) return letter.queue.finish(letter, false, now);
-    const message = readdress(letter, this.profile.dialect);
+    const message = this.#readdressing.readdress(letter);
     const headers = message.properties.headers as FieldTable;
     let arrived = false;
     let refused = false;

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { type Field, type FieldTable, longstr, type Properties } from '../message/index.js';
+import { house } from '../testing/house.js';
+import { listen } from '../testing/listener.js';
+
+/** A queue whose messages die when they are rejected, and what its dead letters say. */
+function mortuary(args: readonly (readonly [string, Field])[] = []) {
+  const { broker, clock } = house();
+  const { channel, deliveries } = listen(broker);
+  channel.declareQueue('dead');
+  channel.declareQueue('work', {
+    arguments: new Map<string, Field>([
+      ['x-dead-letter-exchange', longstr('')],
+      ['x-dead-letter-routing-key', longstr('dead')],
+      ...args,
+    ]),
+  });
+  channel.declareExchange('x', { type: 'fanout' });
+  channel.bindQueue('work', 'x', '');
+  const publish = (properties: Properties, exchange = '', key = 'work'): void =>
+    void channel.publish(exchange, key, properties, new Uint8Array());
+  const reject = (headers?: FieldTable): void => {
+    for (;;) {
+      const got = channel.get('work');
+      if (got === undefined) return;
+      channel.reject(got.deliveryTag, false, headers);
+    }
+  };
+  channel.consume('dead', { noAck: true });
+  return { clock, publish, reject, dead: () => deliveries.map(({ message }) => message.properties) };
+}
+
+const death = (properties: Properties | undefined): ReadonlyMap<string, Field> => {
+  const field = properties?.headers?.get('x-death');
+  const first = field?.type === 'A' ? field.value[0] : undefined;
+  return first?.type === 'F' ? (first.value as ReadonlyMap<string, Field>) : new Map();
+};
+
+describe('messages that die alike within a second', () => {
+  it('share what is written about it, and keep what is their own (rule H3)', () => {
+    const { publish, reject, dead } = mortuary();
+    const same = { contentType: 'text/plain' };
+    for (const properties of [same, same, { ...same, messageId: 'own' }, same]) publish(properties);
+    reject();
+    const [one, two, three, four] = dead();
+    expect(two).toBe(one);
+    expect(three?.headers).toBe(one?.headers);
+    expect([three?.messageId, four?.messageId, four?.contentType]).toEqual(['own', undefined, 'text/plain']);
+    expect(four).toEqual(one);
+  });
+
+  it.each<[string, (house: ReturnType<typeof mortuary>) => void, string, unknown]>([
+    ['a second later', ({ clock, publish }) => (clock.advance(1_000), publish({})), 'time', undefined],
+    ['after another exchange', ({ publish }) => publish({}, 'x'), 'exchange', 'x'],
+    ['with an expiration', ({ publish }) => publish({ expiration: '9000' }), 'original-expiration', '9000'],
+    ['by another key', ({ publish }) => publish({}, 'x', 'k'), 'routing-keys', [longstr('k')]],
+  ])('another one %s has its own (rule H5)', (_, next, field, value) => {
+    const world = mortuary();
+    world.publish({});
+    world.reject();
+    next(world);
+    world.reject();
+    const [one, two] = world.dead();
+    expect(two?.headers).not.toBe(one?.headers);
+    expect(death(two).get(field)).not.toEqual(death(one).get(field));
+    if (value !== undefined) expect(death(two).get(field)?.value).toEqual(value);
+  });
+
+  it('one rejected with headers of its own has them alone', () => {
+    const world = mortuary();
+    world.publish({});
+    world.reject();
+    world.publish({});
+    world.reject(new Map([['why', longstr('no reason')]]));
+    world.publish({});
+    world.reject();
+    expect(world.dead().map(({ headers }) => headers?.get('why')?.value)).toEqual([undefined, 'no reason', undefined]);
+  });
+
+  it('one with carbon copies names them, the next one does not (rule H5)', () => {
+    const world = mortuary();
+    const cc: Properties = { headers: new Map([['CC', { type: 'A', value: [longstr('nowhere')] }]]) };
+    for (const properties of [{}, cc, {}]) world.publish(properties);
+    world.reject();
+    const keys = world.dead().map((properties) => death(properties).get('routing-keys')?.value);
+    expect(keys.map((value) => (value as readonly Field[]).length)).toEqual([1, 2, 1]);
+  });
+});
