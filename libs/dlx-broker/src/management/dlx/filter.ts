@@ -1,4 +1,5 @@
 import { addressOf, type Field, fromField, type FieldTable, type Message } from '../../message/index.js';
+import { bodyOf } from './payload.js';
 import { diedIn, failedOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
 
 /**
@@ -83,7 +84,9 @@ function ageOf(message: Message, now: number, unknown: number): number {
 
 function containsText(wanted: string): Test {
   const bytes = Buffer.from(wanted);
-  return ({ body }) => {
+  return (message) => {
+    const body = bodyOf(message);
+    if (body === undefined) return false;
     const searched = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, searchedBytes));
     return searched.includes(bytes);
   };

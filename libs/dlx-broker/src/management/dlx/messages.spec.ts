@@ -231,6 +231,21 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     ]);
   });
 
+  it('shows the others, too, when a body cannot be read back from disk', async () => {
+    publish('dead', 'lost');
+    publish('dead', 'here');
+    const lost = rooms.broker.virtualHost('/').queues.get('dead')!.find(1)!.message;
+    const unreadable = new RangeError('a bad sector');
+    lost.shelve({
+      bodyOf() {
+        throw unreadable;
+      },
+    });
+    expect((await page()).items).toMatchObject([{ payload: null, payload_bytes: 4 }, { payload: 'here' }]);
+    expect(await payloads('?text=e')).toEqual(['here']);
+    expect((await page('?truncate=0')).items).toMatchObject([{ payload: '' }, { payload: '' }]);
+  });
+
   it('shows one message whole, however long its headers are', async () => {
     publish('dead', 'x'.repeat(5_000), headers({ stack: 'y'.repeat(10_000) }));
     const [item] = (await page()).items;

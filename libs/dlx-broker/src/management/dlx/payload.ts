@@ -5,7 +5,8 @@ export type PayloadEncoding = 'auto' | 'base64';
 
 /** A body in JSON, in the words of RabbitMQ's `get`. */
 export interface Payload {
-  readonly payload: string;
+  /** Null when the body cannot be read back from disk. */
+  readonly payload: string | null;
   readonly payload_encoding: 'string' | 'base64';
   /** Of the whole body. */
   readonly payload_bytes: number;
@@ -21,11 +22,21 @@ const longestCharacter = 4;
 export function payloadOf(message: Message, encoding: PayloadEncoding, truncate: number): Payload {
   const payload_truncated = message.size > truncate;
   const about = { payload_bytes: message.size, payload_truncated };
-  const body = truncate === 0 ? nothing : message.body;
+  const body = truncate === 0 ? nothing : bodyOf(message);
+  if (body === undefined) return { payload: null, payload_encoding: 'base64', ...about, payload_truncated: true };
   const shown = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, truncate));
   const text = encoding === 'auto' ? textOf(shown, payload_truncated) : undefined;
   if (text !== undefined) return { payload: text, payload_encoding: 'string', ...about };
   return { payload: shown.toString('base64'), payload_encoding: 'base64', ...about };
+}
+
+/** Undefined when a disk has it no more as it was written: the other messages of a page are shown all the same. */
+export function bodyOf(message: Message): Uint8Array | undefined {
+  try {
+    return message.body;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined when the bytes are no text. */

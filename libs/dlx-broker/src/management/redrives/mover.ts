@@ -4,6 +4,8 @@ import { redriven } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
 import type { Left, Tally } from './tally.js';
 
+const noBody = new Uint8Array();
+
 /** Destinations whose dead letters are looked after. */
 const mostAfterlives = 50;
 
@@ -34,7 +36,7 @@ export class Mover {
     if (to === undefined) return void tally.leave('no_origin', undefined, position);
     const { by, queue, keepsHistory = false } = order;
     const headers = redriven(message, { from: queue.name, by, task, keepsHistory }, now);
-    const result = this.#try(entry, to, new Message(message.exchange, message.routingKey, { headers }, message.body));
+    const result = this.#try(entry, to, new Message(message.exchange, message.routingKey, { headers }, noBody));
     if (result === 'gone') return void tally.gone++;
     if (typeof result === 'string') return void tally.leave(result, to, position);
     tally.moved++;
