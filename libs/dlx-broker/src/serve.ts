@@ -8,7 +8,7 @@ import { guestOf, letIn, LoginThrottle, type ServedUser } from './users/index.js
 /** What it takes to serve; everything has a default. */
 export interface ServeOptions {
   readonly amqp?: { readonly host: string; readonly port: number };
-  /** Where AMQP clients speak TLS; the management API does not. */
+  /** Makes AMQP clients speak TLS; the management API has the same in `http`. */
   readonly tls?: TlsOptions;
   /** Opens the management API, on loopback at 15672 unless told; without it there is none. */
   readonly http?: HttpOptions;
@@ -84,6 +84,9 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   }
 }
 
+/** Space may come back, and publishers wait for it; a disk that failed does not, and they are told. */
+const isLow = ({ journal }: Data): boolean => journal.isFull && !journal.hasFailed;
+
 /** The store is read from disk only when somebody asks for it. */
 async function openData(
   { directory, ...options }: NonNullable<ServeOptions['data']>,
@@ -113,7 +116,7 @@ const listenForAmqp = (
   listen(broker, {
     ...amqp,
     throttle,
-    ...(data && { alarms: [{ resource: 'disk', isRaised: () => data.journal.isFull }] }),
+    ...(data && { alarms: [{ resource: 'disk', isRaised: () => isLow(data) }] }),
     ...(tls && { tls }),
     ...(limits && { limits }),
     ...(log && { log }),

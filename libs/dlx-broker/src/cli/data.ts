@@ -25,7 +25,7 @@ export async function checkData(directory: string, out: Write): Promise<number> 
       const damaged = lost > 0 ? `, ${lost} of them without their body` : '';
       await out(`queue '${queue.name}' in vhost '${queue.home.name}': ${entries.length} messages${damaged}\n`);
     }
-    for (const line of damageLines(data.journal.damage)) await out(`${line}\n`);
+    for (const line of damageIn(data)) await out(`${line}\n`);
     const isWhole = unreadable === 0 && !isDamaged(data);
     await out(isWhole ? 'everything is as it was written\n' : 'some of it is not as it was written\n');
     return isWhole ? dataExit.whole : dataExit.damaged;
@@ -42,7 +42,7 @@ export async function exportData(directory: string, out: Write, tell: (line: str
   const { broker, data } = await restored(directory);
   try {
     const unreadable = await exportAll(broker, out);
-    damageLines(data.journal.damage).forEach(tell);
+    damageIn(data).forEach(tell);
     if (unreadable > 0) tell(`${unreadable} messages are without their body`);
     return unreadable === 0 && !isDamaged(data) ? dataExit.whole : dataExit.damaged;
   } finally {
@@ -70,6 +70,10 @@ function bodyOf(read: () => Uint8Array): Uint8Array | undefined {
     return undefined;
   }
 }
+
+/** Copies are made of the files that recovery changes: here it changes none. */
+const damageIn = ({ journal: { damage } }: Data): readonly string[] =>
+  damageLines({ ...damage, places: damage.places.map(({ file, from, to }) => ({ file, from, to })) });
 
 const isDamaged = ({ journal: { damage } }: Data): boolean =>
   damage.places.length + damage.queues.length + damage.misplaced > 0;

@@ -72,6 +72,20 @@ program
   .passThroughOptions()
   .action(ctl);
 
+const deadLetters = program
+  .command('dead-letters')
+  .description('Look at the dead letters of a running broker, and send them home.');
+// Other commands need not wait until it is read from disk.
+if (process.argv[2] === 'dead-letters') {
+  const { addDeadLetters } = await import('./dead-letters/index.js');
+  const told = {
+    env: process.env,
+    out: (text: string) => void process.stdout.write(`${text}\n`),
+    error: (text: string) => void process.stderr.write(`${text}\n`),
+  };
+  addDeadLetters(deadLetters, told, (code) => void (process.exitCode = code));
+}
+
 /** Its grammar is rabbitmqctl's, with errors of its own: the words are taken as they are. */
 async function ctl(): Promise<void> {
   const { readInput, runCtl } = await import('./ctl/index.js');

@@ -44,7 +44,9 @@ export function settingsOf(flags: Flags, config: Config): Settings {
     serve: {
       amqp: parseAddress(amqp ?? '127.0.0.1:5672', '--amqp'),
       ...(rabbitmq !== undefined && { rabbitmq: parseProfile(rabbitmq, '--rabbitmq') }),
-      ...(http !== undefined && { http: { ...parseAddress(http, '--http'), hosts: namesOf(httpHosts) } }),
+      ...(http !== undefined && {
+        http: { ...parseAddress(http, '--http'), hosts: namesOf(httpHosts), ...(tls && { tls }) },
+      }),
       ...(audit !== undefined && { audit }),
       ...(definitions !== undefined && { definitions: read(definitions, '--definitions').toString() }),
       ...(tls && { tls }),

@@ -22,7 +22,7 @@ export class Consumer implements Taker {
     /** As it was started with, for those who look. */
     readonly args: FieldTable,
   ) {
-    this.prefetch = new Prefetch(noAck ? 0 : prefetch);
+    this.prefetch = new Prefetch(prefetch);
   }
 
   canTake(): boolean {

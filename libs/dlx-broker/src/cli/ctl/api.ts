@@ -12,7 +12,8 @@ export interface Reply {
 export interface Sent {
   /** Becomes JSON. */
   readonly body?: unknown;
-  readonly query?: Readonly<Record<string, string>>;
+  /** A name may come several times. */
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -53,7 +54,7 @@ export class Api {
     const { url, user, password } = { ...this.address, ...as };
     const request = url.protocol === 'https:' ? (await import('node:https')).request : plainRequest;
     const body = sent.body === undefined ? undefined : JSON.stringify(sent.body);
-    const query = sent.query === undefined ? '' : `?${new URLSearchParams(sent.query)}`;
+    const query = queryOf(sent.query ?? {});
     const options = {
       method,
       host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -99,6 +100,13 @@ export class Api {
     const text = `Error: operation ${this.command} on '${this.address.shown}' timed out. Timeout value used: ${this.timeout}`;
     return new CtlFailure(exit.temporary, text);
   }
+}
+
+function queryOf(query: NonNullable<Sent['query']>): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  );
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
 }
 
 function parsed(text: string): unknown {

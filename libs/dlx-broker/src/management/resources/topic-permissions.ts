@@ -45,6 +45,14 @@ const deleteOne: Handler = ({ name }, { broker }) => {
   return noContent;
 };
 
+/** RabbitMQ takes no notice of the exchange but to delete, and finds it there if the user has any in the virtual host. */
+const deleteOfExchange: Handler = ({ name }, { broker }) => {
+  const { topics } = broker.access;
+  if (!topics.list().some(({ user, vhost }) => user === name('user') && vhost === name('vhost'))) throw notFound();
+  topics.delete(name('user'), name('vhost'), name('exchange'));
+  return noContent;
+};
+
 /** Also for definitions. @throws Problem 400 */
 export function setTopicPermissions({ broker, host }: Management, user: string, vhost: string, json: JsonObject): void {
   const exchange = requiredText(json, 'exchange');
@@ -63,6 +71,14 @@ export const topicPermissions: readonly Resource[] = [
     GET: getOne,
     PUT: putOne,
     DELETE: deleteOne,
+  },
+  {
+    path: '/topic-permissions/:vhost/:user/:exchange',
+    allows: 'administrator',
+    anyVhost: true,
+    GET: getOne,
+    PUT: putOne,
+    DELETE: deleteOfExchange,
   },
   { path: '/vhosts/:vhost/topic-permissions', allows: 'administrator', GET: getOfVhost },
 ];

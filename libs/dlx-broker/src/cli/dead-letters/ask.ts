@@ -1,0 +1,31 @@
+import { type Api, reasonOf, type Reply, type Sent } from '../ctl/api.js';
+import { CtlFailure, exit } from '../ctl/exit.js';
+
+/** Of all commands about dead letters. */
+export interface CommonFlags {
+  readonly vhost: string;
+  readonly url?: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly json?: true;
+}
+
+/** Somebody who may be told something. */
+export interface Told {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  out(text: string): void;
+  error(text: string): void;
+}
+
+/** @throws CtlFailure with what it says, and exit code 65 for what is not there */
+export async function ask(
+  api: Api,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: readonly string[],
+  sent: Sent = {},
+): Promise<Reply> {
+  const reply = await api.call(method, path, [200, 201, 204, 400, 404, 409], sent);
+  if (reply.status < 400) return reply;
+  const reason = reasonOf(reply.body) ?? 'refused';
+  throw new CtlFailure(reply.status === 404 ? exit.data : exit.unavailable, `Error:\n${reason}`);
+}

@@ -1,0 +1,16 @@
+/** Control characters would write over what stands beside them, or worse. */
+export const harmless = (text: string): string => text.replace(/\p{Cc}/gu, '·');
+
+/** Columns as wide as what is in them, two blanks apart; without a head, none is shown. */
+export function prettyColumns(head: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
+  const lines = [...(head === undefined ? [] : [head]), ...rows].map((row) => row.map(harmless));
+  const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => [...(line[at] ?? '')].length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - [...cell].length))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

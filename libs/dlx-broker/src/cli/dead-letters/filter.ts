@@ -1,0 +1,48 @@
+/** Which messages are meant; all that are given have to fit. */
+export interface FilterFlags {
+  readonly reason?: string;
+  readonly diedIn?: string;
+  readonly firstQueue?: string;
+  readonly exchange?: string;
+  readonly routingKey?: string;
+  readonly header?: readonly string[];
+  readonly error?: string;
+  readonly text?: string;
+  readonly olderThan?: string;
+  readonly youngerThan?: string;
+}
+
+/** The options, and what the API calls them. */
+const names = {
+  reason: 'reason',
+  diedIn: 'queue',
+  firstQueue: 'first_queue',
+  exchange: 'exchange',
+  routingKey: 'routing_key',
+  error: 'error',
+  text: 'text',
+  olderThan: 'older_than',
+  youngerThan: 'younger_than',
+} as const;
+
+/** As a query string says it, and as the body of a redrive does. */
+export function filterOf(flags: FilterFlags): {
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Readonly<Record<string, unknown>>;
+} {
+  const plain: Record<string, string> = {};
+  for (const [option, name] of Object.entries(names)) {
+    const value = flags[option as keyof typeof names];
+    if (value !== undefined) plain[name] = value;
+  }
+  const { header = [] } = flags;
+  if (header.length === 0) return { query: plain, body: plain };
+  const headers = Object.fromEntries(header.map(nameAndValue));
+  return { query: { ...plain, header }, body: { ...plain, headers } };
+}
+
+/** Null: whatever its value is. */
+function nameAndValue(header: string): readonly [string, string | null] {
+  const equals = header.indexOf('=');
+  return equals < 0 ? [header, null] : [header.slice(0, equals), header.slice(equals + 1)];
+}

@@ -1,0 +1,126 @@
+import { harmless, prettyColumns } from './columns.js';
+
+/** What is shown of a message; the API has more. */
+interface Letter {
+  readonly id: string;
+  readonly exchange: string;
+  readonly routing_key: string;
+  readonly origin: { readonly exchange: string; readonly routing_key: string } | null;
+  readonly redrives?: number;
+  readonly error: { readonly class?: string; readonly message?: string } | null;
+  readonly deaths: readonly Death[];
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, { readonly value?: unknown }>>;
+  readonly payload: string;
+  readonly payload_encoding: string;
+  readonly payload_bytes: number;
+}
+
+interface Death {
+  readonly reason: string;
+  readonly count: number;
+  readonly queue: string;
+  readonly exchange: string;
+  readonly routing_keys: readonly string[];
+  readonly time: number | null;
+}
+
+interface Page {
+  readonly messages_ready: number;
+  readonly items: readonly Letter[];
+  readonly scanned: number;
+  readonly complete: boolean;
+}
+
+const when = (time: number | null | undefined): string =>
+  time === null || time === undefined
+    ? ''
+    : new Date(time)
+        .toISOString()
+        .replace('T', ' ')
+        .replace(/\.000Z$|Z$/, '');
+const address = (place: { readonly exchange: string; readonly routing_key: string } | null): string =>
+  place === null ? '' : `${place.exchange}/${place.routing_key}`;
+const oneLine = (text: string, length: number): string => {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+};
+
+/** A line for every message: what it died of, where, when, whence it came, and how it begins. */
+export function lettersText(body: unknown): string {
+  const { items, messages_ready: ready, scanned, complete } = body as Page;
+  const rows = items.map((letter) => {
+    const [death] = letter.deaths;
+    return [
+      letter.id,
+      death?.reason ?? '',
+      death === undefined ? '' : String(death.count),
+      death?.queue ?? '',
+      when(death?.time),
+      address(letter.origin),
+      oneLine(letter.error?.class ?? '', 30),
+      oneLine(letter.payload, 40),
+    ];
+  });
+  const table = prettyColumns(['id', 'reason', 'count', 'died in', 'last died', 'from', 'error', 'body'], rows);
+  const more = complete ? '' : ', and there is more';
+  return `${table}\n${items.length} shown of ${ready} ready (${scanned} looked at${more})`;
+}
+
+/** How many there are of each kind. */
+export function groupsText(body: unknown): string {
+  const { groups, others } = body as {
+    readonly groups: readonly { value: string; count: number; example_id: string; oldest: number; newest: number }[];
+    readonly others: number;
+  };
+  const rows = groups.map((group) => [
+    String(group.count),
+    oneLine(String(group.value), 60),
+    group.example_id,
+    when(group.oldest),
+    when(group.newest),
+  ]);
+  const table = prettyColumns(['count', 'what', 'example', 'oldest', 'newest'], rows);
+  return others > 0 ? `${table}\n${others} others` : table;
+}
+
+/** Everything about one message. */
+export function letterText(body: unknown): string {
+  const letter = body as Letter;
+  const deaths = letter.deaths.map((death) => [
+    death.reason,
+    String(death.count),
+    death.queue,
+    `${death.exchange}/${death.routing_keys.join(',')}`,
+    when(death.time),
+  ]);
+  const properties = Object.entries(letter.properties).map(([name, value]) => [name, JSON.stringify(value)]);
+  const headers = Object.entries(letter.headers)
+    .filter(([name]) => !isOfDeaths(name))
+    .map(([name, field]) => [name, JSON.stringify(field.value ?? field)]);
+  const facts = [
+    ['id', letter.id],
+    ['published to', address(letter.origin)],
+    ...(letter.error === null
+      ? []
+      : [['error', [letter.error.class, letter.error.message].filter((part) => part !== undefined).join(': ')]]),
+    ...(letter.redrives ? [['redriven', String(letter.redrives)]] : []),
+  ];
+  return [
+    prettyColumns(undefined, facts),
+    section('deaths, the newest first', prettyColumns(['reason', 'count', 'queue', 'by', 'time'], deaths)),
+    section('properties', prettyColumns(undefined, properties)),
+    section('headers', prettyColumns(undefined, headers)),
+    section(
+      `body (${letter.payload_bytes} bytes, ${letter.payload_encoding})`,
+      letter.payload.split('\n').map(harmless).join('\n'),
+    ),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+/** They are told as deaths. */
+const isOfDeaths = (name: string): boolean => name === 'x-death' || name.startsWith('x-first-death-');
+
+const section = (title: string, text: string): string => (text === '' ? '' : `${title}\n\n${text}`);

@@ -1,0 +1,107 @@
+import amqplib from 'amqplib';
+import { Command } from 'commander';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { addDeadLetters } from '../../libs/dlx-broker/src/cli/dead-letters/index.js';
+import { serve } from '../../libs/dlx-broker/src/serve.js';
+
+const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
+const connection = await amqplib.connect(`amqp://127.0.0.1:${served.amqp.port}`);
+afterAll(async () => {
+  await connection.close();
+  await served.close();
+});
+
+async function run(...words: string[]) {
+  const out: string[] = [];
+  const errors: string[] = [];
+  let code = -1;
+  const program = new Command().exitOverride();
+  const told = {
+    env: { DLX_BROKER_URL: `http://127.0.0.1:${served.http?.port}` },
+    out: (text: string) => void out.push(text),
+    error: (text: string) => void errors.push(text),
+  };
+  addDeadLetters(program, told, (ended) => (code = ended));
+  await program.parseAsync(words, { from: 'user' });
+  return { code, out: out.join('\n'), errors: errors.join('\n') };
+}
+
+/** A work queue whose rejected messages lie in `dead`. */
+beforeEach(async () => {
+  const channel = await connection.createConfirmChannel();
+  for (const queue of ['work', 'dead']) await channel.deleteQueue(queue);
+  await channel.assertExchange('orders', 'direct');
+  await channel.assertQueue('work', {
+    arguments: { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' },
+  });
+  await channel.bindQueue('work', 'orders', 'created');
+  await channel.assertQueue('dead');
+  for (const id of [1, 2, 3])
+    channel.publish('orders', 'created', Buffer.from(`order ${id}\u001b[2J`), { headers: { tenant: `t${id}` } });
+  await channel.waitForConfirms();
+  for (let got = 0; got < 3; got += 1) channel.reject((await channel.get('work')) as amqplib.GetMessage, false);
+  expect((await channel.checkQueue('dead')).messageCount).toBe(3);
+  await channel.close();
+});
+
+const waiting = (queue: string): number => served.broker.virtualHosts.get('/')?.queues.get(queue)?.length ?? -1;
+
+describe('dead-letters', () => {
+  it('lists them without taking them out, and lets no control character through', async () => {
+    const { code, out } = await run('list', 'dead');
+    expect(code).toBe(0);
+    const [head, first, , , last] = out.split('\n');
+    expect(head).toMatch(/^id +reason +count +died in +last died +from +error +body$/);
+    expect(first).toMatch(/^\d+ +rejected +1 +work +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* +orders\/created +order 1·\[2J$/);
+    expect(last).toBe('3 shown of 3 ready (3 looked at)');
+    expect(waiting('dead')).toBe(3);
+  });
+
+  it('lists those that fit, or counts them', async () => {
+    expect((await run('list', 'dead', '--header', 'tenant=t2')).out).toContain('1 shown of 3 ready');
+    expect((await run('list', 'dead', '--reason', 'expired')).out).toContain('0 shown of 3 ready');
+    expect((await run('list', 'dead', '--by', 'reason')).out).toMatch(/\n3 +rejected/);
+  });
+
+  it('shows one whole', async () => {
+    const [{ id }] = JSON.parse((await run('list', 'dead', '--json')).out).items as [{ id: string }];
+    const { out } = await run('show', 'dead', id);
+    for (const part of ['published to  orders/created', 'rejected', 'tenant', '"t1"', 'order 1'])
+      expect(out).toContain(part);
+    expect(out).not.toContain('\u001b');
+  });
+
+  it('sends them home, one, and then all', async () => {
+    const [{ id }] = JSON.parse((await run('list', 'dead', '--json')).out).items as [{ id: string }];
+    expect(await run('redrive', 'dead', id)).toEqual({ code: 0, out: '1 redriven\n1  to work', errors: '' });
+    expect([waiting('dead'), waiting('work')]).toEqual([2, 1]);
+    expect((await run('redrive', 'dead', '--rate', '0', '--dry-run')).out).toContain('2 would be redriven');
+    expect(waiting('dead')).toBe(2);
+    expect((await run('redrive', 'dead', '--rate', '0')).out).toContain('2 redriven');
+    expect([waiting('dead'), waiting('work')]).toEqual([0, 3]);
+  });
+
+  it('says what stays where it is, and why', async () => {
+    const { code, out, errors } = await run('redrive', 'dead', '--to', 'orders/nowhere', '--rate', '0');
+    expect(code).toBe(65);
+    expect(out).toMatch(/^0 redriven, 3 left\n3 +unroutable: orders\/nowhere, such as \d+$/);
+    expect(errors).toBe('Error: 3 messages stay where they are');
+    expect(waiting('dead')).toBe(3);
+  });
+
+  it.each<[string, string[], number, string]>([
+    ['a queue that is not there', ['list', 'gone'], 65, 'Error:\n'],
+    ['a message that is not there', ['show', 'dead', '99999'], 65, 'Error:\n'],
+    ['a filter that is none', ['list', 'dead', '--older-than', 'soon'], 69, 'older_than'],
+    ['a place that is none', ['redrive', 'dead', '--to', 'nowhere'], 64, "--to must be EXCHANGE/KEY, but is 'nowhere'"],
+    ['a rate that is none', ['redrive', 'dead', '--rate', 'fast'], 64, "--rate must be a number, but is 'fast'"],
+    ['ids and a filter', ['redrive', 'dead', '1', '--text', 'x'], 64, 'not both'],
+    ['a broker that is not there', ['list', 'dead', '--url', 'http://127.0.0.1:1'], 69, 'connection refused'],
+    ['a wrong password', ['list', 'dead', '--user', 'guest', '--password', 'geheim'], 69, 'Login failed'],
+  ])('refuses %s', async (_, words, code, text) => {
+    const refused = await run(...words);
+    expect([refused.code, refused.out]).toEqual([code, '']);
+    expect(refused.errors).toContain(text);
+    expect(refused.errors).not.toContain('geheim');
+  });
+});

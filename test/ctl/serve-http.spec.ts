@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+
+const library = resolve(import.meta.dirname, '../../libs/dlx-broker');
+const command = join(library, 'bin/dlx-broker.js');
+const isBuilt = existsSync(join(library, 'dist/server.js'));
+const isSkipped = !isBuilt && process.env['CI'] === undefined;
+if (isSkipped) console.warn('SKIPPED: dlx-broker serve --http: the library is not built');
+
+const folder = mkdtempSync(join(tmpdir(), 'serve-http-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const children: ChildProcess[] = [];
+afterEach(() => children.splice(0).forEach((child) => child.kill('SIGKILL')));
+
+function start(words: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [command, ...words], { env: { ...process.env, ...env } });
+  children.push(child);
+  let out = '';
+  let errors = '';
+  const said = new Promise<string>((resolve) => {
+    child.stdout.on('data', (bytes: Buffer) => {
+      out += bytes.toString();
+      resolve(out);
+    });
+    child.once('close', () => resolve(out));
+  });
+  child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()));
+  const ended = new Promise<{ code: number | null; out: string; errors: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, out, errors })),
+  );
+  return { child, said, ended };
+}
+
+/** @returns where its management API is */
+async function serve(...words: readonly string[]) {
+  const run = start(['serve', '--amqp', '127.0.0.1:0', '--http', '127.0.0.1:0', ...words]);
+  const ready = /^dlx-broker ready amqp=127\.0\.0\.1:\d+ http=(127\.0\.0\.1:\d+)\n$/.exec(await run.said);
+  return { ...run, url: `http://${ready?.[1] ?? 'nowhere'}` };
+}
+
+const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
+const definitions = {
+  vhosts: [{ name: 'shop' }],
+  queues: [{ name: 'orders', vhost: 'shop', durable: true, auto_delete: false, arguments: {} }],
+};
+
+describe.skipIf(isSkipped)('dlx-broker serve --http', () => {
+  it('begins with definitions, and answers ctl of another process', async () => {
+    const file = join(folder, 'definitions.json');
+    writeFileSync(file, JSON.stringify(definitions));
+    const { url } = await serve('--definitions', file);
+    const asked = start(['ctl', 'list_queues', '-q', '-p', 'shop', '--formatter', 'json'], { DLX_BROKER_URL: url });
+    expect(await asked.ended).toEqual({ code: 0, out: '[\n{"name":"orders","messages":0}\n]\n', errors: '' });
+    const refused = start(['ctl', '--url', url, 'delete_user', 'nobody'], { DLX_BROKER_PASSWORD: 'guest' });
+    expect(await refused.ended).toEqual({
+      code: 67,
+      out: 'Deleting user "nobody" ...\n',
+      errors: 'Error:\nUser "nobody" does not exist\n',
+    });
+  });
+
+  it('keeps books of what operators do, and ends within five seconds though a stream is open', async () => {
+    const audit = join(folder, 'audit.ndjson');
+    const { child, ended, url } = await serve('--audit', audit);
+    await fetch(`${url}/api/vhosts/made`, { method: 'PUT', headers: { authorization } });
+    const stream = await fetch(`${url}/api/dlx/events`, { headers: { authorization } });
+    expect(stream.status).toBe(200);
+    const begun = performance.now();
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    await stream.text().catch(() => undefined);
+    const [entry] = readFileSync(audit, 'utf8').trim().split('\n');
+    expect(JSON.parse(entry ?? '')).toMatchObject({ user: 'guest', action: 'PUT /api/vhosts/:vhost' });
+  });
+
+  it('is called by names of this machine only, and by those it is told', async () => {
+    const { url } = await serve('--http-hosts', 'broker.example, other.example');
+    const { port } = new URL(url);
+    const { request } = await import('node:http');
+    const status = (host: string) =>
+      new Promise((resolve) =>
+        request({ host: '127.0.0.1', port, path: '/api/whoami', headers: { host, authorization } }, (response) =>
+          resolve(response.resume().statusCode),
+        ).end(),
+      );
+    expect(await status(`localhost:${port}`)).toBe(200);
+    expect(await status('other.example')).toBe(200);
+    expect(await status('evil.example')).toBe(421);
+  });
+
+  it.each<[string, string, string]>([
+    ['no JSON', '{', 'the definitions cannot be used: bad_request: failed_to_parse_json'],
+    ['no virtual host', JSON.stringify({ queues: definitions.queues }), 'no_such_vhost'],
+  ])('refuses definitions with %s in one line and exit code 2', async (_, text, part) => {
+    const file = join(folder, 'broken.json');
+    writeFileSync(file, text);
+    const { code, out, errors } = await start(['serve', '--amqp', '127.0.0.1:0', '--definitions', file]).ended;
+    expect([code, out, errors.trim().split('\n').length]).toEqual([2, '', 1]);
+    expect(errors).toContain(part);
+  });
+
+  it('refuses a port that is taken, and leaves none open', async () => {
+    const { url } = await serve();
+    const { host } = new URL(url);
+    const { code, errors } = await start(['serve', '--amqp', '127.0.0.1:0', '--http', host]).ended;
+    expect({ code, errors }).toEqual({ code: 2, errors: `dlx-broker: the port ${host} is taken\n` });
+  });
+
+  it('is not read from disk by a start without it', () => {
+    const seen = new Set<string>();
+    const packages = new Set<string>();
+    const walk = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^(?:import|export) .*?["']([^"']+)["'];$/gm)) {
+        if (name.startsWith('.')) walk(join(dirname(file), name));
+        else packages.add(name);
+      }
+    };
+    walk(join(library, 'dist/server.js'));
+    expect(seen.size).toBeGreaterThan(2);
+    expect([...packages].filter((name) => !name.startsWith('node:'))).toEqual(['ms']);
+  });
+});
