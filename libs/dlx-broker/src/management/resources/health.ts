@@ -18,11 +18,16 @@ const alarms =
     return failed(reason, { alarms: raised.map((resource) => ({ node: nodeName, resource })) });
   };
 
-const days: Readonly<Record<string, number>> = { days: 1, weeks: 7, months: 365 / 12, years: 365 };
+const days: ReadonlyMap<string, number> = new Map([
+  ['days', 1],
+  ['weeks', 7],
+  ['months', 365 / 12],
+  ['years', 365],
+]);
 
 const certificates: Handler = (request, management) => {
   if (!/^[+-]?\d+$/.test(request.name('within'))) throw badRequest('Invalid expiration value.');
-  const unit = days[request.name('unit').toLowerCase()];
+  const unit = days.get(request.name('unit').toLowerCase());
   if (unit === undefined) {
     throw badRequest('Time unit not recognised. Supported units: days, weeks, months, years.');
   }
@@ -46,17 +51,17 @@ const port: Handler = (request, management) => {
 };
 
 /** All the names by which people ask for the protocols there are. */
-const protocols: Readonly<Record<string, string>> = {
-  amqp091: 'amqp',
-  'amqp0.9.1': 'amqp',
-  'amqp0-9-1': 'amqp',
-  amqp0_9_1: 'amqp',
-  amqps: 'amqp/ssl',
-};
+const protocols: ReadonlyMap<string, string> = new Map([
+  ['amqp091', 'amqp'],
+  ['amqp0.9.1', 'amqp'],
+  ['amqp0-9-1', 'amqp'],
+  ['amqp0_9_1', 'amqp'],
+  ['amqps', 'amqp/ssl'],
+]);
 
 const protocol: Handler = (request, management) => {
   const asked = request.name('protocol').toLowerCase();
-  const wanted = protocols[asked] ?? asked;
+  const wanted = protocols.get(asked) ?? asked;
   const open = portsOf(management).map((each) => each.protocol);
   if (open.includes(wanted)) return ok({ status: 'ok', protocol: wanted });
   return failed('No active listener', { missing: wanted, protocols: open });

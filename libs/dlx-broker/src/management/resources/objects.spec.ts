@@ -129,6 +129,38 @@ describe('rule U2: getting', () => {
   });
 });
 
+it.each(['constructor', '__proto__', 'toString', null, {}, 7])('an ackmode of %j is none', async (ackmode) => {
+  const { broker, call } = await withQueue();
+  await call('POST', '/exchanges/%2F/amq.default/publish', publish({}));
+  expect((await call('POST', '/queues/%2F/q/get', fetchOne({ ackmode }))).status).toBe(400);
+  expect(broker.virtualHost('/').queues.get('q')).toMatchObject({ length: 1, unacked: 0 });
+});
+
+it.each([
+  ['PUT', '/queues/%2F/x', { arguments: 'text' }],
+  ['PUT', '/queues/%2F/x', { arguments: { a: null } }],
+  ['PUT', '/exchanges/%2F/x', { type: 5 }],
+  ['PUT', '/exchanges/%2F/x', { type: 'constructor' }],
+  ['POST', '/bindings/%2F/e/amq.direct/q/q', { routing_key: 5 }],
+  ['POST', '/bindings/%2F/e/amq.direct/x/q', {}],
+  [
+    'POST',
+    '/exchanges/%2F/amq.default/publish',
+    { properties: 5, routing_key: 'q', payload: '', payload_encoding: 'string' },
+  ],
+  [
+    'POST',
+    '/exchanges/%2F/amq.default/publish',
+    { properties: {}, routing_key: 5, payload: '', payload_encoding: 'string' },
+  ],
+  ['GET', '/health/checks/certificate-expiration/1/constructor', undefined],
+  ['GET', '/health/checks/protocol-listener/constructor', undefined],
+])('bad input is refused, not stumbled over: %s %s %j', async (method, path, body) => {
+  const { call } = await withQueue();
+  const { status } = await call(method, path, { body });
+  expect([400, 404, 503]).toContain(status);
+});
+
 describe('rule U3: missing things are not found', () => {
   it.each([
     '/queues/%2F/none',

@@ -6,19 +6,19 @@ import { badRequest, channelErrorOf, notAuthorised, ok, Problem } from '../reply
 import type { Handler, JsonObject, Resource } from '../resource.js';
 
 /** What becomes of the messages afterwards. Those that nobody settles go back when the channel closes. */
-const ackModes: Readonly<Record<string, { readonly noAck: boolean; readonly requeue?: boolean }>> = {
-  ack_requeue_true: { noAck: false },
-  ack_requeue_false: { noAck: true },
-  reject_requeue_true: { noAck: false, requeue: true },
-  reject_requeue_false: { noAck: false, requeue: false },
-};
+const ackModes: ReadonlyMap<unknown, { readonly noAck: boolean; readonly requeue?: boolean }> = new Map([
+  ['ack_requeue_true', { noAck: false }],
+  ['ack_requeue_false', { noAck: true }],
+  ['reject_requeue_true', { noAck: false, requeue: true }],
+  ['reject_requeue_false', { noAck: false, requeue: false }],
+]);
 
 /** Rule U2. */
 const get: Handler = async ({ names, user, body }, management) => {
   const json = await body('ackmode', 'count', 'encoding');
   const { vhost = '', name = '' } = names;
   const how = askedFor(json);
-  const mode = ackModes[String(json['ackmode'])];
+  const mode = ackModes.get(json['ackmode']);
   if (mode === undefined) throw badRequest(['unsupported_ackmode', json['ackmode']]);
   return ok(
     closing(() =>
