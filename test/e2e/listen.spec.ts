@@ -58,6 +58,22 @@ describe('an application that listens', () => {
     await app.close();
   });
 
+  it('may be one of the users that it lets in', async () => {
+    const users = [
+      { name: 'shop', password: 'secret', permissions: { '/': { configure: '.*', write: '', read: '.*' } } },
+    ];
+    const options = { user: 'shop', listen: { amqp: { port: 0 }, users } };
+    await expect(start(options)).rejects.toThrow(/access to .* refused for user 'shop'/); // it binds its queue
+    const rights = { configure: '.*', write: '.*', read: '.*' };
+    const app = await start({
+      ...options,
+      listen: { ...options.listen, users: [{ ...users[0]!, permissions: { '/': rights } }] },
+    });
+    const { port } = app.get(DlxBroker).amqp ?? { port: 0 };
+    await (await connect(`amqp://shop:secret@127.0.0.1:${port}`)).close();
+    await app.close();
+  });
+
   it('has a management API, without a port for AMQP if that is all that is wanted', async () => {
     const app = await start({ listen: { http: { port: 0 } } });
     const broker = app.get(DlxBroker);
