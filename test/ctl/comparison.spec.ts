@@ -33,8 +33,8 @@ const ourBroker = ours(
 );
 /** These need a RabbitMQ, which knows some of its own numbers only after seconds. */
 const onRabbitMq: readonly Target[] = [
-  { ...rabbitmqctl(amqpUrl ?? ''), patience: 12_000 },
-  { ...ours('our ctl on RabbitMQ', managementUrl ?? '', amqpUrl ?? ''), patience: 12_000 },
+  { ...rabbitmqctl(amqpUrl ?? ''), patience: 40_000 },
+  { ...ours('our ctl on RabbitMQ', managementUrl ?? '', amqpUrl ?? ''), patience: 40_000 },
 ];
 
 const made = Date.now().toString(36);
