@@ -42,6 +42,7 @@ export class Agenda {
   #committedWaiter = 0;
   #lastWaiter = 0;
   #depth = 0;
+  #now = 0;
   #sending = false;
   #resuming = false;
   /** Left in this turn of the host, whatever many small commands it is spent on. */
@@ -58,10 +59,10 @@ export class Agenda {
     this.#steps = pace?.budget ?? Infinity;
   }
 
-  /** Begins a command. @returns the one `now` of it */
+  /** Begins a command. @returns the one `now` of it; inside a batch that of the batch, by when all in it had arrived */
   begin(): number {
-    this.#depth++;
-    return this.clock.now();
+    if (this.#depth++ === 0) this.#now = this.clock.now();
+    return this.#now;
   }
 
   /** Ends a command: does the work it left, then sends what goes out. */

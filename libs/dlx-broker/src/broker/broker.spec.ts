@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { int32, longstr } from '../message/index.js';
+import { CountedNames } from '../testing/counted-names.js';
 import { house } from '../testing/house.js';
 import { listen, publishText } from '../testing/listener.js';
+import { Broker } from './broker.js';
 import type { ClientDetails } from './ports.js';
 
 const table = (entries: Record<string, string | number>) =>
@@ -71,4 +73,23 @@ describe('a broker', () => {
     channel.consume('q');
     expect(count).toBe(200_000);
   });
+});
+
+it('all commands of a batch have one time', () => {
+  let asked = 0;
+  const clock = { now: () => ++asked, wakeAt: () => undefined };
+  const broker = new Broker({
+    clock,
+    names: new CountedNames(),
+    patterns: { compile: () => ({ matches: () => true }) },
+  });
+  const { channel } = listen(broker);
+  channel.declareQueue('q');
+  const before = asked;
+  broker.batch(() => {
+    for (let index = 0; index < 10; index++) publishText(channel, '', 'q', 'x');
+  });
+  expect(asked - before).toBe(1);
+  publishText(channel, '', 'q', 'x');
+  expect(asked - before).toBe(2);
 });
