@@ -194,9 +194,8 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
     methodIds.txCommit,
     answered((channel, from) => {
       methods.readTxCommit(from);
-      channel.engine.txCommit();
-      // What could not be routed is returned before the commit is confirmed.
-      channel.afterOutputs(() => methods.writeTxCommitOk(channel.to, channel.number));
+      // What could not be routed is returned before the commit is confirmed, and what is kept is safe.
+      channel.engine.txCommit(() => channel.afterOutputs(() => methods.writeTxCommitOk(channel.to, channel.number)));
     }),
   ],
   [

@@ -257,6 +257,24 @@ describe.each(stores)('publisher confirms with the store in $name', ({ open }) =
     expect(confirms).toEqual(['ack 1', 'ack 2']);
   });
 
+  it('a transaction is over when what it published is safe, at once when nothing of it is kept (rule K8)', async () => {
+    const { broker, sync } = await arrange(open);
+    const { channel } = listen(broker);
+    durable(channel, 'q');
+    channel.declareQueue('transient');
+    await sync();
+    channel.txSelect();
+    const told: string[] = [];
+    publishText(channel, '', 'transient', 'a', persistent);
+    channel.txCommit(() => void told.push('transient'));
+    expect(told).toEqual(['transient']);
+    publishText(channel, '', 'q', 'b', persistent);
+    channel.txCommit(() => void told.push('kept'));
+    expect(told).toEqual(['transient']);
+    await sync();
+    expect(told).toEqual(['transient', 'kept']);
+  });
+
   it('what was confirmed is there after a crash, what was not may be lost', async () => {
     const { broker, sync, unsafeCrash } = await arrange(open);
     const { channel, confirms } = listen(broker);

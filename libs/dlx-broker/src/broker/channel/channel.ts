@@ -208,9 +208,11 @@ export class Channel {
     });
   }
 
-  /** Publishes first, then settlements (rule K8). */
-  txCommit(): void {
+  /** Publishes first, then settlements (rule K8). @param safe called when what the journal promises of them is kept */
+  txCommit(safe?: () => void): void {
     this.#command(methods.txCommit, (now) => {
+      const { journal } = this.agenda;
+      const told = journal?.told;
       const { publishes, settlements } = this.#held();
       this.#held().clear();
       let complete = true;
@@ -219,6 +221,9 @@ export class Channel {
       }
       for (const held of settlements) this.receiver.settler.applyAll(held.records, held.settlement, held.headers, now);
       if (!complete) throw preconditionFailed('partial tx completion'); // rule K9
+      if (safe === undefined) return;
+      if (journal?.told !== told) this.agenda.whenSynced(safe);
+      else safe();
     });
   }
 
