@@ -30,6 +30,7 @@ export interface CommitParts {
   readonly durability: Durability;
   /** Bytes. */
   readonly segmentSize: number;
+  readonly slack: number;
   readonly now: () => number;
   readonly failed: (error: StoreError) => void;
 }
@@ -62,7 +63,7 @@ export class Commits {
   constructor(parts: CommitParts, checkpoint: number) {
     this.#parts = parts;
     this.#checkpoint = checkpoint;
-    this.#compaction = new Compaction(parts.inventory, parts.segments);
+    this.#compaction = new Compaction(parts.inventory, parts.segments, parts.slack);
   }
 
   changed(queue: number, change: TopologyChange): void {
@@ -170,7 +171,7 @@ export class Commits {
     const told = this.#told;
     this.#told = undefined;
     this.#isOnItsWay = false;
-    if (told !== undefined && durability !== 'none') told();
+    if (told !== undefined && durability !== 'none') tell(told);
   }
 
   #encode(segment: Segment): readonly Message[] {
@@ -251,5 +252,16 @@ export class Commits {
     if (durability === 'fsync') await disk.syncDir();
     if (segment.isHeld) this.#held.register(segment, segment.file);
     else await segment.file.close();
+  }
+}
+
+/** What goes wrong in those who are told is no fault of the disk. */
+function tell(told: () => void): void {
+  try {
+    told();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }

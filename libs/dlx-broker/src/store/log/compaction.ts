@@ -7,8 +7,6 @@ import { recordHead, recordTypes, typeAt } from './record.js';
 import { scan } from './scan.js';
 import type { Segment, Segments } from './segment.js';
 
-/** Bytes the log may always have. */
-const always = 64 * 1024 * 1024;
 /** How much longer than what is needed it may be. */
 const factor = 3;
 
@@ -22,6 +20,8 @@ export class Compaction {
   constructor(
     readonly inventory: Inventory,
     readonly segments: Segments,
+    /** Bytes the log may always have. */
+    readonly slack: number,
   ) {}
 
   /** Whether a segment is ready to be copied by the next batch. */
@@ -33,7 +33,7 @@ export class Compaction {
   get #next(): Segment | undefined {
     const { oldest, active, bytes, liveBytes } = this.segments;
     if (oldest === undefined || oldest === active || oldest.live === 0) return undefined;
-    return bytes > Math.max(always, factor * liveBytes) ? oldest : undefined;
+    return bytes > Math.max(this.slack, factor * liveBytes) ? oldest : undefined;
   }
 
   /** Begins to read the next segment if it is time for it. @param ready called when it is in memory */

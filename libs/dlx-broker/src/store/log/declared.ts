@@ -16,6 +16,9 @@ export class Declared {
   readonly #numbers = new Map<string, number>();
   readonly #places = new Map<number, QueuePlace>();
   #next = 1;
+  /** As it was before the log began to tell it anew. */
+  #before: ReadonlyMap<number, QueuePlace> | undefined;
+  #topologyBefore: MemoryTopology | undefined;
 
   /** Undefined for a queue that is not kept (rule L1). */
   numberOf(vhost: string, name: string): number | undefined {
@@ -57,11 +60,36 @@ export class Declared {
     return [];
   }
 
-  /** The log tells all of it anew. */
+  /** The log tells all of it anew, as far as {@link complete}. */
   begin(): void {
+    this.#before ??= new Map(this.#places);
+    this.#topologyBefore ??= this.#topology.copy();
     this.#topology.clear();
     this.#numbers.clear();
     this.#places.clear();
+  }
+
+  /**
+   * The log has told all of it.
+   * @param isDamaged not all of what it told arrived: what is missing is taken to be as it was
+   * @returns the numbers of the queues that went
+   */
+  complete(isDamaged: boolean): readonly number[] {
+    const [before, topology] = [this.#before, this.#topologyBefore];
+    if (before === undefined || topology === undefined) return [];
+    this.#before = undefined;
+    this.#topologyBefore = undefined;
+    if (isDamaged) {
+      const numbers = new Map(
+        [...before].map(([number, { vhost, name }]) => [MemoryTopology.placeOf(vhost, name), number]),
+      );
+      for (const added of topology.all()) {
+        if (this.#topology.has(added)) continue;
+        const isQueue = added.kind === 'queue';
+        this.change(added, isQueue ? numbers.get(MemoryTopology.placeOf(added.vhost, added.name)) : undefined);
+      }
+    }
+    return [...before.keys()].filter((number) => !this.#places.has(number));
   }
 
   write(batch: Batch): void {

@@ -53,6 +53,7 @@ export class DiskJournal implements Journal {
         space: this.#space,
         durability: options.durability ?? 'fsync',
         segmentSize: options.segment ?? 16 * megabyte,
+        slack: options.slack ?? 64 * megabyte,
         now: options.now ?? Date.now,
         failed: options.failed ?? (() => undefined),
       },

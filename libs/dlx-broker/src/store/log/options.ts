@@ -17,6 +17,8 @@ export interface DiskJournalOptions {
   readonly diskFree?: number;
   /** Bytes of a segment. 16 MB unless told. */
   readonly segment?: number;
+  /** Bytes the log may have whatever is needed of them; beyond, three times what is needed. 64 MB unless told. */
+  readonly slack?: number;
   /** Milliseconds between two looks at a disk with too little room. A second unless told. */
   readonly look?: number;
   /** Milliseconds since 1970, as the broker's clock has them. */

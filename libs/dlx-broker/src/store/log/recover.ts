@@ -91,6 +91,7 @@ class Recovery implements Recovered {
       // Others get their turn.
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
+    for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);
     const first = numbers[0];
     // Every log begins with one.
     if (this.checkpoint === 0 && this.#hasRecords && first !== undefined) {

@@ -68,7 +68,6 @@ export class Replay {
       case recordTypes.topology:
         return this.#topology(source);
       case recordTypes.checkpoint:
-        for (const [number] of this.declared.queues()) this.removed.add(number);
         return this.declared.begin();
       case recordTypes.commit:
         return this.#commit(source);
@@ -141,6 +140,7 @@ export class Replay {
       this.remaining[number] = Math.max(0, (this.deadlines[number] as number) - time);
     }
     this.#limited = [];
+    for (const gone of this.declared.complete(this.isDamaged)) this.removed.add(gone);
     if (this.isDamaged) this.#missPlaces();
     this.#fresh = [];
     this.isDamaged = false;

@@ -33,10 +33,10 @@ export function segmentNumber(name: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-export function writeHeader({ number, salt }: SegmentHeader): Buffer {
+export function writeHeader({ number, salt }: SegmentHeader, version: number = formatVersion): Buffer {
   const bytes = Buffer.alloc(segmentHead);
   magic.copy(bytes);
-  bytes.writeUInt16BE(formatVersion, 8);
+  bytes.writeUInt16BE(version, 8);
   bytes.writeUInt32BE(salt, 12);
   bytes.writeBigUInt64BE(BigInt(number), 16);
   bytes.writeUInt32BE(crc32(bytes, 0, 24, 0), 24);

@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
+import { Broker, type Channel, type Queue } from '../../broker/index.js';
+import { int32, longstr, type Properties } from '../../message/index.js';
+import { CountedNames } from '../../testing/counted-names.js';
+import { listen } from '../../testing/listener.js';
+import { ManualClock } from '../../testing/manual-clock.js';
+import { DiskJournal } from './disk-journal.js';
+import type { DiskJournalOptions } from './options.js';
+import { formatVersion, segmentName, writeHeader } from './segment-header.js';
+
+const persistent: Properties = { deliveryMode: 2 };
+const toDead = new Map([
+  ['x-dead-letter-exchange', longstr('')],
+  ['x-dead-letter-routing-key', longstr('dead')],
+]);
+const patterns = { compile: () => ({ matches: () => true }) };
+
+async function open(on = new FakeDisk(), options: DiskJournalOptions = {}, clock = new ManualClock()) {
+  on.isManual = false;
+  const journal = await DiskJournal.open(on, { now: () => clock.now(), diskFree: 0, ...options });
+  const broker = new Broker({ clock, journal, names: new CountedNames(), patterns });
+  journal.restore(broker);
+  const client = listen(broker);
+  const declare = (name: string, args = new Map()): void =>
+    void client.channel.declareQueue(name, { durable: true, arguments: args });
+  const again = async (more: DiskJournalOptions = {}, later = clock) => {
+    await journal.flush();
+    return open(on.copy(), { ...options, ...more }, later);
+  };
+  return { ...client, broker, clock, journal, disk: on, declare, again };
+}
+
+const bodyOf = (number: number, size = 1_000): Buffer => Buffer.alloc(size, `message ${number}, `);
+const put = (channel: Channel, queue: string, number: number, size?: number): void =>
+  void channel.publish('', queue, persistent, bodyOf(number, size));
+const queueOf = (broker: Broker, name: string): Queue => broker.virtualHost('/').queues.get(name) as Queue;
+
+function numbersIn(broker: Broker, name: string): number[] {
+  const numbers: number[] = [];
+  queueOf(broker, name).peek(({ message }) => {
+    const number = Number(/^message (\d+),/.exec(Buffer.from(message.body).toString())?.[1]);
+    expect(Buffer.from(message.body).equals(bodyOf(number, message.size))).toBe(true);
+    numbers.push(number);
+  });
+  return numbers;
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
+
+describe('bodies', () => {
+  it('beyond the memory they may have are read back when they leave', async () => {
+    const { channel, declare, journal, broker, again } = await open(new FakeDisk(), {
+      memory: 20_000,
+      segment: 30_000,
+    });
+    declare('q');
+    for (const number of range(0, 200)) put(channel, 'q', number);
+    await journal.flush();
+    expect(journal.stats.memory).toBeLessThanOrEqual(20_000);
+    expect(numbersIn(broker, 'q')).toEqual(range(0, 200));
+    const reborn = await again();
+    expect(reborn.journal.stats.memory).toBe(0);
+    expect(numbersIn(reborn.broker, 'q')).toEqual(range(0, 200));
+  });
+
+  it('are stored once, in however many queues they are and however often they die', async () => {
+    const { channel, declare, journal, again } = await open();
+    for (const name of ['dead', 'b', 'c']) declare(name);
+    declare('a', toDead);
+    channel.declareExchange('fan', { type: 'fanout', durable: true });
+    for (const name of ['a', 'b', 'c']) channel.bindQueue(name, 'fan', '');
+    await journal.flush();
+    const before = journal.stats.bytes;
+    channel.publish('fan', '', persistent, bodyOf(1, 10_000));
+    await journal.flush();
+    channel.reject(channel.get('a')!.deliveryTag, false);
+    await journal.flush();
+    expect(journal.stats.bytes - before).toBeLessThan(11_000);
+    const { broker } = await again();
+    for (const name of ['dead', 'b', 'c']) expect(numbersIn(broker, name)).toEqual([1]);
+  });
+
+  it('that went bad on the disk are not delivered; the rest is', async () => {
+    const { channel, declare, journal, broker, disk: on } = await open(new FakeDisk(), { memory: 0 });
+    declare('q');
+    for (const number of [1, 2, 3]) put(channel, 'q', number);
+    await journal.flush();
+    const file = await on.open(segmentName(1), 'write');
+    const at = on.files().get(segmentName(1))!.indexOf('message 2');
+    await file.write([Buffer.from('XXX')], at);
+    expect([1, 2].map(() => Buffer.from(channel.get('q')!.message.body.subarray(0, 9)).toString())).toEqual([
+      'message 1',
+      'message 3',
+    ]);
+    expect(channel.get('q')).toBeUndefined();
+    expect(queueOf(broker, 'q').length).toBe(0);
+  });
+});
+
+describe('the log', () => {
+  it('never has what came and went between two batches', async () => {
+    const { channel, declare, journal } = await open();
+    declare('q');
+    await journal.flush();
+    const before = journal.stats.bytes;
+    for (const number of range(0, 100)) {
+      put(channel, 'q', number);
+      channel.ack(channel.get('q')!.deliveryTag);
+    }
+    await journal.flush();
+    expect(journal.stats).toMatchObject({ bytes: before, entries: 0, messages: 0 });
+  });
+
+  it('lets go of what is done with, and one message that stays holds nothing else', async () => {
+    const on = new FakeDisk();
+    const { channel, declare, journal, again } = await open(on, { segment: 20_000, slack: 60_000, memory: 5_000 });
+    declare('parked');
+    declare('q');
+    put(channel, 'parked', 0);
+    for (const number of range(1, 600)) {
+      put(channel, 'q', number);
+      await journal.flush();
+      channel.ack(channel.get('q')!.deliveryTag);
+      await journal.flush();
+    }
+    expect(journal.stats).toMatchObject({ entries: 1, messages: 1 });
+    expect(on.used).toBeLessThan(150_000);
+    expect(on.files().has(segmentName(1))).toBe(false);
+    const { broker } = await again();
+    expect(numbersIn(broker, 'parked')).toEqual([0]);
+    expect(numbersIn(broker, 'q')).toEqual([]);
+  });
+
+  it('is the same after many deaths, moves and restarts', async () => {
+    let house = await open(new FakeDisk(), { segment: 8_000, slack: 30_000, memory: 3_000 });
+    house.declare('dead');
+    house.declare('q', new Map([...toDead, ['x-max-length', int32(20)]]));
+    for (const round of range(0, 12)) {
+      for (const number of range(round * 30, round * 30 + 30)) {
+        put(house.channel, 'q', number);
+        if (number % 7 === 0) await house.journal.flush();
+      }
+      const last = (round + 1) * 30;
+      expect(numbersIn(house.broker, 'q')).toEqual(range(last - 20, last));
+      expect(numbersIn(house.broker, 'dead')).toEqual(range(Math.max(0, last - 60), last - 20));
+      for (let got = 0; got < 30 && queueOf(house.broker, 'dead').length > 40 - 30; got++) {
+        house.channel.ack(house.channel.get('dead')!.deliveryTag);
+      }
+      house = await house.again();
+    }
+  });
+
+  it('lets nothing live longer than it could when the clock was set back', async () => {
+    const house = await open();
+    house.declare('q', new Map([['x-message-ttl', int32(1_000)]]));
+    put(house.channel, 'q', 1);
+    await house.journal.flush();
+    const past = new ManualClock(house.clock.now() - 1_000_000);
+    const { broker } = await house.again({}, past);
+    past.advance(999);
+    expect(numbersIn(broker, 'q')).toEqual([1]);
+    past.advance(1);
+    expect(numbersIn(broker, 'q')).toEqual([]);
+  });
+});
+
+describe('damage', () => {
+  async function furnished() {
+    const house = await open(new FakeDisk(), { segment: 10_000 });
+    for (const name of ['a', 'b']) house.declare(name);
+    for (const number of range(0, 40)) {
+      put(house.channel, number % 2 === 0 ? 'a' : 'b', number);
+      await house.journal.flush();
+    }
+    await house.journal.close();
+    return house;
+  }
+
+  it('of a message is told by its queue; all others are served', async () => {
+    const house = await furnished();
+    const bytes = house.disk.files().get(segmentName(2))!;
+    const at = bytes.indexOf('message 11,');
+    expect(at).toBeGreaterThan(0);
+    bytes.write('garbled', at + 100);
+    house.disk.put(segmentName(2), bytes);
+    const { broker, journal, disk: found } = await open(house.disk);
+    expect(journal.damage.queues).toEqual([{ vhost: '/', queue: 'b', lost: 1 }]);
+    expect(journal.damage.places).toMatchObject([{ file: segmentName(2), copy: `${segmentName(2)}.bad` }]);
+    expect(
+      found
+        .files()
+        .get(`${segmentName(2)}.bad`)
+        ?.equals(bytes),
+    ).toBe(true);
+    expect(numbersIn(broker, 'a')).toEqual(range(0, 20).map((half) => half * 2));
+    expect(numbersIn(broker, 'b')).toEqual(
+      range(0, 20)
+        .map((half) => half * 2 + 1)
+        .filter((number) => number !== 11),
+    );
+  });
+
+  it('of what is declared costs nothing when it is told again elsewhere', async () => {
+    const house = await furnished();
+    const bytes = house.disk.files().get(segmentName(2))!;
+    bytes.fill('?', 512, 700);
+    house.disk.put(segmentName(2), bytes);
+    const { broker, journal } = await open(house.disk);
+    expect(journal.damage).toMatchObject({ queues: [], misplaced: 0 });
+    expect(journal.damage.places).toHaveLength(1);
+    expect([...numbersIn(broker, 'a'), ...numbersIn(broker, 'b')].length).toBe(40);
+  });
+
+  it('of the first header of a segment costs nothing, for there is a second', async () => {
+    const house = await furnished();
+    const bytes = house.disk.files().get(segmentName(1))!;
+    bytes.fill('?', 0, 64);
+    house.disk.put(segmentName(1), bytes);
+    const { broker } = await open(house.disk);
+    expect([...numbersIn(broker, 'a'), ...numbersIn(broker, 'b')].length).toBe(40);
+  });
+});
+
+describe('a directory is refused, and left as it is,', () => {
+  it.each([
+    ['newer-format', () => newer()],
+    ['foreign-file', () => Buffer.from('a letter to a friend'.repeat(100))],
+    ['foreign-file', () => writeHeader({ number: 7, salt: 1 })],
+  ])('as %s', async (code, bytes) => {
+    const house = await open();
+    house.declare('q');
+    await house.journal.close();
+    house.disk.put(segmentName(2), bytes());
+    const before = house.disk.files();
+    await expect(DiskJournal.open(house.disk)).rejects.toMatchObject({ name: 'StoreError', code });
+    expect(house.disk.files()).toEqual(before);
+  });
+});
+
+/** A segment whose version this program does not know. */
+function newer(): Buffer {
+  const bytes = writeHeader({ number: 2, salt: 1 }, formatVersion + 1);
+  return Buffer.concat([bytes, Buffer.from('whatever that means')]);
+}
