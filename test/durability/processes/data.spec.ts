@@ -103,7 +103,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker data', 
         { queue: 'work', reason: 'rejected', count: 1, time: '2026-01-01T12:00:00.000Z', routing_keys: ['work'] },
       ],
     });
-    const { headers } = lines[1]?.['properties'] as { headers: object };
+    const { headers } = (lines[1] as { properties: { headers: object } }).properties;
     expect(JSON.stringify(headers)).toBe(
       '{"short":{"short":-3},"long":{"long":"1152921504606846976"},"__proto__":{"table":{"inner":{"array":[{"bool":true}]}}},"bytes":{"binary":"AQI="},"nothing":{"void":null}}',
     );
