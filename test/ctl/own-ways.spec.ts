@@ -1,0 +1,93 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { serve } from '../../libs/dlx-broker/src/serve.js';
+import { client, ours, type Target } from './target.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'ctl-'));
+const open = () => serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
+const brokers = await Promise.all([open(), open()]);
+const [one, other] = brokers.map(({ amqp, http }, at) =>
+  ours(`broker ${at}`, `http://127.0.0.1:${http?.port}`, `amqp://127.0.0.1:${amqp.port}`),
+) as [Target, Target];
+afterAll(async () => {
+  await Promise.all(brokers.map((broker) => broker.close()));
+  rmSync(folder, { recursive: true });
+});
+const run = (words: string, stdin?: string) => one.run(words.split(' '), stdin);
+
+describe('ctl', () => {
+  it('carries definitions from one broker to another, passwords included', async () => {
+    const file = join(folder, 'definitions.json');
+    await run('add_user ada geheim -q');
+    await run('add_vhost shop -q');
+    await run('set_policy -q -p shop DLX .* {"dead-letter-exchange":"dlx"}');
+    expect(await run(`export_definitions ${file}`)).toEqual({
+      code: 0,
+      out: `Exporting definitions in JSON to a file at "${file}" ...\n`,
+      errors: '',
+    });
+    // The hashes of passwords are nobody else's to read.
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await run('export_definitions -')).out).toBe(`${readFileSync(file, 'utf8')}\n`);
+    expect(await other.run(['import_definitions', '-q'], readFileSync(file, 'utf8'))).toEqual({
+      code: 0,
+      out: '',
+      errors: '',
+    });
+    expect((await other.run(['authenticate_user', '-q', 'ada', 'geheim'])).out).toBe('Success\n');
+    expect((await other.run(['list_policies', '-s', '-p', 'shop'])).out).toBe(
+      'shop\tDLX\t.*\tall\t{"dead-letter-exchange":"dlx"}\t0\n',
+    );
+  });
+
+  it.each<[string, number, string]>([
+    ['export_definitions /nowhere/to/be/found', 65, 'Bad argument: Directory /nowhere/to/be does not exist'],
+    ['export_definitions - --format erlang', 65, 'JSON only'],
+    ['import_definitions /nowhere', 65, 'Bad argument: File /nowhere does not exist'],
+    ['list_queues --formatter erlang', 64, 'terms of Erlang are not written here'],
+    ['list_queues --formatter __proto__', 64, 'it is not known'],
+    ['list_queues -n rabbit@host', 64, 'there are no Erlang nodes here: say --url instead of --node'],
+    ['join_cluster rabbit@host', 64, "command 'join_cluster' of rabbitmqctl is about Erlang nodes"],
+    ['list_queues -t 0', 75, 'operation list_queues on'],
+    ['list_queues --url http://127.0.0.1:1', 69, "on 'http://127.0.0.1:1': connection refused"],
+    ['await_startup -t 0 --url http://127.0.0.1:1', 75, 'operation await_startup on'],
+    ['list_queues --user guest --password geheim', 69, "Login failed (user 'guest')"],
+    ['list_queues --url http://broker.example', 64, 'who asks http://broker.example?'],
+    ['close_connection nobody why', 69, "no connection is called 'nobody'"],
+    ['check_running', 64, "Command 'check_running' not found."],
+  ])('refuses %s with %i', async (words, code, text) => {
+    const refused = await run(words);
+    expect(refused.code).toBe(code);
+    expect(refused.errors).toContain(text);
+    expect(refused.errors).not.toContain('geheim');
+  });
+
+  it('closes the connection that list_connections names, and tells it why', async () => {
+    const [connection] = await client(one, '/', 'till');
+    const ended = new Promise<Error>((resolve) => connection.once('close', resolve));
+    const [pid = ''] = (await run('list_connections -s pid')).out.split('\n');
+    expect((await one.run(['close_connection', pid, 'shop is closing'])).code).toBe(0);
+    expect((await ended).message).toContain('CONNECTION_FORCED - shop is closing');
+    expect((await run('list_connections')).out).toBe('Listing connections ...\n');
+  });
+
+  it('tells how the broker fares', async () => {
+    const { out } = await run('status');
+    for (const title of ['Runtime', 'Alarms', 'Memory', 'Totals', 'Listeners']) expect(out).toContain(title);
+    expect(out).toContain(`port: ${brokers[0]?.amqp.port}, protocol: amqp`);
+    expect(JSON.parse((await run('status --formatter json')).out)).toMatchObject({ object_totals: { connections: 0 } });
+    expect((await run('ping -q')).out).toBe('Ping succeeded\n');
+  });
+
+  it('explains each of its commands', async () => {
+    const { out } = await run('help');
+    const names = [...out.matchAll(/^ {3}([a-z_]+) /gm)].map(([, name]) => name ?? '');
+    expect(names.length).toBeGreaterThan(50);
+    for (const name of names.filter((each) => each !== 'help' && each !== 'version')) {
+      expect((await run(`help ${name}`)).out).toContain(`ctl [--url <url>] [--user <user>] [--password <password>]`);
+      expect((await run(`${name} --help`)).out).toContain(` ${name}`);
+    }
+  });
+});
