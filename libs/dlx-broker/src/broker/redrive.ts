@@ -1,4 +1,4 @@
-import { type FieldTable, Message } from '../message/index.js';
+import { type FieldTable, type Message, messageOf } from '../message/index.js';
 import { AmqpError } from './errors.js';
 import type { Exchange } from './exchange/exchange.js';
 import { carbonCopiesOf, withoutBcc } from './publication-checks.js';
@@ -74,7 +74,7 @@ export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean
 export function readdressed(message: Message, { exchange, routingKey, headers }: Omit<Redrive, 'safe'>): Message {
   const copies = headers && carbonCopiesOf(headers);
   const properties = { ...message.properties, headers: headers && withoutBcc(headers) };
-  return new Message(exchange, routingKey, properties, message, copies);
+  return messageOf(exchange, routingKey, properties, message, copies);
 }
 
 /** A queue that is gone holds none. */

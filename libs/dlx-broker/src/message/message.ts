@@ -30,13 +30,23 @@ export interface Shelf {
   bodyOf(message: Message): Uint8Array;
 }
 
-/** What travels. Immutable, and shared by all queues that hold it. */
+/** In the place of a body: where it is, and how long it is. */
+class Shelved {
+  constructor(
+    readonly shelf: Shelf,
+    /** Bytes, by the name an array has for them. */
+    readonly length: number,
+  ) {}
+}
+
+/**
+ * What travels. Immutable, and shared by all queues that hold it. Millions of them wait at a time, so every field counts:
+ * what few messages have stands in classes of their own.
+ */
 export class Message {
   /** The journal's own: its number for a message it has stored, 0 for any other. */
   mark = 0;
-  #size: number;
-  #body: Uint8Array | undefined;
-  #shelf: Shelf | undefined;
+  #held: Uint8Array | Shelved;
 
   constructor(
     /** The exchange it was last published to; for a dead letter the DLX (rule H1). */
@@ -46,44 +56,43 @@ export class Message {
     readonly properties: Properties,
     /** Or the message whose body it shares. */
     body: Uint8Array | Message,
-    /** Further keys of the `CC` and `BCC` headers; undefined for nearly all messages (rules G2, G3). */
-    readonly carbonCopies?: CarbonCopies,
   ) {
     if (body instanceof Message) {
-      this.#size = body.size;
       this.mark = body.mark > 0 ? -body.mark : body.mark;
-      this.#body = body.#body;
-      this.#shelf = body.#shelf;
+      this.#held = body.#held;
     } else {
-      this.#size = body.length;
-      this.#body = body;
+      this.#held = body;
     }
+  }
+
+  /** Further keys of the `CC` and `BCC` headers; undefined for nearly all messages (rules G2, G3). */
+  get carbonCopies(): CarbonCopies | undefined {
+    return undefined;
   }
 
   /** Bytes of the body, told without it being at hand. */
   get size(): number {
-    return this.#size;
+    return this.#held.length;
   }
 
   get body(): Uint8Array {
-    return this.#body ?? (this.#shelf as Shelf).bodyOf(this);
+    const held = this.#held;
+    return held instanceof Shelved ? held.shelf.bodyOf(this) : held;
   }
 
   /** Whether the body is in memory. */
   get isAtHand(): boolean {
-    return this.#body !== undefined;
+    return !(this.#held instanceof Shelved);
   }
 
   /** Lets go of the body, which the shelf has. @param size of one that outlived the process and was never at hand */
-  shelve(shelf: Shelf, size = this.#size): void {
-    this.#size = size;
-    this.#body = undefined;
-    this.#shelf = shelf;
+  shelve(shelf: Shelf, size = this.size): void {
+    this.#held = new Shelved(shelf, size);
   }
 
   /** Brings the body back into memory: it is about to leave, or shall outlive the message it shares it with. */
   fetch(): void {
-    this.#body ??= this.body;
+    this.#held = this.body;
     if (this.mark < 0) this.mark = 0;
   }
 
@@ -93,12 +102,61 @@ export class Message {
   }
 }
 
+/** A message with further routing keys. */
+export class CopiedMessage extends Message {
+  readonly #copies: CarbonCopies;
+
+  constructor(
+    exchange: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array | Message,
+    copies: CarbonCopies,
+  ) {
+    super(exchange, routingKey, properties, body);
+    this.#copies = copies;
+  }
+
+  override get carbonCopies(): CarbonCopies {
+    return this.#copies;
+  }
+}
+
 /** A message that died at least once. */
 export class DeadLetteredMessage extends Message {
+  readonly #copies: CarbonCopies | undefined;
+
+  constructor(
+    exchange: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array | Message,
+    copies?: CarbonCopies,
+  ) {
+    super(exchange, routingKey, properties, body);
+    this.#copies = copies;
+  }
+
+  override get carbonCopies(): CarbonCopies | undefined {
+    return this.#copies;
+  }
+
   override get hasDied(): boolean {
     return true;
   }
 }
+
+/** A message, with further routing keys or without. */
+export const messageOf = (
+  exchange: string,
+  routingKey: string,
+  properties: Properties,
+  body: Uint8Array | Message,
+  copies: CarbonCopies | undefined,
+): Message =>
+  copies === undefined
+    ? new Message(exchange, routingKey, properties, body)
+    : new CopiedMessage(exchange, routingKey, properties, body, copies);
 
 /** Routing keys beside the publish key. BCC keys are remembered although the header is removed (rule G2). */
 export interface CarbonCopies {

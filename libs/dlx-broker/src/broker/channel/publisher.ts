@@ -1,4 +1,4 @@
-import { Message, type Properties } from '../../message/index.js';
+import { Message, messageOf, type Properties } from '../../message/index.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { checkLength, checkTable } from '../input-checks.js';
@@ -141,7 +141,7 @@ export class Publisher {
     const copies = carbonCopiesOf(headers);
     const visible = withoutBcc(headers);
     if (visible !== headers) sent = { ...sent, headers: visible };
-    return new Message(exchange, routingKey, sent, body, copies);
+    return messageOf(exchange, routingKey, sent, body, copies);
   }
 
   #replyAddress(): string {

@@ -5,7 +5,7 @@ import {
   DeadLetteredMessage,
   deathsOf,
   type Field,
-  Message,
+  CopiedMessage,
   modernDialect,
   type Properties,
   recordDeath,
@@ -125,7 +125,7 @@ describe('what is stored comes back as it was', () => {
       appId: 'app',
       clusterId: 'c',
     };
-    const message = new Message('x', 'key', properties, Buffer.from('body'), { cc: ['a', 'b'], bcc: [] });
+    const message = new CopiedMessage('x', 'key', properties, Buffer.from('body'), { cc: ['a', 'b'], bcc: [] });
     expect(throughBytes((to) => writeEnvelope(to, message), readEnvelope)).toEqual({
       exchange: 'x',
       routingKey: 'key',

@@ -1,5 +1,5 @@
-import type { Broker, Queue } from '../../broker/index.js';
-import { DeadLetteredMessage, Message } from '../../message/index.js';
+import type { Broker, Holder } from '../../broker/index.js';
+import { DeadLetteredMessage, type Message, messageOf } from '../../message/index.js';
 import { type Entry, Mark } from './entry-table.js';
 import type { Envelope } from './envelope.js';
 import type { Recovered } from './recover.js';
@@ -25,14 +25,14 @@ export class MessageRestorer {
   restore(broker: Broker): void {
     for (const [number, { vhost, name }] of this.recovered.declared.queues()) {
       const home = broker.virtualHosts.get(vhost);
-      const queue = home?.queues.get(name);
+      const queue = home?.holder(name);
       if (home === undefined || queue === undefined) continue;
       queue.mark = number;
       this.#refill(queue, this.recovered.inventory.entries.of(number), home.agenda.clock.now());
     }
   }
 
-  #refill(queue: Queue, numbers: Uint32Array, now: number): void {
+  #refill(queue: Holder, numbers: Uint32Array, now: number): void {
     const { replay, inventory } = this.recovered;
     const { marks } = inventory.entries;
     const isHeld = (number: number): boolean => ((marks[number] as number) & Mark.Held) !== 0;
@@ -47,7 +47,7 @@ export class MessageRestorer {
     for (const part of parts) this.#place(queue, part, now);
   }
 
-  #place(queue: Queue, numbers: Uint32Array, now: number): void {
+  #place(queue: Holder, numbers: Uint32Array, now: number): void {
     const { replay, inventory } = this.recovered;
     const suspect = this.afterCrash && queue.declared.type === 'classic';
     for (const number of numbers) {
@@ -84,8 +84,9 @@ export class MessageRestorer {
     const known = isShared ? this.#shared.get(number) : undefined;
     if (known !== undefined) return known;
     const { exchange, routingKey, properties, hasDied, carbonCopies } = replay.envelopes[number] as Envelope;
-    const kind = hasDied ? DeadLetteredMessage : Message;
-    const message = new kind(exchange, routingKey, properties, nothing, carbonCopies);
+    const message = hasDied
+      ? new DeadLetteredMessage(exchange, routingKey, properties, nothing, carbonCopies)
+      : messageOf(exchange, routingKey, properties, nothing, carbonCopies);
     message.mark = number;
     message.shelve(inventory.bodies, replay.sizes[number]);
     if (isShared) this.#shared.set(number, message);
