@@ -67,7 +67,12 @@ export class StoredState {
 
   #changed(change: TopologyChange): void {
     this.topology.changed(change);
-    for (const place of this.messages.keys()) if (!this.topology.hasQueue(place)) this.messages.delete(place);
+    if (change.change !== 'removed') return;
+    if (change.kind === 'queue') this.messages.delete(MemoryTopology.placeOf(change.vhost, change.name));
+    if (change.kind !== 'vhost') return;
+    for (const place of this.messages.keys()) {
+      if ((JSON.parse(place) as { vhost: string }).vhost === change.vhost) this.messages.delete(place);
+    }
   }
 
   #put(place: string, id: number, kept: Kept | undefined): void {
