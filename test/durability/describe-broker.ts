@@ -31,7 +31,7 @@ function describeVirtualHost(vhost: VirtualHost, lines: string[]): void {
       .sort(),
   );
   for (const exchange of [...vhost.exchanges.values()].sort(byName)) {
-    lines.push(`  exchange ${exchange.name} ${exchange.policy} ${plain(exchange.declared)}`);
+    lines.push(`  exchange ${exchange.name} ${exchange.policy} ${declaredText(exchange.declared)}`);
     const bindings = exchange.bindings().map(({ destination, bindingKey, arguments: args }) => {
       const kind = 'length' in destination ? 'queue' : 'exchange';
       return `  binding ${exchange.name} to ${kind} ${destination.name} ${bindingKey} ${plain(args)}`;
@@ -48,7 +48,7 @@ function describeVirtualHost(vhost: VirtualHost, lines: string[]): void {
 
 function describeQueue(queue: Queue, lines: string[]): void {
   const { policy, operatorPolicy, declared } = queue;
-  lines.push(`  queue ${queue.name} ${plain({ ...declared, owner: undefined, policy, operatorPolicy })}`);
+  lines.push(`  queue ${queue.name} ${policy} ${operatorPolicy} ${declaredText(declared)}`);
   lines.push(
     `    ${queue.length} ready, ${queue.bytes} bytes, ${queue.unacked} unacked, ${queue.retained} retained, ${queue.delayed} held back`,
   );
@@ -60,7 +60,16 @@ function describeQueue(queue: Queue, lines: string[]): void {
   });
 }
 
-/** Messages never change, and the same ones are seen in many states. */
+/** Declarations never change. */
+const declarations = new WeakMap<object, string>();
+
+function declaredText(declared: object): string {
+  let text = declarations.get(declared);
+  if (text === undefined) declarations.set(declared, (text = plain({ ...declared, owner: undefined })));
+  return text;
+}
+
+/** Nor do messages, and the same ones are seen in many states. */
 const described = new WeakMap<Message, string>();
 
 /** Everything a consumer can see of it; the body by its digest. */

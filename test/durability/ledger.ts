@@ -121,13 +121,13 @@ export class Possible {
     readonly commits: readonly (readonly Said[])[],
   ) {}
 
-  /** The safe one first; the same object each time, changed. */
-  *states(): Generator<StoredState> {
+  /** Copies of those that are wanted, the safe one first. */
+  *states(wanted: (state: StoredState) => boolean = () => true): Generator<StoredState> {
     const state = this.safe.copy();
-    yield state;
+    if (wanted(state)) yield state.copy();
     for (const said of this.commits) {
       state.apply(said);
-      yield state;
+      if (wanted(state)) yield state.copy();
     }
   }
 }

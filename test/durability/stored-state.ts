@@ -40,6 +40,13 @@ export class StoredState {
     return copy;
   }
 
+  /** Messages, each in every queue it is in. */
+  get count(): number {
+    let count = 0;
+    for (const messages of this.messages.values()) count += messages.size;
+    return count;
+  }
+
   apply(said: readonly Said[]): void {
     for (const one of said) {
       if ('change' in one) this.#changed(one.change);
