@@ -78,9 +78,10 @@ export class EngineGround implements VirtualGround {
       told: 0,
       refuses: () => false,
       changed: () => undefined,
-      settled: (queue, entry) => this.#note('settled', queue, entry),
+      // No exchange delays anything here, so that they are queues.
+      settled: (queue, entry) => this.#note('settled', queue as Queue, entry),
       delivered: () => undefined,
-      enqueued: (queue, entry) => this.#note('enqueued', queue, entry),
+      enqueued: (queue, entry) => this.#note('enqueued', queue as Queue, entry),
       returned: (queue, entry) => this.#note('returned', queue, entry),
       commit: (synced) => synced?.(),
     };

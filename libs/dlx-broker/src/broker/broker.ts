@@ -107,6 +107,7 @@ export class Broker {
     for (const connection of vhost.connections) connection.force(error);
     this.#agenda.batch(() => {
       for (const queue of vhost.queues.values()) vhost.removeQueue(queue);
+      for (const exchange of vhost.exchanges.values()) exchange.hold?.end();
     });
     this.#counted.add(vhost.counters);
     this.access.forgetVirtualHost(name);

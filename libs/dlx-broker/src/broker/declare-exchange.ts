@@ -3,7 +3,8 @@ import type { Channel } from './channel/channel.js';
 import { checkedName, withoutLineEnds } from './declare-queue.js';
 import { accessRefused, AmqpError, noExchange, preconditionFailed } from './errors.js';
 import { checkAlternateExchange, checkEquivalent } from './exchange/equivalence.js';
-import { exchangeTypes } from './exchange/types.js';
+import { delayedType, delayedTypeOf } from './exchange/delay.js';
+import { exchangeTypes, isExchangeType } from './exchange/types.js';
 import { checkLength, checkTable } from './input-checks.js';
 import type { VirtualHost } from './virtual-host.js';
 
@@ -39,13 +40,14 @@ export function declareExchange(channel: Channel, name: string, options: Exchang
     internal = false,
     arguments: args = emptyTable,
   } = options;
-  if (!exchangeTypes.has(type)) throw unknownType(type, vhost);
+  if (!isExchangeType(type)) throw unknownType(type, vhost);
   vhost.check(channel.connection.user, 'configure', 'exchange', notDefault(asked));
   const existing = vhost.exchanges.get(asked);
   const declared = { name: asked, type, durable, autoDelete, internal, arguments: args };
   if (existing !== undefined) return checkEquivalent(asked, vhost.name, existing.declared, declared);
   checkedName('exchange', asked);
   checkAlternate(channel, asked, args);
+  if (type === delayedType) checkDelayedType(delayedTypeOf(args), vhost);
   vhost.addExchange(declared);
 }
 
@@ -56,6 +58,10 @@ function checkAlternate(channel: Channel, name: string, args: FieldTable): void 
   if (alternate?.type !== 'S') return;
   vhost.check(channel.connection.user, 'read', 'exchange', name); // rule N4
   vhost.check(channel.connection.user, 'write', 'exchange', alternate.value);
+}
+
+function checkDelayedType(type: string, vhost: VirtualHost): void {
+  if (!exchangeTypes.has(type)) throw unknownType(type, vhost);
 }
 
 const unknownType = (type: string, vhost: VirtualHost): AmqpError => {

@@ -20,6 +20,8 @@ export type { Redrive, RedriveResult } from './redrive.js';
 export type { Browse, Browsed, Cursor } from './queue/browse.js';
 export type { Entry } from './queue/entry.js';
 export type { Binding } from './exchange/router.js';
+export { delayedType, longestDelay } from './exchange/delay.js';
+export { exchangeOfHold, type Hold, holdName } from './exchange/hold.js';
 export { Exchange, type Destination, type ExchangeDeclared } from './exchange/exchange.js';
 export type { QueueDeclared } from './queue/queue.js';
 export type { Witness } from './queue/queue-home.js';

@@ -6,7 +6,7 @@ import type { VirtualHostMetadata } from './virtual-host-parts.js';
 import type { AmqpError } from './errors.js';
 import type { ExchangeDeclared } from './exchange/exchange.js';
 import type { Policy } from './policy.js';
-import type { Entry } from './queue/entry.js';
+import type { Entry, Place as EntryPlace } from './queue/entry.js';
 import type { Queue, QueueDeclared } from './queue/queue.js';
 
 /** Time, lent to the core. All times are milliseconds since 1970. */
@@ -36,6 +36,18 @@ export interface Pace {
   later(resume: () => void): void;
 }
 
+/** Has messages that the journal may keep: a queue, or the hold of a delayed exchange. */
+export interface Holder {
+  /** The journal's own: its number for a holder it keeps, 0 for one it has not met yet. */
+  mark: number;
+  /** Told apart from all others of its virtual host. */
+  readonly name: string;
+  readonly home: { readonly name: string };
+  readonly declared: { readonly type: string; readonly durable: boolean; readonly owner: unknown };
+  /** Puts a message back that outlived the process (section L). */
+  restore(message: Message, place: EntryPlace, now: number): Entry;
+}
+
 /**
  * What is to outlive the process. All calls between two commits belong to one command and become true together: a dead
  * letter that leaves one queue and enters two others is one move. The journal decides what it keeps: durable queues,
@@ -45,16 +57,16 @@ export interface Journal {
   /** How much it was told to keep so far: a command that adds nothing has nothing to wait for. */
   readonly told: number;
   /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
-  refuses(queue: Queue, message: Message): boolean;
+  refuses(queue: Holder, message: Message): boolean;
   /** Something of the topology changed. What is declared by the broker itself in every virtual host is not told. */
   changed(change: TopologyChange): void;
-  enqueued(queue: Queue, entry: Entry): void;
+  enqueued(queue: Holder, entry: Entry): void;
   /** In somebody's hands, so redelivered if it ever comes again (rule L1); `settled` follows at once if no ack is due. */
   delivered(queue: Queue, entry: Entry): void;
   /** Back in its queue; its `returns`, and perhaps its position, have changed. */
   returned(queue: Queue, entry: Entry): void;
   /** Gone from the queue. An entry with position 0 never was in it: the queue refused it. */
-  settled(queue: Queue, entry: Entry): void;
+  settled(queue: Holder, entry: Entry): void;
   /**
    * The end of a command, also of one that changed nothing. `synced`, if given, is to be called when all that was said so
    * far is safe, at once or later: until then publisher confirms wait. It speaks for all commits before it too, so of a

@@ -1,16 +1,27 @@
 import type { Message } from '../message/index.js';
+import { delayOf } from './exchange/delay.js';
 import { type Destination, Exchange } from './exchange/exchange.js';
+import type { Hold } from './exchange/hold.js';
 import type { Queue } from './queue/queue.js';
+
+const none: readonly Hold[] = [];
 
 /** Finds the queues of a message: all its keys, exchange-to-exchange bindings, alternate exchanges (rules G2 to G6). */
 export class Routing {
   readonly #found = new Set<Destination>();
   readonly #queues = new Set<Queue>();
+  #holds: readonly Hold[] = none;
 
   constructor(readonly exchangeNamed: (name: string) => Exchange | undefined) {}
 
+  /** Of the delayed exchanges on the way of the last message those that hold it back. */
+  get holds(): readonly Hold[] {
+    return this.#holds;
+  }
+
   /** @returns the queues, each once; valid until the next call */
   route(exchange: Exchange, message: Message): ReadonlySet<Queue> {
+    this.#holds = none;
     if (!exchange.isPlain) return this.#routeOn(exchange, message);
     this.#ask(exchange, message);
     return this.#found as ReadonlySet<Queue>; // a plain exchange is bound to queues only
@@ -30,6 +41,10 @@ export class Routing {
     this.#queues.clear();
     const visited = new Set([first]);
     for (const exchange of visited) {
+      if (exchange.hold !== undefined && delayOf(message) > 0) {
+        this.#holds = [...this.#holds, exchange.hold];
+        continue;
+      }
       this.#ask(exchange, message);
       if (this.#found.size === 0 && exchange.alternate !== undefined) {
         const alternate = this.exchangeNamed(exchange.alternate);

@@ -6,13 +6,15 @@ import { TotalCounters } from './counters.js';
 import { Readdressing } from './dead-letter.js';
 import { locked } from './declare-queue.js';
 import type { Deque } from './deque.js';
-import { noExchange, noQueue } from './errors.js';
+import { noExchange, noQueue, preconditionFailed } from './errors.js';
 import { DefaultRouter } from './exchange/default.js';
+import { delayedType } from './exchange/delay.js';
 import { type Destination, Exchange, type ExchangeDeclared } from './exchange/exchange.js';
+import { exchangeOfHold, Hold } from './exchange/hold.js';
 import { predeclaredExchanges } from './exchange/predeclared.js';
 import type { Router } from './exchange/router.js';
-import { type ExchangeKind, exchangeTypes } from './exchange/types.js';
-import type { Journal, Names, TopologyChange } from './ports.js';
+import { kindOf } from './exchange/types.js';
+import type { Holder, Journal, Names, TopologyChange } from './ports.js';
 import type { Profile } from './profile.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import { Queue, type QueueDeclared, type QueueHome } from './queue/queue.js';
@@ -111,8 +113,34 @@ export class VirtualHost implements QueueHome {
       const isTaken = journal?.refuses(queue, message) !== true && queue.enqueue(message, now);
       outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
     }
+    for (const hold of this.#routing.holds) {
+      const isTaken = journal?.refuses(hold, message) !== true;
+      if (isTaken) hold.take(message, now);
+      outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
+    }
     if (exchange.name === '') this.replies.deliver(message);
     return outcome;
+  }
+
+  /**
+   * Drops what a delayed exchange holds of this message id.
+   * @returns how many messages there were
+   * @throws 404 when there is no such exchange, 406 when it is of another type
+   */
+  cancelDelayed(exchange: string, messageId: string): number {
+    const { hold } = this.exchange(exchange);
+    if (hold === undefined) {
+      throw preconditionFailed(`exchange '${exchange}' in vhost '${this.name}' is not of type '${delayedType}'`);
+    }
+    let count = 0;
+    this.agenda.batch(() => (count = hold.cancel(messageId)));
+    return count;
+  }
+
+  /** A queue, or the hold of a delayed exchange, by the name the journal knows it by. */
+  holder(name: string): Holder | undefined {
+    const exchange = exchangeOfHold(name);
+    return exchange === undefined ? this.queues.get(name) : this.exchanges.get(exchange)?.hold;
   }
 
   /**
@@ -157,6 +185,10 @@ export class VirtualHost implements QueueHome {
       else if (letter.retained) (letter.delivered ??= new Set()).add(queue);
       arrived = true;
     }
+    for (const hold of this.#routing.holds) {
+      hold.take(message, now);
+      arrived = true;
+    }
     if (exchange.name === '') this.replies.deliver(message); // rule G9
     letter.queue.finish(letter, (arrived || letter.delivered !== undefined) && !refused, now);
   }
@@ -196,6 +228,7 @@ export class VirtualHost implements QueueHome {
 
   removeExchange(exchange: Exchange): void {
     this.exchanges.delete(exchange.name);
+    exchange.hold?.end();
     for (const source of exchange.boundTo) this.#forget(source, exchange);
     for (const { destination } of exchange.bindings()) destination.boundTo.delete(exchange);
     this.journal?.changed({ kind: 'exchange', change: 'removed', vhost: this.name, name: exchange.name });
@@ -278,7 +311,7 @@ export class VirtualHost implements QueueHome {
   }
 
   #makeExchange(declared: ExchangeDeclared): Exchange {
-    const exchange = new Exchange(declared, this.#router(declared));
+    const exchange = new Exchange(declared, this.#router(declared), this.#holdOf(declared));
     this.exchanges.set(declared.name, exchange);
     this.policies.applyToExchange(exchange);
     return exchange;
@@ -291,6 +324,31 @@ export class VirtualHost implements QueueHome {
 
   #router(declared: ExchangeDeclared): Router<Destination> {
     if (declared.name === '') return new DefaultRouter<Destination>((key) => this.queues.get(key)); // rule O7
-    return (exchangeTypes.get(declared.type) as ExchangeKind).createRouter<Destination>();
+    return kindOf(declared).createRouter<Destination>();
+  }
+
+  #holdOf(declared: ExchangeDeclared): Hold | undefined {
+    if (declared.type !== delayedType) return undefined;
+    const { name, wakeups, agenda } = this;
+    return new Hold(
+      {
+        name,
+        wakeups,
+        journal: agenda.journal,
+        undertake: (chore) => agenda.undertake(chore),
+        release: (message, now) => this.#release(message, declared.name, now),
+      },
+      declared,
+    );
+  }
+
+  /** The delay is over: the message goes to whom the bindings of this moment name. */
+  #release(message: Message, from: string, now: number): void {
+    const exchange = this.exchanges.get(from) as Exchange;
+    for (const queue of this.#routing.route(exchange, message)) {
+      exchange.counters.publishOut++;
+      queue.counters.publish++;
+      queue.enqueue(message, now);
+    }
   }
 }

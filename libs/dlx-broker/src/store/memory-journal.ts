@@ -1,4 +1,4 @@
-import type { Broker, Journal, Queue, TopologyChange, VirtualHost } from '../broker/index.js';
+import type { Broker, Holder, Journal, Queue, TopologyChange, VirtualHost } from '../broker/index.js';
 import type { Message } from '../message/index.js';
 import { MemoryTopology } from './memory-topology.js';
 
@@ -51,15 +51,15 @@ export class MemoryJournal implements Journal {
   changed(change: TopologyChange): void {
     this.#said.push(() => {
       this.#topology.changed(change);
-      for (const place of this.#messages.keys()) if (!this.#topology.hasQueue(place)) this.#messages.delete(place);
+      for (const place of this.#messages.keys()) if (!this.#topology.hasHolder(place)) this.#messages.delete(place);
     });
   }
 
-  enqueued(queue: Queue, entry: Entry): void {
+  enqueued(queue: Holder, entry: Entry): void {
     if (!keeps(queue, entry)) return;
-    const { message, position, deadline } = entry;
+    const { message, position, deadline, due } = entry;
     this.#said.push(
-      () => void this.#of(queue).set(entry, { message, position, deadline, returns: 0, delivered: false }),
+      () => void this.#of(queue).set(entry, { message, position, deadline, due, returns: 0, delivered: false }),
     );
   }
 
@@ -78,7 +78,7 @@ export class MemoryJournal implements Journal {
     });
   }
 
-  settled(queue: Queue, entry: Entry): void {
+  settled(queue: Holder, entry: Entry): void {
     if (keeps(queue, entry)) this.#said.push(() => void this.#of(queue).delete(entry));
   }
 
@@ -127,14 +127,14 @@ export class MemoryJournal implements Journal {
       for (const [place, messages] of saved) {
         const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
         const home = broker.virtualHost(vhost);
-        const queue = home.queues.get(name);
+        const queue = home.holder(name);
         this.#messages.delete(place);
         if (queue !== undefined) this.#refill(home, queue, [...messages.values()]);
       }
     });
   }
 
-  #refill(home: VirtualHost, queue: Queue, all: readonly Kept[]): void {
+  #refill(home: VirtualHost, queue: Holder, all: readonly Kept[]): void {
     const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
     const fresh = all.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
     const returned = all.filter(({ returns, delivered }) => returns > 0 && !delivered);
@@ -154,7 +154,7 @@ export class MemoryJournal implements Journal {
     });
   }
 
-  #of(queue: Queue): Map<Entry, Kept> {
+  #of(queue: Holder): Map<Entry, Kept> {
     const place = MemoryTopology.placeOf(queue.home.name, queue.name);
     let messages = this.#messages.get(place);
     if (messages === undefined) this.#messages.set(place, (messages = new Map()));
@@ -163,7 +163,7 @@ export class MemoryJournal implements Journal {
 }
 
 /** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
-const keeps = ({ declared }: Queue, { message, position }: Entry): boolean =>
+const keeps = ({ declared }: Holder, { message, position }: Entry): boolean =>
   position > 0 &&
   declared.durable &&
   declared.owner === undefined &&

@@ -1,4 +1,4 @@
-import type { Broker, TopologyChange } from '../broker/index.js';
+import { type Broker, delayedType, exchangeOfHold, holdName, type TopologyChange } from '../broker/index.js';
 
 type Added = Extract<TopologyChange, { readonly change: 'added' }>;
 
@@ -17,8 +17,12 @@ export class MemoryTopology {
     return copy;
   }
 
-  hasQueue(place: string): boolean {
-    return this.#added.has(`queue ${place}`);
+  /** Whether the queue, or the exchange that holds messages back, is declared. */
+  hasHolder(place: string): boolean {
+    if (this.#added.has(`queue ${place}`)) return true;
+    const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
+    const exchange = exchangeOfHold(name);
+    return exchange !== undefined && this.hasExchange(vhost, exchange);
   }
 
   hasExchange(vhost: string, name: string): boolean {
@@ -95,6 +99,14 @@ function restoreOne(broker: Broker, added: Added): void {
       if (destination !== undefined) vhost.exchanges.get(added.name)?.bind(destination, bindingKey, args);
     }
   }
+}
+
+/** What can hold messages, as the journal calls it: a queue, or a delayed exchange; undefined for anything else. */
+export function holderOf(change: TopologyChange): { readonly vhost: string; readonly name: string } | undefined {
+  if (change.kind === 'queue') return change;
+  if (change.kind !== 'exchange') return undefined;
+  const holds = change.change === 'removed' || change.details.type === delayedType;
+  return holds ? { vhost: change.vhost, name: holdName(change.name) } : undefined;
 }
 
 /** Rule L1. */

@@ -3,7 +3,7 @@ import { withoutLineEnds } from '../declare-queue.js';
 import { notDefault } from '../declare-exchange.js';
 import { accessRefused, notImplemented, preconditionFailed } from '../errors.js';
 import { type Destination, Exchange } from '../exchange/exchange.js';
-import { exchangeTypes } from '../exchange/types.js';
+import { kindOf } from '../exchange/types.js';
 import { checkLength, checkTable } from '../input-checks.js';
 import type { TopologyChange } from '../ports.js';
 import type { VirtualHost } from '../virtual-host.js';
@@ -98,7 +98,7 @@ function bind(channel: Channel, destination: Destination, from: string, key: str
   const source = vhost.exchange(from);
   checkLength('binding key', key);
   checkTable('argument', args);
-  exchangeTypes.get(source.declared.type)?.checkBinding?.(args); // rule P8
+  kindOf(source.declared).checkBinding?.(args); // rule P8
   if (!source.bind(destination, key, args)) return;
   vhost.journal?.changed(changeOf('added', vhost, destination, from, key, args));
 }

@@ -2,6 +2,7 @@ import type { FieldTable, Message } from '../../message/index.js';
 import { ExchangeCounters } from '../counters.js';
 import { Queue } from '../queue/queue.js';
 import { bindingIdentity } from './binding-identity.js';
+import type { Hold } from './hold.js';
 import type { Binding, Router } from './router.js';
 
 /** Where a binding may lead. */
@@ -31,7 +32,12 @@ export class Exchange {
   #exchangesBound = 0;
   #bindingCount = 0;
 
-  constructor(declared: ExchangeDeclared, router: Router<Destination>) {
+  /** @param hold of a delayed exchange */
+  constructor(
+    declared: ExchangeDeclared,
+    router: Router<Destination>,
+    readonly hold?: Hold,
+  ) {
     this.name = declared.name;
     this.declared = declared;
     this.#router = router;
@@ -41,9 +47,9 @@ export class Exchange {
     return this.#bindingCount;
   }
 
-  /** Whether what it finds are queues only, and nothing else is asked when it finds none: the common case. */
+  /** Whether what it finds are queues only, and at once, and nothing else is asked when it finds none: the common case. */
   get isPlain(): boolean {
-    return this.#exchangesBound === 0 && this.alternate === undefined;
+    return this.#exchangesBound === 0 && this.alternate === undefined && this.hold === undefined;
   }
 
   bindings(): readonly Binding<Destination>[] {

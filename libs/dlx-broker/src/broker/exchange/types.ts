@@ -1,6 +1,7 @@
 import type { FieldTable } from '../../message/index.js';
 import { DirectRouter } from './direct.js';
 import { FanoutRouter } from './fanout.js';
+import { delayedType, delayedTypeOf } from './delay.js';
 import { checkHeadersBinding, HeadersRouter } from './headers.js';
 import type { Router } from './router.js';
 import { TopicRouter } from './topic.js';
@@ -12,10 +13,19 @@ export interface ExchangeKind {
   readonly checkBinding?: (args: FieldTable) => void;
 }
 
-/** Every exchange type; a new one is a file and a line here. A Map, since names of types come from the wire. */
+/** Every way to route; a new one is a file and a line here. A Map, since names of types come from the wire. */
 export const exchangeTypes: ReadonlyMap<string, ExchangeKind> = new Map<string, ExchangeKind>([
   ['direct', { createRouter: <Destination>() => new DirectRouter<Destination>() }],
   ['fanout', { createRouter: <Destination>() => new FanoutRouter<Destination>() }],
   ['topic', { createRouter: <Destination>() => new TopicRouter<Destination>() }],
   ['headers', { createRouter: <Destination>() => new HeadersRouter<Destination>(), checkBinding: checkHeadersBinding }],
 ]);
+
+/** Whether an exchange can be declared with this type. */
+export const isExchangeType = (type: string): boolean => exchangeTypes.has(type) || type === delayedType;
+
+/** How an exchange routes that was declared so: a delayed one by the type in its arguments. */
+export function kindOf(declared: { readonly type: string; readonly arguments: FieldTable }): ExchangeKind {
+  const type = declared.type === delayedType ? delayedTypeOf(declared.arguments) : declared.type;
+  return exchangeTypes.get(type) as ExchangeKind;
+}

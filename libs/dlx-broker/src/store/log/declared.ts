@@ -1,5 +1,5 @@
 import type { Broker, TopologyChange } from '../../broker/index.js';
-import { MemoryTopology, outlives } from '../memory-topology.js';
+import { holderOf, MemoryTopology, outlives } from '../memory-topology.js';
 import type { Batch } from './batch.js';
 import type { Plain } from './plain-codec.js';
 
@@ -10,7 +10,10 @@ export interface QueuePlace {
   readonly name: string;
 }
 
-/** What is declared, with a number for each queue that is kept. Numbers of queues are never used again. */
+/**
+ * What is declared, with a number for each queue that is kept, and for each delayed exchange, which the log takes for a
+ * queue. Numbers of queues are never used again.
+ */
 export class Declared {
   readonly #topology = new MemoryTopology();
   readonly #numbers = new Map<string, number>();
@@ -51,9 +54,10 @@ export class Declared {
    */
   change(change: TopologyChange, number?: number): readonly number[] {
     this.#topology.changed(change);
-    if (change.kind === 'queue') {
-      if (change.change === 'added') this.#give(change, number);
-      else return this.#take([change]);
+    const holder = holderOf(change);
+    if (holder !== undefined) {
+      if (change.change === 'added') this.#give(holder, number);
+      else return this.#take([holder]);
     } else if (change.kind === 'vhost' && change.change === 'removed') {
       return this.#take([...this.#places.values()].filter(({ vhost }) => vhost === change.vhost));
     }
@@ -85,8 +89,8 @@ export class Declared {
       );
       for (const added of topology.all()) {
         if (this.#topology.has(added)) continue;
-        const isQueue = added.kind === 'queue';
-        this.change(added, isQueue ? numbers.get(MemoryTopology.placeOf(added.vhost, added.name)) : undefined);
+        const holder = holderOf(added);
+        this.change(added, holder && numbers.get(MemoryTopology.placeOf(holder.vhost, holder.name)));
       }
     }
     return [...before.keys()].filter((number) => !this.#places.has(number));
@@ -99,8 +103,8 @@ export class Declared {
 
   /** The number of the queue a change is about, 0 for none. */
   numberFor(change: TopologyChange): number {
-    if (change.kind !== 'queue' || change.change !== 'added') return 0;
-    return this.numberOf(change.vhost, change.name) ?? 0;
+    const holder = change.change === 'added' ? holderOf(change) : undefined;
+    return holder === undefined ? 0 : (this.numberOf(holder.vhost, holder.name) ?? 0);
   }
 
   restore(broker: Broker): void {

@@ -1,4 +1,4 @@
-import type { Broker, Journal, Queue, TopologyChange } from '../../broker/index.js';
+import type { Broker, Holder, Journal, Queue, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import { Commits } from './commits.js';
 import type { Disk } from './disk.js';
@@ -121,7 +121,7 @@ export class DiskJournal implements Journal {
     });
   }
 
-  refuses(queue: Queue, message: Message): boolean {
+  refuses(queue: Holder, message: Message): boolean {
     return this.isFull && this.#keeps(queue, message);
   }
 
@@ -134,7 +134,7 @@ export class DiskJournal implements Journal {
     this.#commits.changed(this.#declared.numberFor(change), change);
   }
 
-  enqueued(queue: Queue, entry: Entry): void {
+  enqueued(queue: Holder, entry: Entry): void {
     const { message } = entry;
     if (!this.#keeps(queue, message)) {
       if (message.mark < 0) this.#inventory.bodies.cutOff(message); // the one it shares its body with may go
@@ -156,7 +156,7 @@ export class DiskJournal implements Journal {
     this.#inventory.cameBack(queue, entry);
   }
 
-  settled(_queue: Queue, entry: Entry): void {
+  settled(_queue: Holder, entry: Entry): void {
     if (entry.mark === 0 && !this.#isRestored(entry)) return;
     this.told++;
     this.#inventory.gone(entry);
@@ -178,7 +178,7 @@ export class DiskJournal implements Journal {
   }
 
   /** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
-  #keeps(queue: Queue, message: Message): boolean {
+  #keeps(queue: Holder, message: Message): boolean {
     if (queue.mark === 0) queue.mark = this.#declared.numberOf(queue.home.name, queue.name) ?? notKept;
     return queue.mark > 0 && (queue.declared.type === 'quorum' || message.properties.deliveryMode === 2);
   }
