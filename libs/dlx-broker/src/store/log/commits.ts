@@ -189,6 +189,7 @@ export class Commits {
     this.#parts.declared.write(this.#batch);
     this.#checkpoint = segment.number;
     this.#checkpointLength = this.#batch.length;
+    this.#compaction.declaredBytes = this.#batch.length;
     this.#checkpointDue = false;
   }
 

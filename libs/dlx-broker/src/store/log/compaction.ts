@@ -14,6 +14,8 @@ const factor = 3;
 export class Compaction {
   #source: { readonly segment: Segment; readonly bytes: Buffer } | undefined;
   #isReading = false;
+  /** Bytes it takes to tell what is declared, which is needed, too. */
+  declaredBytes = 0;
   /** Segments that could not be read: nothing after them may go either. */
   #isStuck = false;
 
@@ -33,7 +35,7 @@ export class Compaction {
   get #next(): Segment | undefined {
     const { oldest, active, bytes, liveBytes } = this.segments;
     if (oldest === undefined || oldest === active || oldest.live === 0) return undefined;
-    return bytes > Math.max(this.slack, factor * liveBytes) ? oldest : undefined;
+    return bytes > Math.max(this.slack, factor * (liveBytes + this.declaredBytes)) ? oldest : undefined;
   }
 
   /** Begins to read the next segment if it is time for it. @param ready called when it is in memory */
