@@ -99,6 +99,8 @@ export interface Backend {
    */
   declare(topology: Topology): Promise<ReadonlySet<string>>;
   publish(publication: Publication, done?: Done): void;
+  /** Exact delays, where the broker has exchanges of the type `x-delayed-message`; absent where wait queues have to do. */
+  readonly delayed?: DelayedPublishing;
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption;
   /** A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`. */
   openReplies(onReply: (message: Message) => void): ReplyChannel;
@@ -119,6 +121,17 @@ export interface Backend {
   onDeath?(listener: (death: BackendDeath) => void): () => void;
   /** Cancels consumers and returns what is unsettled. Idempotent. */
   close(): Promise<void>;
+}
+
+/** Publishes that wait in the broker, to the millisecond. */
+export interface DelayedPublishing {
+  /** @param delay whole milliseconds, above 0 */
+  publish(publication: Publication, delay: number, done?: Done): void;
+  /**
+   * Takes back what waits for an exchange.
+   * @returns how many messages had this id
+   */
+  cancel(exchange: string, messageId: string): number;
 }
 
 /** Publishes requests whose replies come back without a queue of their own (rule S1). */

@@ -18,12 +18,14 @@ import type {
   BrowsePage,
   ConsumeOptions,
   Consumption,
+  DelayedPublishing,
   Done,
   Publication,
   QueueStatus,
   ReplyChannel,
 } from './backend.js';
 import { EmbeddedDelivery } from './embedded-delivery.js';
+import { EmbeddedDelayed } from './embedded-delayed.js';
 import { declareEmbedded } from './embedded-topology.js';
 import { RefusedError, TopologyError, UnroutableError } from './errors.js';
 
@@ -42,6 +44,7 @@ const longestTimer = 2_147_483_647;
 /** The backend on a broker in the same process. Nothing here waits: promises are the port's, and already resolved. */
 export class EmbeddedBackend implements Backend {
   readonly rejectsWithHeaders = true;
+  readonly delayed: DelayedPublishing = new EmbeddedDelayed(this, () => this.#connected());
   readonly #options: EmbeddedOptions;
   readonly #consumptions = new Set<Channel>();
   #connection: Connection | undefined;

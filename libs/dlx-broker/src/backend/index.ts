@@ -1,4 +1,5 @@
 export * from './backend.js';
+export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
 export { EmbeddedBackend, type EmbeddedOptions } from './embedded.js';
 export * from './errors.js';
 export * from './host.js';

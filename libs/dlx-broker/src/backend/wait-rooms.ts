@@ -1,5 +1,5 @@
 import { emptyTable } from '../message/index.js';
-import { mostWaitQueues, waitQueueLease, waitQueues } from '../topology/index.js';
+import { mostWaitQueues, waitQueueLease, waitQueueName, waitQueues } from '../topology/index.js';
 import type { Topology, WaitQueueType } from '../topology/index.js';
 import type { Backend } from './backend.js';
 
@@ -23,6 +23,8 @@ export class WaitRooms {
   constructor(
     private readonly backend: Backend,
     readonly type: WaitQueueType = 'classic',
+    /** Where they lead to; the default exchange, and so a queue, unless told. */
+    readonly exchange = '',
   ) {}
 
   /** The broker's time, in milliseconds since 1970. */
@@ -45,6 +47,19 @@ export class WaitRooms {
       if (Math.abs(other - delay) < Math.abs(nearest - delay)) nearest = other;
     }
     return nearest;
+  }
+
+  /** The delay itself, or the next longer one for which there is a queue when there are as many as there may be. */
+  above(delay: number): number | undefined {
+    if (this.#rooms.has(delay) || this.#inUse() < mostWaitQueues) return delay;
+    let next = Infinity;
+    for (const other of this.#rooms.keys()) if (other >= delay) next = Math.min(next, other);
+    return next === Infinity ? undefined : next;
+  }
+
+  /** The name of the queue for a delay, and of the exchange in front of it. */
+  nameOf(delay: number): string {
+    return waitQueueName(delay, this.type, this.exchange);
   }
 
   /** @returns a promise while the wait queue of this delay is not known to stand; undefined once it is */
@@ -93,7 +108,9 @@ export class WaitRooms {
     const room: Room = { declaredAt: undefined, declaring: undefined };
     this.#rooms.set(delay, room);
     const declaredAt = this.now();
-    const declared = this.backend.declare(waitQueues([delay], 'retryIn', this.type));
+    const declared = this.backend.declare(
+      waitQueues([delay], this.exchange === '' ? 'retryIn' : 'emit', this.type, this.exchange),
+    );
     return (room.declaring = declared.then(
       () => {
         room.declaring = undefined;

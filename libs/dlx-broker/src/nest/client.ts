@@ -3,9 +3,10 @@ import { Logger } from '@nestjs/common';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
 import { InvalidMessageException } from '@nestjs/microservices/errors/invalid-message.exception.js';
 import { AsyncSubject, Observable, throwError } from 'rxjs';
+import { DelayedPublisher, parseDelay } from '../backend/index.js';
 import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
 import type { Field, Message, Properties } from '../message/index.js';
-import { fieldTableOf } from '../topology/index.js';
+import { DlxConfigurationError, fieldTableOf, type WaitQueueType } from '../topology/index.js';
 import { describeError } from './failure.js';
 import { dlxHeaders } from './headers.js';
 import { decodePayload, encodePayload } from './payload.js';
@@ -19,7 +20,22 @@ export interface DlxClientOptions {
   readonly events?: string;
   /** The exchange of requests. Default `dlx.requests`. */
   readonly requests?: string;
+  /** On what delayed events wait where the broker has no exchanges for that. */
+  readonly waitQueueType?: WaitQueueType;
 }
+
+/** How an event is published. */
+export interface EmitOptions {
+  /**
+   * How much later: milliseconds or `'10m'`, up to 49 days. To the millisecond on the embedded broker, elsewhere rounded
+   * up by at most 28 %.
+   */
+  readonly delay?: number | string;
+  /** By which {@link DlxClient.cancelDelayed} finds it; made up unless told. */
+  readonly messageId?: string;
+}
+
+const noOptions: EmitOptions = {};
 
 /**
  * Publishes events and requests; the pattern is the routing key, the body is the data. Each gets a message id unless it has one. `emit` succeeds when the broker
@@ -28,6 +44,7 @@ export interface DlxClientOptions {
  */
 export class DlxClient extends ClientProxy {
   readonly #backend: Backend;
+  readonly #delayed: DelayedPublisher;
   readonly #events: string;
   readonly #requests: string;
   readonly #logger = new Logger(DlxClient.name);
@@ -38,9 +55,10 @@ export class DlxClient extends ClientProxy {
   #requestCount = 0;
   #messageCount = 0;
 
-  constructor({ backend, events = 'dlx.events', requests = 'dlx.requests' }: DlxClientOptions) {
+  constructor({ backend, events = 'dlx.events', requests = 'dlx.requests', waitQueueType }: DlxClientOptions) {
     super();
     this.#backend = backend;
+    this.#delayed = new DelayedPublisher(backend, waitQueueType);
     this.#events = events;
     this.#requests = requests;
   }
@@ -67,7 +85,11 @@ export class DlxClient extends ClientProxy {
   }
 
   /** Publishes at once, whether or not somebody subscribes; a failure nobody subscribed to is logged. */
-  override emit<TResult = unknown, TInput = unknown>(pattern: unknown, data: TInput): Observable<TResult> {
+  override emit<TResult = unknown, TInput = unknown>(
+    pattern: unknown,
+    data: TInput,
+    options: EmitOptions = noOptions,
+  ): Observable<TResult> {
     if (pattern === undefined || pattern === null || data === undefined || data === null) {
       return throwError(() => new InvalidMessageException());
     }
@@ -78,9 +100,20 @@ export class DlxClient extends ClientProxy {
         result.complete();
       } else this.#emitFailed(result, failure, pattern);
     };
-    if (this.#connected) this.#publishEvent(this.createPacket(pattern, data), done);
-    else this.connect().then(() => this.#publishEvent(this.createPacket(pattern, data), done), done);
+    if (this.#connected) this.#publishEvent(this.createPacket(pattern, data), done, options);
+    else this.connect().then(() => this.#publishEvent(this.createPacket(pattern, data), done, options), done);
     return result;
+  }
+
+  /**
+   * Takes back a delayed event that is not due yet. On the embedded broker only.
+   * @param exchange it was emitted to; that of events unless told
+   * @returns how many events had this message id
+   * @throws DlxConfigurationError on a broker that keeps delayed events in queues
+   */
+  async cancelDelayed(messageId: string, exchange = this.#events): Promise<number> {
+    await this.connect();
+    return this.#delayed.cancel(exchange, messageId);
   }
 
   /** Asks when somebody subscribes, each time anew. */
@@ -101,6 +134,10 @@ export class DlxClient extends ClientProxy {
 
   protected override publish(packet: ReadPacket, callback: (packet: WritePacket) => void): () => void {
     try {
+      const data: unknown = packet.data;
+      if (data instanceof DlxRecord && data.delay !== undefined) {
+        throw new DlxConfigurationError('a request waits for its answer and cannot be delayed; use emit');
+      }
       const publication = this.#publication(packet, this.#requests, true);
       const id = publication.properties.correlationId ?? `${this.#prefix}${++this.#requestCount}`;
       if (this.#pending.has(id)) throw new Error(`a request with the correlation id '${id}' waits already`);
@@ -118,23 +155,26 @@ export class DlxClient extends ClientProxy {
     }
   }
 
-  #publishEvent(packet: ReadPacket, done: Done): void {
+  #publishEvent(packet: ReadPacket, done: Done, options = noOptions): void {
     try {
-      this.#backend.publish(this.#publication(packet, this.#events, false), done);
+      const publication = this.#publication(packet, this.#events, false, options.messageId);
+      const delay = delayAsked(packet.data, options);
+      if (delay === 0) this.#backend.publish(publication, done);
+      else this.#delayed.publish(publication, delay, done);
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
-  #publication(packet: ReadPacket, exchange: string, mandatory: boolean): Publication {
+  #publication(packet: ReadPacket, exchange: string, mandatory: boolean, id?: string): Publication {
     const data: unknown = packet.data;
     const record = data instanceof DlxRecord ? data : undefined;
     const { contentType, body } = encodePayload(record === undefined ? data : record.data);
-    const messageId = `${this.#prefix}.${++this.#messageCount}`;
+    const messageId = id ?? `${this.#prefix}.${++this.#messageCount}`;
     const properties =
       record === undefined
         ? { deliveryMode: 2, contentType, messageId }
-        : recordProperties(record, contentType, messageId);
+        : recordProperties(record, contentType, id ?? record.properties.messageId ?? messageId);
     return {
       exchange: record?.exchange ?? exchange,
       routingKey: typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string),
@@ -181,8 +221,14 @@ const recordProperties = (
 ): Properties => ({
   ...properties,
   contentType: properties.contentType ?? contentType,
-  messageId: properties.messageId ?? messageId,
+  messageId,
 });
+
+/** What is said beside the event holds before what its record says. @returns milliseconds, 0 for at once */
+function delayAsked(data: unknown, { delay }: EmitOptions): number {
+  if (delay !== undefined) return parseDelay(delay, 'delay of emit');
+  return data instanceof DlxRecord ? (data.delay ?? 0) : 0;
+}
 
 function withCorrelation(publication: Publication, correlationId: string): Publication {
   const { exchange, routingKey, properties, body, mandatory = true } = publication;

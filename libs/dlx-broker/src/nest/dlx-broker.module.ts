@@ -117,7 +117,8 @@ function coreModule(
       inject: [given, connected],
       useFactory: (options: DlxBrokerOptions, { backend }: Connected) => {
         const { events, requests } = resolveOptions(options, name);
-        return new DlxClient({ backend, events: events.name, requests: requests.name });
+        const { waitQueueType = 'classic' } = options;
+        return new DlxClient({ backend, events: events.name, requests: requests.name, waitQueueType });
       },
     },
     {

@@ -1,3 +1,4 @@
+import { parseDelay } from '../backend/index.js';
 import type { Properties } from '../message/index.js';
 import { fieldTableOf, parseDuration } from '../topology/index.js';
 import { refused, whole } from './decorators/accepts.js';
@@ -24,8 +25,10 @@ export interface DlxRecordOptions {
   readonly bcc?: readonly string[];
   /** Instead of the broker's exchange for events or requests; `''` makes the pattern the name of a queue. */
   readonly exchange?: string;
-  /** Reaching no queue is an error. Requests always are. */
+  /** Reaching no queue is an error. Requests always are; of a delayed event nobody can tell. */
   readonly mandatory?: boolean;
+  /** How much later an event is published: milliseconds or `'10m'`, up to 49 days. Not for requests. */
+  readonly delay?: number | string;
 }
 
 /** A payload with its properties; made by {@link DlxRecordBuilder}. */
@@ -35,6 +38,8 @@ export class DlxRecord<T = unknown> {
     readonly properties: Properties,
     readonly exchange?: string,
     readonly mandatory?: boolean,
+    /** In milliseconds. */
+    readonly delay?: number,
   ) {}
 }
 
@@ -102,10 +107,15 @@ export class DlxRecordBuilder<T = unknown> {
     return this.setOptions({ mandatory });
   }
 
-  /** @throws DlxConfigurationError for a property AMQP cannot carry */
+  setDelay(delay: number | string): this {
+    return this.setOptions({ delay });
+  }
+
+  /** @throws DlxConfigurationError for a delay that is none, or a property AMQP cannot carry */
   build(): DlxRecord<T> {
-    const { exchange, mandatory } = this.#options;
-    return new DlxRecord(this.data, propertiesOf(this.#options), exchange, mandatory);
+    const { exchange, mandatory, delay } = this.#options;
+    const later = delay === undefined ? undefined : parseDelay(delay, `delay of ${origin}`);
+    return new DlxRecord(this.data, propertiesOf(this.#options), exchange, mandatory, later);
   }
 }
 

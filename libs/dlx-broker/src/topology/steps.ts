@@ -18,3 +18,13 @@ export function nearestStep(delay: number, most = Infinity): number {
   }
   return nearest;
 }
+
+/** The next step that is not below a delay: at most 28 % later, and below 10 ms at most a whole millisecond. */
+export function stepUp(delay: number): number {
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, delay))));
+  for (const step of series) {
+    const candidate = Math.round((step * power) / 100);
+    if (candidate >= delay) return Math.max(1, candidate);
+  }
+  return power * 10;
+}

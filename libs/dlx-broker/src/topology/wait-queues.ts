@@ -19,10 +19,12 @@ export const waitQueueLease = 3_600_000;
 
 /**
  * The name of the wait queue for a delay, and of the fanout exchange in front of it. It carries all that a queue cannot
- * change: the delay, and the type if it is not the usual one.
+ * change: the delay, the type if it is not the usual one, and the exchange it leads to if it is not the default one.
  */
-export const waitQueueName = (delay: number, type: WaitQueueType = 'classic'): string =>
-  type === 'classic' ? `wait.${delay}` : `wait.${type}.${delay}`;
+export function waitQueueName(delay: number, type: WaitQueueType = 'classic', exchange = ''): string {
+  const name = type === 'classic' ? `wait.${delay}` : `wait.${type}.${delay}`;
+  return exchange === '' ? name : `${exchange}.${name}`;
+}
 
 /** Whether a queue of that name is a wait queue, or would be taken for one. */
 export const isWaitQueueName = (name: string): boolean => /^wait\.(?:quorum\.)?\d+$/.test(name);
@@ -34,17 +36,23 @@ export const isWaitQueueName = (name: string): boolean => /^wait\.(?:quorum\.)?\
  * (rules B5, E3). When it was not used for an hour longer than its delay it goes, and with it its exchange.
  * @param delays whole milliseconds, each once
  * @param origin who needs them, for error messages
+ * @param exchange where they lead to instead, by the message's own key
  */
-export function waitQueues(delays: Iterable<number>, origin?: string, type: WaitQueueType = 'classic'): Topology {
+export function waitQueues(
+  delays: Iterable<number>,
+  origin?: string,
+  type: WaitQueueType = 'classic',
+  exchange = '',
+): Topology {
   const exchanges: ExchangeDeclaration[] = [];
   const queues: QueueDeclaration[] = [];
   const bindings: BindingDeclaration[] = [];
   const by = origin === undefined ? {} : { origin };
   for (const delay of delays) {
-    const name = waitQueueName(delay, type);
+    const name = waitQueueName(delay, type, exchange);
     const durable = { name, durable: true, ...by };
     exchanges.push({ ...durable, type: 'fanout', autoDelete: true, internal: false, arguments: emptyTable });
-    queues.push({ ...durable, exclusive: false, autoDelete: false, arguments: waitArguments(delay, type) });
+    queues.push({ ...durable, exclusive: false, autoDelete: false, arguments: waitArguments(delay, type, exchange) });
     const target = { destination: name, destinationType: 'queue' } as const;
     bindings.push({ source: name, ...target, routingKey: '', arguments: emptyTable, ...by });
   }
@@ -52,10 +60,10 @@ export function waitQueues(delays: Iterable<number>, origin?: string, type: Wait
 }
 
 /** No dead-letter routing key: the message's own key names the queue it returns to. */
-function waitArguments(delay: number, type: WaitQueueType): FieldTable {
+function waitArguments(delay: number, type: WaitQueueType, exchange: string): FieldTable {
   const waiting = new Map<string, Field>([
     ['x-message-ttl', int64(delay)],
-    ['x-dead-letter-exchange', longstr('')],
+    ['x-dead-letter-exchange', longstr(exchange)],
     ['x-expires', int64(Math.min(delay + waitQueueLease, longestDuration))],
   ]);
   if (type === 'classic') return waiting;

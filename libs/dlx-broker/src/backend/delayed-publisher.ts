@@ -1,0 +1,89 @@
+import { longestDelay } from '../broker/index.js';
+import { type Field, longstr, retryHeaders } from '../message/index.js';
+import { DlxConfigurationError, parseDuration, stepUp, type WaitQueueType } from '../topology/index.js';
+import type { Backend, Done, Publication } from './backend.js';
+import { WaitRooms } from './wait-rooms.js';
+
+/**
+ * Reads how much later something shall be published.
+ * @param origin who wrote it, for the error
+ * @returns whole milliseconds, 0 for at once
+ * @throws DlxConfigurationError when it is no duration, negative, or longer than 2^32 - 1 ms, some 49 days
+ */
+export function parseDelay(value: number | string, origin: string): number {
+  const delay = parseDuration(value, origin);
+  if (delay <= longestDelay) return delay;
+  const why = `is longer than ${longestDelay} ms (49 days), the longest delay of a publish`;
+  throw new DlxConfigurationError(`${origin}: ${typeof value === 'string' ? `'${value}'` : value} ${why}`);
+}
+
+/**
+ * Publishes later: to the millisecond where the backend can, elsewhere over a wait queue that dead-letters to the
+ * exchange, with the delay rounded up to a step so that there are few of them.
+ */
+export class DelayedPublisher {
+  /** By the exchange they lead to. */
+  readonly #rooms = new Map<string, WaitRooms>();
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly type: WaitQueueType = 'classic',
+  ) {}
+
+  /** @param delay whole milliseconds, above 0 */
+  publish(publication: Publication, delay: number, done?: Done): void {
+    const marked = withOrigin(publication);
+    if (this.backend.delayed !== undefined) this.backend.delayed.publish(marked, delay, done);
+    else this.#publishOver(this.#roomsOf(publication.exchange), marked, delay, done);
+  }
+
+  /**
+   * Takes back what waits for an exchange.
+   * @returns how many messages had this id; those that went on already are not among them
+   * @throws DlxConfigurationError when messages wait in queues of the broker, where they cannot be told apart
+   */
+  cancel(exchange: string, messageId: string): number {
+    if (this.backend.delayed !== undefined) return this.backend.delayed.cancel(exchange, messageId);
+    throw new DlxConfigurationError(
+      'cancelDelayed: this broker holds delayed messages in wait queues, out of which none can be taken; only the embedded broker can',
+    );
+  }
+
+  #publishOver(rooms: WaitRooms, publication: Publication, delay: number, done: Done | undefined): void {
+    const { properties } = publication;
+    if (properties.expiration !== undefined) {
+      const text = 'in a wait queue the message would expire before its time';
+      return done?.(new DlxConfigurationError(`a delay and an expiration cannot be had together here: ${text}`));
+    }
+    const step = rooms.above(stepUp(delay));
+    if (step === undefined) {
+      return done?.(
+        new DlxConfigurationError(`no wait queue is as long as ${delay} ms, and there are as many as there may be`),
+      );
+    }
+    const finished: Done = (failure) => {
+      if (failure !== undefined) rooms.forget(step);
+      done?.(failure);
+    };
+    const publish = (): void =>
+      this.backend.publish({ ...publication, exchange: rooms.nameOf(step), mandatory: true }, finished);
+    const ready = rooms.wait(step);
+    if (ready === undefined) publish();
+    else ready.then(publish).catch((error: unknown) => finished(error as Error));
+  }
+
+  #roomsOf(exchange: string): WaitRooms {
+    let rooms = this.#rooms.get(exchange);
+    if (rooms === undefined) this.#rooms.set(exchange, (rooms = new WaitRooms(this.backend, this.type, exchange)));
+    return rooms;
+  }
+}
+
+/** A redrive is to find the exchange it was meant for, and not the one it waited at. */
+function withOrigin(publication: Publication): Publication {
+  const { exchange, routingKey, properties } = publication;
+  const headers = new Map<string, Field>(properties.headers)
+    .set(retryHeaders.firstExchange, longstr(exchange))
+    .set(retryHeaders.firstRoutingKey, longstr(routingKey));
+  return { ...publication, properties: { ...properties, headers } };
+}

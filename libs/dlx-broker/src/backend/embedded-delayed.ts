@@ -1,0 +1,59 @@
+import { type Connection, delayedType } from '../broker/index.js';
+import { int64, longstr } from '../message/index.js';
+import type { Backend, DelayedPublishing, Done, Publication } from './backend.js';
+
+/** In front of an exchange: where messages wait for it. The default exchange has a queue's name for a key, and so this. */
+const delayedName = (exchange: string): string => (exchange === '' ? 'dlx.delayed' : `${exchange}.delayed`);
+
+const ignored = (): void => undefined;
+const silent = { deliver: ignored, returned: ignored, confirmed: ignored, cancelled: ignored, closed: ignored };
+
+/**
+ * Delays by an exchange `<exchange>.delayed` that passes on to the exchange itself, declared when it is first needed. It
+ * is durable, so that persistent messages in it outlive the process.
+ */
+export class EmbeddedDelayed implements DelayedPublishing {
+  constructor(
+    private readonly backend: Backend,
+    private readonly connected: () => Connection,
+  ) {}
+
+  publish(publication: Publication, delay: number, done?: Done): void {
+    const { exchange, routingKey, properties } = publication;
+    try {
+      this.#prepare(exchange, routingKey);
+    } catch (error) {
+      return done?.(error as Error);
+    }
+    const headers = new Map(properties.headers).set('x-delay', int64(delay));
+    const later = { ...publication, exchange: delayedName(exchange), properties: { ...properties, headers } };
+    // Nobody can be told later that nothing was bound.
+    this.backend.publish({ ...later, mandatory: false }, done);
+  }
+
+  cancel(exchange: string, messageId: string): number {
+    const { vhost } = this.connected();
+    const name = delayedName(exchange);
+    return vhost.exchanges.has(name) ? vhost.cancelDelayed(name, messageId) : 0;
+  }
+
+  /** @throws 404 when the exchange, or by the default exchange the queue, is not there */
+  #prepare(exchange: string, routingKey: string): void {
+    const connection = this.connected();
+    const { vhost } = connection;
+    const name = delayedName(exchange);
+    const isDefault = exchange === '';
+    const target = isDefault ? vhost.queueFor(connection, routingKey) : vhost.exchange(exchange);
+    const through = vhost.exchanges.get(name);
+    if (through?.hold !== undefined && target.boundTo.has(through)) return;
+    const channel = connection.openChannel(silent);
+    try {
+      const type = new Map([['x-delayed-type', longstr(isDefault ? 'direct' : 'fanout')]]);
+      channel.declareExchange(name, { type: delayedType, durable: true, arguments: type });
+      if (isDefault) channel.bindQueue(routingKey, name, routingKey);
+      else channel.bindExchange(exchange, name, '');
+    } finally {
+      channel.close();
+    }
+  }
+}
