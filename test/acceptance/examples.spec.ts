@@ -9,6 +9,7 @@ const pages = [
   'ttl',
   'limits',
   'retry',
+  'delayed',
   'redrive',
   'idempotency',
   'from-nest-rabbitmq',
