@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeadLetteredMessage, Message, noProperties } from './message.js';
+import { DeadLetteredMessage, Message, noProperties, Shelved } from './message.js';
 
 const text = (message: Message): string => Buffer.from(message.body).toString();
 const shelf = { bodyOf: ({ mark }: Message) => Buffer.from(`shelf ${mark}`) };
@@ -16,7 +16,7 @@ describe('a message', () => {
   it('that was shelved still knows its size, and is read back when somebody asks', () => {
     const message = first();
     message.mark = 7;
-    message.shelve(shelf);
+    message.shelve(new Shelved(shelf, 5));
     expect([message.size, message.isAtHand, text(message), message.isAtHand]).toEqual([5, false, 'shelf 7', false]);
     message.fetch();
     message.mark = 8;
@@ -26,7 +26,7 @@ describe('a message', () => {
   it('that was shelved is read by the letters made of it, and their letters', () => {
     const message = first();
     message.mark = 7;
-    message.shelve(shelf);
+    message.shelve(new Shelved(shelf, 5));
     const letter = new DeadLetteredMessage('dlx', 'key', noProperties, message);
     const next = new DeadLetteredMessage('dlx', 'key', noProperties, letter);
     expect([letter, next].map(text)).toEqual(['shelf -7', 'shelf -7']);

@@ -30,8 +30,8 @@ export interface Shelf {
   bodyOf(message: Message): Uint8Array;
 }
 
-/** In the place of a body: where it is, and how long it is. */
-class Shelved {
+/** In the place of a body: where it is, and how long it is. Messages of one size may share one. */
+export class Shelved {
   constructor(
     readonly shelf: Shelf,
     /** Bytes, by the name an array has for them. */
@@ -85,9 +85,9 @@ export class Message {
     return !(this.#held instanceof Shelved);
   }
 
-  /** Lets go of the body, which the shelf has. @param size of one that outlived the process and was never at hand */
-  shelve(shelf: Shelf, size = this.size): void {
-    this.#held = new Shelved(shelf, size);
+  /** Lets go of the body, which a shelf has. */
+  shelve(place: Shelved): void {
+    this.#held = place;
   }
 
   /** Brings the body back into memory: it is about to leave, or shall outlive the message it shares it with. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Channel } from '../../broker/index.js';
-import { type Field, int64, longstr, type Properties, toFieldTable } from '../../message/index.js';
+import { type Field, int64, longstr, type Properties, Shelved, toFieldTable } from '../../message/index.js';
 import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
 
 const nothing = (): void => {};
@@ -236,11 +236,10 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     publish('dead', 'here');
     const lost = rooms.broker.virtualHost('/').queues.get('dead')!.find(1)!.message;
     const unreadable = new RangeError('a bad sector');
-    lost.shelve({
-      bodyOf() {
-        throw unreadable;
-      },
-    });
+    const bodyOf = (): never => {
+      throw unreadable;
+    };
+    lost.shelve(new Shelved({ bodyOf }, 4));
     expect((await page()).items).toMatchObject([{ payload: null, payload_bytes: 4 }, { payload: 'here' }]);
     expect(await payloads('?text=e')).toEqual(['here']);
     expect((await page('?truncate=0')).items).toMatchObject([{ payload: '' }, { payload: '' }]);

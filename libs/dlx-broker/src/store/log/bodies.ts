@@ -1,4 +1,4 @@
-import type { Message, Shelf } from '../../message/index.js';
+import { type Message, type Shelf, Shelved } from '../../message/index.js';
 import { endOfRecord } from './record.js';
 import { bodyLost } from './faults.js';
 import type { MessageTable } from './message-table.js';
@@ -8,6 +8,8 @@ import type { Segment, Segments } from './segment.js';
 const overhead = 160;
 /** Bytes read at once: those who wait in a line stand in the log in a line. */
 const windowLength = 262_144;
+/** Sizes remembered. */
+const mostPlaces = 4_096;
 const none = Buffer.alloc(0);
 
 /**
@@ -21,6 +23,7 @@ export class Bodies implements Shelf {
   #next = 1;
   /** Bytes in memory. */
   bytes = 0;
+  readonly #places = new Map<number, Shelved>();
   #window = none;
   #windowOf: Segment | undefined;
   #windowStart = 0;
@@ -34,7 +37,7 @@ export class Bodies implements Shelf {
 
   /** A message that is stored now. */
   keep(message: Message): void {
-    if (!message.isAtHand) return message.shelve(this);
+    if (!message.isAtHand) return this.shelve(message, message.size);
     const { mark } = message;
     if (this.#next - this.#oldest === this.#ring.length) this.#grow();
     this.messages.held[mark] = this.#next;
@@ -65,7 +68,17 @@ export class Bodies implements Shelf {
     if (segment === undefined) return; // not written yet: then it has its body from elsewhere
     const [offset, length] = [this.messages.offset[root] as number, this.messages.length[root] as number];
     segment.isHeld = true;
-    message.shelve({ bodyOf: ({ size }) => this.#read(segment, offset, length, size) });
+    message.shelve(new Shelved({ bodyOf: ({ size }) => this.#read(segment, offset, length, size) }, message.size));
+  }
+
+  /** Its body is in the log. Most are of few sizes, and share their place in the message. */
+  shelve(message: Message, size: number): void {
+    let place = this.#places.get(size);
+    if (place === undefined) {
+      if (this.#places.size >= mostPlaces) this.#places.clear();
+      this.#places.set(size, (place = new Shelved(this, size)));
+    }
+    message.shelve(place);
   }
 
   /** @throws StoreError when it is not what was written */
@@ -123,7 +136,7 @@ export class Bodies implements Shelf {
     const message = this.#ring[this.#oldest & (this.#ring.length - 1)];
     if (message === undefined) return void this.#oldest++;
     this.#leave(this.#oldest, message);
-    message.shelve(this);
+    this.shelve(message, message.size);
   }
 
   #leave(place: number, message: Message): void {

@@ -88,7 +88,7 @@ export class MessageRestorer {
       ? new DeadLetteredMessage(exchange, routingKey, properties, nothing, carbonCopies)
       : messageOf(exchange, routingKey, properties, nothing, carbonCopies);
     message.mark = number;
-    message.shelve(inventory.bodies, replay.sizes[number]);
+    inventory.bodies.shelve(message, replay.sizes[number] as number);
     if (isShared) this.#shared.set(number, message);
     return message;
   }
