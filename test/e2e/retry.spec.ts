@@ -246,9 +246,9 @@ describe('the events of a broker', () => {
     await dlx.advance('1m');
     expect(events).toEqual(['delivered work', 'retried work', 'expired wait.5000', 'delivered work', 'parked work']);
     const task = dlx.app.get(Redrives).start({ from: 'work.parked' });
+    expect((await task.ended).redriven).toBe(1);
     await dlx.settled();
     subscription.unsubscribe();
-    expect((await task.ended).redriven).toBe(1);
     expect(events).toContain('redriven work.parked');
     expect(dlx.broker.virtualHost('/').witnesses.size).toBe(0);
   });
