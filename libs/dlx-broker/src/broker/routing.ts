@@ -22,6 +22,11 @@ export class Routing {
   /** @returns the queues, each once; valid until the next call */
   route(exchange: Exchange, message: Message): ReadonlySet<Queue> {
     this.#holds = none;
+    if (exchange.hold !== undefined && delayOf(message) > 0) {
+      this.#holds = [exchange.hold];
+      this.#queues.clear();
+      return this.#queues;
+    }
     if (!exchange.isPlain) return this.#routeOn(exchange, message);
     this.#ask(exchange, message);
     return this.#found as ReadonlySet<Queue>; // a plain exchange is bound to queues only

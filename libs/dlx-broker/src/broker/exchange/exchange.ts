@@ -47,9 +47,9 @@ export class Exchange {
     return this.#bindingCount;
   }
 
-  /** Whether what it finds are queues only, and at once, and nothing else is asked when it finds none: the common case. */
+  /** Whether what it finds are queues only, and nothing else is asked when it finds none: the common case. */
   get isPlain(): boolean {
-    return this.#exchangesBound === 0 && this.alternate === undefined && this.hold === undefined;
+    return this.#exchangesBound === 0 && this.alternate === undefined;
   }
 
   bindings(): readonly Binding<Destination>[] {

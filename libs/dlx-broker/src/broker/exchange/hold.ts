@@ -81,7 +81,8 @@ export class Hold implements Holder, Chore {
     if (found === undefined) return 0;
     const all = found instanceof Set ? [...found] : [found];
     for (const held of all) {
-      this.#remove(held);
+      this.#heap.cancel(held);
+      this.#forget(held);
       this.home.journal?.settled(this, held);
     }
     this.#arm();
@@ -110,7 +111,8 @@ export class Hold implements Holder, Chore {
     for (; steps < limit; steps++) {
       const held = this.#heap.first();
       if (held === undefined || held.time > now) break;
-      this.#remove(held);
+      this.#heap.shift();
+      this.#forget(held);
       this.home.release(held.message, now);
       this.home.journal?.settled(this, held);
     }
@@ -138,11 +140,10 @@ export class Hold implements Holder, Chore {
     this.#bytes += held.message.size;
     const id = held.message.properties.messageId;
     if (id !== undefined) this.#index(id, held);
-    if (held.slot === 0) this.#arm();
+    if (this.#heap.first() === held) this.#arm();
   }
 
-  #remove(held: Held): void {
-    this.#heap.remove(held);
+  #forget(held: Held): void {
     this.#bytes -= held.message.size;
     const id = held.message.properties.messageId;
     if (id === undefined) return;
