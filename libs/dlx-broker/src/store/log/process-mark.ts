@@ -21,26 +21,37 @@ export function ownMark(): ProcessMark {
   const { pid } = process;
   const boot = told(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
   const namespace = told(() => readlinkSync('/proc/self/ns/pid'));
-  return { pid, boot, namespace, started: startOf(pid) };
+  return { pid, boot, namespace, started: statOf(pid)?.at(startField) };
 }
 
 /** What can be said about the process with that mark from where we are. */
 export function signOf(mark: ProcessMark, own: ProcessMark): Sign {
   if (mark.boot !== own.boot || mark.namespace !== own.namespace) return 'unseen';
   if (!exists(mark.pid)) return 'dead';
-  const started = startOf(mark.pid);
+  const line = statOf(mark.pid);
+  if (line !== undefined && hasEnded(line)) return 'dead';
+  const started = line?.at(startField);
   if (started === undefined || mark.started === undefined) return 'unseen';
   return started === mark.started ? 'alive' : 'dead';
 }
 
-/** The 22nd field of its line; the second is its name in brackets, in which there may be anything. */
-function startOf(pid: number): string | undefined {
+// Of the fields behind the name: the 3rd, the 20th and the 22nd of the line.
+const stateField = 0;
+const threadsField = 17;
+const startField = 19;
+
+/** The second field of its line is its name in brackets, in which there may be anything; these are those behind it. */
+function statOf(pid: number): readonly string[] | undefined {
   const line = told(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  return line
-    ?.slice(line.lastIndexOf(')') + 2)
-    .split(' ')
-    .at(19);
+  return line?.slice(line.lastIndexOf(')') + 2).split(' ');
 }
+
+/**
+ * Killed, but nobody has asked yet what became of it, as where a container has no init: it has no files any more. While
+ * other threads of it are still at work, it may be writing.
+ */
+const hasEnded = (fields: readonly string[]): boolean =>
+  /^[ZX]/.test(fields.at(stateField) ?? '') && Number(fields.at(threadsField)) <= 1;
 
 function exists(pid: number): boolean {
   try {
