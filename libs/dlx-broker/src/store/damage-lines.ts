@@ -1,3 +1,4 @@
+import { exchangeOfHold } from '../broker/index.js';
 import type { Damage } from './log/options.js';
 
 /** What was found damaged, for people. */
@@ -7,9 +8,14 @@ export function damageLines({ places, queues, misplaced }: Damage): string[] {
     return `${file}: bytes ${from} to ${to} are not what was written${kept}`;
   });
   for (const { vhost, queue, lost } of queues) {
-    const where = queue === undefined ? 'queues nobody knows any more' : `queue '${queue}' in vhost '${vhost}'`;
+    const where = queue === undefined ? 'queues nobody knows any more' : `${nameOf(queue)} in vhost '${vhost}'`;
     lines.push(`${where}: ${lost} messages are lost`);
   }
   if (misplaced > 0) lines.push(`${misplaced} messages are whole, but the queues they were in are not known any more`);
   return lines;
+}
+
+function nameOf(queue: string): string {
+  const exchange = exchangeOfHold(queue);
+  return exchange === undefined ? `queue '${queue}'` : `what exchange '${exchange}' delays`;
 }
