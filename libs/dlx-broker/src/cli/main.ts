@@ -133,7 +133,8 @@ function explain(error: unknown): string {
   if (error instanceof Refusal) return message;
   if ((error as Error).name === 'Problem') return `the definitions cannot be used: ${message}`;
   if (code === 'EADDRINUSE') return `the port ${address}:${port} is taken`;
-  if (code === 'EACCES') return `the port ${address}:${port} is not allowed`;
+  if (code === 'EACCES' && port !== undefined) return `the port ${address}:${port} is not allowed`;
+  if (code?.startsWith('ERR_OSSL')) return `the certificate and key of TLS cannot be used: ${message}`;
   return message.split('\n')[0] as string;
 }
 
