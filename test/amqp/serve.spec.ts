@@ -102,6 +102,11 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
       "--log-level must be one of error, warn, info, debug, but is 'loud'",
     ],
     ['half of TLS', ['--tls-cert', 'cert.pem'], 'TLS needs both --tls-cert and --tls-key'],
+    [
+      'an authority that is none',
+      ['--tls-cert', 'package.json', '--tls-key', 'package.json', '--tls-ca', 'package.json'],
+      '--tls-ca package.json is no certificate in PEM',
+    ],
     ['half of a store', ['--durability', 'os'], '--durability is about the directory of --data, which is not given'],
     [
       'a size without sense',

@@ -250,6 +250,7 @@ describe('the events of a broker', () => {
     await dlx.settled();
     subscription.unsubscribe();
     expect(events).toContain('redriven work.parked');
+    await dlx.close(); // its timeline watches, too
     expect(dlx.broker.virtualHost('/').witnesses.size).toBe(0);
   });
 });

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { TlsOptions } from '../amqp/index.js';
 import type { ServeOptions } from '../serve.js';
@@ -82,7 +83,18 @@ function tlsOf({ tlsCert, tlsKey, tlsCa }: Flags): TlsOptions | undefined {
   if (tlsCert === undefined || tlsKey === undefined) throw new Refusal('TLS needs both --tls-cert and --tls-key');
   const cert = read(tlsCert, '--tls-cert');
   const key = read(tlsKey, '--tls-key');
-  return { cert, key, ...(tlsCa !== undefined && { ca: read(tlsCa, '--tls-ca') }) };
+  return { cert, key, ...(tlsCa !== undefined && { ca: authority(tlsCa) }) };
+}
+
+/** TLS itself would take anything, and then let nobody in. */
+function authority(file: string): Buffer {
+  const pem = read(file, '--tls-ca');
+  try {
+    void new X509Certificate(pem);
+    return pem;
+  } catch {
+    throw new Refusal(`--tls-ca ${file} is no certificate in PEM`);
+  }
 }
 
 function read(file: string, where: string): Buffer {
