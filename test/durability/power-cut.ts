@@ -201,7 +201,6 @@ class Run {
     const clock = new ManualClock(this.#clock.now());
     const journal = await DiskJournal.open(mutant.disk?.(disk) ?? disk, {
       segment: this.#segment,
-      slack: Math.max(this.#segment * 3, 60_000), // so that what lives is copied forward again and again
       memory: this.#memory,
       now: () => clock.now(),
     });
