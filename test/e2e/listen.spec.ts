@@ -1,10 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Payload } from '@nestjs/microservices';
 import { connect } from 'amqplib';
 import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, type DlxBrokerOptions } from 'dlx-broker';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { serve } from '../../libs/dlx-broker/src/serve.js';
 
 @Injectable()
 class Orders {
@@ -22,6 +27,18 @@ async function start(options: DlxBrokerOptions) {
   @Module({ imports: [DlxBrokerModule.forRoot(options)], providers: [Orders] })
   class App {}
   return NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'listen-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** What the management API tells of its node. */
+async function nodeAt(http: { readonly port: number } | undefined): Promise<Facts> {
+  const headers = { authorization: `Basic ${btoa('guest:guest')}` };
+  const [node] = (await (await fetch(`http://127.0.0.1:${http?.port}/api/nodes`, { headers })).json()) as Facts[];
+  return node ?? {};
 }
 
 describe('an application that listens', () => {
@@ -107,5 +124,63 @@ describe('an application that listens', () => {
       `option 'listen.http' of DlxBrokerModule: port ${port} of 127.0.0.1 is taken`,
     );
     server.close();
+  });
+
+  it.each([
+    ['with room on its disk', 1_000, false],
+    ['on a disk too small for its limit', Number.MAX_SAFE_INTEGER, true],
+  ])('tells of its node what serve does, %s', async (name, limit, isLow) => {
+    const [own, other] = [join(folder, `own ${name}`), join(folder, `other ${name}`)];
+    const ports = { amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } };
+    const served = await serve({ ...ports, data: { directory: other, diskFree: limit } });
+    const app = await start({ dataDir: own, diskFreeLimit: limit, listen: ports });
+    const [theirs, ours] = [await nodeAt(served.http), await nodeAt(app.get(DlxBroker).http)];
+    expect(ours).toMatchObject({ db_dir: own, disk_free_limit: limit, disk_free_alarm: isLow });
+    expect(ours['disk_free']).toBeGreaterThan(0);
+    expect(Object.keys(ours).sort()).toEqual(Object.keys(theirs).sort());
+    const numbers = Object.keys(theirs).filter((key) => `${key}_details` in theirs);
+    const ofItsOwn = ['db_dir', 'uptime', 'contexts', ...numbers, ...numbers.map((key) => `${key}_details`)];
+    const shared = (facts: Facts) => Object.entries(facts).filter(([key]) => !ofItsOwn.includes(key));
+    expect(shared(ours)).toEqual(shared(theirs));
+    expect(shared(ours).length).toBeGreaterThan(25);
+    await Promise.all([served.close(), app.close()]);
+  });
+
+  it('shows a short disk also where only the management API has a port, and has a limit of 50 MiB unless told', async () => {
+    const low = await start({
+      dataDir: join(folder, 'low'),
+      diskFreeLimit: Number.MAX_SAFE_INTEGER,
+      listen: { http: { port: 0 } },
+    });
+    expect(await nodeAt(low.get(DlxBroker).http)).toMatchObject({ disk_free_alarm: true });
+    await low.close();
+    const usual = await start({ dataDir: join(folder, 'usual'), listen: { http: { port: 0 } } });
+    expect(await nodeAt(usual.get(DlxBroker).http)).toMatchObject({ disk_free_limit: 50 * 1024 * 1024 });
+    await usual.close();
+  });
+
+  it('keeps books of what operators do, if it is told where', async () => {
+    const audit = join(folder, 'audit.ndjson');
+    const app = await start({ listen: { http: { port: 0 }, audit } });
+    const headers = { authorization: `Basic ${btoa('guest:guest')}` };
+    const path = `http://127.0.0.1:${app.get(DlxBroker).http?.port}/api/vhosts/shop`;
+    expect((await fetch(path, { method: 'PUT', headers })).status).toBe(201);
+    await app.close();
+    const line = JSON.parse(await readFile(audit, 'utf8')) as Facts;
+    expect(line).toMatchObject({ user: 'guest', action: 'PUT /api/vhosts/:vhost', status: 201 });
+    await expect(start({ listen: { http: { port: 0 }, audit: join(folder, 'nowhere', 'audit') } })).rejects.toThrow(
+      `option 'listen.audit' of DlxBrokerModule: the audit log cannot be kept in ${join(folder, 'nowhere', 'audit')}: the directory ${join(folder, 'nowhere')} is not there`,
+    );
+    await expect(start({ listen: { amqp: { port: 0 }, audit } })).rejects.toThrow(
+      "is about the port of option 'listen.http'",
+    );
+  });
+
+  it('lets go of its data directory when it cannot be made', async () => {
+    const dataDir = join(folder, 'again');
+    const rights = { configure: '(', write: '', read: '' };
+    const users = [{ name: 'shop', password: 'secret', permissions: { '/': rights } }];
+    await expect(start({ dataDir, listen: { users } })).rejects.toThrow();
+    await (await start({ dataDir })).close();
   });
 });

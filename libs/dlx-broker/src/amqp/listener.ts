@@ -110,6 +110,7 @@ export class Listener {
       server.once('error', reject);
       server.listen({ host, port, backlog: 1024 }, () => {
         server.off('error', reject);
+        this.#surroundings.alarms.look(); // the first client, too, is told what is short
         server.on('error', (error) => this.#surroundings.log(error));
         resolve();
       });

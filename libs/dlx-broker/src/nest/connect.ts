@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
-import { type Alarm, listen, type Listener, type ListenOptions } from '../amqp/index.js';
-import { type Backend, EmbeddedBackend, policyPatterns, randomNames, SystemClock, turnPace } from '../backend/index.js';
-import { Broker, type Clock, type ProfileName } from '../broker/index.js';
-import { damageLines, type Data, type Durability, openData, StoreError } from '../store/index.js';
+import type { ListenOptions } from '../amqp/index.js';
+import { type Backend, EmbeddedBackend } from '../backend/index.js';
+import type { HttpOptions } from '../management/index.js';
+import { type Ears, openBroker, type OwnBroker, type OwnBrokerOptions } from '../own-broker.js';
+import type { Durability } from '../store/index.js';
 import { DlxConfigurationError } from '../topology/index.js';
-import type { HttpListener, HttpOptions, ManagementHost } from '../management/index.js';
-import { guestOf, letIn, LoginThrottle, type ServedUser } from '../users/index.js';
+import { guestOf, letIn, type ServedUser } from '../users/index.js';
+import { type Part, WaysIn } from '../ways-in.js';
 import { refused, whole } from './decorators/accepts.js';
 import type { DlxBrokerOptions } from './dlx-broker.module.js';
 import type { Connected, SocketAddress } from './options.js';
@@ -16,6 +17,8 @@ export interface ListenAt {
   readonly amqp?: Omit<ListenOptions, 'authenticate' | 'throttle'>;
   /** A port for the management API: on loopback, 15672, unless told; 0 is any that is free. */
   readonly http?: HttpOptions;
+  /** A file to which everything that operators do over HTTP is appended. */
+  readonly audit?: string;
   /** Who may log in. Unless told, `guest` with the password `guest`, who may do everything, but only from this machine. */
   readonly users?: readonly ServedUser[];
 }
@@ -45,31 +48,51 @@ export const lent = (backend: Backend): Connected => ({
 
 /** Gets the module its broker: one that was lent, or one of its own. @throws DlxConfigurationError */
 export async function connect(options: DlxBrokerOptions): Promise<Connected> {
-  const { backend, broker, vhost = '/', user } = options;
+  const { backend, broker, listen } = options;
   checkData(options);
   if (backend !== undefined) {
-    if (options.listen === undefined) return lent(backend);
+    if (listen === undefined) return lent(backend);
     throw new DlxConfigurationError(
       "DlxBrokerModule: option 'listen' opens ports of a broker in this process, but option 'backend' names one elsewhere",
     );
   }
-  const clock = new SystemClock();
-  const data = await openDataOf(options, clock);
-  const used = broker ?? newBroker(clock, data, options.rabbitmq);
-  used.addVirtualHost(vhost);
-  letIn(used, options.listen?.users ?? []); // at once: the application itself may be one of them
-  const embedded = new EmbeddedBackend(used, { vhost, ...(user !== undefined && { user }) });
-  const ports = new Ports(used, options.listen ?? {}, vhost, data);
+  if (listen?.audit !== undefined && listen.http === undefined) {
+    throw new DlxConfigurationError("DlxBrokerModule: option 'listen.audit' is about the port of option 'listen.http'");
+  }
+  const ears = earsOf(new Logger('DlxBroker'));
+  if (broker !== undefined) return connectTo({ broker, data: undefined, close: nothing }, options, ears);
+  const own = await openOwn(options, ears);
+  try {
+    return connectTo(own, options, ears);
+  } catch (error) {
+    await own.close(); // the directory is free for the next attempt
+    throw error;
+  }
+}
+
+/** @param at what it closes in the end */
+function connectTo(at: OwnBroker, { vhost = '/', user, listen = {} }: DlxBrokerOptions, ears: Ears): Connected {
+  const { broker, data } = at;
+  const { amqp, http, audit, users } = listen;
+  broker.addVirtualHost(vhost);
+  letIn(broker, users ?? []); // at once: the application itself may be one of them
+  const backend = new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) });
+  const ways = new WaysIn(broker, data, { ...ears, amqp, http, audit, refused: refusal(listen) });
+  let opened = false;
   return {
-    backend: embedded,
-    open: () => ports.open(),
-    amqp: () => addressOf(ports.amqp),
-    http: () => addressOf(ports.http),
+    backend,
+    open: async () => {
+      if (opened || (amqp === undefined && http === undefined)) return;
+      opened = true;
+      if (users === undefined && broker.access.users().length === 0) letIn(broker, [guestOf(vhost)]);
+      await ways.open();
+    },
+    amqp: () => addressOf(ways.amqp),
+    http: () => addressOf(ways.http),
     close: async () => {
-      await ports.close();
-      await embedded.close();
-      if (broker === undefined) used.close(); // its clock would keep the process alive
-      await data?.close();
+      await ways.close();
+      await backend.close();
+      await at.close();
     },
   };
 }
@@ -77,97 +100,44 @@ export async function connect(options: DlxBrokerOptions): Promise<Connected> {
 const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefined =>
   listener && { host: listener.host, port: listener.port };
 
-/** Space may come back, and publishers wait for it; a disk that failed does not, and they are told. */
-const isLow = ({ journal }: Data): boolean => journal.isFull && !journal.hasFailed;
+/** The log of the application, too, is told what an operator may want to know. */
+const earsOf = (logger: Logger): Ears => ({
+  notice: (text) => logger.log(text),
+  // What is wrong with a disk needs no stack.
+  log: (error) => logger.error((error as Error).name === 'StoreError' ? (error as Error).message : error),
+});
 
-const diskAlarms = (data: Data | undefined): readonly Alarm[] =>
-  data === undefined ? [] : [{ resource: 'disk', isRaised: () => isLow(data) }];
-
-/** The ports of the option `listen`. */
-class Ports {
-  amqp: Listener | undefined;
-  http: HttpListener | undefined;
-  #opened = false;
-
-  constructor(
-    private readonly broker: Broker,
-    private readonly at: ListenAt,
-    private readonly vhost: string,
-    private readonly data: Data | undefined,
-  ) {}
-
-  /** @throws DlxConfigurationError naming the option */
-  async open(): Promise<void> {
-    const { amqp, http, users } = this.at;
-    if (this.#opened || (amqp === undefined && http === undefined)) return;
-    this.#opened = true;
-    if (users === undefined && this.broker.access.users().length === 0) letIn(this.broker, [guestOf(this.vhost)]);
-    const throttle = new LoginThrottle(() => performance.now());
-    if (amqp !== undefined) {
-      const alarms = [...(amqp.alarms ?? []), ...diskAlarms(this.data)];
-      this.amqp = await listen(this.broker, { ...amqp, throttle, alarms }).catch(refusal('amqp', amqp, 5672));
-    }
-    if (http === undefined) return;
-    // Who does not ask for it need not wait until it is read from disk.
-    const { listenHttp } = await import('../management/index.js');
-    this.http = await listenHttp(this.#host(throttle), http).catch(refusal('http', http, 15_672));
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.http?.close(), this.amqp?.close()]);
-  }
-
-  #host(throttle: LoginThrottle): ManagementHost {
-    const tls = this.at.amqp?.tls;
-    const kind = tls === undefined ? { protocol: 'amqp' } : { protocol: 'amqp/ssl', certificate: tls.cert };
-    return {
-      broker: this.broker,
-      now: Date.now,
-      patterns: policyPatterns,
-      throttle,
-      ports: () => (this.amqp === undefined ? [] : [{ ...kind, host: this.amqp.host, port: this.amqp.port }]),
-      alarms: () => this.amqp?.raised ?? [],
-      log: (error) => new Logger('DlxBroker').error(error),
-    };
-  }
-}
+const presets = { amqp: 5672, http: 15_672 };
 
 const refusal =
-  (option: string, { host = '127.0.0.1', port }: Partial<SocketAddress>, preset: number) =>
-  (error: NodeJS.ErrnoException): never => {
+  (listen: ListenAt) =>
+  (part: Part, error: NodeJS.ErrnoException): Error => {
+    const option = `option 'listen.${part}' of DlxBrokerModule`;
+    if (part === 'audit') return new DlxConfigurationError(`${option}: ${error.message}`, { cause: error });
+    const { host = '127.0.0.1', port = presets[part] } = listen[part] ?? {};
     const why = error.code === 'EADDRINUSE' ? 'is taken; choose another one, or 0 for any' : error.message;
-    throw new DlxConfigurationError(
-      `option 'listen.${option}' of DlxBrokerModule: port ${port ?? preset} of ${host} ${why}`,
-    );
+    return new DlxConfigurationError(`${option}: port ${port} of ${host} ${why}`);
   };
 
-function newBroker(clock: Clock, data: Data | undefined, rabbitmq: ProfileName = '3.10'): Broker {
-  const lent = { clock, names: randomNames, patterns: policyPatterns, pace: turnPace, rabbitmq };
-  if (data === undefined) return new Broker(lent);
-  const broker = new Broker({ ...lent, journal: data.journal });
-  data.journal.restore(broker);
-  return broker;
-}
-
-/** Nothing that is damaged is passed over in silence. */
-async function openDataOf(options: DlxBrokerOptions, clock: Clock): Promise<Data | undefined> {
-  const { dataDir, durability, messageMemory, diskFreeLimit } = options;
-  if (dataDir === undefined) return undefined;
-  const logger = new Logger('DlxBroker');
+/** @throws DlxConfigurationError */
+async function openOwn(options: DlxBrokerOptions, ears: Ears): Promise<OwnBroker> {
   try {
-    const data = await openData(dataDir, {
-      now: () => clock.now(),
-      failed: (error) => logger.error(error.message),
-      ...(durability !== undefined && { durability }),
-      ...(messageMemory !== undefined && { memory: messageMemory }),
-      ...(diskFreeLimit !== undefined && { diskFree: diskFreeLimit }),
-    });
-    for (const line of damageLines(data.journal.damage)) logger.error(`${data.directory}: ${line}`);
-    return data;
+    return await openBroker({ rabbitmq: options.rabbitmq, data: dataOf(options) }, ears);
   } catch (error) {
+    const { StoreError } = await import('../store/index.js');
     if (!(error instanceof StoreError)) throw error;
     throw new DlxConfigurationError(`option 'dataDir' of DlxBrokerModule: ${error.message}`, { cause: error });
   }
+}
+
+function dataOf({ dataDir, durability, messageMemory, diskFreeLimit }: DlxBrokerOptions): OwnBrokerOptions['data'] {
+  if (dataDir === undefined) return undefined;
+  return {
+    directory: dataDir,
+    ...(durability !== undefined && { durability }),
+    ...(messageMemory !== undefined && { memory: messageMemory }),
+    ...(diskFreeLimit !== undefined && { diskFree: diskFreeLimit }),
+  };
 }
 
 const dataOptions = ['dataDir', 'durability', 'messageMemory', 'diskFreeLimit'] as const;

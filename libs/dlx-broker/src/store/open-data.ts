@@ -4,7 +4,7 @@ import { DiskJournal } from './log/disk-journal.js';
 import { cannotOpen } from './log/faults.js';
 import { type DirectoryLock, isLock, lockDirectory } from './log/lock-file.js';
 import { NodeDisk } from './log/node-disk.js';
-import type { DiskJournalOptions } from './log/options.js';
+import { defaultDiskFree, type DiskJournalOptions } from './log/options.js';
 import { OverlayDisk } from './log/overlay-disk.js';
 import { draft, segmentNumber } from './log/segment-header.js';
 import { StoreError } from './store-error.js';
@@ -19,6 +19,8 @@ export interface Data {
   readonly directory: string;
   /** There was nothing in it. */
   readonly isNew: boolean;
+  /** Bytes of its disk that have to stay free for publishers to go on. */
+  readonly diskFreeLimit: number;
   /** Flushes, and lets others have it. */
   close(): Promise<void>;
 }
@@ -39,7 +41,7 @@ export async function openData(path: string, options: DiskJournalOptions = {}): 
     const journal = await DiskJournal.open(disk, { ...options, afterCrash: !isNew && names.includes(inUse) });
     await note(disk, names);
     const close = closing(journal, lock, () => rmSync(join(directory, inUse), { force: true }));
-    return { journal, directory, isNew, close };
+    return { journal, directory, isNew, diskFreeLimit: options.diskFree ?? defaultDiskFree, close };
   } catch (error) {
     lock.release();
     throw error;
@@ -62,7 +64,8 @@ export async function inspectData(path: string, options: DiskJournalOptions = {}
     const afterCrash = names.includes(inUse);
     const disk = new OverlayDisk(new NodeDisk(directory));
     const journal = await DiskJournal.open(disk, { memory: 0, ...options, afterCrash });
-    return { journal, directory, isNew: false, close: closing(journal, lock) };
+    const diskFreeLimit = options.diskFree ?? defaultDiskFree;
+    return { journal, directory, isNew: false, diskFreeLimit, close: closing(journal, lock) };
   } catch (error) {
     lock?.release();
     throw error;

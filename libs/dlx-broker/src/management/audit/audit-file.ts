@@ -1,5 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { AuditEntry, AuditSink } from './audit-log.js';
 
 /** Bytes at the end of the file that are read at the start. */
@@ -7,6 +7,16 @@ const readBack = 1_048_576;
 
 /** Characters that wait for the disk. */
 const mostPending = 8_388_608;
+
+/** The audit log cannot be kept where it should be. */
+export class AuditFileError extends Error {
+  override readonly name = 'AuditFileError';
+
+  constructor(path: string, cause: NodeJS.ErrnoException) {
+    const why = cause.code === 'ENOENT' ? `the directory ${dirname(resolve(path))} is not there` : cause.message;
+    super(`the audit log cannot be kept in ${path}: ${why}`, { cause });
+  }
+}
 
 /** The audit log on disk: a line of JSON for each entry, only ever appended to. */
 export class AuditFile implements AuditSink {
@@ -25,9 +35,17 @@ export class AuditFile implements AuditSink {
   /**
    * @param path a file, or a directory in which it is `audit.ndjson`; a new one is its owner's alone to read
    * @param failed hears that entries could not be written; they are tried again with the next
-   * @throws what the system says when it cannot be opened
+   * @throws AuditFileError
    */
   static async open(path: string, failed: (error: unknown) => void = () => {}): Promise<AuditFile> {
+    try {
+      return await AuditFile.#open(path, failed);
+    } catch (error) {
+      throw new AuditFileError(path, error as NodeJS.ErrnoException);
+    }
+  }
+
+  static async #open(path: string, failed: (error: unknown) => void): Promise<AuditFile> {
     const isDirectory = await stat(path).then(
       (found) => found.isDirectory(),
       () => false,

@@ -4,7 +4,7 @@ import { Commits } from './commits.js';
 import type { Disk } from './disk.js';
 import type { Entry } from './entry-table.js';
 import { cannotOpen } from './faults.js';
-import type { Damage, DiskJournalOptions, DiskJournalStats } from './options.js';
+import { type Damage, defaultDiskFree, type DiskJournalOptions, type DiskJournalStats } from './options.js';
 import { recover, type Recovered } from './recover.js';
 import { MessageRestorer } from './restore-messages.js';
 import { Space } from './space.js';
@@ -42,7 +42,7 @@ export class DiskJournal implements Journal {
     this.#declared = declared;
     this.#segments = segments;
     this.#afterCrash = options.afterCrash === true;
-    const { diskFree = 50 * megabyte, look = 1_000, spaceChanged = () => undefined } = options;
+    const { diskFree = defaultDiskFree, look = 1_000, spaceChanged = () => undefined } = options;
     this.#space = new Space(disk, diskFree, look, spaceChanged, (error) => this.#commits.fail(error));
     this.#commits = new Commits(
       {

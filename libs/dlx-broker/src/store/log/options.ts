@@ -8,6 +8,9 @@ import type { StoreError } from '../store-error.js';
  */
 export type Durability = 'fsync' | 'os' | 'none';
 
+/** Bytes that are left free unless told: as in RabbitMQ. */
+export const defaultDiskFree = 50 * 1024 * 1024;
+
 export interface DiskJournalOptions {
   /** `fsync` unless told. */
   readonly durability?: Durability;

@@ -1,0 +1,71 @@
+import { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
+import { Broker, type ProfileName } from './broker/index.js';
+import type { Data, DataOptions } from './store/index.js';
+
+/** What a broker of this process's own is to be like. */
+export interface OwnBrokerOptions {
+  /** Which RabbitMQ it behaves like; 3.10 unless told. */
+  readonly rabbitmq?: ProfileName | undefined;
+  /** Keeps durable queues in a directory; without it nothing outlives the process. */
+  readonly data?: (DataOptions & { readonly directory: string }) | undefined;
+}
+
+/** Who is told what. */
+export interface Ears {
+  /** Hears what an operator may want to know: of refused logins, and of what was found in the data directory. */
+  readonly notice?: ((text: string) => void) | undefined;
+  /** Hears of faults of our own, of disks that fail, and of what is damaged in the data directory. */
+  readonly log?: ((error: unknown) => void) | undefined;
+}
+
+/** A broker in real time, and what it keeps. */
+export interface OwnBroker {
+  readonly broker: Broker;
+  readonly data: Data | undefined;
+  /** Keeps what is to be kept, and ends. */
+  close(): Promise<void>;
+}
+
+/** Makes a broker, with all that its data directory knows. @throws StoreError when the directory cannot be had */
+export async function openBroker({ rabbitmq, data: kept }: OwnBrokerOptions, ears: Ears): Promise<OwnBroker> {
+  const clock = new SystemClock();
+  const data = kept && (await openDirectory(kept, clock, ears));
+  const broker = new Broker({
+    clock,
+    names: randomNames,
+    patterns: policyPatterns,
+    pace: turnPace,
+    ...(rabbitmq !== undefined && { rabbitmq }),
+    ...(data && { journal: data.journal }),
+  });
+  const close = async (): Promise<void> => {
+    broker.close(); // its clock would keep the process alive
+    await data?.close();
+  };
+  try {
+    if (data !== undefined) await restore(data, broker, ears);
+    return { broker, data, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The store is read from disk only when somebody asks for it. */
+async function openDirectory(
+  { directory, ...options }: NonNullable<OwnBrokerOptions['data']>,
+  clock: SystemClock,
+  { log }: Ears,
+): Promise<Data> {
+  const { openData } = await import('./store/index.js');
+  return openData(directory, { ...options, now: () => clock.now(), failed: (error) => log?.(error) });
+}
+
+/** Nothing that is damaged is passed over in silence. */
+async function restore({ journal, directory, isNew }: Data, broker: Broker, { notice, log }: Ears): Promise<void> {
+  const { damageLines, StoreError } = await import('./store/index.js');
+  journal.restore(broker);
+  notice?.(`data directory ${directory}: ${isNew ? 'new' : `${journal.stats.entries} messages`}`);
+  const damage = damageLines(journal.damage);
+  if (damage.length > 0) log?.(new StoreError('damaged', damage.join('\n')));
+}

@@ -1,0 +1,107 @@
+import { type Alarm, listen, type Listener, type ListenOptions } from './amqp/index.js';
+import { policyPatterns } from './backend/index.js';
+import type { Broker } from './broker/index.js';
+import type { HttpListener, HttpOptions, ManagementHost } from './management/index.js';
+import type { Ears } from './own-broker.js';
+import type { Data } from './store/index.js';
+import { LoginThrottle } from './users/index.js';
+
+/** Ways for other processes into a broker; each is there only if it is asked for. */
+export interface WaysInOptions extends Ears {
+  /** A port for AMQP 0-9-1 clients: on loopback, 5672, unless told; 0 is any that is free. */
+  readonly amqp?: Omit<ListenOptions, 'authenticate' | 'throttle'> | undefined;
+  /** A port for the management API: on loopback, 15672, unless told; 0 is any that is free. */
+  readonly http?: HttpOptions | undefined;
+  /** A file to which everything that operators do over HTTP is appended. */
+  readonly audit?: string | undefined;
+  /** What is to be said of a part that cannot be had, in place of its own error. */
+  readonly refused?: (part: Part, error: Error) => Error;
+}
+
+export type Part = 'amqp' | 'http' | 'audit';
+
+/** The ports of a broker. Its store stops publishers when it is short of space, and the management API shows it. */
+export class WaysIn {
+  amqp: Listener | undefined;
+  http: HttpListener | undefined;
+  readonly #host: ManagementHost;
+  /** Guesses at one port count at all. */
+  readonly #throttle = new LoginThrottle(() => performance.now());
+  readonly #alarms: readonly Alarm[];
+
+  constructor(
+    private readonly broker: Broker,
+    data: Data | undefined,
+    private readonly options: WaysInOptions,
+  ) {
+    const { amqp, log } = options;
+    this.#alarms = data === undefined ? [] : [{ resource: 'disk', isRaised: () => isLow(data) }];
+    const kind = amqp?.tls === undefined ? { protocol: 'amqp' } : { protocol: 'amqp/ssl', certificate: amqp.tls.cert };
+    this.#host = {
+      broker,
+      now: Date.now,
+      patterns: policyPatterns,
+      throttle: this.#throttle,
+      ports: () => (this.amqp === undefined ? [] : [{ ...kind, host: this.amqp.host, port: this.amqp.port }]),
+      alarms: () =>
+        this.amqp?.raised ?? this.#alarms.flatMap(({ resource, isRaised }) => (isRaised() ? [resource] : [])),
+      ...(data && { data: { directory: data.directory, freeLimit: data.diskFreeLimit } }),
+      ...(log && { log }),
+    };
+  }
+
+  /** Brings definitions into the broker: JSON as `export_definitions` writes it. @throws Problem saying what is wrong */
+  async load(definitions: string): Promise<void> {
+    const { loadDefinitions } = await management();
+    loadDefinitions(this.#host, definitions);
+  }
+
+  /**
+   * Opens what was asked for.
+   * @throws what the system says of a port, or an AuditFileError; or what `refused` makes of it
+   */
+  async open(): Promise<void> {
+    const { amqp, http } = this.options;
+    if (amqp !== undefined) this.amqp = await this.#listenForAmqp(amqp).catch(this.#refuse('amqp'));
+    if (http !== undefined) this.http = await this.#listenForHttp(http);
+  }
+
+  /** Lets nobody in any more, and tells those who are in to go (320). */
+  async close(): Promise<void> {
+    await Promise.all([this.http?.close(), this.amqp?.close()]);
+  }
+
+  #listenForAmqp(amqp: NonNullable<WaysInOptions['amqp']>): Promise<Listener> {
+    const { log, notice } = this.options;
+    return listen(this.broker, {
+      ...(log && { log }),
+      ...(notice && { notice }),
+      ...amqp,
+      throttle: this.#throttle,
+      alarms: [...(amqp.alarms ?? []), ...this.#alarms],
+    });
+  }
+
+  async #listenForHttp(http: HttpOptions): Promise<HttpListener> {
+    const { audit, log } = this.options;
+    const { AuditFile, listenHttp } = await management();
+    if (audit === undefined) return listenHttp(this.#host, http).catch(this.#refuse('http'));
+    const file = await AuditFile.open(audit, (error) => log?.(error)).catch(this.#refuse('audit'));
+    return listenHttp({ ...this.#host, audit: file }, http).catch(async (error: Error) => {
+      await file.close();
+      return this.#refuse('http')(error);
+    });
+  }
+
+  #refuse(part: Part): (error: Error) => never {
+    return (error) => {
+      throw this.options.refused?.(part, error) ?? error;
+    };
+  }
+}
+
+/** Who does not ask for it need not wait until it is read from disk. */
+const management = () => import('./management/index.js');
+
+/** Space may come back, and publishers wait for it; a disk that failed does not, and they are told. */
+const isLow = ({ journal }: Data): boolean => journal.isFull && !journal.hasFailed;
