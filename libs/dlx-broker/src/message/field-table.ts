@@ -55,5 +55,11 @@ export const bool = (value: boolean): Field => ({ type: 't', value });
 export const array = (value: readonly Field[]): Field => ({ type: 'A', value });
 export const table = (value: FieldTable): Field => ({ type: 'F', value });
 
+/** The text of this name; undefined when there is none, or something else. */
+export function textAt(table: FieldTable | undefined, name: string): string | undefined {
+  const field = table?.get(name);
+  return field?.type === 'S' ? field.value : undefined;
+}
+
 /** The empty table, shared. */
 export const emptyTable: FieldTable = new Map<string, Field>();

@@ -1,5 +1,5 @@
 import { type DeathEntry, deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
-import { bool, type Field, type FieldTable, int32, int64, longstr } from './field-table.js';
+import { bool, type Field, type FieldTable, int32, int64, longstr, textAt } from './field-table.js';
 import type { Message } from './message.js';
 
 /** The headers a republished message carries, for the broker's own do not survive republishing (rule W3). */
@@ -64,7 +64,7 @@ export function failuresOf(message: Message, queue: string): number {
 }
 
 function counted(headers: FieldTable | undefined, queue: string): number {
-  if (text(headers, retryHeaders.queue) !== queue) return 1;
+  if (textAt(headers, retryHeaders.queue) !== queue) return 1;
   const attempt = natural(headers, retryHeaders.attempt);
   return headers?.get(retryHeaders.parked)?.value === true ? (attempt ?? 0) + 1 : Math.max(1, attempt ?? 1);
 }
@@ -72,8 +72,8 @@ function counted(headers: FieldTable | undefined, queue: string): number {
 /** Where a message that was republished or dead-lettered was published at first; undefined if it was neither. */
 export function originOf(message: Message): Address | undefined {
   const { headers } = message.properties;
-  const exchange = text(headers, retryHeaders.firstExchange);
-  const routingKey = text(headers, retryHeaders.firstRoutingKey);
+  const exchange = textAt(headers, retryHeaders.firstExchange);
+  const routingKey = textAt(headers, retryHeaders.firstRoutingKey);
   if (exchange !== undefined && routingKey !== undefined) return { exchange, routingKey };
   const first = oldestDeath(headers);
   return first && { exchange: first.exchange, routingKey: first.routingKeys[0] ?? '' };
@@ -85,13 +85,13 @@ export const addressOf = (message: Message): Address => originOf(message) ?? mes
 /** The queue in which the message failed at first, whichever queues it went through since. */
 export function workQueueOf(message: Message): string | undefined {
   const { headers } = message.properties;
-  return text(headers, retryHeaders.queue) ?? oldestDeath(headers)?.queue;
+  return textAt(headers, retryHeaders.queue) ?? oldestDeath(headers)?.queue;
 }
 
 /** What its handler failed with, as it was written on the message. */
 export function notedErrorOf({ properties: { headers } }: Message): NotedError | undefined {
-  const name = text(headers, errorHeaders.class);
-  return name === undefined ? undefined : { name, message: text(headers, errorHeaders.message) ?? '' };
+  const name = textAt(headers, errorHeaders.class);
+  return name === undefined ? undefined : { name, message: textAt(headers, errorHeaders.message) ?? '' };
 }
 
 /** When it failed for the first time since it was published or redriven, in milliseconds since 1970. */
@@ -157,11 +157,6 @@ function oldestDeath(headers: FieldTable | undefined): DeathEntry | undefined {
   const deaths = deathsOf(headers);
   const first = firstDeathOf(headers);
   return deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason) ?? deaths.at(-1);
-}
-
-function text(headers: FieldTable | undefined, name: string): string | undefined {
-  const field = headers?.get(name);
-  return field?.type === 'S' ? field.value : undefined;
 }
 
 /** The largest number an int32 header can carry, with room to add one. */

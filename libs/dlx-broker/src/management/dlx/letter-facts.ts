@@ -1,10 +1,12 @@
-import { deathsOf, failingSince, firstDeathOf, type FieldTable, type Message } from '../../message/index.js';
-
-/** What describes why a message failed, as the library's handlers write it. */
-const errorHeaders = { class: 'dlx-error-class', message: 'dlx-error-message' } as const;
-
-/** The work queue a message that was republished for another try, or parked, belongs to. */
-const workQueueHeader = 'dlx-queue';
+import {
+  deathsOf,
+  errorHeaders,
+  failingSince,
+  firstDeathOf,
+  type Message,
+  retryHeaders,
+  textAt,
+} from '../../message/index.js';
 
 /** Characters of an error's message that tell it from others. */
 const longestKind = 200;
@@ -22,16 +24,16 @@ export interface LetterError {
 
 /** Whether it failed of this: a class, or a kind. An empty text is meant for those that tell of no error. */
 export function failedOf(message: Message, wanted: string): boolean {
-  const name = text(message.properties.headers, errorHeaders.class) ?? '';
+  const name = textAt(message.properties.headers, errorHeaders.class) ?? '';
   return name === wanted || (name !== '' && wanted.startsWith(name) && errorOf(message)?.kind === wanted);
 }
 
 /** Undefined when no handler said so. */
 export function errorOf(message: Message): LetterError | undefined {
   const { headers } = message.properties;
-  const name = text(headers, errorHeaders.class);
+  const name = textAt(headers, errorHeaders.class);
   if (name === undefined) return undefined;
-  const said = text(headers, errorHeaders.message);
+  const said = textAt(headers, errorHeaders.message);
   const kind = said ? `${name}: ${said.slice(0, longestKind).replace(varying, '#')}` : name;
   return { class: name, message: said, kind };
 }
@@ -42,13 +44,13 @@ export const reasonOf = (message: Message): string | undefined => deathsOf(messa
 /** The queue of its latest death, or the work queue of a message that was parked. */
 export function diedIn(message: Message): string | undefined {
   const { headers } = message.properties;
-  return deathsOf(headers)[0]?.queue ?? text(headers, workQueueHeader);
+  return deathsOf(headers)[0]?.queue ?? textAt(headers, retryHeaders.queue);
 }
 
 /** The queue in which it failed at first, whichever queues it went through since. */
 export function firstDiedIn(message: Message): string | undefined {
   const { headers } = message.properties;
-  return text(headers, workQueueHeader) ?? firstDeathOf(headers)?.queue ?? deathsOf(headers).at(-1)?.queue;
+  return textAt(headers, retryHeaders.queue) ?? firstDeathOf(headers)?.queue ?? deathsOf(headers).at(-1)?.queue;
 }
 
 /**
@@ -60,9 +62,4 @@ export function timeOf(message: Message): number | undefined {
   const death = deathsOf(headers)[0];
   if (death !== undefined && death.time > 0) return death.time;
   return failingSince(message) ?? (timestamp === undefined ? undefined : Number(timestamp) * 1000);
-}
-
-export function text(headers: FieldTable | undefined, name: string): string | undefined {
-  const field = headers?.get(name);
-  return field?.type === 'S' ? field.value : undefined;
 }

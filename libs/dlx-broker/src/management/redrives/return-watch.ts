@@ -1,5 +1,5 @@
 import type { Queue } from '../../broker/index.js';
-import { text } from '../dlx/letter-facts.js';
+import { textAt } from '../../message/index.js';
 import { redrivenHeaders } from './redriven-headers.js';
 
 /** More queues than these nobody watches. */
@@ -26,7 +26,7 @@ export class ReturnWatch {
       const upTo = Math.min(queue.lastPosition, seen + mostAtOnce);
       for (let position = seen + 1; position <= upTo; position++) {
         const headers = queue.find(position)?.message.properties.headers;
-        if (text(headers, redrivenHeaders.task) === this.task) count++;
+        if (textAt(headers, redrivenHeaders.task) === this.task) count++;
       }
       this.#seen.set(queue, upTo);
     }
