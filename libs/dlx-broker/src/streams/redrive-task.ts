@@ -32,7 +32,6 @@ export class RedriveTask {
   readonly #progress = new ReplaySubject<RedriveProgress>(1);
   #current: RedriveProgress;
   readonly #stopped = new Subject<void>();
-  readonly #destinations: Record<string, number> = Object.create(null) as Record<string, number>;
   /** Called by whatever ends a wait. */
   #wake: (() => void) | undefined;
   #next = 0;
@@ -178,12 +177,12 @@ export class RedriveTask {
     const to = this.request.to(letter) ?? letter.origin;
     const { exchange, routingKey } = typeof to === 'string' ? { exchange: '', routingKey: to } : to;
     const name = `${exchange}/${routingKey}`;
-    this.#destinations[name] = (this.#destinations[name] ?? 0) + 1;
-    this.#tell(change);
+    const { destinations } = this.current; // who was told of it keeps it as it was
+    this.#tell({ ...change, destinations: { ...destinations, [name]: (destinations[name] ?? 0) + 1 } });
   }
 
   #tell(change: Partial<RedriveProgress>): void {
-    this.#current = { ...this.#current, destinations: { ...this.#destinations }, ...change };
+    this.#current = { ...this.#current, ...change };
     this.#progress.next(this.#current);
   }
 
