@@ -61,4 +61,17 @@ describe('the queues for those who wait', () => {
     channel.deleteQueue('wait.7');
     await expect(rooms.wait(7)).resolves.toBeUndefined();
   });
+
+  it.each(['classic', 'quorum'] as const)('have a parking lot of their type: %s', async (type) => {
+    const { backend } = arrange();
+    await new WaitRooms(backend, type).lot('orders.parked');
+    const declared = backend.broker.virtualHost('/').queues.get('orders.parked')!.declared;
+    expect(declared).toMatchObject({ durable: true, autoDelete: false });
+    expect(declared.arguments.get('x-queue-type')?.value).toBe(type === 'classic' ? undefined : 'quorum');
+  });
+
+  it('say what it is that cannot be declared', async () => {
+    const { rooms } = arrange();
+    await expect(rooms.lot('amq.parked')).rejects.toThrow(/cannot declare queue 'amq\.parked' \(a parking lot\): /);
+  });
 });

@@ -1,6 +1,5 @@
-import { emptyTable } from '../message/index.js';
-import { mostWaitQueues, waitQueueLease, waitQueueName, waitQueues } from '../topology/index.js';
-import type { Topology, WaitQueueType } from '../topology/index.js';
+import { mostWaitQueues, parkingLotQueue, waitQueueLease, waitQueueName, waitQueues } from '../topology/index.js';
+import type { WaitQueueType } from '../topology/index.js';
 import type { Backend } from './backend.js';
 
 /** The wait queue of one delay, as far as this process knows. */
@@ -124,7 +123,10 @@ export class WaitRooms {
   }
 
   async #declareLot(queue: string): Promise<void> {
-    if ((await this.backend.status(queue)) === undefined) await this.backend.declare(parkingLot(queue));
+    if ((await this.backend.status(queue)) === undefined) {
+      const lot = parkingLotQueue(queue, 'a parking lot', this.type);
+      await this.backend.declare({ exchanges: [], queues: [lot], bindings: [] });
+    }
     this.#readyLots.add(queue);
   }
 
@@ -137,9 +139,3 @@ export class WaitRooms {
     return this.#rooms.size;
   }
 }
-
-const parkingLot = (name: string): Topology => ({
-  exchanges: [],
-  queues: [{ name, durable: true, exclusive: false, autoDelete: false, arguments: emptyTable, origin: 'park' }],
-  bindings: [],
-});

@@ -5,6 +5,7 @@ export * from './describe.js';
 export * from './duration.js';
 export * from './error-tests.js';
 export * from './field.js';
+export { parkingLotQueue } from './parking-lot.js';
 export * from './retry.js';
 export * from './retry-style.js';
 export * from './steps.js';

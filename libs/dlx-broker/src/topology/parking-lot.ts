@@ -1,5 +1,7 @@
+import { emptyTable, longstr } from '../message/index.js';
 import { DlxConfigurationError } from './configuration-error.js';
-import { isWaitQueueName } from './wait-queues.js';
+import type { QueueDeclaration } from './topology.js';
+import { isWaitQueueName, type WaitQueueType } from './wait-queues.js';
 
 /** Names are short strings on the wire. */
 const longestName = 255;
@@ -17,4 +19,14 @@ export function checkedParkingLot(parkingLot: string | undefined, queue: string,
     throw refuse(`is '${name}', but names beginning with 'amq.' are reserved; choose another`);
   if (Buffer.byteLength(name) > longestName) throw refuse(`is longer than ${longestName} bytes; choose a shorter name`);
   return name;
+}
+
+/**
+ * No time to live and no dead-letter exchange: what is parked stays until somebody takes it.
+ * @param origin who needs it, for error messages
+ * @param type of the wait queues before it: on a cluster it is to be as safe as they are
+ */
+export function parkingLotQueue(name: string, origin: string, type: WaitQueueType): QueueDeclaration {
+  const args = type === 'quorum' ? new Map([['x-queue-type', longstr('quorum')]]) : emptyTable;
+  return { name, durable: true, exclusive: false, autoDelete: false, arguments: args, origin };
 }

@@ -1,10 +1,9 @@
-import { emptyTable } from '../message/index.js';
 import { planWaits, type BackoffSetting, type Wait } from './backoff.js';
 import { DlxConfigurationError } from './configuration-error.js';
 import { parseDuration } from './duration.js';
 import { anyOf, type ErrorTests } from './error-tests.js';
-import { checkedParkingLot } from './parking-lot.js';
-import type { QueueDeclaration, Topology } from './topology.js';
+import { checkedParkingLot, parkingLotQueue } from './parking-lot.js';
+import type { Topology } from './topology.js';
 import { waitQueues, type WaitQueueType } from './wait-queues.js';
 
 /** How often to try, how long to wait in between, which errors are worth it, and where a message ends that never succeeded. */
@@ -136,10 +135,4 @@ function limit(value: Wait | undefined, origin: string): number | undefined {
   const milliseconds = parseDuration(value, origin);
   if (milliseconds > 0) return milliseconds;
   throw new DlxConfigurationError(`${origin} is 0, which nothing can meet; leave it out for no limit`);
-}
-
-/** No time to live and no dead-letter exchange: what is parked stays until somebody takes it. */
-function parkingLotQueue(name: string, origin: string, type: WaitQueueType): QueueDeclaration {
-  const args = type === 'quorum' ? new Map([['x-queue-type', { type: 'S', value: 'quorum' } as const]]) : emptyTable;
-  return { name, durable: true, exclusive: false, autoDelete: false, arguments: args, origin };
 }
