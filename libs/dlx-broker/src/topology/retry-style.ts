@@ -8,20 +8,22 @@ import { waitQueueName } from './wait-queues.js';
  */
 export type RetryStyle = 'reject' | 'republish';
 
-/** Arguments by which a queue lets messages die for other reasons than a reject: those are not to be tried again. */
-const deadly: readonly string[] = [
+/** What {@link rejectArguments} sets, which an existing queue may have otherwise. */
+export const rejectArgumentNames: readonly string[] = [
   'x-dead-letter-exchange',
   'x-dead-letter-routing-key',
   'x-dead-letter-strategy',
+  'x-overflow',
+];
+
+/** Arguments by which a queue lets messages die for other reasons than a reject: those are not to be tried again. */
+const deadly: readonly string[] = [
+  ...rejectArgumentNames,
   'x-message-ttl',
   'x-max-length',
   'x-max-length-bytes',
-  'x-overflow',
   'x-delivery-limit',
 ];
-
-/** What {@link rejectArguments} sets, which an existing queue may have otherwise. */
-export const rejectArgumentNames: readonly string[] = deadly.slice(0, 3).concat('x-overflow');
 
 /**
  * @param args of the work queue, as its handler asks for them
