@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { Injectable } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import {
@@ -6,7 +7,9 @@ import {
   DlxClient,
   DlxConfigurationError,
   Idempotent,
+  MemoryIdempotencyStore,
   Retry,
+  RetryLater,
   type Claim,
   type IdempotencyStore,
   type IdempotentOptions,
@@ -125,6 +128,175 @@ describe('a store', () => {
     expect(asked).toEqual(['payments:m1', 'payments:m1']);
     expect(counts()).toMatchObject({ retried: 1, acked: 1 });
   });
+});
+
+/** A handler without a policy, whose key and store are of the test. */
+async function unaided(options: IdempotentOptions<never>, work: () => unknown = () => undefined, queue = 'payments') {
+  @Injectable()
+  class Payments {
+    @Consume(queue)
+    @Idempotent(options)
+    pay(): unknown {
+      return work();
+    }
+  }
+  const dlx = new DlxTesting({ logger: false });
+  opened.push(dlx);
+  await dlx.start({ providers: [Payments] });
+  return { dlx, counts: () => dlx.app.get(DlxBroker).counts };
+}
+
+describe('a store that cannot be asked', () => {
+  const down = (failing: readonly string[]): IdempotencyStore => {
+    const memory = new MemoryIdempotencyStore();
+    const ask = <T>(name: string, answer: () => T): T => {
+      if (failing.includes(name)) throw new Error(`no ${name}`);
+      return answer();
+    };
+    return {
+      claim: async (...claim) => ask('claim', () => memory.claim(...claim)),
+      done: async (...done) => ask('done', () => memory.done(...done)),
+      release: async (...release) => ask('release', () => memory.release(...release)),
+    };
+  };
+
+  it('loses nothing where no policy says what to do: it comes again until the store answers', async () => {
+    const failing = ['claim'];
+    let handled = 0;
+    const { dlx, counts } = await unaided({ store: down(failing) }, () => void handled++);
+    await dlx.publish('payments', { id: 'a' }, { messageId: 'm1' });
+    await dlx.advance('1m');
+    expect(handled).toBe(0);
+    expect(counts()).toMatchObject({ rejected: 0, retried: 61 });
+    expect(String(dlx.timeline)).toContain(
+      'again in 1000 ms, RetryLater: @Idempotent on Payments.pay: its store cannot be asked: no claim',
+    );
+    failing.pop();
+    await dlx.advance('1s');
+    expect(handled).toBe(1);
+    dlx.expectQueue('payments').toBeEmpty();
+  });
+
+  it('says so in the dead letter where a policy gives up', async () => {
+    const { dlx, publish } = await app({ store: down(['claim']) }, () => undefined);
+    await publish('a', 'm1');
+    await dlx.advance('2s');
+    expect(dlx.deadLetters('payments.parked')[0]?.error).toMatchObject({
+      name: 'IdempotencyStoreError',
+      message: '@Idempotent on Payments.pay: its store cannot be asked: no claim',
+    });
+  });
+
+  it('does not make a success a failure: it would be done twice for certain', async () => {
+    let handled = 0;
+    const { dlx, counts } = await unaided({ store: down(['done']) }, () => void handled++);
+    await dlx.publish('payments', { id: 'a' }, { messageId: 'm1' });
+    await dlx.advance('1h');
+    expect(handled).toBe(1);
+    expect(counts()).toMatchObject({ acked: 1, retried: 0 });
+  });
+
+  it('and cannot take a claim back, makes a retry wait for the lease', async () => {
+    let attempts = 0;
+    const work = (): void => {
+      if (++attempts < 2) throw new RetryLater('1s');
+    };
+    const memory = new MemoryIdempotencyStore(() => clock.now());
+    const store: IdempotencyStore = {
+      claim: (...claim) => memory.claim(...claim),
+      done: (...done) => memory.done(...done),
+      release: () => Promise.reject(new Error('no release')),
+    };
+    const { dlx } = await unaided({ store, lease: '10s' }, work);
+    const { clock } = dlx;
+    await dlx.publish('payments', { id: 'a' }, { messageId: 'm1' });
+    await dlx.advance('9s');
+    expect(attempts).toBe(1);
+    await dlx.advance('1s');
+    expect(attempts).toBe(2);
+  });
+});
+
+describe('a key', () => {
+  it('that is null is none', async () => {
+    let handled = 0;
+    const { dlx } = await unaided({ key: () => null as unknown as string }, () => void handled++);
+    for (let count = 0; count < 2; count++) await dlx.publish('payments', {});
+    await dlx.settled();
+    expect(handled).toBe(2);
+  });
+
+  it.each([
+    ['an object', () => ({}) as unknown as string],
+    [
+      'an error of the function',
+      () => {
+        throw new Error('no such field');
+      },
+    ],
+  ])('that is %s fails the attempt, and does not keep the application from closing', async (_, key) => {
+    const { dlx, counts } = await unaided({ key });
+    await dlx.publish('payments', {});
+    await dlx.settled();
+    expect(counts()).toMatchObject({ rejected: 1, undecodable: 0, acked: 0 });
+    const start = performance.now();
+    await dlx.close();
+    expect(performance.now() - start).toBeLessThan(5_000); // drainTimeout is ten seconds
+  });
+
+  it('of one queue is not the same key of another, however they are called', async () => {
+    const asked: string[] = [];
+    const store: IdempotencyStore = {
+      claim: (key) => (asked.push(key), 'claimed'),
+      done: () => undefined,
+      release: () => undefined,
+    };
+    const one = await unaided({ store, key: () => 'b:c' }, undefined, 'a');
+    await one.dlx.publish('a', {});
+    const other = await unaided({ store, key: () => 'c' }, undefined, 'a:b');
+    await other.dlx.publish('a:b', {});
+    await other.dlx.settled();
+    expect(new Set(asked).size).toBe(2);
+  });
+
+  it('is claimed under a name of its own each time, and given back under the same', async () => {
+    const claims: string[] = [];
+    const released: string[] = [];
+    const store: IdempotencyStore = {
+      claim: (_key, _lease, owner) => (claims.push(owner), 'claimed'),
+      done: () => undefined,
+      release: (_key, owner) => void released.push(owner),
+    };
+    const { dlx, publish } = await app({ store }, () => {
+      throw new Error('down');
+    });
+    await publish('a', 'm1');
+    await dlx.advance('1h');
+    expect(new Set(claims).size).toBe(3);
+    expect(released).toEqual(claims);
+  });
+});
+
+it('a store may answer by a promise of another realm, as in jest', async () => {
+  let handled = 0;
+  const foreign = runInNewContext('Promise') as PromiseConstructor;
+  const soon = <T>(value: T): Promise<T> => foreign.resolve(value);
+  const store: IdempotencyStore = {
+    claim: () => soon('claimed'),
+    done: () => soon(undefined),
+    release: () => soon(undefined),
+  };
+  const { dlx, counts } = await unaided({ store, key: () => 'k' }, () => void handled++);
+  await dlx.publish('payments', {});
+  await dlx.settled();
+  expect(handled).toBe(1);
+  expect(counts()).toMatchObject({ acked: 1 });
+});
+
+it.each(['ttl', 'lease'])('no time at all is refused: %s', async (option) => {
+  await expect(unaided({ [option]: 0 })).rejects.toThrow(
+    `${option} of @Idempotent on Payments.pay: 0 is no time at all; nothing would be remembered`,
+  );
 });
 
 describe('every message of a client has an id', () => {

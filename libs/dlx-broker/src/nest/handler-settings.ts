@@ -150,10 +150,17 @@ function readIdempotence(given: IdempotentOptions | undefined, origin: string): 
   if (key !== undefined && typeof key !== 'function') throw refused(key, `key of ${origin}`, 'is not a function');
   return {
     key: key ?? ((_, { properties }) => properties.messageId),
-    ttl: parseDuration(ttl, `ttl of ${origin}`),
-    lease: parseDuration(lease, `lease of ${origin}`),
+    ttl: someTime(ttl, `ttl of ${origin}`),
+    lease: someTime(lease, `lease of ${origin}`),
     store,
   };
+}
+
+/** Milliseconds. @throws DlxConfigurationError */
+function someTime(value: number | string, origin: string): number {
+  const time = parseDuration(value, origin);
+  if (time === 0) throw refused(value, origin, 'is no time at all; nothing would be remembered');
+  return time;
 }
 
 function checkedExchange(settings: Contribution['settings'], origin: string): NamedExchange {

@@ -1,8 +1,11 @@
 import type { Logger } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
 import type { DlxContext } from '../context.js';
+import { describeError } from '../failure.js';
 import type { PlannedHandler } from '../handler.js';
+import { RetryLater } from '../outcomes.js';
 import type { Outcome } from '../run.js';
-import type { Claim, IdempotencyStore } from './store.js';
+import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
 
 /** What {@link Idempotent} asks for, worked out. */
 export interface Idempotence {
@@ -17,9 +20,21 @@ export interface Idempotence {
 /** Milliseconds before a message whose twin is being handled comes again. */
 export const pauseWhileBusy = 1_000;
 
+/** One claim of one message. */
+interface Claiming {
+  readonly store: IdempotencyStore;
+  readonly key: string;
+  readonly owner: string;
+  readonly ttl: number;
+}
+
+type End = (outcome: Outcome) => void;
+
 /** Lets each message through to its handler once. */
 export class IdempotencyGuard {
   #warned = false;
+  readonly #name = randomBytes(9).toString('base64url');
+  #claims = 0;
 
   constructor(
     private readonly usual: IdempotencyStore,
@@ -35,34 +50,67 @@ export class IdempotencyGuard {
     planned: PlannedHandler,
     data: unknown,
     context: DlxContext,
-    run: (end: (outcome: Outcome) => void) => void,
+    run: (end: End) => void,
     skip: (claim: 'busy' | 'done') => void,
-    end: (outcome: Outcome) => void,
+    end: End,
   ): void {
     const { idempotence } = planned.handler.settings;
-    const own = idempotence?.key(data, context);
-    if (idempotence === undefined || own === undefined) {
-      if (idempotence !== undefined) this.#warn(planned);
-      return run(end);
-    }
-    const { ttl, lease, store = this.usual } = idempotence;
-    const key = `${planned.queue}:${own}`;
+    if (idempotence === undefined) return run(end);
     const fail = (failure: unknown): void => {
       context.capture(failure);
       end({ failed: true, failure });
     };
-    then(
-      () => store.claim(key, lease),
+    let own: string | undefined;
+    try {
+      own = textOf(idempotence.key(data, context), planned);
+    } catch (error) {
+      return fail(error);
+    }
+    if (own === undefined) {
+      this.#warn(planned);
+      return run(end);
+    }
+    const { ttl, lease, store = this.usual } = idempotence;
+    const claiming = { store, ttl, key: `${part(planned.queue)}:${own}`, owner: `${this.#name}-${++this.#claims}` };
+    this.#then(
+      () => store.claim(claiming.key, lease, claiming.owner),
       (claim: Claim) => {
         if (claim !== 'claimed') return skip(claim);
-        run((outcome) => {
-          // Remembered before it is settled: a crash in between makes a duplicate, which is then known.
-          const remember = () => (outcome.failed ? store.release(key) : store.done(key, ttl));
-          then(remember, () => end(outcome), outcome.failed ? () => end(outcome) : fail);
-        });
+        run((outcome) => this.#remember(outcome, claiming, planned, end));
       },
-      fail,
+      (error) => fail(outage(error, planned)),
     );
+  }
+
+  /**
+   * It is remembered before it is settled: a crash in between makes a duplicate, which is then known. If it cannot be
+   * remembered the outcome stands all the same: what succeeded would else be done twice for certain.
+   */
+  #remember(outcome: Outcome, { store, key, owner, ttl }: Claiming, { handler }: PlannedHandler, end: End): void {
+    this.#then(
+      () => (outcome.failed ? store.release(key, owner) : store.done(key, ttl)),
+      () => end(outcome),
+      (error) => {
+        const what = outcome.failed ? 'will wait until its lease is over' : 'may be handled again if it comes again';
+        this.logger.error(`@Idempotent on ${handler.origin}: the message '${key}' ${what}: ${told(error)}`);
+        end(outcome);
+      },
+    );
+  }
+
+  /** In the same call stack where the answer is there at once. */
+  #then<T>(ask: () => T | PromiseLike<T>, next: (answer: T) => void, failed: (error: unknown) => void): void {
+    let answer: T | PromiseLike<T>;
+    try {
+      answer = ask();
+    } catch (error) {
+      return failed(error);
+    }
+    if (!isPromise(answer)) return next(answer);
+    // Nobody waits for it: a failure that is not told here would end the process.
+    Promise.resolve(answer)
+      .then(next, failed)
+      .catch((error: unknown) => this.logger.error(error));
   }
 
   #warn({ handler }: PlannedHandler): void {
@@ -74,14 +122,30 @@ export class IdempotencyGuard {
   }
 }
 
-/** In the same call stack where the answer is there at once. */
-function then<T>(ask: () => T | Promise<T>, next: (answer: T) => void, failed: (error: unknown) => void): void {
-  let answer: T | Promise<T>;
-  try {
-    answer = ask();
-  } catch (error) {
-    return failed(error);
-  }
-  if (answer instanceof Promise) answer.then(next, failed);
-  else next(answer);
+/** Queue and key are told apart, whatever they are called. */
+const part = (queue: string): string => queue.replaceAll('%', '%25').replaceAll(':', '%3A');
+
+/** What a payload brings is not what its type says: null is no key, and all objects would be the same one. */
+function textOf(key: unknown, { handler }: PlannedHandler): string | undefined {
+  if (key === undefined || key === null) return undefined;
+  if (typeof key === 'string' || typeof key === 'number' || typeof key === 'bigint') return String(key);
+  throw new TypeError(
+    `@Idempotent on ${handler.origin}: the key of a message is a text, but this one is a ${typeof key}`,
+  );
 }
+
+/** Nobody handled it, so it comes again: as the policy says, or else until the store can be asked. */
+function outage(error: unknown, { handler, retry }: PlannedHandler): unknown {
+  const message = `@Idempotent on ${handler.origin}: its store cannot be asked: ${told(error)}`;
+  if (retry === undefined) return new RetryLater(pauseWhileBusy, message);
+  return new IdempotencyStoreError(message, { cause: error });
+}
+
+const told = (error: unknown): string => {
+  const { name, message } = describeError(error);
+  return message === '' ? name : message;
+};
+
+/** Also one of another library, or of another realm. */
+const isPromise = <T>(answer: T | PromiseLike<T>): answer is PromiseLike<T> =>
+  typeof (answer as Partial<PromiseLike<T>> | undefined)?.then === 'function';

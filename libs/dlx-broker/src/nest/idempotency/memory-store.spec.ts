@@ -34,6 +34,18 @@ describe('a store in memory', () => {
     expect(store.claim('a', 1_000)).toBe('claimed');
   });
 
+  it('takes a claim back only from its owner: what lapsed may be somebody else’s, or done', () => {
+    const { clock, store } = arrange();
+    store.claim('a', 1_000, 'slow');
+    clock.advance(1_000);
+    expect(store.claim('a', 1_000, 'quick')).toBe('claimed');
+    store.release('a', 'slow');
+    expect(store.claim('a', 1_000, 'third')).toBe('busy');
+    store.done('a', 1_000);
+    store.release('a', 'quick');
+    expect(store.claim('a', 1_000, 'third')).toBe('done');
+  });
+
   it('does not grow with what it may forget', () => {
     const { clock, store } = arrange();
     for (let index = 0; index < 100_000; index++) {

@@ -2,6 +2,8 @@ import type { Claim, IdempotencyStore } from './store.js';
 
 interface Known {
   readonly isDone: boolean;
+  /** Of the claim. */
+  readonly owner: string;
   /** Milliseconds since 1970. */
   readonly until: number;
 }
@@ -25,21 +27,22 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
     return this.#known.size;
   }
 
-  claim(key: string, lease: number): Claim {
+  claim(key: string, lease: number, owner = ''): Claim {
     if (++this.#claims % tidyEvery === 0) this.#tidy();
     const known = this.#known.get(key);
     const now = this.now();
     if (known !== undefined && now < known.until) return known.isDone ? 'done' : 'busy';
-    this.#known.set(key, { isDone: false, until: now + lease });
+    this.#known.set(key, { isDone: false, owner, until: now + lease });
     return 'claimed';
   }
 
   done(key: string, ttl: number): void {
-    this.#known.set(key, { isDone: true, until: this.now() + ttl });
+    this.#known.set(key, { isDone: true, owner: '', until: this.now() + ttl });
   }
 
-  release(key: string): void {
-    this.#known.delete(key);
+  release(key: string, owner = ''): void {
+    const known = this.#known.get(key);
+    if (known !== undefined && !known.isDone && known.owner === owner) this.#known.delete(key);
   }
 
   #tidy(): void {

@@ -6,10 +6,16 @@ export interface IdempotencyStore {
   /**
    * Asks for the right to handle a message. Of two who ask at the same time one must get `busy`.
    * @param lease milliseconds after which the claim lapses by itself, for its owner may have died
+   * @param owner names this claim: no other one has the same name
    */
-  claim(key: string, lease: number): Claim | Promise<Claim>;
-  /** It was handled. @param ttl milliseconds to remember that */
+  claim(key: string, lease: number, owner: string): Claim | Promise<Claim>;
+  /** It was handled, whoever has the claim by now. @param ttl milliseconds to remember that */
   done(key: string, ttl: number): void | Promise<void>;
-  /** It was not: whoever asks next may have it. */
-  release(key: string): void | Promise<void>;
+  /** It was not: whoever asks next may have it, unless the claim lapsed meanwhile and is no longer this owner's. */
+  release(key: string, owner: string): void | Promise<void>;
+}
+
+/** A store could not be asked. Its own error is the `cause`. */
+export class IdempotencyStoreError extends Error {
+  override readonly name = 'IdempotencyStoreError';
 }
