@@ -1,8 +1,7 @@
 import type { AmqpError } from './errors.js';
 import { preconditionFailed } from './errors.js';
-import { integerOf } from './queue/argument-values.js';
 import { erlangTerm, fieldText } from './erlang-terms.js';
-import { fieldTypeNames } from '../message/index.js';
+import { fieldTypeNames, integerOf } from '../message/index.js';
 import type { Field } from '../message/index.js';
 
 /**

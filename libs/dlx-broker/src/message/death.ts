@@ -1,4 +1,4 @@
-import type { Field, FieldTable } from './field-table.js';
+import { type Field, type FieldTable, integerOf } from './field-table.js';
 import { DeadHeaders, nameDeath, Recorded, writeDeath } from './dead-headers.js';
 import { mergeDeaths } from './death-merge.js';
 
@@ -124,21 +124,11 @@ function oneMore(entry: Field): Field | undefined {
 
 function nextCount(count: Field | undefined): Field | undefined {
   if (count === undefined) return { type: 'l', value: 1 }; // rule H10
-  switch (count.type) {
-    case 'l':
-      if (typeof count.value === 'bigint') return { type: 'l', value: BigInt.asIntN(64, count.value + 1n) };
-      if (count.value === Number.MAX_SAFE_INTEGER) return { type: 'l', value: BigInt(count.value) + 1n };
-      return { type: 'l', value: count.value + 1 };
-    case 'b':
-    case 'B':
-    case 's':
-    case 'u':
-    case 'I':
-    case 'i':
-      return { type: 'l', value: count.value + 1 }; // rule H9
-    default:
-      return undefined;
-  }
+  const known = integerOf(count);
+  if (known === undefined) return undefined;
+  if (typeof known === 'bigint') return { type: 'l', value: BigInt.asIntN(64, known + 1n) };
+  if (known === Number.MAX_SAFE_INTEGER) return { type: 'l', value: BigInt(known) + 1n };
+  return { type: 'l', value: known + 1 }; // rule H9
 }
 
 /** Headers with more and fewer of the message's own; what the broker wrote about its deaths stays. */

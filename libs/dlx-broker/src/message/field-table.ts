@@ -47,6 +47,22 @@ export const fieldTypeNames: Readonly<Record<FieldType, string>> = {
   V: 'void',
 };
 
+/** The number of any integer wire type (rule F9), undefined for all else. A bigint only where it must be one. */
+export function integerOf(value: Field | undefined): number | bigint | undefined {
+  switch (value?.type) {
+    case 'b':
+    case 'B':
+    case 's':
+    case 'u':
+    case 'I':
+    case 'i':
+    case 'l':
+      return value.value;
+    default:
+      return undefined;
+  }
+}
+
 export const longstr = (value: string): Field => ({ type: 'S', value });
 export const int32 = (value: number): Field => ({ type: 'I', value });
 export const int64 = (value: number | bigint): Field => ({ type: 'l', value });

@@ -1,4 +1,4 @@
-import type { Field, FieldTable } from './field-table.js';
+import { type Field, type FieldTable, integerOf } from './field-table.js';
 
 /** How deep tables and arrays may be nested. Whatever follows a value does so by recursion, and trusts in this. */
 export const deepestNesting = 64;
@@ -23,17 +23,12 @@ function faultOf(field: Field, depth: number): string | undefined {
       return firstFault(field.value, depth);
     case 'F':
       return firstFault(field.value.values(), depth);
-    case 'b':
-    case 'B':
-    case 's':
-    case 'u':
-    case 'I':
-    case 'i':
-    case 'l':
     case 'T':
-      return isInteger(field.value) ? undefined : `holds ${field.value}, which is no integer of 64 bits`;
-    default:
-      return undefined;
+      return notAnInteger(field.value);
+    default: {
+      const integer = integerOf(field);
+      return integer === undefined ? undefined : notAnInteger(integer);
+    }
   }
 }
 
@@ -44,6 +39,9 @@ function firstFault(fields: Iterable<Field>, depth: number): string | undefined 
   }
   return undefined;
 }
+
+const notAnInteger = (value: number | bigint): string | undefined =>
+  isInteger(value) ? undefined : `holds ${value}, which is no integer of 64 bits`;
 
 const isInteger = (value: number | bigint): boolean =>
   typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isInteger(value) && Math.abs(value) < 2 ** 63;

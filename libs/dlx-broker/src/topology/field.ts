@@ -1,4 +1,4 @@
-import { deepestNesting } from '../message/index.js';
+import { deepestNesting, integerOf } from '../message/index.js';
 import type { Field, FieldTable } from '../message/index.js';
 import { DlxConfigurationError } from './configuration-error.js';
 
@@ -120,4 +120,4 @@ export function sameTable(one: FieldTable, other: FieldTable): boolean {
   return true;
 }
 
-const kindOf = (field: Field): string => ('bBsuIil'.includes(field.type) ? 'integer' : field.type);
+const kindOf = (field: Field): string => (integerOf(field) === undefined ? field.type : 'integer');

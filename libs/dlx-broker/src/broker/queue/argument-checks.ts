@@ -1,7 +1,7 @@
 import { deniedFeature, preconditionFailed } from '../errors.js';
-import { fieldTypeNames } from '../../message/index.js';
+import { fieldTypeNames, integerOf } from '../../message/index.js';
 import type { FieldTable } from '../../message/index.js';
-import { integer, integerOf } from './argument-values.js';
+import { integer } from './argument-values.js';
 import { type Profile, profiles } from '../profile.js';
 import { isKnown, queueArgument, queueArguments } from './arguments.js';
 import { queueTypeNames, queueTypeOf } from './queue-types.js';

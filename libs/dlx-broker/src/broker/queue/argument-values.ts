@@ -1,4 +1,4 @@
-import { fieldTypeNames } from '../../message/index.js';
+import { fieldTypeNames, integerOf } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
 
 /**
@@ -9,22 +9,6 @@ export type Accepts = (value: Field, all: FieldTable) => string | undefined;
 
 /** Ten years of 365 days, in milliseconds: the longest TTL there is (rule B1). */
 export const longestTtl = 315_360_000_000;
-
-/** The number of any integer wire type (rule F9), undefined for all else. A bigint only where it must be one. */
-export function integerOf(value: Field | undefined): number | bigint | undefined {
-  switch (value?.type) {
-    case 'b':
-    case 'B':
-    case 's':
-    case 'u':
-    case 'I':
-    case 'i':
-    case 'l':
-      return value.value;
-    default:
-      return undefined;
-  }
-}
 
 const unacceptableType = (value: Field): string => `{unacceptable_type,${fieldTypeNames[value.type]}}`;
 

@@ -1,6 +1,5 @@
-import type { Field, FieldTable, Message } from '../../message/index.js';
+import { type Field, type FieldTable, integerOf, type Message } from '../../message/index.js';
 import { type Profile, profiles } from '../profile.js';
-import { integerOf } from './argument-values.js';
 import { isKnown, queueArguments } from './arguments.js';
 import type { Merge, QueueArgument } from './arguments.js';
 import type { Overflow } from './overflow.js';
