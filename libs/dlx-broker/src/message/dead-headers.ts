@@ -1,5 +1,6 @@
 import type { Death, Dialect } from './death.js';
 import type { Field, FieldTable } from './field-table.js';
+import { WrittenTable } from './written-table.js';
 
 /** All deaths of a message in one queue for one reason: the first of them, and how many there were (rule H6). */
 export class Recorded {
@@ -16,7 +17,7 @@ const ours = /^x-(?:death|(?:first|last)-death-(?:reason|queue|exchange))$/;
  * The headers of a dead letter whose whole history is the broker's own. The deaths are kept as records and become an
  * `x-death` header when somebody looks at it: most dead letters only wait or die again.
  */
-export class DeadHeaders implements FieldTable {
+export class DeadHeaders extends WrittenTable {
   #written: Map<string, Field> | undefined;
 
   constructor(
@@ -27,7 +28,9 @@ export class DeadHeaders implements FieldTable {
     readonly first: Death,
     /** Undefined where it is not told (rule W2). */
     readonly last: Death | undefined,
-  ) {}
+  ) {
+    super();
+  }
 
   /** The headers of a message that dies for the first time. */
   static after(base: FieldTable | undefined, death: Death, dialect: Dialect): DeadHeaders {
@@ -62,39 +65,11 @@ export class DeadHeaders implements FieldTable {
     });
   }
 
-  get size(): number {
-    return this.#table().size;
-  }
-
   get(name: string): Field | undefined {
-    return ours.test(name) ? this.#table().get(name) : this.base?.get(name);
+    return ours.test(name) ? this.table().get(name) : this.base?.get(name);
   }
 
-  has(name: string): boolean {
-    return this.get(name) !== undefined;
-  }
-
-  forEach(visit: (value: Field, key: string, map: FieldTable) => void): void {
-    for (const [name, field] of this.#table()) visit(field, name, this);
-  }
-
-  entries(): MapIterator<[string, Field]> {
-    return this.#table().entries();
-  }
-
-  keys(): MapIterator<string> {
-    return this.#table().keys();
-  }
-
-  values(): MapIterator<Field> {
-    return this.#table().values();
-  }
-
-  [Symbol.iterator](): MapIterator<[string, Field]> {
-    return this.#table().entries();
-  }
-
-  #table(): Map<string, Field> {
+  protected table(): Map<string, Field> {
     return (this.#written ??= this.#write());
   }
 

@@ -1,4 +1,5 @@
-import { changeHeaders, DeadLetteredMessage, type Field, int32, int64, Message } from '../../message/index.js';
+import { DeadHeaders, DeadLetteredMessage, type Field, int32, int64, integerOf } from '../../message/index.js';
+import { type Message, messageOf, WrittenTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 import type { FieldTable } from '../../message/index.js';
 
@@ -16,24 +17,53 @@ const delayHeader = 'x-delay';
 export const longestDelay = 4_294_967_295;
 
 /**
+ * The headers of a message whose delay is over: it is negated, so that it is never held back again. A million messages
+ * wait with them, and somebody looks at them when they are through.
+ */
+class DelayedHeaders extends WrittenTable {
+  constructor(
+    /** As they were published; undefined when the delay was all there is. */
+    readonly published: FieldTable | undefined,
+    readonly delay: number,
+  ) {
+    super();
+  }
+
+  get(name: string): Field | undefined {
+    return name === delayHeader ? negated(this.delay) : this.published?.get(name);
+  }
+
+  protected table(): Map<string, Field> {
+    return new Map(this.published).set(delayHeader, negated(this.delay));
+  }
+}
+
+/**
  * How long an exchange of this type holds a message back, in milliseconds; 0 for one that is routed at once: without a
  * delay, with none above 0, with one that is too long or no number.
  */
 export function delayOf({ properties: { headers } }: Message): number {
-  const field = headers?.get(delayHeader);
+  if (headers === undefined || headers instanceof DelayedHeaders) return 0;
+  const field = headers.get(delayHeader);
   if (field === undefined) return 0;
   const delay = numberIn(field);
   return delay !== undefined && delay > 0 && delay <= longestDelay ? delay : 0;
 }
 
-/** The message as it goes on when its time has come: the delay is negated, so that it is never held back again. */
+/** The message as it goes on when its time has come. */
 export function withDelayOver(message: Message, delay: number): Message {
-  const over = -delay < -2_147_483_648 ? int64(-delay) : int32(-delay);
-  const headers = changeHeaders(message.properties.headers, (own) => void own.set(delayHeader, over));
-  const kind = message.hasDied ? DeadLetteredMessage : Message;
-  const { exchange, routingKey, properties, carbonCopies } = message;
-  return new kind(exchange, routingKey, { ...properties, headers }, message, carbonCopies);
+  const { exchange, routingKey, carbonCopies } = message;
+  const properties = { ...message.properties, headers: headersAfter(message.properties.headers, delay) };
+  if (message.hasDied) return new DeadLetteredMessage(exchange, routingKey, properties, message, carbonCopies);
+  return messageOf(exchange, routingKey, properties, message, carbonCopies);
 }
+
+function headersAfter(headers: FieldTable | undefined, delay: number): FieldTable {
+  if (headers instanceof DeadHeaders) return headers.onto((own) => void own.set(delayHeader, negated(delay)));
+  return new DelayedHeaders(headers?.size === 1 ? undefined : headers, delay);
+}
+
+const negated = (delay: number): Field => (-delay < -2_147_483_648 ? int64(-delay) : int32(-delay));
 
 /** The type a delayed exchange routes by. @throws 406 when it is not said, or is the type of delayed exchanges itself */
 export function delayedTypeOf(args: FieldTable): string {
@@ -48,14 +78,6 @@ export function delayedTypeOf(args: FieldTable): string {
 /** All integers, whole numbers as text, and what is before the point of a fraction. */
 function numberIn(field: Field): number | undefined {
   switch (field.type) {
-    case 'b':
-    case 'B':
-    case 's':
-    case 'u':
-    case 'I':
-    case 'i':
-    case 'l':
-      return Number(field.value);
     case 'f':
     case 'd':
       return Math.trunc(field.value);
@@ -63,7 +85,9 @@ function numberIn(field: Field): number | undefined {
       return Math.trunc(field.value.value / 10 ** field.value.scale);
     case 'S':
       return /^[+-]?[0-9]{1,20}$/.test(field.value) ? Number(field.value) : undefined;
-    default:
-      return undefined;
+    default: {
+      const integer = integerOf(field);
+      return integer === undefined ? undefined : Number(integer);
+    }
   }
 }

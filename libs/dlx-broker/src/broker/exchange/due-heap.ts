@@ -23,114 +23,144 @@ export class Held extends Entry {
 /** How many children a place in the heap has: the fewer levels, the fewer places of memory are touched. */
 const children = 4;
 
+/** For how many there is room at first. */
+const smallest = 64;
+
 /**
- * All that an exchange holds back, what is due next at hand: a heap, so that no delay waits for another. The times stand
- * beside one another, for most comparisons need nothing else.
+ * All that an exchange holds back, what is due next at hand: a heap, so that no delay waits for another. It is one of
+ * numbers: the times stand beside one another, and beside each the slot of what is due then, which keeps its slot.
  */
 export class DueHeap {
-  #heap: Held[] = [];
-  #times = new Float64Array(64);
+  #times = new Float64Array(smallest);
+  /** Behind those in use stand the slots that became free. */
+  #slots = new Uint32Array(smallest);
+  #held: (Held | undefined)[] = [];
+  #size = 0;
   #cancelled = 0;
 
   get length(): number {
-    return this.#heap.length - this.#cancelled;
+    return this.#size - this.#cancelled;
   }
 
   first(): Held | undefined {
-    while (this.#heap[0]?.isCancelled === true) {
+    if (this.#size === 0) return undefined;
+    let first = this.#at(0);
+    while (first.isCancelled) {
       this.#cancelled--;
       this.shift();
+      if (this.#size === 0) return undefined;
+      first = this.#at(0);
     }
-    return this.#heap[0];
+    return first;
   }
 
   push(held: Held): void {
-    const slot = this.#heap.length;
-    if (slot === this.#times.length) {
-      const longer = new Float64Array(slot * 2);
-      longer.set(this.#times);
-      this.#times = longer;
-    }
-    this.#heap.push(held);
-    this.#up(held, slot);
+    const place = this.#size++;
+    if (place === this.#times.length) this.#grow();
+    const slot = place < this.#held.length ? (this.#slots[place] as number) : this.#held.length;
+    this.#held[slot] = held;
+    this.#up(held, slot, place);
   }
 
   /** Takes out the first. */
   shift(): void {
-    const last = this.#heap.pop() as Held;
-    if (this.#heap.length > 0) this.#down(last);
+    const free = this.#slots[0] as number;
+    this.#held[free] = undefined;
+    const last = --this.#size;
+    const slot = this.#slots[last] as number;
+    this.#slots[last] = free;
+    if (last > 0) this.#down(slot, this.#times[last] as number);
+    else if (this.#held.length > smallest) this.clear();
   }
 
   /** It stays in its place until it is the first, or until more than half are like it: nothing need know its place. */
   cancel(held: Held): void {
     held.isCancelled = true;
     this.#cancelled++;
-    if (this.#cancelled * 2 > this.#heap.length) this.#sweep();
+    if (this.#cancelled * 2 > this.#size) this.#sweep();
   }
 
   /** In no order. */
   each(visit: (held: Held) => void): void {
-    for (const held of this.#heap) if (!held.isCancelled) visit(held);
+    for (const held of this.#held) if (held !== undefined && !held.isCancelled) visit(held);
   }
 
   clear(): void {
-    this.#heap = [];
+    this.#held = [];
+    this.#size = 0;
     this.#cancelled = 0;
-    this.#times = new Float64Array(64);
+    this.#times = new Float64Array(smallest);
+    this.#slots = new Uint32Array(smallest);
   }
 
   #sweep(): void {
-    const left = this.#heap.filter(({ isCancelled }) => !isCancelled);
+    const left: Held[] = [];
+    this.each((held) => void left.push(held));
     this.clear();
     for (const held of left) this.push(held);
   }
 
-  #up(held: Held, from: number): void {
-    let slot = from;
-    while (slot > 0) {
-      const parent = (slot - 1) >> 2;
-      if (!this.#isBefore(held, parent)) break;
-      this.#move(parent, slot);
-      slot = parent;
-    }
-    this.#place(held, slot);
+  #grow(): void {
+    const times = new Float64Array(this.#times.length * 2);
+    times.set(this.#times);
+    this.#times = times;
+    const slots = new Uint32Array(this.#slots.length * 2);
+    slots.set(this.#slots);
+    this.#slots = slots;
   }
 
-  #down(held: Held): void {
-    const { length } = this.#heap;
-    let slot = 0;
+  #at(place: number): Held {
+    return this.#held[this.#slots[place] as number] as Held;
+  }
+
+  #up({ time, position }: Held, slot: number, from: number): void {
+    const times = this.#times;
+    const slots = this.#slots;
+    let place = from;
+    while (place > 0) {
+      const parent = (place - 1) >> 2;
+      const other = times[parent] as number;
+      if (other < time || (other === time && this.#at(parent).position < position)) break;
+      times[place] = other;
+      slots[place] = slots[parent] as number;
+      place = parent;
+    }
+    times[place] = time;
+    slots[place] = slot;
+  }
+
+  #down(slot: number, time: number): void {
+    const times = this.#times;
+    const slots = this.#slots;
+    const size = this.#size;
+    let place = 0;
     for (;;) {
-      let least = slot * children + 1;
-      if (least >= length) break;
-      const end = Math.min(least + children, length);
-      for (let child = least + 1; child < end; child++) if (this.#isLess(child, least)) least = child;
-      if (this.#isBefore(held, least)) break;
-      this.#move(least, slot);
-      slot = least;
+      const eldest = place * children + 1;
+      if (eldest >= size) break;
+      const end = Math.min(eldest + children, size);
+      let least = eldest;
+      let leastTime = times[eldest] as number;
+      for (let child = eldest + 1; child < end; child++) {
+        const other = times[child] as number;
+        if (
+          other > leastTime ||
+          (other === leastTime && this.#isBehind(slots[child] as number, slots[least] as number))
+        )
+          continue;
+        least = child;
+        leastTime = other;
+      }
+      if (time < leastTime || (time === leastTime && !this.#isBehind(slot, slots[least] as number))) break;
+      times[place] = leastTime;
+      slots[place] = slots[least] as number;
+      place = least;
     }
-    this.#place(held, slot);
+    times[place] = time;
+    slots[place] = slot;
   }
 
-  /** Of two that are due together the one that came first goes first. */
-  #isBefore(held: Held, slot: number): boolean {
-    const time = this.#times[slot] as number;
-    return held.time < time || (held.time === time && held.position < (this.#heap[slot] as Held).position);
-  }
-
-  #isLess(one: number, other: number): boolean {
-    const time = this.#times[one] as number;
-    const otherTime = this.#times[other] as number;
-    if (time !== otherTime) return time < otherTime;
-    return (this.#heap[one] as Held).position < (this.#heap[other] as Held).position;
-  }
-
-  #place(held: Held, slot: number): void {
-    this.#heap[slot] = held;
-    this.#times[slot] = held.time;
-  }
-
-  #move(from: number, to: number): void {
-    this.#heap[to] = this.#heap[from] as Held;
-    this.#times[to] = this.#times[from] as number;
+  /** Of two slots due together, whether the first came later: it goes on later. */
+  #isBehind(slot: number, other: number): boolean {
+    return (this.#held[slot] as Held).position > (this.#held[other] as Held).position;
   }
 }
