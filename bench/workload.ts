@@ -29,3 +29,16 @@ export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length / 2)] as number;
 }
+
+/** What this process has used of the processors so far, in seconds: what else runs on the machine matters less to it. */
+export function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+}
+
+/** Heap and buffers in use, in bytes; the process runs with `--expose-gc`. */
+export function memoryInUse(): number {
+  globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

@@ -4,6 +4,7 @@ import { w11 } from './w11-start.js';
 import { w1OneInFlight } from './w1-one-in-flight.js';
 import { w1 } from './w1-publish-deliver-ack.js';
 import { w3 } from './w3-reject-dead-letter.js';
+import { w4Delayed } from './w4-delayed.js';
 import { w4 } from './w4-expiry.js';
 import { w5 } from './w5-length-limit.js';
 import { w6 } from './w6-topic.js';
@@ -13,4 +14,18 @@ import { w9 } from './w9-nest.js';
 import { w9Retry } from './w9-retry.js';
 
 /** Everything that is measured, in the order of the table. */
-export const workloads: readonly Workload[] = [w1, w1OneInFlight, w3, w4, w5, w6, w7, w8, ...w9, w9Retry, ...w10, w11];
+export const workloads: readonly Workload[] = [
+  w1,
+  w1OneInFlight,
+  w3,
+  w4,
+  w4Delayed,
+  w5,
+  w6,
+  w7,
+  w8,
+  ...w9,
+  w9Retry,
+  ...w10,
+  w11,
+];

@@ -1,33 +1,10 @@
 import { createBroker, noProperties } from 'dlx-broker/engine';
 import { args, body, open } from '../peers/engine.js';
+import { StillClock } from '../still-clock.js';
 import type { Workload } from '../workload.js';
 
 const content = body(16);
 const messages = 1_000_000;
-
-/** Time that stands still until it is moved, so that all deadlines are one instant. */
-class StillClock {
-  time = 1_700_000_000_000;
-  #due: number | undefined;
-  #tick: () => void = () => {};
-
-  now(): number {
-    return this.time;
-  }
-
-  wakeAt(due: number | undefined, tick: () => void): void {
-    this.#due = due;
-    this.#tick = tick;
-  }
-
-  moveTo(time: number): void {
-    this.time = time;
-    while (this.#due !== undefined && this.#due <= time) {
-      this.#due = undefined;
-      this.#tick();
-    }
-  }
-}
 
 export const w4: Workload = {
   id: 'W4',

@@ -1,22 +1,15 @@
 import { noProperties } from 'dlx-broker/engine';
 import { Broker } from 'smqp';
 import { embedded, open } from '../peers/engine.js';
-import type { Measurement, Workload } from '../workload.js';
-
-/** Heap and buffers in use, in bytes; the process runs with `--expose-gc`. */
-function memory(): number {
-  globalThis.gc?.();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
-}
+import { type Measurement, memoryInUse, type Workload } from '../workload.js';
 
 /** Fills, then drains, and compares the last tenth of the drain with the first. */
 function backlog(messages: number, publish: () => void, drain: (each: () => void) => void): Measurement {
-  const before = memory();
+  const before = memoryInUse();
   const start = performance.now();
   for (let count = 0; count < messages; count++) publish();
   const filled = performance.now() - start;
-  const bytes = (memory() - before) / messages;
+  const bytes = (memoryInUse() - before) / messages;
   const marks: number[] = [];
   let drained = 0;
   const tenth = messages / 10;
