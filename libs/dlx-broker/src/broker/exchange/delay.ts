@@ -65,6 +65,10 @@ function headersAfter(headers: FieldTable | undefined, delay: number): FieldTabl
 
 const negated = (delay: number): Field => (-delay < -2_147_483_648 ? int64(-delay) : int32(-delay));
 
+/** The type by which an exchange routes that was declared so. @throws 406 when it is delayed, and does not say by which */
+export const routingTypeOf = (declared: { readonly type: string; readonly arguments: FieldTable }): string =>
+  declared.type === delayedType ? delayedTypeOf(declared.arguments) : declared.type;
+
 /** The type a delayed exchange routes by. @throws 406 when it is not said, or is the type of delayed exchanges itself */
 export function delayedTypeOf(args: FieldTable): string {
   const type = args.get(delayedTypeArgument);

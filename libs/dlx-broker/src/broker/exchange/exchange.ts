@@ -2,6 +2,7 @@ import type { FieldTable, Message } from '../../message/index.js';
 import { ExchangeCounters } from '../counters.js';
 import { Queue } from '../queue/queue.js';
 import { bindingIdentity } from './binding-identity.js';
+import { routingTypeOf } from './delay.js';
 import type { Hold } from './hold.js';
 import type { Binding, Router } from './router.js';
 
@@ -41,6 +42,11 @@ export class Exchange {
     this.name = declared.name;
     this.declared = declared;
     this.#router = router;
+  }
+
+  /** The type it routes by: of a delayed exchange the one its arguments name. */
+  get routingType(): string {
+    return routingTypeOf(this.declared);
   }
 
   get bindingCount(): number {

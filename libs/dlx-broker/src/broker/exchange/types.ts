@@ -1,7 +1,7 @@
 import type { FieldTable } from '../../message/index.js';
 import { DirectRouter } from './direct.js';
 import { FanoutRouter } from './fanout.js';
-import { delayedType, delayedTypeOf } from './delay.js';
+import { delayedType, routingTypeOf } from './delay.js';
 import { checkHeadersBinding, HeadersRouter } from './headers.js';
 import type { Router } from './router.js';
 import { TopicRouter } from './topic.js';
@@ -24,8 +24,7 @@ export const exchangeTypes: ReadonlyMap<string, ExchangeKind> = new Map<string, 
 /** Whether an exchange can be declared with this type. */
 export const isExchangeType = (type: string): boolean => exchangeTypes.has(type) || type === delayedType;
 
-/** How an exchange routes that was declared so: a delayed one by the type in its arguments. */
+/** How an exchange routes that was declared so. */
 export function kindOf(declared: { readonly type: string; readonly arguments: FieldTable }): ExchangeKind {
-  const type = declared.type === delayedType ? delayedTypeOf(declared.arguments) : declared.type;
-  return exchangeTypes.get(type) as ExchangeKind;
+  return exchangeTypes.get(routingTypeOf(declared)) as ExchangeKind;
 }

@@ -50,11 +50,11 @@ export class Reach {
   #withAlternate(exchange: Exchange, found: Map<Destination, boolean>): ReadonlyMap<Destination, boolean> {
     const alternate = exchange.alternate === undefined ? undefined : this.#vhost.exchanges.get(exchange.alternate);
     if (alternate === undefined || [...found.values()].includes(true)) return found;
-    return found.set(alternate, found.size === 0 && exchange.declared.type !== 'headers');
+    return found.set(alternate, found.size === 0 && exchange.routingType !== 'headers');
   }
 
   #ask(exchange: Exchange, keys: Keys): Map<Destination, boolean> {
-    const { type } = exchange.declared;
+    const type = exchange.routingType;
     if (type === 'headers') return collect(this.wiring.from(exchange), () => false);
     if (type === 'fanout' || !keys.isPattern) return this.#route(exchange, keys.text);
     if (exchange.name === '') return this.#queuesNamed(keys);

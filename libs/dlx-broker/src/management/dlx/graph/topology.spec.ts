@@ -92,6 +92,22 @@ describe('the topology', () => {
       expect(reaches('to none')).toEqual({ a: true });
     });
 
+    it('through a delayed exchange as the type does that it routes by', () => {
+      for (const type of ['direct', 'topic', 'headers']) {
+        exchange(type, 'x-delayed-message', { 'x-delayed-type': type });
+        queue(`of ${type}`);
+        queue(`beside ${type}`);
+        channel.bindQueue(`of ${type}`, type, 'key');
+        channel.bindQueue(`beside ${type}`, type, 'other');
+        queue(`to ${type}`, type, 'key');
+      }
+      expect(reaches('to direct')).toEqual({ 'of direct': true });
+      expect(reaches('to topic')).toEqual({ 'of topic': true });
+      expect(reaches('to headers')).toEqual({ 'of headers': false, 'beside headers': false });
+      queue('own key', 'direct');
+      expect(reaches('own key')).toEqual({});
+    });
+
     it('by policy, and says so', () => {
       queue('work');
       vhost.setPolicy('dead letters', { pattern: '^work$', definition: { 'dead-letter-exchange': '' } });

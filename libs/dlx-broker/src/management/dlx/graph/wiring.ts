@@ -21,7 +21,7 @@ export class Wiring {
     for (const exchange of vhost.exchanges.values()) {
       const wires = exchange
         .bindings()
-        .map((binding) => ({ ...binding, exchange, keys: keysOf(exchange.declared.type, binding.bindingKey) }));
+        .map((binding) => ({ ...binding, exchange, keys: keysOf(exchange.routingType, binding.bindingKey) }));
       this.#from.set(exchange, wires);
       for (const wire of wires) {
         const into = this.#into.get(wire.destination);
