@@ -3,7 +3,7 @@ import { fromFieldTable, type FieldTable } from '../../message/index.js';
 import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
 import { listen } from '../../testing/listener.js';
 
-const publish = (more: object): object => ({
+const publish = (more: object): { readonly body: object } => ({
   body: { properties: {}, routing_key: 'q', payload: 'x', payload_encoding: 'string', ...more },
 });
 
@@ -16,6 +16,49 @@ async function withQueue(body: object = {}): Promise<ApiHouse> {
   await house.call('PUT', '/queues/%2F/q', { body });
   return house;
 }
+
+describe('of a delayed exchange', () => {
+  async function withDelayed(): Promise<ApiHouse> {
+    const house = apiHouse();
+    const body = { type: 'x-delayed-message', arguments: { 'x-delayed-type': 'fanout' } };
+    await house.call('PUT', '/exchanges/%2F/later', { body });
+    return house;
+  }
+
+  it('the type is among those there are', async () => {
+    const { call } = await withDelayed();
+    const { body } = await call('GET', '/overview?columns=exchange_types');
+    expect(body).toMatchObject({
+      exchange_types: [
+        { name: 'direct' },
+        { name: 'fanout' },
+        { name: 'headers' },
+        { name: 'topic' },
+        { name: 'x-delayed-message', description: 'Delayed Message Exchange.', enabled: true },
+      ],
+    });
+  });
+
+  it.each(['/exchanges', '/exchanges/%2F', '/exchanges?disable_stats=true'])(
+    'GET %s tells how many messages it holds, and of no other',
+    async (path) => {
+      const { call, clock } = await withDelayed();
+      const held = async (): Promise<unknown> => {
+        const rows = (await call('GET', path)).body as readonly { name: string; messages_delayed?: number }[];
+        return rows.flatMap((row) => ('messages_delayed' in row ? [[row.name, row.messages_delayed]] : []));
+      };
+      expect(await held()).toEqual([['later', 0]]);
+      for (const delay of [1_000, 2_000]) {
+        const body = publish({ properties: { headers: { 'x-delay': delay } } });
+        await call('POST', '/exchanges/%2F/later/publish', body);
+      }
+      expect(await held()).toEqual([['later', 2]]);
+      clock.advance(1_000);
+      expect(await held()).toEqual([['later', 1]]);
+      expect((await call('GET', '/exchanges/%2F/later')).body).toMatchObject({ messages_delayed: 1 });
+    },
+  );
+});
 
 describe('rule U1: publishing', () => {
   it('answers whether a queue got it', async () => {

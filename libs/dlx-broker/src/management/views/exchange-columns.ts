@@ -22,6 +22,8 @@ export const declaredExchangeColumns: Columns<PlacedExchange> = {
   auto_delete: ({ exchange }) => exchange.declared.autoDelete,
   durable: ({ exchange }) => exchange.declared.durable,
   internal: ({ exchange }) => exchange.declared.internal,
+  // Only a delayed exchange has it, as with RabbitMQ's delayed-message plugin.
+  messages_delayed: ({ exchange }) => exchange.hold?.count,
   name: ({ exchange }) => exchange.name,
   policy: ({ exchange }) => exchange.policy,
   type: ({ exchange }) => exchange.declared.type,
