@@ -162,7 +162,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve -
         rmSync(directory, { recursive: true });
         writeFileSync(directory, '');
       },
-      /ENOTDIR/,
+      /^dlx-broker: \S+ is a file\. Nothing was changed; name a directory/,
     ],
     ['a place below nowhere', (directory) => rmSync(directory, { recursive: true }), /the data directory is not there/],
   ])('refuses %s in one line, with exit code 2, and touches nothing', async (what, spoil, text) => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DiskJournal } from './log/disk-journal.js';
 import { cannotOpen } from './log/faults.js';
@@ -86,9 +86,15 @@ function namesIn(directory: string, makesIt: boolean): readonly string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && isFile(directory)) {
+      const text = `${directory} is a file. Nothing was changed; name a directory, which is made if it is not there`;
+      throw new StoreError('foreign-file', text, { cause: error });
+    }
     throw cannotOpen(error);
   }
 }
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** Also what a process left that ended while it began. */
 const isOurs = (name: string): boolean =>
