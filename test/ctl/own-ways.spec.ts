@@ -75,6 +75,10 @@ describe('ctl', () => {
 
   it('tells how the broker fares', async () => {
     const { out } = await run('status');
+    const { version } = JSON.parse(readFileSync('libs/dlx-broker/package.json', 'utf8')) as { version: string };
+    for (const line of ['RabbitMQ version: 3.10.8', 'Product: dlx-broker', `Product version: ${version}`]) {
+      expect(out.split('\n')).toContain(line);
+    }
     for (const title of ['Runtime', 'Alarms', 'Memory', 'Totals', 'Listeners']) expect(out).toContain(title);
     expect(out).toContain(`port: ${brokers[0]?.amqp.port}, protocol: amqp`);
     expect(JSON.parse((await run('status --formatter json')).out)).toMatchObject({ object_totals: { connections: 0 } });

@@ -8,7 +8,7 @@ import { portsOf } from '../ports.js';
 import { withoutStatistics } from '../places.js';
 import type { ApiRequest, Handler, Resource } from '../resource.js';
 import { churnSeries, deliveredNames, publishedNames, vhostSeries } from '../series.js';
-import { versionOf } from '../version.js';
+import { product, versionOf } from '../version.js';
 import { exchangeTypeRows } from '../views/exchange-types.js';
 
 const lengths: readonly string[] = ['messages', 'messages_ready', 'messages_unacknowledged'];
@@ -32,8 +32,8 @@ function about({ query }: ApiRequest, { broker, nodeName }: Management): Columns
     rates_mode: 'basic',
     sample_retention_policies: retention,
     exchange_types: exchangeTypeRows,
-    product_version: version,
-    product_name: 'RabbitMQ',
+    product_version: product.version,
+    product_name: product.name,
     rabbitmq_version: version,
     cluster_name: broker.clusterName ?? nodeName,
     // What it runs on here; the keys are the ones that tools look at.
