@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import amqplib from 'amqplib';
 import { Command } from 'commander';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -89,10 +91,27 @@ describe('dead-letters', () => {
     expect(waiting('dead')).toBe(3);
   });
 
+  it('knows a management API that is not its own', async () => {
+    const other = createServer((_, response) => response.writeHead(400).end());
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { code, errors } = await run('list', 'dead', '--url', url);
+    expect(code).toBe(69);
+    expect(errors).toMatch(/^Error: what is at '.*' is no dlx-broker: it answers 400$/);
+    other.close();
+  });
+
   it.each<[string, string[], number, string]>([
     ['a queue that is not there', ['list', 'gone'], 65, 'Error:\n'],
     ['a message that is not there', ['show', 'dead', '99999'], 65, 'Error:\n'],
-    ['a filter that is none', ['list', 'dead', '--older-than', 'soon'], 69, 'older_than'],
+    [
+      'a time that is none',
+      ['list', 'dead', '--older-than', 'soon'],
+      64,
+      "'older_than' should be a duration such as 90s, 15m, 2h or 7d: 'soon'",
+    ],
+    ['a number that is none', ['list', 'dead', '--limit', 'all'], 64, 'should be a whole number'],
+    ['an exchange that is not there', ['redrive', 'dead', '--to', 'gone/key'], 64, "no exchange 'gone'"],
     ['a place that is none', ['redrive', 'dead', '--to', 'nowhere'], 64, "--to must be EXCHANGE/KEY, but is 'nowhere'"],
     ['a rate that is none', ['redrive', 'dead', '--rate', 'fast'], 64, "--rate must be a number, but is 'fast'"],
     ['ids and a filter', ['redrive', 'dead', '1', '--text', 'x'], 64, 'not both'],

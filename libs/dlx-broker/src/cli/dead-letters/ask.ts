@@ -1,5 +1,5 @@
 import { type Api, reasonOf, type Reply, type Sent } from '../ctl/api.js';
-import { CtlFailure, exit } from '../ctl/exit.js';
+import { CtlFailure, exit, type ExitCode } from '../ctl/exit.js';
 
 /** Of all commands about dead letters. */
 export interface CommonFlags {
@@ -17,7 +17,7 @@ export interface Told {
   error(text: string): void;
 }
 
-/** @throws CtlFailure with what it says, and exit code 65 for what is not there */
+/** @throws CtlFailure with what it says: exit code 65 for what is not there, 64 for what was asked wrongly */
 export async function ask(
   api: Api,
   method: 'GET' | 'POST' | 'DELETE',
@@ -26,6 +26,15 @@ export async function ask(
 ): Promise<Reply> {
   const reply = await api.call(method, path, [200, 201, 204, 400, 404, 409], sent);
   if (reply.status < 400) return reply;
-  const reason = reasonOf(reply.body) ?? 'refused';
-  throw new CtlFailure(reply.status === 404 ? exit.data : exit.unavailable, `Error:\n${reason}`);
+  const reason = reasonOf(reply.body);
+  if (reason === undefined) {
+    const text = `Error: what is at '${api.address.shown}' is no dlx-broker: it answers ${reply.status}`;
+    throw new CtlFailure(exit.unavailable, text);
+  }
+  throw new CtlFailure(codes.get(reply.status) ?? exit.unavailable, `Error:\n${reason}`);
 }
+
+const codes: ReadonlyMap<number, ExitCode> = new Map([
+  [400, exit.usage],
+  [404, exit.data],
+]);
