@@ -124,6 +124,17 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
       "--http must be HOST:PORT, such as 127.0.0.1:5672 or [::1]:5672, but is ':15672'",
     ],
     ['names of no port', ['--http-hosts', 'broker'], '--http-hosts is about the port of --http'],
+    [
+      'a name without a letter',
+      ['--http', '127.0.0.1:0', '--http-hosts', 'broker, '],
+      "--http-hosts must be names with commas between them, but one of 'broker,' is empty",
+    ],
+    ['books without a name', ['--http', '127.0.0.1:0', '--audit', ''], '--audit must name a file'],
+    [
+      'books in a directory that is not there',
+      ['--amqp', '127.0.0.1:0', '--http', '127.0.0.1:0', '--audit', join(folder, 'nowhere', 'audit')],
+      `the audit log cannot be kept in ${join(folder, 'nowhere', 'audit')}: the directory ${join(folder, 'nowhere')} is not there`,
+    ],
   ])('refuses %s with one line and exit code 2', async (_, args, line) => {
     expect(await serve(...args).ended).toEqual({ code: 2, errors: `dlx-broker: ${line}\n` });
   });
@@ -137,12 +148,38 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
     ],
     ['a user without a password', 'users: [{ name: ada }]', ': users[0]: password is missing'],
     ['a broken file', 'users: [', ' is neither JSON nor YAML: '],
+    [
+      'a name of this machine that is empty',
+      'http: 127.0.0.1:0\nhttpHosts: [broker, ""]',
+      "but one of 'broker,' is empty",
+    ],
+    [
+      'permissions where nothing is',
+      'amqp: 127.0.0.1:0\nvirtualHosts: [/a]\nusers: [{ name: ada, password: s, permissions: { /b: { configure: "", write: "", read: "" } } }]',
+      "user 'ada' has permissions in the virtual host '/b', which is not there; add it to virtualHosts",
+    ],
     ['__proto__', '{ "__proto__": {} }', ": unknown key '__proto__'"],
   ])('refuses %s in the file, and says where', async (_, text, part) => {
     const { code, errors } = await serve('--config', config(text)).ended;
     expect(code).toBe(2);
     expect(errors).toContain(part);
     expect(errors.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('says at the start that its disk has less room than it shall leave free, and refuses publishes', async () => {
+    const run = serve('--amqp', '127.0.0.1:0', '--data', join(folder, 'small'), '--disk-free-limit', '9000TB');
+    const [, address] = (await run.ready).trim().split('=');
+    const connection = await amqplib.connect(`amqp://${address}`);
+    const channel = await connection.createConfirmChannel();
+    await channel.assertQueue('work');
+    channel.sendToQueue('work', Buffer.from('kept'), { persistent: true });
+    const blocked = new Promise((resolve) => connection.once('blocked', resolve));
+    expect(await blocked).toBe('low on disk');
+    run.process.kill('SIGTERM');
+    const { errors } = await run.ended;
+    expect(errors).toMatch(
+      /info Free disk space is insufficient for \S+small: persistent messages are refused until there is more\. Free bytes: \d+\. Limit: 9000000000000000\n/,
+    );
   });
 
   it('refuses a port that is taken', async () => {

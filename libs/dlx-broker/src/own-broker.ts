@@ -12,7 +12,7 @@ export interface OwnBrokerOptions {
 
 /** Who is told what. */
 export interface Ears {
-  /** Hears what an operator may want to know: of refused logins, and of what was found in the data directory. */
+  /** Hears what an operator may want to know: of refused logins, of what was found in the data directory, of its disk. */
   readonly notice?: ((text: string) => void) | undefined;
   /** Hears of faults of our own, of disks that fail, and of what is damaged in the data directory. */
   readonly log?: ((error: unknown) => void) | undefined;
@@ -55,10 +55,28 @@ export async function openBroker({ rabbitmq, data: kept }: OwnBrokerOptions, ear
 async function openDirectory(
   { directory, ...options }: NonNullable<OwnBrokerOptions['data']>,
   clock: SystemClock,
-  { log }: Ears,
+  { notice, log }: Ears,
 ): Promise<Data> {
   const { openData } = await import('./store/index.js');
-  return openData(directory, { ...options, now: () => clock.now(), failed: (error) => log?.(error) });
+  let spaceChanged = (_isLow: boolean): void => {}; // until it is open
+  const data = await openData(directory, {
+    ...options,
+    now: () => clock.now(),
+    failed: (error) => log?.(error),
+    spaceChanged: (isLow) => spaceChanged(isLow),
+  });
+  spaceChanged = (isLow) => notice?.(spaceLine(data, isLow));
+  if (data.journal.isFull) spaceChanged(true);
+  return data;
+}
+
+/** What RabbitMQ writes into its log, and what it means here. */
+function spaceLine({ journal, directory, diskFreeLimit }: Data, isLow: boolean): string {
+  const [state, so] = isLow
+    ? ['insufficient', 'persistent messages are refused until there is more']
+    : ['sufficient', 'persistent messages are taken again'];
+  const free = journal.stats.diskFree ?? 'unknown';
+  return `Free disk space is ${state} for ${directory}: ${so}. Free bytes: ${free}. Limit: ${diskFreeLimit}`;
 }
 
 /** Nothing that is damaged is passed over in silence. */

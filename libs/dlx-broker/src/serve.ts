@@ -3,7 +3,7 @@ import type { Broker, ProfileName } from './broker/index.js';
 import type { HttpListener, HttpOptions } from './management/index.js';
 import { type Ears, openBroker } from './own-broker.js';
 import type { DataOptions } from './store/index.js';
-import { guestOf, letIn, type ServedUser } from './users/index.js';
+import { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './users/index.js';
 import { WaysIn } from './ways-in.js';
 
 /** What it takes to serve; everything has a default. */
@@ -42,7 +42,7 @@ export interface Served {
 
 /**
  * Puts a broker together and opens its ports.
- * @throws what the system says when a port cannot be had, what is wrong with the definitions, or a StoreError
+ * @throws what the system says when a port cannot be had, what is wrong with the definitions, the users or the data directory
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const { tls, limits, http, audit, definitions, virtualHosts = [], users, notice, log } = options;
@@ -56,8 +56,12 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   };
   try {
     for (const name of virtualHosts) broker.addVirtualHost(name);
+    if (definitions === undefined) refuseUnknownVhosts(broker, users ?? []);
     if (users !== undefined || broker.access.users().length === 0) letIn(broker, users ?? [guestOf('/')]);
-    if (definitions !== undefined) await ways.load(definitions);
+    if (definitions !== undefined) {
+      await ways.load(definitions);
+      refuseUnknownVhosts(broker, users ?? []);
+    }
     await ways.open();
     return { broker, amqp: ways.amqp as Listener, http: ways.http, close };
   } catch (error) {

@@ -38,6 +38,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
   const { amqp, http, httpHosts, audit, definitions, rabbitmq, virtualHosts, users, limits, logLevel } = given;
   for (const [name, value] of Object.entries({ 'http-hosts': httpHosts, audit }))
     if (http === undefined && value !== undefined) throw new Refusal(`--${name} is about the port of --http`);
+  if (audit === '') throw new Refusal('--audit must name a file');
   const tls = tlsOf(given);
   const data = dataOf(given);
   return {
@@ -59,8 +60,12 @@ export function settingsOf(flags: Flags, config: Config): Settings {
   };
 }
 
-const namesOf = (names: string | readonly string[] = []): readonly string[] =>
-  typeof names === 'string' ? names.split(',').map((name) => name.trim()) : names;
+/** A name left out by mistake would be a browser that is kept out without a word. @throws Refusal */
+function namesOf(given: string | readonly string[] = []): readonly string[] {
+  const names = (typeof given === 'string' ? given.split(',') : given).map((name) => name.trim());
+  if (!names.includes('')) return names;
+  throw new Refusal(`--http-hosts must be names with commas between them, but one of '${names.join(',')}' is empty`);
+}
 
 function dataOf({ data, durability, messageMemory, diskFreeLimit }: Flags): ServeOptions['data'] {
   if (data === undefined) {

@@ -1,4 +1,4 @@
 export { type Authenticate, isLoopback, type Login, usersOf } from './authenticate.js';
 export { defaultHashing, type HashedPassword, hashPassword, keep, keptPassword, verifyPassword } from './password.js';
-export { guestOf, letIn, type ServedUser } from './served-user.js';
+export { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './served-user.js';
 export { LoginThrottle } from './login-throttle.js';

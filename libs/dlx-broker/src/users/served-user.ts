@@ -20,6 +20,23 @@ export const guestOf = (...vhosts: readonly string[]): ServedUser => ({
   permissions: Object.fromEntries(vhosts.map((vhost) => [vhost, everything])),
 });
 
+/** @throws UnknownVhostError when one of these may do something where nothing is */
+export function refuseUnknownVhosts({ virtualHosts }: Broker, users: readonly ServedUser[]): void {
+  for (const { name, permissions = {} } of users) {
+    for (const vhost of Object.keys(permissions))
+      if (!virtualHosts.has(vhost)) throw new UnknownVhostError(name, vhost);
+  }
+}
+
+/** Somebody was given permissions in a virtual host that is not there. */
+export class UnknownVhostError extends Error {
+  override readonly name = 'UnknownVhostError';
+
+  constructor(user: string, vhost: string) {
+    super(`user '${user}' has permissions in the virtual host '${vhost}', which is not there; add it to virtualHosts`);
+  }
+}
+
 /** Makes the users of a broker, or replaces those of the same name. @throws PatternError when a right is no pattern */
 export function letIn({ access }: Broker, users: readonly ServedUser[]): void {
   for (const { name, password, tags = [], permissions = {} } of users) {
