@@ -1,4 +1,3 @@
-import type { Queue } from '../broker/index.js';
 import {
   deathsOf,
   type Field,
@@ -7,8 +6,7 @@ import {
   type Message,
   type Properties,
 } from '../message/index.js';
-
-type Entry = Parameters<Parameters<Queue['peek']>[0]>[0];
+import type { Contents, Kept } from './data-restored.js';
 
 /** Names of properties as AMQP has them. */
 const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, string>> = {
@@ -28,15 +26,17 @@ const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, strin
 };
 
 /**
- * One message in one queue as JSON in one line. A header is an object with one key, the name of its type on the wire, so
+ * One message in one queue, or delayed by one exchange, as JSON in one line. A header is an object with one key, the name of its type on the wire, so
  * that an int16 is told from an int64: `{ "retries": { "short": 3 } }`.
  * @param body undefined when it cannot be read
  */
-export function lineOf(queue: Queue, entry: Entry, body: Uint8Array | undefined): string {
+export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: Uint8Array | undefined): string {
+  const { entry, due } = kept;
   const { message, returns, deadline, position } = entry;
   return JSON.stringify({
-    vhost: queue.home.name,
-    queue: queue.name,
+    vhost,
+    ...(queue === undefined ? { delayed_by: exchange } : { queue }),
+    ...(due > 0 && { due: isoOf(due) }),
     position,
     redelivered: returns > 0,
     ...(deadline !== 0 && { expires: isoOf(deadline) }),

@@ -24,20 +24,46 @@ export async function restored(directory: string): Promise<Restored> {
   return { broker, data };
 }
 
-/** Every queue with what is in it, also what has died there and would go on at the next start. */
-export function* contentsOf(broker: Broker): Generator<{ readonly queue: Queue; readonly entries: readonly Entry[] }> {
-  const dying = new Map<Queue, Entry[]>();
+/** A message and when it goes on, in milliseconds since 1970; 0 for one that is not held back. */
+export interface Kept {
+  readonly entry: Entry;
+  readonly due: number;
+}
+
+/** A queue, or a delayed exchange, and all that it has. */
+export interface Contents {
+  readonly vhost: string;
+  readonly queue?: string;
+  /** Of a delayed exchange. */
+  readonly exchange?: string;
+  readonly kept: readonly Kept[];
+}
+
+/** Everything there is: in queues also what has died there, or is held back, and would go on at the next start or later. */
+export function* contentsOf(broker: Broker): Generator<Contents> {
+  const dying = new Map<Queue, Kept[]>();
   for (const vhost of broker.virtualHosts.values()) {
     vhost.agenda.dead.each(({ queue, entry }) => {
-      if (!dying.get(queue)?.push(entry)) dying.set(queue, [entry]);
+      const one = { entry, due: 0 };
+      if (!dying.get(queue)?.push(one)) dying.set(queue, [one]);
     });
     break; // all virtual hosts share one
   }
-  for (const vhost of broker.virtualHosts.values()) {
-    for (const queue of vhost.queues.values()) {
-      const entries: Entry[] = dying.get(queue) ?? [];
-      queue.peek((entry) => void entries.push(entry));
-      yield { queue, entries };
+  for (const { name: vhost, queues, exchanges } of broker.virtualHosts.values()) {
+    for (const queue of queues.values()) {
+      const kept: Kept[] = dying.get(queue) ?? [];
+      const delayed: Kept[] = [];
+      const ready = (entry: Entry): void => void kept.push({ entry, due: 0 });
+      queue.peek(ready, (entry, due) => void delayed.push({ entry, due }));
+      yield { vhost, queue: queue.name, kept: kept.concat(delayed.sort(byDue)) };
+    }
+    for (const { name, hold } of exchanges.values()) {
+      if (hold === undefined) continue;
+      const kept: Kept[] = [];
+      hold.each((entry) => void kept.push({ entry, due: entry.due }));
+      yield { vhost, exchange: name, kept: kept.sort(byDue) };
     }
   }
 }
+
+const byDue = (one: Kept, other: Kept): number => one.due - other.due || one.entry.position - other.entry.position;

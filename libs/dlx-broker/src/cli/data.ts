@@ -1,7 +1,7 @@
 import type { Broker } from '../broker/index.js';
 import { damageLines, type Data } from '../store/index.js';
 import { lineOf } from './data-line.js';
-import { contentsOf, restored } from './data-restored.js';
+import { type Contents, contentsOf, restored } from './data-restored.js';
 
 /** What a tool made of a data directory; the process ends with it. */
 export const dataExit = { whole: 0, damaged: 1, refused: 2 } as const;
@@ -19,11 +19,10 @@ export async function checkData(directory: string, out: Write): Promise<number> 
     const { segments, bytes, liveBytes } = data.journal.stats;
     await out(`${data.directory}: ${segments} segments, ${bytes} bytes, ${liveBytes} of them needed\n`);
     let unreadable = 0;
-    for (const { queue, entries } of contentsOf(broker)) {
-      const lost = entries.filter((entry) => bodyOf(() => entry.message.body) === undefined).length;
+    for (const contents of contentsOf(broker)) {
+      const lost = contents.kept.filter(({ entry }) => bodyOf(() => entry.message.body) === undefined).length;
       unreadable += lost;
-      const damaged = lost > 0 ? `, ${lost} of them without their body` : '';
-      await out(`queue '${queue.name}' in vhost '${queue.home.name}': ${entries.length} messages${damaged}\n`);
+      await out(`${countLine(contents, lost)}\n`);
     }
     for (const line of damageIn(data)) await out(`${line}\n`);
     const isWhole = unreadable === 0 && !isDamaged(data);
@@ -35,7 +34,8 @@ export async function checkData(directory: string, out: Write): Promise<number> 
 }
 
 /**
- * Writes every message as a line of JSON, queue by queue, in the order of delivery. Nothing is changed.
+ * Writes every message as a line of JSON, queue by queue in the order of delivery, and of what is held back when it is due.
+ * Nothing is changed.
  * @param tell hears of damage @returns the exit code @throws StoreError when it cannot be read
  */
 export async function exportData(directory: string, out: Write, tell: (line: string) => void): Promise<number> {
@@ -50,13 +50,21 @@ export async function exportData(directory: string, out: Write, tell: (line: str
   }
 }
 
+function countLine({ vhost, queue, exchange, kept }: Contents, lost: number): string {
+  const where = queue === undefined ? `exchange '${exchange}'` : `queue '${queue}'`;
+  const delayed = kept.filter(({ due }) => due > 0).length;
+  const waiting = delayed > 0 ? `, ${delayed} of them held back` : '';
+  const damaged = lost > 0 ? `, ${lost} of them without their body` : '';
+  return `${where} in vhost '${vhost}': ${kept.length} messages${waiting}${damaged}`;
+}
+
 async function exportAll(broker: Broker, out: Write): Promise<number> {
   let unreadable = 0;
-  for (const { queue, entries } of contentsOf(broker)) {
-    for (const entry of entries) {
-      const body = bodyOf(() => entry.message.body);
+  for (const contents of contentsOf(broker)) {
+    for (const one of contents.kept) {
+      const body = bodyOf(() => one.entry.message.body);
       if (body === undefined) unreadable++;
-      await out(`${lineOf(queue, entry, body)}\n`);
+      await out(`${lineOf(contents, one, body)}\n`);
     }
   }
   return unreadable;

@@ -78,6 +78,10 @@ export class Contents {
     this.#delayed.add(entry, time);
   }
 
+  eachDelayed(visit: (entry: Entry, due: number) => void): void {
+    this.#delayed?.each(visit);
+  }
+
   /** Whether they are too many (rules C1, W7). */
   exceed(settings: QueueSettings): boolean {
     const { length, bytes } = this.ready;

@@ -148,9 +148,13 @@ export class Queue {
     return this.#contents.wouldExceed(this.#settings, message, this.#deaths.retained, without);
   }
 
-  /** Looks at the ready messages from the next to the last, changing nothing; false ends it. */
-  peek(visit: (entry: Entry) => boolean | void): void {
+  /**
+   * Looks at the ready messages from the next to the last, changing nothing; false ends it.
+   * @param delayed gets those that are held back, in no order, and when they are ready in milliseconds since 1970
+   */
+  peek(visit: (entry: Entry) => boolean | void, delayed?: (entry: Entry, due: number) => void): void {
     this.#ready.each(visit);
+    if (delayed !== undefined) this.#contents.eachDelayed(delayed);
   }
 
   /**
