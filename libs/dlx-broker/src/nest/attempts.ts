@@ -1,7 +1,7 @@
 import type { Logger } from '@nestjs/common';
-import { after, type Backend, type BackendDelivery } from '../backend/index.js';
+import { after, type Backend } from '../backend/index.js';
 import type { DlxContext } from './context.js';
-import type { PlannedHandler } from './handler.js';
+import type { Handling, PlannedHandler } from './handler.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
 import { pauseWhileBusy, type IdempotencyGuard } from './idempotency/guard.js';
 import { RetryLater } from './outcomes.js';
@@ -25,20 +25,14 @@ export class Attempts {
   ) {}
 
   /** One handler has the message to itself, which is settled by the outcome. */
-  single(
-    planned: PlannedHandler,
-    delivery: BackendDelivery,
-    data: unknown,
-    context: DlxContext,
-    replies: Replies | undefined,
-    settled: () => void,
-  ): void {
+  single(handling: Handling, data: unknown, settled: () => void): void {
+    const { delivery, planned, context, replies } = handling;
     const { events } = this.settlement;
     if (events.observed) {
       events.tell('delivered', delivery, { handler: planned.handler.origin, attempt: context.attempt });
     }
     const end = (outcome: Outcome): void => {
-      this.settlement.settle(outcome, delivery, context, planned, replies);
+      this.settlement.settle(outcome, handling);
       settled();
     };
     if (planned.handler.settings.idempotence === undefined) return this.#run(planned, data, context, replies, end);

@@ -1,6 +1,8 @@
+import type { BackendDelivery } from '../backend/index.js';
 import type { RetryPlan } from '../topology/index.js';
 import type { HandlerSettings } from './handler-settings.js';
 import type { DlxContext } from './context.js';
+import type { Replies } from './replies.js';
 
 /** A method that handles messages, whoever found it. */
 export interface Handler {
@@ -19,4 +21,13 @@ export interface PlannedHandler {
   readonly handler: Handler;
   readonly queue: string;
   readonly retry: RetryPlan | undefined;
+}
+
+/** A message in a handler's hands. */
+export interface Handling {
+  readonly delivery: BackendDelivery;
+  readonly planned: PlannedHandler;
+  readonly context: DlxContext;
+  /** Of a request whose caller waits for an answer. */
+  readonly replies: Replies | undefined;
 }

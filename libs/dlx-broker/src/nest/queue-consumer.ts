@@ -112,7 +112,7 @@ export class QueueConsumer {
       this.attempts.shared(planned, data, context, (outcome) => {
         if (outcome.failed && !worst[0].failed) worst = [outcome, planned];
         if (--left > 0) return;
-        this.settlement.settle(worst[0], delivery, context, worst[1], undefined);
+        this.settlement.settle(worst[0], { delivery, planned: worst[1], context, replies: undefined });
         this.#done();
       });
     }
@@ -122,7 +122,7 @@ export class QueueConsumer {
     const data = payloadOf(delivery);
     const replies = this.#repliesFor(delivery, planned.handler);
     this.#atWork++;
-    this.attempts.single(planned, delivery, data, context, replies, () => this.#done());
+    this.attempts.single({ delivery, planned, context, replies }, data, () => this.#done());
   }
 
   #repliesFor({ message }: BackendDelivery, handler: Handler): Replies | undefined {

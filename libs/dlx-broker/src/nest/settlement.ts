@@ -3,17 +3,27 @@ import { after, type Backend, type BackendDelivery, type RetryOutcome, type Wait
 import { emptyTable, type FieldTable } from '../message/index.js';
 import type { DlxContext } from './context.js';
 import { describeError, failureHeaders } from './failure.js';
-import type { PlannedHandler } from './handler.js';
+import type { Handling, PlannedHandler } from './handler.js';
 import type { ResolvedOptions } from './options.js';
 import type { ConsumerPlan } from './plan.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
-import type { Replies } from './replies.js';
-import { Retrying } from './retrying.js';
+import { Retrying, type Decided } from './retrying.js';
 import type { Outcome } from './run.js';
 
 /** Milliseconds before a message that could not be republished is back in its queue. */
 const pauseBeforeReturn = 1_000;
+
+/** A message, and who had it. */
+type Taken = Pick<Handling, 'delivery' | 'planned'>;
+
+/** A message its handler failed on, or that no handler could take. */
+interface Failed extends Omit<Handling, 'context'> {
+  /** As it was thrown. */
+  readonly error: unknown;
+  /** What came out of Nest's filters, for the caller of a request. */
+  readonly filtered: unknown;
+}
 
 /** What handlers did since the start. */
 export interface HandlerCounts {
@@ -65,26 +75,22 @@ export class Settlement {
     this.#retrying = new Retrying(rooms);
   }
 
-  settle(
-    outcome: Outcome,
-    delivery: BackendDelivery,
-    context: DlxContext,
-    planned: PlannedHandler,
-    replies: Replies | undefined,
-  ): void {
+  settle(outcome: Outcome, { delivery, planned, context, replies }: Handling): void {
     if (delivery.settled) {
       this.counts.byHand++;
-      if (outcome.failed) this.#answer(outcome.failure, replies);
+      if (outcome.failed) replies?.error(outcome.failure, doNothing);
       return;
     }
     if (!outcome.failed) {
       this.counts.acked++;
       delivery.ack();
-      if (this.events.observed) this.#tell('acked', delivery, planned, context.attempt);
+      const { origin } = planned.handler;
+      if (this.events.observed) this.events.tell('acked', delivery, { handler: origin, attempt: context.attempt });
       return;
     }
     this.#checkHook(context, planned);
-    this.#fail(context.failureOr(outcome.failure), outcome.failure, delivery, planned, replies);
+    const filtered = outcome.failure;
+    this.#fail({ delivery, planned, replies, error: context.failureOr(filtered), filtered });
   }
 
   /** It was handled before, by this handler or another process. */
@@ -97,7 +103,7 @@ export class Settlement {
   /** It comes again after a while, as the same attempt. */
   postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number): void {
     this.#retrying.postpone(delivery, delay, (failure) => {
-      if (failure !== undefined) this.#comeBack(delivery, planned, failure);
+      if (failure !== undefined) this.#comeBack({ delivery, planned }, failure);
     });
   }
 
@@ -118,32 +124,23 @@ export class Settlement {
     if (planned === undefined || planned.handler.settings.queueArguments.has('x-dead-letter-exchange')) {
       return this.reject(delivery, error);
     }
-    this.#retrying.park(delivery, planned.retry, { error, headers: this.#headers(error) }, (outcome, failure) => {
-      if (failure !== undefined) this.#comeBack(delivery, planned, failure);
-      else this.#retried(outcome, error, delivery, planned);
-    });
+    const failed = { delivery, planned, replies: undefined, error, filtered: error };
+    this.#retrying.park(delivery, planned.retry, { error, headers: this.#headers(error) }, this.#decided(failed));
   }
 
-  #fail(
-    error: unknown,
-    filtered: unknown,
-    delivery: BackendDelivery,
-    planned: PlannedHandler,
-    replies: Replies | undefined,
-  ): void {
+  #fail(failed: Failed): void {
+    const { delivery, planned, error } = failed;
     if (error instanceof Drop) {
       this.counts.dropped++;
-      this.#log(delivery, planned, error, 'dropped');
-      this.#answer(filtered, replies, () => delivery.ack());
+      this.#log(failed, error, 'dropped');
+      this.#answer(failed, () => delivery.ack());
       this.events.tell('dropped', delivery, { handler: planned.handler.origin, error });
       return;
     }
     const isAsked = error instanceof Park || error instanceof RetryLater;
-    if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) {
-      return this.#retry(error, filtered, delivery, planned, replies);
-    }
-    this.#log(delivery, planned, error, 'rejected');
-    this.#answer(filtered, replies, () => this.reject(delivery, error));
+    if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) return this.#retry(failed);
+    this.#log(failed, error, 'rejected');
+    this.#answer(failed, () => this.reject(delivery, error));
   }
 
   /** Said once: without the hook, dead letters tell `Internal server error` whatever went wrong. */
@@ -156,39 +153,39 @@ export class Settlement {
     );
   }
 
-  #retry(
-    error: unknown,
-    filtered: unknown,
-    delivery: BackendDelivery,
-    planned: PlannedHandler,
-    replies: Replies | undefined,
-  ): void {
+  #retry(failed: Failed): void {
+    const { delivery, planned, error } = failed;
     try {
       const byReject = this.rejecting.has(delivery.queue);
       const headers = this.#headers(error);
-      this.#retrying.decide(delivery, planned.retry, { error, headers, byReject }, (outcome, failure) => {
-        if (failure !== undefined) return this.#comeBack(delivery, planned, failure);
-        this.#retried(outcome, error, delivery, planned);
-        if (outcome.kind === 'parked') this.#answer(filtered, replies);
-      });
+      this.#retrying.decide(delivery, planned.retry, { error, headers, byReject }, this.#decided(failed));
     } catch (fault) {
-      this.#comeBack(delivery, planned, fault); // a policy's own function threw
+      this.#comeBack(failed, fault); // a policy's own function threw
     }
   }
 
-  #retried(outcome: RetryOutcome, error: unknown, delivery: BackendDelivery, planned: PlannedHandler): void {
+  #decided(failed: Failed): Decided {
+    return (outcome, failure) => {
+      if (failure !== undefined) return this.#comeBack(failed, failure);
+      this.#retried(outcome, failed);
+      if (outcome.kind === 'parked') this.#answer(failed, doNothing);
+    };
+  }
+
+  #retried(outcome: RetryOutcome, failed: Failed): void {
+    const { delivery, planned, error } = failed;
     const { kind, attempt } = outcome;
     this.counts[kind]++;
     const what = kind === 'parked' ? `parked in '${outcome.queue}'` : `tried again in ${outcome.delay} ms`;
-    this.#log(delivery, planned, error, `${what} after attempt ${attempt}`);
+    this.#log(failed, error, `${what} after attempt ${attempt}`);
     const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
     this.events.tell(kind, delivery, { handler: planned.handler.origin, attempt, error, ...detail });
   }
 
   /** Neither wait queue nor parking lot took it. A reject could lose it, so it returns, after a pause that breaks a hot loop. */
-  #comeBack(delivery: BackendDelivery, planned: PlannedHandler, failure: unknown): void {
-    this.#log(delivery, planned, failure, `cannot be republished and returns to its queue in ${pauseBeforeReturn} ms`);
-    after(this.backend.clock, pauseBeforeReturn, () => delivery.requeue());
+  #comeBack(taken: Taken, failure: unknown): void {
+    this.#log(taken, failure, `cannot be republished and returns to its queue in ${pauseBeforeReturn} ms`);
+    after(this.backend.clock, pauseBeforeReturn, () => taken.delivery.requeue());
   }
 
   #headers(error: unknown): FieldTable {
@@ -196,17 +193,15 @@ export class Settlement {
   }
 
   /** The caller of a request learns what the filters let through; then it is settled. */
-  #answer(failure: unknown, replies: Replies | undefined, settled: () => void = () => undefined): void {
+  #answer({ replies, filtered }: Failed, settled: () => void): void {
     if (replies === undefined) settled();
-    else replies.error(failure, settled);
+    else replies.error(filtered, settled);
   }
 
-  #tell(kind: 'acked', delivery: BackendDelivery, { handler }: PlannedHandler, attempt: number): void {
-    this.events.tell(kind, delivery, { handler: handler.origin, attempt });
-  }
-
-  #log(delivery: BackendDelivery, { handler }: PlannedHandler, error: unknown, what: string): void {
+  #log({ delivery, planned: { handler } }: Taken, error: unknown, what: string): void {
     const { name, message } = describeError(error);
     this.logger.warn(`${handler.origin}: ${name}: ${message}; message of queue '${delivery.queue}' ${what}`);
   }
 }
+
+const doNothing = (): void => undefined;
