@@ -1,5 +1,5 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Backend, WaitRooms } from '../backend/index.js';
 import { Attempts, type Processing } from './attempts.js';
 import type { DlxClient } from './client.js';
@@ -42,8 +42,6 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #closing = false;
   #turn: Promise<void> = Promise.resolve();
   #warned = '';
-  #watchers = 0;
-  #unwatch: (() => void) | undefined;
 
   constructor(
     readonly options: ResolvedOptions,
@@ -76,17 +74,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** What becomes of messages, as it happens. Hot: nothing is kept for those who come later. It ends with the application. */
   get events(): Observable<OutcomeEvent> {
-    return new Observable((subscriber) => {
-      const watching = this.parts.events.stream.subscribe(subscriber);
-      this.#watchers++;
-      this.#unwatch ??= this.backend.onDeath?.((death) => this.parts.events.ofDeath(death));
-      return () => {
-        watching.unsubscribe();
-        if (--this.#watchers > 0) return;
-        this.#unwatch?.();
-        this.#unwatch = undefined;
-      };
-    });
+    return this.parts.events.stream;
   }
 
   /** What is, or will be, declared for the handlers known by now. Nothing is declared by asking. */

@@ -130,7 +130,7 @@ function coreModule(
     {
       provide: events,
       inject: [connected],
-      useFactory: ({ backend }: Connected) => new OutcomeEvents(() => backend.clock.now()),
+      useFactory: ({ backend }: Connected) => new OutcomeEvents(backend),
     },
     {
       provide: deadLetters,

@@ -1,5 +1,6 @@
-import { type Observable, Subject } from 'rxjs';
-import type { BackendDeath, BackendDelivery } from '../backend/index.js';
+import { type Observable, share, Subject, Subscription, using } from 'rxjs';
+import type { Backend, BackendDeath, BackendDelivery } from '../backend/index.js';
+import type { Properties } from '../message/index.js';
 import type { DeadLetter, SettledLetter } from '../streams/index.js';
 
 /** What became of a message, as a handler's broker tells it while somebody listens. */
@@ -28,10 +29,12 @@ type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'error'>
 export class OutcomeEvents {
   readonly #subject = new Subject<OutcomeEvent>();
 
-  constructor(private readonly now: () => number) {}
+  /** Hot: nothing is kept for those who come later. The backend is asked for deaths while somebody listens. */
+  readonly stream: Observable<OutcomeEvent>;
 
-  get stream(): Observable<OutcomeEvent> {
-    return this.#subject.asObservable();
+  constructor(private readonly backend: Pick<Backend, 'clock' | 'onDeath'>) {
+    const hearOfDeaths = () => new Subscription(backend.onDeath?.((death) => this.#ofDeath(death)));
+    this.stream = using(hearOfDeaths, () => this.#subject).pipe(share());
   }
 
   get observed(): boolean {
@@ -39,31 +42,25 @@ export class OutcomeEvents {
   }
 
   tell(kind: Kind, { queue, message }: Pick<BackendDelivery, 'queue' | 'message'>, more: More = {}): void {
-    if (!this.#subject.observed) return;
-    const { messageId } = message.properties;
-    this.#subject.next({ kind, queue, at: this.now(), ...(messageId !== undefined && { messageId }), ...more });
+    if (this.observed) this.#next(kind, queue, message.properties, more);
   }
 
   /** What somebody did with a dead letter of a stream. */
-  ofLetter(letter: DeadLetter, what: SettledLetter): void {
-    if (!this.#subject.observed) return;
-    const { queue, properties, failures } = letter;
-    const { kind, delay, to } = what;
-    const { messageId } = properties;
-    const more = {
-      ...(messageId !== undefined && { messageId }),
-      ...(delay !== undefined && { delay }),
-      ...(to && { to }),
-    };
-    this.#subject.next({ kind, queue, at: this.now(), attempt: failures, ...more });
-  }
-
-  /** What dies because its time is up, or its queue is full, nobody has in hand: the backend tells. */
-  ofDeath({ queue, message, reason }: BackendDeath): void {
-    if (reason === 'expired') this.tell('expired', { queue, message });
+  ofLetter(letter: DeadLetter, { kind, ...more }: SettledLetter): void {
+    if (this.observed) this.#next(kind, letter.queue, letter.properties, { attempt: letter.failures, ...more });
   }
 
   end(): void {
     this.#subject.complete();
+  }
+
+  /** What dies because its time is up, or its queue is full, nobody has in hand: the backend tells. */
+  #ofDeath({ queue, message, reason }: BackendDeath): void {
+    if (reason === 'expired') this.tell('expired', { queue, message });
+  }
+
+  #next(kind: Kind, queue: string, { messageId }: Properties, more: More): void {
+    const at = this.backend.clock.now();
+    this.#subject.next({ kind, queue, at, ...(messageId !== undefined && { messageId }), ...more });
   }
 }
