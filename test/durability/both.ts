@@ -1,4 +1,4 @@
-import type { Journal, Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Journal, Queue, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Ledger } from './ledger.js';
 import type { Entry } from './stored-state.js';
 
@@ -42,14 +42,14 @@ export class Both implements Journal {
     this.journal.settled(queue, entry);
   }
 
-  commit(synced: (() => void) | undefined): void {
+  commit(settled: Settled | undefined): void {
     this.ledger.commit();
     const upTo = this.ledger.committed;
     this.journal.commit(
-      synced &&
-        (() => {
-          this.ledger.becameSafe(upTo);
-          synced();
+      settled &&
+        ((failure) => {
+          if (failure === undefined) this.ledger.becameSafe(upTo);
+          settled(failure);
         }),
     );
   }

@@ -1,4 +1,4 @@
-import type { Journal, Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Journal, Queue, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 import { longestRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
@@ -113,8 +113,8 @@ class Through implements Journal {
     this.to.settled(queue, entry);
   }
 
-  commit(synced: (() => void) | undefined): void {
-    this.to.commit(synced);
+  commit(settled: Settled | undefined): void {
+    this.to.commit(settled);
   }
 }
 
@@ -151,12 +151,12 @@ class AckFirst extends Through {
     else this.to.settled(queue, entry);
   }
 
-  override commit(synced: (() => void) | undefined): void {
+  override commit(settled: Settled | undefined): void {
     this.to.commit(undefined);
     for (const say of this.#later.splice(0)) say();
     this.#arrived.clear();
     // Without another commit nothing would be told at all: the waiting ones go with whatever comes next.
-    if (synced !== undefined) this.to.commit(synced);
+    if (settled !== undefined) this.to.commit(settled);
   }
 
   #wait(say: () => void): void {
@@ -167,8 +167,8 @@ class AckFirst extends Through {
 
 /** Confirms at once. */
 class Hasty extends Through {
-  override commit(synced: (() => void) | undefined): void {
+  override commit(settled: Settled | undefined): void {
     this.to.commit(undefined);
-    synced?.();
+    settled?.();
   }
 }

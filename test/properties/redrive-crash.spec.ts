@@ -103,8 +103,8 @@ class RedrivesUnderCrashes {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
         if (name !== 'commit') return value.bind(target) as unknown;
-        return (synced: (() => void) | undefined) => {
-          target.commit(synced);
+        return (settled: Parameters<Journal['commit']>[0]) => {
+          target.commit(settled);
           crash();
         };
       },

@@ -1,5 +1,6 @@
 import { AmqpError } from '../broker/index.js';
 import { erlangBinary } from './frame/reader.js';
+import { methodIds } from './methods.js';
 
 /** Arguments of a method that end too soon or too late; RabbitMQ shows their bytes. */
 export const cannotDecode = (args: Buffer): AmqpError =>
@@ -18,3 +19,19 @@ export function blamed(error: unknown, id: number): unknown {
   if (error.method[0] === 0) error.method = [id >>> 16, id & 0xffff];
   return error;
 }
+
+/** Of what goes wrong in the handshake only this is told: a refused login, and a virtual host that cannot be entered. */
+export const isTold = (error: unknown): boolean =>
+  error instanceof AmqpError && (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED');
+
+/** A fault of ours that no method is to blame for is not told in detail, as in RabbitMQ. */
+export const textFor = ({ reply, message, method: [classId] }: AmqpError): string =>
+  reply === 'INTERNAL_ERROR' && classId === 0 ? 'INTERNAL_ERROR' : message;
+
+const known: ReadonlySet<number> = new Set(Object.values(methodIds));
+
+/** A method no client may send, or that nobody knows. */
+export const unknownMethod = (id: number): AmqpError =>
+  known.has(id)
+    ? new AmqpError('COMMAND_INVALID', 'unimplemented method')
+    : new AmqpError('NOT_IMPLEMENTED', `unknown method ${id >>> 16}.${id & 0xffff}`);

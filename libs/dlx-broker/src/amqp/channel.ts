@@ -1,7 +1,7 @@
 import { AmqpError, type Channel, type ChannelOutbox } from '../broker/index.js';
-import type { Delivery, Returned } from '../broker/index.js';
+import type { Delivery, Returned, Settled } from '../broker/index.js';
 import type { Message } from '../message/index.js';
-import { blamed, cannotDecode } from './blame.js';
+import { blamed, cannotDecode, unknownMethod } from './blame.js';
 import { commands } from './commands.js';
 import type { ClientConnection } from './connection.js';
 import { Content, type Publishing } from './content.js';
@@ -26,6 +26,10 @@ export class ClientChannel implements ChannelOutbox {
   #isClosing = false;
   /** The last word has been written. */
   #isOver = false;
+  /** An answer waits for the journal. */
+  #isAnswering = false;
+  /** Reading waits for that answer. */
+  #release: (() => void) | undefined;
   #lastPublish: { readonly bytes: Buffer; readonly publishing: Publishing } | undefined;
 
   constructor(
@@ -65,6 +69,25 @@ export class ClientChannel implements ChannelOutbox {
     const { consumers } = this.connection.limits;
     if (this.engine.receiver.consumers.size < consumers) return;
     throw new AmqpError('NOT_ALLOWED', `reached maximum (${consumers}) of consumers per channel`);
+  }
+
+  /**
+   * Answers a command when what it promises is kept, behind what is on its way out; what comes after it on this channel, and
+   * has an answer too, waits.
+   * @param error what the client gets if it never will be kept
+   */
+  answerWhenKept(write: () => void, error: (failure: Error) => AmqpError): Settled {
+    this.#isAnswering = true;
+    return (failure) => {
+      if (failure !== undefined && !this.#isMute) this.#failLate(error(failure));
+      this.connection.afterOutputs(() => {
+        this.#isAnswering = false;
+        if (failure === undefined && !this.#isClosing && !this.#isMute) write();
+        const release = this.#release;
+        this.#release = undefined;
+        release?.();
+      });
+    };
   }
 
   /** Writes an answer behind everything that is on its way out; nothing more is read until then. */
@@ -114,9 +137,16 @@ export class ClientChannel implements ChannelOutbox {
     if (id === methodIds.basicPublish) return this.#publish(bytes, start + 4, end, from);
     const command = commands.get(id);
     if (command === undefined) return this.#other(id, from);
-    if (command.answers && this.connection.waits()) return later;
+    if (command.answers && this.#mustWait()) return later;
     command.run(this, from);
     return taken;
+  }
+
+  /** Whether an answer would come before one that is due, or before outputs. */
+  #mustWait(): boolean {
+    if (!this.#isAnswering) return this.connection.waits();
+    this.#release ??= this.connection.hold();
+    return true;
   }
 
   #publish(bytes: Buffer, start: number, end: number, from: ByteReader): boolean {
@@ -144,8 +174,8 @@ export class ClientChannel implements ChannelOutbox {
 
   #other(id: number, from: ByteReader): boolean {
     if (id === methodIds.channelOpen) throw secondOpen();
-    if (id !== methodIds.channelClose) throw this.connection.unknownMethod(id);
-    if (this.connection.waits()) return later;
+    if (id !== methodIds.channelClose) throw unknownMethod(id);
+    if (this.#mustWait()) return later;
     methods.readChannelClose(from);
     this.#isOver = true;
     this.engine.close();
@@ -174,6 +204,13 @@ export class ClientChannel implements ChannelOutbox {
     if (!(known instanceof AmqpError) || known.closes === 'connection') throw known;
     this.engine.close();
     this.#close(known);
+  }
+
+  /** Of a command that is long over. */
+  #failLate(error: AmqpError): void {
+    if (error.closes === 'connection') return this.connection.engine.force(error);
+    this.engine.close();
+    this.#close(error);
   }
 
   #contentOf(message: Message): void {

@@ -1,4 +1,4 @@
-import { AmqpError } from '../broker/index.js';
+import { AmqpError, notKept, partialCompletion } from '../broker/index.js';
 import type { ClientChannel } from './channel.js';
 import type { ByteReader } from './frame/byte-reader.js';
 import * as methods from './methods.js';
@@ -18,6 +18,29 @@ type Run = Command['run'];
 
 const answered = (run: Run): Command => ({ answers: true, run });
 const unanswered = (run: Run): Command => ({ answers: false, run });
+
+/**
+ * What was declared or undone is kept before that is said, as RabbitMQ's transactions are.
+ * @param run what to answer, if anything
+ */
+const kept = (id: number, run: (channel: ClientChannel, from: ByteReader) => (() => void) | undefined): Command => ({
+  answers: true,
+  run: (channel, from) => {
+    const { agenda } = channel.engine;
+    const { told } = agenda;
+    const write = run(channel, from);
+    if (write === undefined) return;
+    if (agenda.told === told) return write();
+    agenda.whenSynced(channel.answerWhenKept(write, (failure) => notKept([id >>> 16, id & 0xffff], failure)));
+  },
+});
+
+/** A transaction is kept as a whole, or nobody may count on it. */
+function incomplete(): AmqpError {
+  const error = partialCompletion();
+  error.method = [methodIds.txCommit >>> 16, methodIds.txCommit & 0xffff];
+  return error;
+}
 
 /** Beyond this a number is not exact: no channel ever gave out such a tag. */
 function deliveryTag(tag: number | bigint): number {
@@ -44,58 +67,58 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.exchangeDeclare,
-    answered(({ engine, to, number }, from) => {
+    kept(methodIds.exchangeDeclare, ({ engine, to, number }, from) => {
       const { exchange, noWait, ...options } = methods.readExchangeDeclare(from);
       engine.declareExchange(exchange, options);
-      if (!noWait) methods.writeExchangeDeclareOk(to, number);
+      return noWait ? undefined : () => methods.writeExchangeDeclareOk(to, number);
     }),
   ],
   [
     methodIds.exchangeDelete,
-    answered(({ engine, to, number }, from) => {
+    kept(methodIds.exchangeDelete, ({ engine, to, number }, from) => {
       const { exchange, ifUnused, noWait } = methods.readExchangeDelete(from);
       engine.deleteExchange(exchange, { ifUnused });
-      if (!noWait) methods.writeExchangeDeleteOk(to, number);
+      return noWait ? undefined : () => methods.writeExchangeDeleteOk(to, number);
     }),
   ],
   [
     methodIds.exchangeBind,
-    answered(({ engine, to, number }, from) => {
+    kept(methodIds.exchangeBind, ({ engine, to, number }, from) => {
       const { destination, source, routingKey, noWait, arguments: args } = methods.readExchangeBind(from);
       engine.bindExchange(destination, source, routingKey, args);
-      if (!noWait) methods.writeExchangeBindOk(to, number);
+      return noWait ? undefined : () => methods.writeExchangeBindOk(to, number);
     }),
   ],
   [
     methodIds.exchangeUnbind,
-    answered(({ engine, to, number }, from) => {
+    kept(methodIds.exchangeUnbind, ({ engine, to, number }, from) => {
       const { destination, source, routingKey, noWait, arguments: args } = methods.readExchangeUnbind(from);
       engine.unbindExchange(destination, source, routingKey, args);
-      if (!noWait) methods.writeExchangeUnbindOk(to, number);
+      return noWait ? undefined : () => methods.writeExchangeUnbindOk(to, number);
     }),
   ],
   [
     methodIds.queueDeclare,
-    answered(({ engine, to, number }, from) => {
+    kept(methodIds.queueDeclare, ({ engine, to, number }, from) => {
       const { queue: name, noWait, ...options } = methods.readQueueDeclare(from);
       const { queue, messageCount, consumerCount } = engine.declareQueue(name, options);
-      if (!noWait) methods.writeQueueDeclareOk(to, number, queue, messageCount, consumerCount);
+      return noWait ? undefined : () => methods.writeQueueDeclareOk(to, number, queue, messageCount, consumerCount);
     }),
   ],
   [
     methodIds.queueBind,
-    answered(({ engine, to, number }, from) => {
+    kept(methodIds.queueBind, ({ engine, to, number }, from) => {
       const { queue, exchange, routingKey, noWait, arguments: args } = methods.readQueueBind(from);
       engine.bindQueue(queue, exchange, routingKey, args);
-      if (!noWait) methods.writeQueueBindOk(to, number);
+      return noWait ? undefined : () => methods.writeQueueBindOk(to, number);
     }),
   ],
   [
     methodIds.queueUnbind,
-    answered(({ engine, to, number }, from) => {
+    kept(methodIds.queueUnbind, ({ engine, to, number }, from) => {
       const { queue, exchange, routingKey, arguments: args } = methods.readQueueUnbind(from);
       engine.unbindQueue(queue, exchange, routingKey, args);
-      methods.writeQueueUnbindOk(to, number);
+      return () => methods.writeQueueUnbindOk(to, number);
     }),
   ],
   [
@@ -108,10 +131,10 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.queueDelete,
-    answered(({ engine, to, number }, from) => {
+    kept(methodIds.queueDelete, ({ engine, to, number }, from) => {
       const { queue, noWait, ...conditions } = methods.readQueueDelete(from);
       const messageCount = engine.deleteQueue(queue, conditions);
-      if (!noWait) methods.writeQueueDeleteOk(to, number, messageCount);
+      return noWait ? undefined : () => methods.writeQueueDeleteOk(to, number, messageCount);
     }),
   ],
   [
@@ -195,7 +218,8 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
     answered((channel, from) => {
       methods.readTxCommit(from);
       // What could not be routed is returned before the commit is confirmed, and what is kept is safe.
-      channel.engine.txCommit(() => channel.afterOutputs(() => methods.writeTxCommitOk(channel.to, channel.number)));
+      const write = (): void => methods.writeTxCommitOk(channel.to, channel.number);
+      channel.engine.txCommit(channel.answerWhenKept(write, incomplete));
     }),
   ],
   [

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
-import { blamed, cannotDecode } from './blame.js';
+import { blamed, cannotDecode, isTold, textFor } from './blame.js';
 import { ClientChannel } from './channel.js';
 import type { Client } from './client.js';
 import { Details } from './details.js';
@@ -17,7 +17,6 @@ import type { Surroundings } from './surroundings.js';
 import { Traffic } from './traffic.js';
 
 const nothing = Buffer.alloc(0);
-const known: ReadonlySet<number> = new Set(Object.values(methodIds));
 const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
 
 /**
@@ -131,12 +130,6 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.channels.delete(channel.number);
   }
 
-  /** A method no client may send, or that nobody knows. */
-  unknownMethod(id: number): AmqpError {
-    if (known.has(id)) return new AmqpError('COMMAND_INVALID', 'unimplemented method');
-    return new AmqpError('NOT_IMPLEMENTED', `unknown method ${id >>> 16}.${id & 0xffff}`);
-  }
-
   /**
    * Whether an answer would overtake outputs of this connection; if so, reading goes on when they are sent. Once only for
    * each method: by then there may be new ones, for others may publish to its consumers without end.
@@ -153,13 +146,21 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   holdUntilSent(write: () => unknown): void {
     const { lane } = this.engine;
     if (lane.isEmpty) return void write();
+    const goOn = this.hold();
+    lane.after(() => {
+      if (this.#state === 'running') write();
+      goOn();
+    });
+  }
+
+  /** Reads no further for now. @returns goes on */
+  hold(): () => void {
     this.#isHeld = true;
     this.#reader.pause();
-    lane.after(() => {
+    return () => {
       this.#isHeld = false;
-      if (this.#state === 'running') write();
       this.#read();
-    });
+    };
   }
 
   /** Calls `write` behind everything that is on its way out to this client. */
@@ -334,11 +335,10 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     if (known !== error) this.surroundings.log(error);
     this.#closeEngine();
     const [classId, methodId] = known.method;
-    const text = known.reply === 'INTERNAL_ERROR' ? 'INTERNAL_ERROR' : known.message;
     this.afterOutputs(() => {
       if (this.isMute) return;
       this.isMute = true;
-      methods.writeConnectionClose(this.to, 0, known.code, text, classId, methodId);
+      methods.writeConnectionClose(this.to, 0, known.code, textFor(known), classId, methodId);
     });
     // A failed login ends in silence, and so does a stream of bytes that are no frames.
     if ((shaking && known.code === 403) || this.#reader.isBroken) return this.end(limits.silence);
@@ -365,7 +365,3 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     for (const { engine } of this.channels.values()) act(engine);
   }
 }
-
-/** Of what goes wrong in the handshake only this is told: a refused login, and a virtual host that cannot be entered. */
-const isTold = (error: unknown): boolean =>
-  error instanceof AmqpError && (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED');

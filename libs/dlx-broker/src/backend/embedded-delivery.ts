@@ -2,8 +2,8 @@ import type { Broker, Channel, Delivery } from '../broker/index.js';
 import type { FieldTable, Message } from '../message/index.js';
 import type { BackendDelivery, Done, Publication } from './backend.js';
 
-/** Publishes and tells the outcome at once: undefined when the message was taken. */
-export type Deposit = (publication: Publication, safe: () => void) => Error | undefined;
+/** Publishes and tells the outcome at once: undefined when the message was taken, and then later whether it is kept. */
+export type Deposit = (publication: Publication, settled: Done) => Error | undefined;
 
 /** A message of the engine in a consumer's hands. */
 export class EmbeddedDelivery implements BackendDelivery {
@@ -52,17 +52,19 @@ export class EmbeddedDelivery implements BackendDelivery {
   replaceBy(publication: Publication, done?: Done): void {
     if (this.settled) return done?.(new Error('this delivery is settled already'));
     let failure: Error | undefined;
-    let isSafe = false;
-    // Both commands end together, so a journal writes them as one.
+    // Both commands end together, so a journal writes them as one; it settles them afterwards.
+    let isOver = false;
+    let early: (() => void) | undefined;
     this.broker.batch(() => {
-      failure = this.deposit(publication, () => {
-        isSafe = true;
-        if (this.#settled) done?.();
+      failure = this.deposit(publication, (lost) => {
+        if (isOver) done?.(lost);
+        else early = () => done?.(lost);
       });
       if (failure === undefined) this.ack();
     });
+    isOver = true;
     if (failure !== undefined) done?.(failure);
-    else if (isSafe) done?.();
+    else early?.();
   }
 
   #settle(): boolean {

@@ -36,6 +36,9 @@ export interface EmbeddedOptions {
   readonly user?: string;
 }
 
+const notKept = (cause: Error): TopologyError =>
+  new TopologyError(`what was declared is not kept: ${cause.message}`, [], { cause });
+
 const silent: ChannelOutbox = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
 
 /** A timer as long as Node allows, in milliseconds; it only keeps the process alive while there are consumers. */
@@ -75,11 +78,16 @@ export class EmbeddedBackend implements Backend {
 
   async declare(topology: Topology): Promise<ReadonlySet<string>> {
     const connection = this.#connected();
-    return declareEmbedded(topology, connection.vhost, () => connection.openChannel(silent));
+    const { told } = this.broker;
+    const different = declareEmbedded(topology, connection.vhost, () => connection.openChannel(silent));
+    await new Promise<void>((resolve, reject) => {
+      this.broker.whenKept(told, (failure) => (failure === undefined ? resolve() : reject(notKept(failure))));
+    });
+    return different;
   }
 
   publish(publication: Publication, done?: Done): void {
-    const failure = this.#deposit(publication, () => done?.());
+    const failure = this.#deposit(publication, (lost) => done?.(lost));
     if (failure !== undefined) done?.(failure);
   }
 
@@ -187,26 +195,28 @@ export class EmbeddedBackend implements Backend {
     this.#keepAlive = undefined;
   }
 
-  readonly #deposit = (publication: Publication, safe: () => void): Error | undefined => {
+  readonly #deposit = (publication: Publication, settled: Done): Error | undefined => {
     const { exchange, routingKey, properties, body, mandatory = false } = publication;
     const connection = this.#connected();
     if (this.#publishing === undefined || this.#publishing.isClosed) this.#publishing = connection.openChannel(silent);
     let failure: Error | undefined;
-    let isKept = false;
+    let early: (() => void) | undefined;
     let isOver = false;
-    const kept = (): void => {
-      isKept = true;
-      if (isOver && failure === undefined) safe();
+    const told = (lost?: Error): void => {
+      const reason = lost && new RefusedError(exchange, routingKey, lost.message);
+      if (!isOver) early = () => settled(reason);
+      else if (failure === undefined) settled(reason);
     };
     try {
-      const outcome = this.#publishing.deposit(exchange, routingKey, properties, body, kept);
-      if ((outcome & Outcome.Refused) !== 0) failure = new RefusedError(exchange, routingKey);
-      else if (mandatory && (outcome & Outcome.Routed) === 0) failure = new UnroutableError(exchange, routingKey);
+      const outcome = this.#publishing.deposit(exchange, routingKey, properties, body, told);
+      if ((outcome & Outcome.Refused) !== 0) {
+        failure = new RefusedError(exchange, routingKey, connection.vhost.journal?.trouble);
+      } else if (mandatory && (outcome & Outcome.Routed) === 0) failure = new UnroutableError(exchange, routingKey);
     } catch (error) {
       failure = error as Error;
     }
     isOver = true;
-    if (isKept && failure === undefined) safe();
+    if (failure === undefined) early?.();
     return failure;
   };
 }

@@ -8,12 +8,18 @@ export class UnroutableError extends Error {
   }
 }
 
-/** A full queue refused the message: a publisher confirm with nack (rule C7). */
+/** A full queue refused the message (rule C7), or the disk did: a publisher confirm with nack. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 
-  constructor(exchange: string, routingKey: string) {
-    super(`a queue of exchange '${exchange}' with routing key '${routingKey}' is full and refused the message (nack)`);
+  /** @param trouble what is wrong with the store, if that is why */
+  constructor(exchange: string, routingKey: string, trouble?: string) {
+    const queue = `a queue of exchange '${exchange}' with routing key '${routingKey}'`;
+    super(
+      trouble === undefined
+        ? `${queue} is full and refused the message (nack)`
+        : `${queue} cannot keep the message (nack): ${trouble}`,
+    );
   }
 }
 

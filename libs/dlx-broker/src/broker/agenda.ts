@@ -1,6 +1,6 @@
 import type { Connection } from './channel/connection.js';
 import { Deque } from './deque.js';
-import type { Clock, Journal, Pace } from './ports.js';
+import type { Clock, Journal, Pace, Settled } from './ports.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import type { Queue } from './queue/queue.js';
 import { Wakeups } from './wakeups.js';
@@ -36,7 +36,7 @@ export class Agenda {
   readonly #chores = new Deque<Chore>();
   readonly #queues = new Deque<Queue>();
   readonly #outputs = new Deque<Output>();
-  readonly #unsynced = new Deque<() => void>();
+  readonly #unsynced = new Deque<Settled>();
   /** Waiters are counted: up to which one they are told, said to the journal, known at all. */
   #toldWaiter = 0;
   #committedWaiter = 0;
@@ -100,10 +100,21 @@ export class Agenda {
     this.#outputs.push(output);
   }
 
-  /** Runs `then` when everything said to the journal so far is safe. */
-  whenSynced(then: () => void): void {
+  /** How much the journal was told so far. */
+  get told(): number {
+    return this.journal?.told ?? 0;
+  }
+
+  /** Calls `then` when everything said to the journal so far is safe, or cannot be any more. */
+  whenSynced(then: Settled): void {
     this.#lastWaiter++;
     this.#unsynced.push(then);
+  }
+
+  /** The same at once, if the journal has been told nothing since. */
+  whenKept(since: number, then: Settled): void {
+    if (this.told === since) then();
+    else this.whenSynced(then);
   }
 
   /** No more calls of the clock. */
@@ -188,19 +199,19 @@ export class Agenda {
     if (this.#outputs.length > 0 || this.#isBusy) this.end(this.begin());
   };
 
-  /** What is safe makes all before it safe, so the waiters of several commits are told in one command. */
+  /** What is settled settles all before it, so the waiters of several commits are told in one command. */
   #commit(journal: Journal): void {
     if (this.#lastWaiter === this.#committedWaiter) return journal.commit(undefined);
     const upTo = (this.#committedWaiter = this.#lastWaiter);
-    journal.commit(() => this.#tell(upTo));
+    journal.commit((failure) => this.#tell(upTo, failure));
   }
 
-  #tell(upTo: number): void {
+  #tell(upTo: number, failure: Error | undefined): void {
     if (upTo <= this.#toldWaiter) return;
     this.batch(() => {
       while (this.#toldWaiter < upTo) {
         this.#toldWaiter++;
-        (this.#unsynced.shift() as () => void)();
+        (this.#unsynced.shift() as Settled)(failure);
       }
     });
   }

@@ -7,7 +7,7 @@ import { GlobalParameters } from './global-parameters.js';
 import { methods } from './methods.js';
 import type { Patterns } from './patterns.js';
 import { PolicyBook } from './policy-book.js';
-import type { ClientDetails, Clock, ConnectionOutbox, Journal, Names, Pace, TopologyChange } from './ports.js';
+import type { ClientDetails, Clock, ConnectionOutbox, Journal, Names, Pace, Settled, TopologyChange } from './ports.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
 import { VirtualHost } from './virtual-host.js';
 import { noMetadata, type VirtualHostMetadata } from './virtual-host-parts.js';
@@ -154,6 +154,16 @@ export class Broker {
   /** Several commands whose outputs leave together, e.g. all frames of one read of a socket. */
   batch(commands: () => void): void {
     this.#agenda.batch(commands);
+  }
+
+  /** How much the journal was told so far. */
+  get told(): number {
+    return this.#agenda.told;
+  }
+
+  /** Calls `then` when all the journal was told is safe, or cannot be any more; at once, if it was told nothing since. */
+  whenKept(since: number, then: Settled): void {
+    this.#agenda.batch(() => this.#agenda.whenKept(since, then));
   }
 
   /** A command of its own. */

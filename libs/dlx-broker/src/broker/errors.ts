@@ -54,6 +54,16 @@ export const accessRefused = (detail: string): AmqpError => new AmqpError('ACCES
 
 export const notImplemented = (detail: string): AmqpError => new AmqpError('NOT_IMPLEMENTED', detail);
 
+/** A transaction of which not everything was taken (rule K9). */
+export const partialCompletion = (): AmqpError => preconditionFailed('partial tx completion');
+
+/** What was declared is not kept, and nothing will be: the reason goes to the client, unlike that of a fault of ours. */
+export const notKept = (method: MethodId, { message }: Error): AmqpError => {
+  const error = new AmqpError('INTERNAL_ERROR', message);
+  error.method = method;
+  return error;
+};
+
 /** What RabbitMQ 4 lets nobody use unless its configuration permits it (rule W12). */
 export const deniedFeature = (feature: string): AmqpError =>
   new AmqpError(

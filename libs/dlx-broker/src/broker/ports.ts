@@ -48,6 +48,9 @@ export interface Holder {
   restore(message: Message, place: EntryPlace, now: number): Entry;
 }
 
+/** Told once: all is safe, or, with the reason, nobody can say any more what is. */
+export type Settled = (failure?: Error) => void;
+
 /**
  * What is to outlive the process. All calls between two commits belong to one command and become true together: a dead
  * letter that leaves one queue and enters two others is one move. The journal decides what it keeps: durable queues,
@@ -56,6 +59,8 @@ export interface Holder {
 export interface Journal {
   /** How much it was told to keep so far: a command that adds nothing has nothing to wait for. */
   readonly told: number;
+  /** Why it refuses what is to be kept, in words for people; undefined while it takes it. */
+  readonly trouble?: string | undefined;
   /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
   refuses(queue: Holder, message: Message): boolean;
   /** Something of the topology changed. What is declared by the broker itself in every virtual host is not told. */
@@ -68,11 +73,11 @@ export interface Journal {
   /** Gone from the queue. An entry with position 0 never was in it: the queue refused it. */
   settled(queue: Holder, entry: Entry): void;
   /**
-   * The end of a command, also of one that changed nothing. `synced`, if given, is to be called when all that was said so
-   * far is safe, at once or later: until then publisher confirms wait. It speaks for all commits before it too, so of a
-   * group only the last need be called.
+   * The end of a command, also of one that changed nothing. `settled`, if given, is to be called when all that was said so
+   * far is safe, or when that is past hope, at once or later: until then publisher confirms wait. It speaks for all
+   * commits before it too, so of a group only the last need be called.
    */
-  commit(synced: (() => void) | undefined): void;
+  commit(settled: Settled | undefined): void;
 }
 
 /** A client at the other end of a connection, as its listener knows it; for those who look. */

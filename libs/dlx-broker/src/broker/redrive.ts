@@ -1,6 +1,7 @@
 import { type FieldTable, type Message, messageOf } from '../message/index.js';
 import { AmqpError } from './errors.js';
 import type { Exchange } from './exchange/exchange.js';
+import type { Settled } from './ports.js';
 import { carbonCopiesOf, withoutBcc } from './publication-checks.js';
 import type { Entry } from './queue/entry.js';
 import type { Queue } from './queue/queue.js';
@@ -12,8 +13,8 @@ export interface Redrive {
   readonly routingKey: string;
   /** In place of the message's own; {@link headersForRedrive} makes them. */
   readonly headers: FieldTable | undefined;
-  /** Called when it has moved and what the journal promises is kept. */
-  readonly safe?: () => void;
+  /** Called when it has moved and what the journal promises is kept, or cannot be kept any more. */
+  readonly settled?: Settled;
 }
 
 /** What a redrive came to; only a message that moved has left its queue. */
@@ -46,9 +47,9 @@ export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redr
     queue.counters.redriven++;
     vhost.counters.redriven++;
     vhost.publish(message, exchange, now);
-    if (to.safe !== undefined) {
-      if (agenda.journal !== undefined) agenda.whenSynced(to.safe);
-      else to.safe();
+    if (to.settled !== undefined) {
+      if (agenda.journal !== undefined) agenda.whenSynced(to.settled);
+      else to.settled();
     }
     return { outcome: 'moved', queues: namesOf(targets) };
   } finally {
@@ -71,7 +72,7 @@ export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean
 }
 
 /** The message under another address, as if it had been published there with these headers. */
-export function readdressed(message: Message, { exchange, routingKey, headers }: Omit<Redrive, 'safe'>): Message {
+export function readdressed(message: Message, { exchange, routingKey, headers }: Omit<Redrive, 'settled'>): Message {
   const copies = headers && carbonCopiesOf(headers);
   const properties = { ...message.properties, headers: headers && withoutBcc(headers) };
   return messageOf(exchange, routingKey, properties, message, copies);

@@ -111,18 +111,30 @@ async function serveUntilTold(flags: Flags): Promise<void> {
   };
   const served = await serve({
     ...options,
-    log: (error) => log('error', String((error as Error).stack ?? error)),
+    log: (error) => log('error', told(error)),
     notice: (text) => log('info', text),
   });
   const stop = (signal: string): void => {
     log('info', `${signal}: closing ${served.amqp.connections.size} connections`);
-    void served.close().then(() => process.exit(0));
+    // Why not everything could be kept has been told.
+    served.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        if (!isOfStore(error)) log('error', told(error));
+        process.exit(1);
+      },
+    );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
   // The one line on standard output: whoever started it waits for it.
   const http = served.http === undefined ? '' : ` http=${shown(served.http)}`;
   console.log(`dlx-broker ready amqp=${shown(served.amqp)}${http}`);
 }
+
+const isOfStore = (error: unknown): error is Error => error instanceof Error && error.name === 'StoreError';
+
+/** What is wrong with the disk is no fault of ours: where in our code it came up helps nobody. */
+const told = (error: unknown): string => (isOfStore(error) ? error.message : String((error as Error).stack ?? error));
 
 const shown = ({ host, port }: { readonly host: string; readonly port: number }): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -7,7 +7,7 @@ import type { ManagementHost } from './host.js';
 import { Login } from './login.js';
 import { Management } from './management.js';
 import { namesIn } from './names.js';
-import { type Answer, JsonText, notFound, problemOf } from './reply.js';
+import { type Answer, JsonText, notFound, Problem, problemOf } from './reply.js';
 import { type ApiRequest, methodNames, type Resource } from './resource.js';
 
 /** What the adapter to Node hands over; a test makes one up. */
@@ -57,8 +57,18 @@ export class Door {
     }
     const handler = resource[method === 'HEAD' ? 'GET' : (method as 'GET')];
     if (handler === undefined) throw notFound();
+    const { told } = this.#host.broker;
     const answer = await handler(request, this.#management);
+    if (isChange(method)) await this.#kept(told);
     return answer instanceof Response ? answer : this.answer(c, answer);
+  }
+
+  /** An answer promises what was changed: it comes when the journal has it. */
+  #kept(since: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const lost = (failure: Error): void => reject(new Problem(500, 'internal_error', failure.message));
+      this.#host.broker.whenKept(since, (failure) => (failure === undefined ? resolve() : lost(failure)));
+    });
   }
 
   /** Whatever changes something, or should have, is on record: who, what, where, and what it came to. */

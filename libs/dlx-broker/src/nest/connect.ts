@@ -92,9 +92,14 @@ function connectTo(at: OwnBroker, { vhost = '/', user, listen = {} }: DlxBrokerO
     close: async () => {
       await ways.close();
       await backend.close();
-      await at.close();
+      await at.close().catch(known);
     },
   };
+}
+
+/** What is wrong with the disk was logged when it came up, and there is nothing to be done about it here. */
+function known(error: unknown): void {
+  if ((error as Error).name !== 'StoreError') throw error;
 }
 
 const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefined =>

@@ -1,4 +1,4 @@
-import type { Broker, Holder, Journal, Queue, TopologyChange, VirtualHost } from '../broker/index.js';
+import type { Broker, Holder, Journal, Queue, Settled, TopologyChange, VirtualHost } from '../broker/index.js';
 import type { Message } from '../message/index.js';
 import { MemoryTopology } from './memory-topology.js';
 
@@ -17,7 +17,7 @@ interface Kept {
 
 interface Batch {
   readonly operations: readonly (() => void)[];
-  readonly synced: (() => void) | undefined;
+  readonly synced: Settled | undefined;
 }
 
 /**
@@ -82,7 +82,7 @@ export class MemoryJournal implements Journal {
     if (keeps(queue, entry)) this.#said.push(() => void this.#of(queue).delete(entry));
   }
 
-  commit(synced: (() => void) | undefined): void {
+  commit(synced: Settled | undefined): void {
     const operations = this.#said;
     this.#told += operations.length;
     this.#said = [];

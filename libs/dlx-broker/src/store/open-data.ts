@@ -36,9 +36,15 @@ export async function openData(path: string, options: DiskJournalOptions = {}): 
   refuseForeign(directory, names);
   const disk = new NodeDisk(directory);
   const isNew = !names.some(isSegment);
-  const lock = await lockDirectory(directory, { lost: ({ cause }) => disk.fail(cause) });
+  let opened: DiskJournal | undefined;
+  const lost = ({ cause }: StoreError): void => {
+    disk.fail(cause);
+    opened?.fail(cause);
+  };
+  const lock = await lockDirectory(directory, { lost });
   try {
     const journal = await DiskJournal.open(disk, { ...options, afterCrash: !isNew && names.includes(inUse) });
+    opened = journal;
     await note(disk, names);
     const close = closing(journal, lock, () => rmSync(join(directory, inUse), { force: true }));
     return { journal, directory, isNew, diskFreeLimit: options.diskFree ?? defaultDiskFree, close };

@@ -2,9 +2,16 @@ import { emptyTable, type FieldTable, type Properties } from '../../message/inde
 import type { Agenda } from '../agenda.js';
 import { declareExchange, type ExchangeOptions } from '../declare-exchange.js';
 import { declareQueue, type QueueOk, type QueueOptions } from '../declare-queue.js';
-import { AmqpError, type MethodId, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
+import {
+  AmqpError,
+  type MethodId,
+  noPreviousQueue,
+  notImplemented,
+  partialCompletion,
+  preconditionFailed,
+} from '../errors.js';
 import { methods } from '../methods.js';
-import type { ChannelOutbox } from '../ports.js';
+import type { ChannelOutbox, Settled } from '../ports.js';
 import { Counters } from '../counters.js';
 import type { Outcome, VirtualHost } from '../virtual-host.js';
 import { bindExchange, bindQueue, deleteExchange, deleteQueue, type DeleteQueueOptions } from './binding-commands.js';
@@ -135,12 +142,12 @@ export class Channel {
   /**
    * A publish whose fate is known at once, for hosts in the same process: no confirm and no return follow. An extension
    * of ours; with {@link Broker.batch} it becomes one step with what replaces it.
-   * @param safe called when the message is taken and what the journal promises is kept
+   * @param settled called when the message is taken and what the journal promises is kept, or cannot be kept any more
    */
-  deposit(exchange: string, routingKey: string, properties: Properties, body: Uint8Array, safe?: () => void): Outcome {
+  deposit(exchange: string, routingKey: string, properties: Properties, body: Uint8Array, settled?: Settled): Outcome {
     const now = this.#begin();
     try {
-      return this.#publisher.deposit(exchange, routingKey, properties, body, safe, now);
+      return this.#publisher.deposit(exchange, routingKey, properties, body, settled, now);
     } catch (error) {
       throw this.#failed(error, methods.basicPublish);
     } finally {
@@ -208,11 +215,13 @@ export class Channel {
     });
   }
 
-  /** Publishes first, then settlements (rule K8). @param safe called when what the journal promises of them is kept */
-  txCommit(safe?: () => void): void {
+  /**
+   * Publishes first, then settlements (rule K8).
+   * @param settled called when what the journal promises of them is kept, or cannot be kept any more
+   */
+  txCommit(settled?: Settled): void {
     this.#command(methods.txCommit, (now) => {
-      const { journal } = this.agenda;
-      const told = journal?.told;
+      const { told } = this.agenda;
       const { publishes, settlements } = this.#held();
       this.#held().clear();
       let complete = true;
@@ -220,10 +229,8 @@ export class Channel {
         if (!this.#publisher.send(held.message, held.exchange, held.mandatory, now)) complete = false;
       }
       for (const held of settlements) this.receiver.settler.applyAll(held.records, held.settlement, held.headers, now);
-      if (!complete) throw preconditionFailed('partial tx completion'); // rule K9
-      if (safe === undefined) return;
-      if (journal?.told !== told) this.agenda.whenSynced(safe);
-      else safe();
+      if (!complete) throw partialCompletion(); // rule K9
+      if (settled !== undefined) this.agenda.whenKept(told, settled);
     });
   }
 

@@ -2,6 +2,7 @@ import { Message, messageOf, type Properties } from '../../message/index.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { checkLength, checkTable } from '../input-checks.js';
+import type { Settled } from '../ports.js';
 import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../publication-checks.js';
 import { parseExpiration, withoutBcc } from '../publication-checks.js';
 import { replyQueue } from '../reply-addresses.js';
@@ -52,7 +53,7 @@ export class Publisher {
       return 0;
     }
     const tag = this.#confirms === undefined ? 0 : this.#confirms.next();
-    const told = this.channel.agenda.journal?.told;
+    const { told } = this.channel.agenda;
     const accepted = this.send(message, exchange, mandatory, now);
     if (tag !== 0) this.#confirm(tag, accepted, told);
     return tag;
@@ -64,23 +65,20 @@ export class Publisher {
     routingKey: string,
     properties: Properties,
     body: Uint8Array,
-    safe: (() => void) | undefined,
+    settled: Settled | undefined,
     now: number,
   ): Outcome {
     const exchange = this.#exchange(exchangeName, routingKey, body);
     const message = this.#message(exchangeName, routingKey, properties, body);
     const { agenda, vhost, counters } = this.channel;
-    const { journal } = agenda;
-    const told = journal?.told;
+    const { told } = agenda;
     counters.publish++;
     const outcome = vhost.publish(message, exchange, now);
     if ((outcome & Outcome.Routed) === 0) {
       counters.returnUnroutable++; // whoever deposits is told
       vhost.counters.returnUnroutable++;
     }
-    if (safe === undefined || (outcome & Outcome.Refused) !== 0) return outcome;
-    if (journal?.told !== told) agenda.whenSynced(safe);
-    else safe();
+    if (settled !== undefined && (outcome & Outcome.Refused) === 0) agenda.whenKept(told, settled);
     return outcome;
   }
 
@@ -103,13 +101,13 @@ export class Publisher {
   }
 
   /**
-   * With a journal that syncs later, an ack waits until what it promises is safe. A nack promises nothing, nor does the ack
-   * of what nobody keeps.
+   * With a journal that syncs later, an ack waits until what it promises is safe, and becomes a nack if it never will be. A
+   * nack promises nothing, nor does the ack of what nobody keeps.
    */
-  #confirm(tag: number, ok: boolean, told: number | undefined): void {
+  #confirm(tag: number, ok: boolean, told: number): void {
     const { agenda } = this.channel;
     const confirms = this.#confirms as Confirms;
-    if (ok && agenda.journal?.told !== told) agenda.whenSynced(() => confirms.settle(tag, true));
+    if (ok && agenda.told !== told) agenda.whenSynced((failure) => confirms.settle(tag, failure === undefined));
     else confirms.settle(tag, ok);
   }
 

@@ -1,4 +1,4 @@
-import { AmqpError, type Entry, type Queue } from '../../broker/index.js';
+import { AmqpError, type Entry, type Queue, type Settled } from '../../broker/index.js';
 import { type Address, Message, originOf } from '../../message/index.js';
 import { redriven } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
@@ -13,12 +13,12 @@ const mostAfterlives = 50;
 export class Mover {
   readonly #known = new Set<string>();
 
-  /** @param safe called for each message that moved, when the journal has it */
+  /** @param settled called for each message that moved, when the journal has it, or has given up */
   constructor(
     readonly order: RedriveOrder,
     readonly task: string,
     readonly tally: Tally,
-    readonly safe: () => void,
+    readonly settled: Settled,
   ) {}
 
   /** Why nothing can be moved at all any more. */
@@ -72,7 +72,7 @@ export class Mover {
         return queues.length === 0 ? 'unroutable' : queues;
       }
       const { headers } = shown.properties;
-      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, safe: this.safe });
+      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, settled: this.settled });
       return result.outcome === 'moved' ? result.queues : result.outcome;
     } catch (error) {
       if (!(error instanceof AmqpError)) throw error;

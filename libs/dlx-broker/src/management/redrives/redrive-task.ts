@@ -61,7 +61,7 @@ export class RedriveTask {
     this.startedAt = clock.now();
     this.readyAtStart = queue.length;
     this.#selection = ids ? new Picked(queue, ids) : new Filtered(queue, matcherOf(filter), () => clock.now());
-    this.#mover = new Mover(order, id, this.tally, this.#safe);
+    this.#mover = new Mover(order, id, this.tally, this.#settled);
     this.#pacing = new Pacing(dryRun ? Infinity : rate, this.startedAt);
     this.#circuit = circuit === undefined || dryRun ? undefined : new Circuit(circuit);
     this.#watch = new ReturnWatch(id);
@@ -180,8 +180,9 @@ export class RedriveTask {
     return true;
   }
 
-  readonly #safe = (): void => {
+  readonly #settled = (failure?: Error): void => {
     this.#unsafe--;
+    if (failure !== undefined) return this.isOver ? undefined : this.#end('failed', failure.message);
     if (this.#isWaiting && this.#state === 'running') this.#finish();
   };
 

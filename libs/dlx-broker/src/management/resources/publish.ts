@@ -1,4 +1,4 @@
-import { AmqpError, Outcome } from '../../broker/index.js';
+import { AmqpError, Outcome, type Settled } from '../../broker/index.js';
 import { bytesOfBase64 } from '../base64.js';
 import type { Management } from '../management.js';
 import { propertiesOfJson } from '../properties-json.js';
@@ -14,14 +14,15 @@ const publish: Handler = async ({ names, user, body }, management) => {
   if (typeof key !== 'string') throw badRequest(['not_string', 'routing_key']);
   const payload = payloadOf(json);
   const properties = propertiesOfJson(json['properties']);
-  const { promise, resolve } = safety();
+  const { promise, settled } = safety();
   const outcome = asked(() =>
     management.as(user, vhost, (channel) =>
-      channel.deposit(exchangeIn(names['name']), key, properties, payload, resolve),
+      channel.deposit(exchangeIn(names['name']), key, properties, payload, settled),
     ),
   );
-  if ((outcome & Outcome.Refused) !== 0) throw badRequest('rejected Unable to publish message. Check queue limits.');
-  await promise;
+  if ((outcome & Outcome.Refused) !== 0 || !(await promise)) {
+    throw badRequest('rejected Unable to publish message. Check queue limits.');
+  }
   return ok({ routed: (outcome & Outcome.Routed) !== 0 });
 };
 
@@ -45,10 +46,11 @@ function asked(publish: () => ReturnType<Management['as']>): Outcome {
   }
 }
 
-function safety(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((done) => (resolve = done));
-  return { promise, resolve };
+/** Resolves with whether it is safe. */
+function safety(): { readonly promise: Promise<boolean>; readonly settled: Settled } {
+  let settled: Settled = () => {};
+  const promise = new Promise<boolean>((done) => (settled = (failure) => done(failure === undefined)));
+  return { promise, settled };
 }
 
 export const publishing: readonly Resource[] = [

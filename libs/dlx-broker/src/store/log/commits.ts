@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { TopologyChange } from '../../broker/index.js';
+import type { Settled, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { Batch } from './batch.js';
@@ -7,7 +7,7 @@ import { Compaction } from './compaction.js';
 import { type Declared, plainOf } from './declared.js';
 import type { Disk, DiskFile } from './disk.js';
 import { encodeInventory } from './encode-inventory.js';
-import { writeFailed } from './faults.js';
+import { closed, writeFailed } from './faults.js';
 import type { Inventory } from './inventory.js';
 import type { Durability } from './options.js';
 import { draft, segmentName, writeHeader } from './segment-header.js';
@@ -45,8 +45,8 @@ export class Commits {
   readonly #compaction: Compaction;
   #changes: { readonly queue: number; readonly change: TopologyChange }[] = [];
   /** Whoever waits for the batch that collects, and for the one on its way: the last of each speaks for all. */
-  #waiting: (() => void) | undefined;
-  #told: (() => void) | undefined;
+  #waiting: Settled | undefined;
+  #told: Settled | undefined;
   #isWriting = false;
   /** A batch is encoded, and not safe yet. */
   #isOnItsWay = false;
@@ -70,9 +70,9 @@ export class Commits {
     this.#changes.push({ queue, change });
   }
 
-  /** The end of a command. @param synced called when all so far is safe */
-  commit(synced: (() => void) | undefined): void {
-    if (this.failure !== undefined || this.#isClosed) return;
+  /** The end of a command. @param synced called when all so far is safe, or with the reason why it never will be */
+  commit(synced: Settled | undefined): void {
+    if (this.failure !== undefined || this.#isClosed) return synced?.(this.failure ?? closed());
     if (this.#hasWork) {
       if (this.#parts.durability === 'none') synced?.();
       else if (synced !== undefined) this.#waiting = synced;
@@ -105,6 +105,7 @@ export class Commits {
     } finally {
       this.#isClosed = true;
       space.close();
+      this.#giveUp(this.failure ?? closed());
       await Promise.allSettled([...segments].map(({ file }) => file.close()));
     }
   }
@@ -141,7 +142,15 @@ export class Commits {
     if (this.failure !== undefined) return;
     this.failure = writeFailed(error);
     this.#parts.failed(this.failure);
+    this.#giveUp(this.failure);
     for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Whoever still waits is told that it is in vain: of what was on its way to the disk nobody knows how far it came. */
+  #giveUp(reason: StoreError): void {
+    const told = this.#waiting ?? this.#told;
+    this.#waiting = this.#told = undefined;
+    if (told !== undefined) tell(told, reason);
   }
 
   /** One batch, from what collected to those who waited for it. */
@@ -257,9 +266,9 @@ export class Commits {
 }
 
 /** What goes wrong in those who are told is no fault of the disk. */
-function tell(told: () => void): void {
+function tell(told: Settled, failure?: StoreError): void {
   try {
-    told();
+    told(failure);
   } catch (error) {
     queueMicrotask(() => {
       throw error;

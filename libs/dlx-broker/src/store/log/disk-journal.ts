@@ -1,4 +1,4 @@
-import type { Broker, Holder, Journal, Queue, TopologyChange } from '../../broker/index.js';
+import type { Broker, Holder, Journal, Queue, Settled, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import { Commits } from './commits.js';
 import type { Disk } from './disk.js';
@@ -96,9 +96,20 @@ export class DiskJournal implements Journal {
     return this.#space.isLow || this.#commits.failure !== undefined;
   }
 
+  get trouble(): string | undefined {
+    const { failure } = this.#commits;
+    if (failure !== undefined || !this.#space.isLow) return failure?.message;
+    return 'there is too little room on the disk; publishes are taken again when there is more';
+  }
+
   /** Nothing is kept any more. */
   get hasFailed(): boolean {
     return this.#commits.failure !== undefined;
+  }
+
+  /** The directory is another's: says so now, not with the next write. */
+  fail(cause: unknown): void {
+    this.#commits.fail(cause);
   }
 
   /** Brings all that was found into a fresh broker that has this very journal (rules L1 to L3). Once. */
@@ -162,9 +173,9 @@ export class DiskJournal implements Journal {
     this.#inventory.gone(entry);
   }
 
-  commit(synced: (() => void) | undefined): void {
+  commit(settled: Settled | undefined): void {
     this.#inventory.settleMessages();
-    this.#commits.commit(synced);
+    this.#commits.commit(settled);
   }
 
   /** Resolves when everything committed so far is safe. @throws StoreError when the disk failed */
