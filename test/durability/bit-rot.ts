@@ -1,4 +1,4 @@
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Entry } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import type { Damage } from '../../libs/dlx-broker/src/store/log/options.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
@@ -109,16 +109,19 @@ export async function look(disk: FakeDisk, { state, now }: Closed): Promise<Rott
     const expected = new Map(
       [...kept.values()].map(({ position, message }) => [position, message.properties.messageId]),
     );
-    broker.virtualHosts
-      .get(vhost)
-      ?.queues.get(name)
-      ?.peek(({ position, message }) => {
-        found++;
-        const messageId = message.properties.messageId as string;
-        if (expected.get(position) === messageId) expected.delete(position);
-        else revived++;
-        if (!isRight(() => message.body, messageId)) wrong.push(`${messageId} in ${name}`);
-      });
+    const meet = ({ position, message }: Entry): void => {
+      found++;
+      const messageId = message.properties.messageId as string;
+      if (expected.get(position) === messageId) expected.delete(position);
+      else revived++;
+      if (!isRight(() => message.body, messageId)) wrong.push(`${messageId} in ${name}`);
+    };
+    const home = broker.virtualHosts.get(vhost);
+    home?.queues.get(name)?.peek(meet);
+    // Nobody carries on what was over its delivery limit when it came back: it is not lost.
+    home?.agenda.dead.each(({ queue, entry }) => {
+      if (queue.home === home && queue.name === name) meet(entry);
+    });
     if (expected.size > 0) missing.set(name, (missing.get(name) ?? 0) + expected.size);
   }
   const { damage } = journal;
