@@ -2,14 +2,15 @@ import type { Message } from '../message/index.js';
 import { delayOf } from './exchange/delay.js';
 import { type Destination, Exchange } from './exchange/exchange.js';
 import type { Hold } from './exchange/hold.js';
+import { Recipients } from './exchange/recipients.js';
 import type { Queue } from './queue/queue.js';
 
 const none: readonly Hold[] = [];
 
 /** Finds the queues of a message: all its keys, exchange-to-exchange bindings, alternate exchanges (rules G2 to G6). */
 export class Routing {
-  readonly #found = new Set<Destination>();
-  readonly #queues = new Set<Queue>();
+  readonly #found = new Recipients<Destination>();
+  readonly #queues = new Recipients<Queue>();
   #holds: readonly Hold[] = none;
 
   constructor(readonly exchangeNamed: (name: string) => Exchange | undefined) {}
@@ -20,16 +21,15 @@ export class Routing {
   }
 
   /** @returns the queues, each once; valid until the next call */
-  route(exchange: Exchange, message: Message): ReadonlySet<Queue> {
+  route(exchange: Exchange, message: Message): readonly Queue[] {
     this.#holds = none;
     if (exchange.hold !== undefined && delayOf(message) > 0) {
       this.#holds = [exchange.hold];
-      this.#queues.clear();
-      return this.#queues;
+      return [];
     }
     if (!exchange.isPlain) return this.#routeOn(exchange, message);
     this.#ask(exchange, message);
-    return this.#found as ReadonlySet<Queue>; // a plain exchange is bound to queues only
+    return this.#found.all as readonly Queue[]; // a plain exchange is bound to queues only
   }
 
   #ask(exchange: Exchange, message: Message): void {
@@ -42,7 +42,7 @@ export class Routing {
   }
 
   /** Each exchange is visited once, so loops of bindings or alternates end (rules G5, G6). */
-  #routeOn(first: Exchange, message: Message): ReadonlySet<Queue> {
+  #routeOn(first: Exchange, message: Message): readonly Queue[] {
     this.#queues.clear();
     const visited = new Set([first]);
     for (const exchange of visited) {
@@ -51,15 +51,15 @@ export class Routing {
         continue;
       }
       this.#ask(exchange, message);
-      if (this.#found.size === 0 && exchange.alternate !== undefined) {
+      if (this.#found.isEmpty && exchange.alternate !== undefined) {
         const alternate = this.exchangeNamed(exchange.alternate);
         if (alternate !== undefined) visited.add(alternate);
       }
-      for (const destination of this.#found) {
+      for (const destination of this.#found.all) {
         if (destination instanceof Exchange) visited.add(destination);
         else this.#queues.add(destination);
       }
     }
-    return this.#queues;
+    return this.#queues.all;
   }
 }

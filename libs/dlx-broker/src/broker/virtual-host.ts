@@ -165,7 +165,7 @@ export class VirtualHost implements QueueHome {
   }
 
   /** Where a message goes from an exchange; valid until the next call. */
-  queuesOf(message: Message, exchange: Exchange): ReadonlySet<Queue> {
+  queuesOf(message: Message, exchange: Exchange): readonly Queue[] {
     return this.#routing.route(exchange, message);
   }
 

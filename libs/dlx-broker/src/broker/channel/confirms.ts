@@ -31,8 +31,10 @@ class Confirm implements Output {
 export class Confirms {
   #last = 0;
   #open: Confirm | undefined;
-  /** Confirmed to the client by `multiple` only when nothing before is still unsettled. */
-  #unsettled = new Set<number>();
+  /** All up to this tag are settled: by `multiple` nothing is confirmed to the client before that. */
+  #settled = 0;
+  /** Those that are settled although one before them is not. */
+  #ahead = new Set<number>();
 
   constructor(
     readonly channel: Channel,
@@ -41,25 +43,23 @@ export class Confirms {
 
   /** Publishes whose fate is not settled yet. */
   get pending(): number {
-    return this.#unsettled.size;
+    return this.#last - this.#settled - this.#ahead.size;
   }
 
   /** The tag of the next publish. */
   next(): number {
-    this.#last++;
-    this.#unsettled.add(this.#last);
-    return this.#last;
+    return ++this.#last;
   }
 
   /** A publish met its fate. */
   settle(tag: number, ok: boolean): void {
-    this.#unsettled.delete(tag);
+    this.#note(tag);
     if (ok) {
       this.channel.counters.confirm++;
       this.channel.vhost.counters.confirm++;
     }
     const open = this.#open;
-    if (open !== undefined && open.ok === ok && open.to === tag - 1 && this.#isOldest(open.from)) {
+    if (open !== undefined && open.ok === ok && open.to === tag - 1 && this.#settled >= open.from) {
       open.to = tag;
       return;
     }
@@ -76,8 +76,12 @@ export class Confirms {
     if (this.#open === confirm) this.#open = undefined;
   }
 
-  #isOldest(from: number): boolean {
-    for (const tag of this.#unsettled) return tag > from;
-    return true;
+  #note(tag: number): void {
+    if (tag !== this.#settled + 1) return void this.#ahead.add(tag);
+    this.#settled = tag;
+    if (this.#ahead.size === 0) return;
+    while (this.#ahead.delete(this.#settled + 1)) this.#settled++;
+    // A set that is used for ever leaves a chain of dead tables that keep one another alive.
+    if (this.#ahead.size === 0) this.#ahead = new Set();
   }
 }

@@ -1,4 +1,5 @@
 import type { Message } from '../../message/index.js';
+import type { Into } from './recipients.js';
 import type { Router } from './router.js';
 
 /** The default exchange: the key is the name of a queue (rules G7, O7). Its bindings are the queues themselves. */
@@ -15,7 +16,7 @@ export class DefaultRouter<Destination> implements Router<Destination> {
 
   unbind(): void {}
 
-  route(_message: Message, routingKey: string, into: Set<Destination>): void {
+  route(_message: Message, routingKey: string, into: Into<Destination>): void {
     const destination = this.#find(routingKey);
     if (destination !== undefined) into.add(destination);
   }

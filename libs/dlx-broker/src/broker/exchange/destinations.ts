@@ -1,3 +1,5 @@
+import type { Into } from './recipients.js';
+
 /** Who gets what matches: each destination once, however many bindings lead there. */
 export class Destinations<Destination> {
   /** How many bindings lead to each. */
@@ -26,7 +28,7 @@ export class Destinations<Destination> {
     }
   }
 
-  addTo(into: Set<Destination>): void {
+  addTo(into: Into<Destination>): void {
     const list = (this.#list ??= [...this.#bindings.keys()]);
     for (let index = 0; index < list.length; index++) into.add(list[index]!);
   }

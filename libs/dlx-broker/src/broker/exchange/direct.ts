@@ -1,5 +1,6 @@
 import type { Message } from '../../message/index.js';
 import { Destinations } from './destinations.js';
+import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 
 /** The binding key is the routing key. */
@@ -19,7 +20,7 @@ export class DirectRouter<Destination> implements Router<Destination> {
     if (bound.size === 0) this.#byKey.delete(bindingKey);
   }
 
-  route(_message: Message, routingKey: string, into: Set<Destination>): void {
+  route(_message: Message, routingKey: string, into: Into<Destination>): void {
     this.#byKey.get(routingKey)?.addTo(into);
   }
 }

@@ -4,6 +4,7 @@ import { Queue } from '../queue/queue.js';
 import { bindingIdentity } from './binding-identity.js';
 import { routingTypeOf } from './delay.js';
 import type { Hold } from './hold.js';
+import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 
 /** Where a binding may lead. */
@@ -101,7 +102,7 @@ export class Exchange {
   }
 
   /** Adds the destinations of the message for this key. */
-  route(message: Message, routingKey: string, into: Set<Destination>): void {
+  route(message: Message, routingKey: string, into: Into<Destination>): void {
     this.#router.route(message, routingKey, into);
   }
 

@@ -1,5 +1,6 @@
 import type { Message } from '../../message/index.js';
 import { Destinations } from './destinations.js';
+import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 
 /** Everybody gets everything; keys are kept, and ignored (rule P9). */
@@ -14,7 +15,7 @@ export class FanoutRouter<Destination> implements Router<Destination> {
     this.#bound.remove(binding.destination);
   }
 
-  route(_message: Message, _routingKey: string, into: Set<Destination>): void {
+  route(_message: Message, _routingKey: string, into: Into<Destination>): void {
     this.#bound.addTo(into);
   }
 }

@@ -1,6 +1,7 @@
 import type { Field, FieldTable } from '../../message/index.js';
 import { headerKey, isStructure } from './header-values.js';
 import type { HeaderKey } from './header-values.js';
+import type { Into } from './recipients.js';
 
 /** One header a binding asks for; without a value it only has to be there. */
 export interface Requirement {
@@ -56,7 +57,7 @@ export class HeaderIndex<Destination> {
     }
   }
 
-  match(headers: FieldTable, into: Set<Destination>): void {
+  match(headers: FieldTable, into: Into<Destination>): void {
     if (this.#names.size === 0 || headers.size === 0) return;
     if (this.#names.size < headers.size) {
       for (const [name, named] of this.#names) {
@@ -71,7 +72,7 @@ export class HeaderIndex<Destination> {
     }
   }
 
-  #matchHeader(named: NamedHeader<Destination>, field: Field, headers: FieldTable, into: Set<Destination>): void {
+  #matchHeader(named: NamedHeader<Destination>, field: Field, headers: FieldTable, into: Into<Destination>): void {
     collect(named.present, headers, into);
     const buckets = bucketsFor(named, isStructure(field));
     if (buckets.size === 0) return;
@@ -114,7 +115,7 @@ const bucketsFor = <Destination>(named: NamedHeader<Destination>, structure: boo
   structure ? named.structured : named.plain;
 
 /** Whatever shares a bucket with the message has one requirement fulfilled; for `any` that is enough. */
-function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, into: Set<Destination>): void {
+function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, into: Into<Destination>): void {
   for (const binding of bucket) {
     if (!binding.all || binding.requirements.length === 1 || fulfilsAll(headers, binding.requirements)) {
       into.add(binding.destination);

@@ -7,6 +7,7 @@ import { Destinations } from './destinations.js';
 import { HeaderIndex } from './header-index.js';
 import type { HeaderBinding, Requirement } from './header-index.js';
 import { headerKey, isStructure } from './header-values.js';
+import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 
 /** Matches the message's headers with the binding's arguments; the routing key is ignored (rule P8). */
@@ -36,7 +37,7 @@ export class HeadersRouter<Destination> implements Router<Destination> {
     else if (binding.all) this.#always.remove(destination);
   }
 
-  route(message: Message, _routingKey: string, into: Set<Destination>): void {
+  route(message: Message, _routingKey: string, into: Into<Destination>): void {
     this.#always.addTo(into);
     this.#index.match(message.properties.headers ?? emptyTable, into);
   }

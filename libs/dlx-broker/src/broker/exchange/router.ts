@@ -1,4 +1,5 @@
 import type { FieldTable, Message } from '../../message/index.js';
+import type { Into } from './recipients.js';
 
 /** From an exchange to a queue or to another exchange. */
 export interface Binding<Destination> {
@@ -19,5 +20,5 @@ export interface Router<Destination> {
    * Adds to a set, for a queue gets a message at most once however many bindings match (rule G4).
    * @param routingKey one of the message's keys; called once per key (rule G2)
    */
-  route(message: Message, routingKey: string, into: Set<Destination>): void;
+  route(message: Message, routingKey: string, into: Into<Destination>): void;
 }

@@ -1,4 +1,5 @@
 import { Destinations } from './destinations.js';
+import type { Into } from './recipients.js';
 
 /** A word of a pattern, reached by the words before it. */
 class Node<Destination> {
@@ -55,7 +56,7 @@ export class TopicTrie<Destination> {
    * Walks all patterns at once, a word of the key at a time: never more steps than words times nodes, whatever the
    * patterns; following each `#` by itself would grow exponentially.
    */
-  match(key: string, into: Set<Destination>): void {
+  match(key: string, into: Into<Destination>): void {
     this.#begin();
     this.#reach(this.#root);
     this.#swap();

@@ -1,4 +1,5 @@
 import type { Message } from '../../message/index.js';
+import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 import { TopicTrie } from './topic-trie.js';
 
@@ -22,7 +23,7 @@ export class TopicRouter<Destination> implements Router<Destination> {
     this.#forget();
   }
 
-  route(_message: Message, routingKey: string, into: Set<Destination>): void {
+  route(_message: Message, routingKey: string, into: Into<Destination>): void {
     const found = this.#cache.get(routingKey) ?? this.#look(routingKey);
     for (let index = 0; index < found.length; index++) into.add(found[index]!);
   }
