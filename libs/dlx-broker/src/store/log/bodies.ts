@@ -40,7 +40,7 @@ export class Bodies implements Shelf {
     if (!message.isAtHand) return this.shelve(message, message.size);
     const { mark } = message;
     if (this.#next - this.#oldest === this.#ring.length) this.#grow();
-    this.messages.held[mark] = this.#next;
+    this.messages.held.set(mark, this.#next);
     this.#ring[this.#next++ & (this.#ring.length - 1)] = message;
     this.bytes += message.size + overhead;
     while (this.bytes > this.memory && this.#oldest < this.#next) this.#shelveOldest();
@@ -49,12 +49,12 @@ export class Bodies implements Shelf {
   /** Its body is in memory, perhaps again. */
   fetched(message: Message): void {
     const { mark } = message;
-    if (this.messages.held[mark] === 0 && this.messages.segment[mark] !== 0) this.keep(message);
+    if (this.messages.held.get(mark) === 0 && this.messages.segment.get(mark) !== 0) this.keep(message);
   }
 
   /** It is no longer stored; its body stays readable for whoever still has it. */
   release(message: Message): void {
-    const place = this.messages.held[message.mark] as number;
+    const place = this.messages.held.get(message.mark);
     if (place !== 0) this.#leave(place, message);
     this.cutOff(message);
   }
@@ -64,9 +64,9 @@ export class Bodies implements Shelf {
     const root = this.#rootOf(Math.abs(message.mark));
     message.mark = 0;
     if (message.isAtHand) return;
-    const segment = this.segments.get(this.messages.segment[root] as number);
+    const segment = this.segments.get(this.messages.segment.get(root));
     if (segment === undefined) return; // not written yet: then it has its body from elsewhere
-    const [offset, length] = [this.messages.offset[root] as number, this.messages.length[root] as number];
+    const [offset, length] = [this.messages.offset.get(root), this.messages.length.get(root)];
     segment.isHeld = true;
     message.shelve(new Shelved({ bodyOf: ({ size }) => this.#read(segment, offset, length, size) }, message.size));
   }
@@ -84,8 +84,8 @@ export class Bodies implements Shelf {
   /** @throws StoreError when it is not what was written */
   bodyOf({ mark, size }: Message): Uint8Array {
     const root = this.#rootOf(Math.abs(mark));
-    const segment = this.segments.get(this.messages.segment[root] as number) as Segment;
-    return this.#read(segment, this.messages.offset[root] as number, this.messages.length[root] as number, size);
+    const segment = this.segments.get(this.messages.segment.get(root)) as Segment;
+    return this.#read(segment, this.messages.offset.get(root), this.messages.length.get(root), size);
   }
 
   /** After something was written over. */
@@ -94,7 +94,7 @@ export class Bodies implements Shelf {
   }
 
   #rootOf(number: number): number {
-    return (this.messages.root[number] as number) || number;
+    return this.messages.root.get(number) || number;
   }
 
   #read(segment: Segment, offset: number, length: number, size: number): Uint8Array {
@@ -141,7 +141,7 @@ export class Bodies implements Shelf {
 
   #leave(place: number, message: Message): void {
     this.#ring[place & (this.#ring.length - 1)] = undefined;
-    this.messages.held[message.mark] = 0;
+    this.messages.held.set(message.mark, 0);
     this.bytes -= message.size + overhead;
     while (this.#oldest < this.#next && this.#ring[this.#oldest & (this.#ring.length - 1)] === undefined)
       this.#oldest++;

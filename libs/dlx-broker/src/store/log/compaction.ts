@@ -84,23 +84,23 @@ export class Compaction {
   #copyEntry(from: ByteSource, segment: Segment, batch: Batch, into: Segment): void {
     const { entries } = this.inventory;
     const number = from.varint();
-    const isLive = number < entries.end && ((entries.marks[number] as number) & Mark.Live) !== 0;
-    if (!isLive || entries.segment[number] !== segment.number) return;
-    if (((entries.marks[number] as number) & Mark.Stored) !== 0) encodeEntry(this.inventory, batch, into, number);
+    const isLive = number < entries.end && (entries.marks.get(number) & Mark.Live) !== 0;
+    if (!isLive || entries.segment.get(number) !== segment.number) return;
+    if ((entries.marks.get(number) & Mark.Stored) !== 0) encodeEntry(this.inventory, batch, into, number);
   }
 
   #copyMessage(from: ByteSource, at: number, type: number, segment: Segment, batch: Batch, into: Segment): void {
     const { messages } = this.inventory;
     const number = from.varint();
-    if (messages.segment[number] !== segment.number || messages.offset[number] !== at) return;
+    if (messages.segment.get(number) !== segment.number || messages.offset.get(number) !== at) return;
     const serial = from.varint();
     from.varint();
     const end = at + typeAt + from.bytes.readUInt32BE(at);
     const before = batch.length;
-    messages.offset[number] = batch.again(type, number, serial, from.bytes.subarray(from.at, end));
-    this.segments.lose(segment.number, messages.length[number] as number);
-    messages.segment[number] = into.number;
-    messages.length[number] = batch.length - before;
+    messages.offset.set(number, batch.again(type, number, serial, from.bytes.subarray(from.at, end)));
+    this.segments.lose(segment.number, messages.length.get(number));
+    messages.segment.set(number, into.number);
+    messages.length.set(number, batch.length - before);
     this.segments.gain(into.number, batch.length - before);
   }
 }

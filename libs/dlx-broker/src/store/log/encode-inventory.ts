@@ -15,17 +15,17 @@ export function encodeInventory(inventory: Inventory, batch: Batch, segment: Seg
   for (let index = 0; index < fresh.length; index++) {
     const message = fresh[index] as Message;
     // It may be gone, or have come twice.
-    if (message.mark <= 0 || inventory.messages.segment[message.mark] !== 0) continue;
+    if (message.mark <= 0 || inventory.messages.segment.get(message.mark) !== 0) continue;
     encodeMessage(inventory, batch, segment, message, inventory.freshFor.at(index));
     written.push(message);
   }
   for (let index = 0; index < changed.length; index++) {
     const number = changed.at(index);
-    if (((entries.marks[number] as number) & Mark.Live) !== 0) encodeEntry(inventory, batch, segment, number);
+    if ((entries.marks.get(number) & Mark.Live) !== 0) encodeEntry(inventory, batch, segment, number);
     else entries.free(number);
   }
   const held = Mark.Live | Mark.Held;
-  delivered.keep((number) => ((entries.marks[number] as number) & held) === held);
+  delivered.keep((number) => (entries.marks.get(number) & held) === held);
   batch.numbers(recordTypes.delivered, delivered);
   batch.numbers(recordTypes.settled, settled);
   inventory.written();
@@ -40,17 +40,17 @@ function encodeMessage(
   firstQueue: number,
 ): void {
   const { mark } = message;
-  const queue = messages.own[mark] === 0 ? 0 : firstQueue;
-  const root = messages.root[mark] as number;
-  const serial = messages.serial[mark] as number;
+  const queue = messages.own.get(mark) === 0 ? 0 : firstQueue;
+  const root = messages.root.get(mark);
+  const serial = messages.serial.get(mark);
   const before = batch.length;
   const offset =
     root === 0
       ? batch.message(mark, serial, queue, message)
-      : batch.copy(mark, serial, queue, root, messages.serial[root] as number, message);
-  messages.segment[mark] = segment.number;
-  messages.offset[mark] = offset;
-  messages.length[mark] = batch.length - before;
+      : batch.copy(mark, serial, queue, root, messages.serial.get(root), message);
+  messages.segment.set(mark, segment.number);
+  messages.offset.set(mark, offset);
+  messages.length.set(mark, batch.length - before);
   segments.gain(segment.number, batch.length - before);
 }
 
@@ -61,13 +61,13 @@ export function encodeEntry(
   segment: Segment,
   number: number,
 ): void {
-  const marks = entries.marks[number] as number;
-  const message = entries.message[number] as number;
+  const marks = entries.marks.get(number);
+  const message = entries.message.get(number);
   const state = { isHeld: (marks & Mark.Held) !== 0, order: orders.size === 0 ? 0 : (orders.get(number) ?? 0) };
-  const queue = entries.queue[number] as number;
-  batch.entry(number, message, messages.serial[message] as number, queue, entries.entries[number] as Entry, state);
-  if ((marks & Mark.Stored) !== 0) segments.lose(entries.segment[number] as number, entryBytes);
-  entries.segment[number] = segment.number;
-  entries.marks[number] = (marks | Mark.Stored) & ~Mark.Changed;
+  const queue = entries.queue.get(number);
+  batch.entry(number, message, messages.serial.get(message), queue, entries.entries.get(number) as Entry, state);
+  if ((marks & Mark.Stored) !== 0) segments.lose(entries.segment.get(number), entryBytes);
+  entries.segment.set(number, segment.number);
+  entries.marks.set(number, (marks | Mark.Stored) & ~Mark.Changed);
   segments.gain(segment.number, entryBytes);
 }

@@ -1,5 +1,5 @@
 import type { Journal } from '../../broker/index.js';
-import { firstRows, longer } from './columns.js';
+import { Octets, References, Words } from './columns.js';
 
 export type Entry = Parameters<Journal['enqueued']>[1];
 
@@ -15,18 +15,18 @@ export const enum Mark {
   Held = 8,
 }
 
-/** All entries of durable queues, in columns: 29 bytes an entry. Each has a number, as messages have. */
+/** All entries of durable queues, in columns: at most 29 bytes an entry. Each has a number, as messages have. */
 export class EntryTable {
-  message = new Uint32Array(firstRows);
-  queue = new Uint32Array(firstRows);
+  readonly message = new Words();
+  readonly queue = new Words();
   /** Where its last record is. */
-  segment = new Uint32Array(firstRows);
+  readonly segment = new Words();
   /** Entries of one queue are chained, in no order. */
-  next = new Uint32Array(firstRows);
-  previous = new Uint32Array(firstRows);
-  marks = new Uint8Array(firstRows);
+  readonly next = new Words();
+  readonly previous = new Words();
+  readonly marks = new Octets();
   /** The entries themselves, for position, deadline and returns. */
-  readonly entries: (Entry | undefined)[] = [undefined];
+  readonly entries = new References<Entry>();
   /** Entries there are. */
   count = 0;
   end = 1;
@@ -38,83 +38,76 @@ export class EntryTable {
     let number = this.#free;
     if (number === 0) {
       number = this.end++;
-      if (number === this.message.length) this.#grow(number * 2);
     } else {
-      this.#free = this.next[number] as number;
+      this.#free = this.next.get(number);
     }
-    this.entries[number] = entry;
-    this.message[number] = message;
-    this.queue[number] = queue;
-    this.marks[number] = marks;
+    this.entries.set(number, entry);
+    this.message.set(number, message);
+    this.queue.set(number, queue);
+    this.marks.set(number, marks);
     this.#chain(number, queue);
     return number;
   }
 
   /** It is gone; its number stays taken until {@link free}. */
   remove(number: number): void {
-    this.entries[number] = undefined;
+    this.entries.set(number, undefined);
     this.#unchain(number);
   }
 
   free(number: number): void {
-    this.marks[number] = 0;
-    this.segment[number] = 0;
-    this.next[number] = this.#free;
+    this.marks.set(number, 0);
+    this.segment.set(number, 0);
+    this.next.set(number, this.#free);
     this.#free = number;
+  }
+
+  /** Of all columns. */
+  get bytes(): number {
+    const { message, queue, segment, next, previous, marks, entries } = this;
+    return [message, queue, segment, next, previous, marks, entries].reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** Numbers of all entries of a queue. */
   of(queue: number): Uint32Array {
     let length = 0;
-    for (let at = this.#first.get(queue) ?? 0; at !== 0; at = this.next[at] as number) length++;
+    for (let at = this.#first.get(queue) ?? 0; at !== 0; at = this.next.get(at)) length++;
     const numbers = new Uint32Array(length);
-    for (let at = this.#first.get(queue) ?? 0; at !== 0; at = this.next[at] as number) numbers[--length] = at;
+    for (let at = this.#first.get(queue) ?? 0; at !== 0; at = this.next.get(at)) numbers[--length] = at;
     return numbers;
   }
 
   /** While the log is read: makes the row of a number there. */
   reach(number: number): void {
-    if (number >= this.message.length) this.#grow(Math.max(number + 1, this.message.length * 2));
     if (number >= this.end) this.end = number + 1;
   }
 
   /** After the log was read: chains those that live by queue, and the others as free. */
   settleRows(): void {
-    this.entries.length = this.end;
-    this.entries.fill(undefined);
     for (let number = this.end - 1; number > 0; number--) {
-      if (((this.marks[number] as number) & Mark.Live) === 0) this.free(number);
+      if ((this.marks.get(number) & Mark.Live) === 0) this.free(number);
     }
     for (let number = 1; number < this.end; number++) {
-      if (((this.marks[number] as number) & Mark.Live) !== 0) this.#chain(number, this.queue[number] as number);
+      if ((this.marks.get(number) & Mark.Live) !== 0) this.#chain(number, this.queue.get(number));
     }
   }
 
   #chain(number: number, queue: number): void {
     const first = this.#first.get(queue) ?? 0;
-    this.next[number] = first;
-    this.previous[number] = 0;
-    if (first !== 0) this.previous[first] = number;
+    this.next.set(number, first);
+    this.previous.set(number, 0);
+    if (first !== 0) this.previous.set(first, number);
     this.#first.set(queue, number);
     this.count++;
   }
 
   #unchain(number: number): void {
-    const next = this.next[number] as number;
-    const previous = this.previous[number] as number;
-    if (next !== 0) this.previous[next] = previous;
-    if (previous !== 0) this.next[previous] = next;
-    else if (next !== 0) this.#first.set(this.queue[number] as number, next);
-    else this.#first.delete(this.queue[number] as number);
+    const next = this.next.get(number);
+    const previous = this.previous.get(number);
+    if (next !== 0) this.previous.set(next, previous);
+    if (previous !== 0) this.next.set(previous, next);
+    else if (next !== 0) this.#first.set(this.queue.get(number), next);
+    else this.#first.delete(this.queue.get(number));
     this.count--;
-  }
-
-  #grow(rows: number): void {
-    this.message = longer(this.message, rows);
-    this.queue = longer(this.queue, rows);
-    this.segment = longer(this.segment, rows);
-    this.next = longer(this.next, rows);
-    this.previous = longer(this.previous, rows);
-    this.marks = longer(this.marks, rows);
   }
 }

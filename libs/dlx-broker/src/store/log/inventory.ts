@@ -50,36 +50,36 @@ export class Inventory {
   enqueued(queue: number, entry: Entry): void {
     const { message } = entry;
     const number = message.mark > 0 ? message.mark : this.#store(message, queue);
-    (this.messages.own[number] as number)++;
+    this.messages.own.add(number, 1);
     entry.mark = this.entries.add(entry, number, queue, Mark.Live | Mark.Changed);
     this.changed.push(entry.mark);
   }
 
   handedOut(entry: Entry): void {
     const { mark } = entry;
-    const marks = this.entries.marks[mark] as number;
-    this.entries.marks[mark] = marks | Mark.Held;
+    const marks = this.entries.marks.get(mark);
+    this.entries.marks.set(mark, marks | Mark.Held);
     if ((marks & Mark.Changed) === 0) this.delivered.push(mark);
     this.bodies.fetched(entry.message);
   }
 
   cameBack({ declared }: Queue, { mark }: Entry): void {
-    const marks = this.entries.marks[mark] as number;
+    const marks = this.entries.marks.get(mark);
     if (declared.type === 'quorum') this.orders.set(mark, this.nextOrder++);
-    this.entries.marks[mark] = (marks & ~Mark.Held) | Mark.Changed;
+    this.entries.marks.set(mark, (marks & ~Mark.Held) | Mark.Changed);
     if ((marks & Mark.Changed) === 0) this.changed.push(mark);
   }
 
   gone(entry: Entry): void {
     const { mark } = entry;
-    if (((this.entries.marks[mark] as number) & Mark.Stored) !== 0) this.settled.push(mark);
+    if ((this.entries.marks.get(mark) & Mark.Stored) !== 0) this.settled.push(mark);
     this.#drop(mark, entry);
   }
 
   /** A queue is gone, and all that was in it; the log knows that from its declaration. */
   queueGone(queue: number): void {
     const numbers = this.entries.of(queue);
-    for (const number of numbers) this.#drop(number, this.entries.entries[number] as Entry);
+    for (const number of numbers) this.#drop(number, this.entries.entries.get(number) as Entry);
   }
 
   /** The end of a command: what nobody has any more is forgotten. */
@@ -89,8 +89,8 @@ export class Inventory {
     const released: number[] = [];
     for (const message of this.#loose) {
       const { mark } = message;
-      if (mark <= 0 || own[mark] !== 0) continue;
-      if (shares[mark] !== 0 && segment[mark] === 0) {
+      if (mark <= 0 || own.get(mark) !== 0) continue;
+      if (shares.get(mark) !== 0 && segment.get(mark) === 0) {
         this.#carriers.set(mark, message);
         continue;
       }
@@ -98,21 +98,22 @@ export class Inventory {
       released.push(mark);
     }
     // One of them may be the last that shared the body of another.
-    for (const number of released) if (shares[number] === 0 && this.messages.serial[number] !== 0) this.#forget(number);
+    for (const number of released)
+      if (shares.get(number) === 0 && this.messages.serial.get(number) !== 0) this.#forget(number);
     this.#loose = [];
   }
 
   /** Whether it is, or was, in somebody's hands. */
   isHeld(number: number): boolean {
-    return ((this.entries.marks[number] as number) & Mark.Held) !== 0;
+    return (this.entries.marks.get(number) & Mark.Held) !== 0;
   }
 
   /** What was found in the log is in its queue again; what its return changed is to be written. */
   restored(number: number, entry: Entry, wasHeld: boolean): void {
     entry.mark = number;
-    this.entries.entries[number] = entry;
+    this.entries.entries.set(number, entry);
     if (!wasHeld) return;
-    this.entries.marks[number] = ((this.entries.marks[number] as number) & ~Mark.Held) | Mark.Changed;
+    this.entries.marks.set(number, (this.entries.marks.get(number) & ~Mark.Held) | Mark.Changed);
     this.changed.push(number);
   }
 
@@ -134,8 +135,8 @@ export class Inventory {
     const { messages } = this;
     let root = -message.mark;
     if (root !== 0) {
-      root = (messages.root[root] as number) || root;
-      (messages.shares[root] as number)++;
+      root = messages.root.get(root) || root;
+      messages.shares.add(root, 1);
     }
     message.mark = messages.add(root);
     this.fresh.push(message);
@@ -145,30 +146,30 @@ export class Inventory {
 
   #drop(number: number, entry: Entry): void {
     const { entries, messages } = this;
-    const marks = entries.marks[number] as number;
-    const message = entries.message[number] as number;
+    const marks = entries.marks.get(number);
+    const message = entries.message.get(number);
     entry.mark = 0;
     entries.remove(number);
     if (this.orders.size > 0) this.orders.delete(number);
-    if ((marks & Mark.Stored) !== 0) this.segments.lose(entries.segment[number] as number, entryBytes);
+    if ((marks & Mark.Stored) !== 0) this.segments.lose(entries.segment.get(number), entryBytes);
     // One that waits to be written is freed when its turn comes.
-    entries.marks[number] = marks & Mark.Changed;
+    entries.marks.set(number, marks & Mark.Changed);
     if ((marks & Mark.Changed) === 0) this.freed.push(number);
-    if (--(messages.own[message] as number) === 0) this.#loose.push(entry.message);
+    if (messages.own.add(message, -1) === 0) this.#loose.push(entry.message);
   }
 
   #forget(number: number): void {
     const { messages } = this;
-    const root = messages.root[number] as number;
-    const segment = messages.segment[number] as number;
+    const root = messages.root.get(number);
+    const segment = messages.segment.get(number);
     const carrier = this.#carriers.get(number);
     if (carrier !== undefined) {
       carrier.mark = 0;
       this.#carriers.delete(number);
     }
-    if (segment !== 0) this.segments.lose(segment, messages.length[number] as number);
+    if (segment !== 0) this.segments.lose(segment, messages.length.get(number));
     messages.free(number);
-    if (root === 0 || --(messages.shares[root] as number) > 0 || messages.own[root] !== 0) return;
+    if (root === 0 || messages.shares.add(root, -1) > 0 || messages.own.get(root) !== 0) return;
     this.#forget(root);
   }
 }

@@ -1,23 +1,23 @@
-import { firstRows, longer } from './columns.js';
+import { Words } from './columns.js';
 
 /**
- * All messages of the log, in columns: 32 bytes a message. A message has a number, the row it stands in; a number that is
+ * All messages of the log, in columns: at most 32 bytes a message. A message has a number, the row it stands in; a number that is
  * free again is given to the next one, so a serial tells which of its messages somebody means.
  */
 export class MessageTable {
   /** Segment, offset and length of its record; segment 0 is not written yet. */
-  segment = new Uint32Array(firstRows);
-  offset = new Uint32Array(firstRows);
-  length = new Uint32Array(firstRows);
-  serial = new Uint32Array(firstRows);
+  readonly segment = new Words();
+  readonly offset = new Words();
+  readonly length = new Words();
+  readonly serial = new Words();
   /** The message whose body it shares, 0 for its own. */
-  root = new Uint32Array(firstRows);
+  readonly root = new Words();
   /** Entries of this message. */
-  own = new Uint32Array(firstRows);
+  readonly own = new Words();
   /** Messages that share its body. */
-  shares = new Uint32Array(firstRows);
+  readonly shares = new Words();
   /** Where it stands among the bodies in memory, 0 for not there. */
-  held = new Uint32Array(firstRows);
+  readonly held = new Words();
   /** Messages there are. */
   count = 0;
   /** Rows in use or free: those below were used once. */
@@ -26,35 +26,40 @@ export class MessageTable {
   #free = 0;
   #nextSerial = 1;
 
+  /** Of all columns. */
+  get bytes(): number {
+    const { segment, offset, length, serial, root, own, shares, held } = this;
+    return [segment, offset, length, serial, root, own, shares, held].reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
   /** @returns its number */
   add(root: number): number {
     let number = this.#free;
     if (number === 0) {
       number = this.end++;
-      if (number === this.segment.length) this.#grow(number * 2);
     } else {
-      this.#free = this.offset[number] as number;
+      this.#free = this.offset.get(number);
     }
-    this.serial[number] = this.#nextSerial++;
-    this.root[number] = root;
+    this.serial.set(number, this.#nextSerial);
+    this.#nextSerial = after(this.#nextSerial);
+    this.root.set(number, root);
     this.count++;
     return number;
   }
 
   free(number: number): void {
-    this.segment[number] = 0;
-    this.serial[number] = 0;
-    this.root[number] = 0;
-    this.own[number] = 0;
-    this.shares[number] = 0;
-    this.offset[number] = this.#free;
+    this.segment.set(number, 0);
+    this.serial.set(number, 0);
+    this.root.set(number, 0);
+    this.own.set(number, 0);
+    this.shares.set(number, 0);
+    this.offset.set(number, this.#free);
     this.#free = number;
     this.count--;
   }
 
   /** While the log is read: makes the row of a number there. */
   reach(number: number): void {
-    if (number >= this.segment.length) this.#grow(Math.max(number + 1, this.segment.length * 2));
     if (number >= this.end) this.end = number + 1;
   }
 
@@ -63,20 +68,12 @@ export class MessageTable {
     this.#free = 0;
     this.count = 0;
     for (let number = this.end - 1; number > 0; number--) {
-      if ((this.serial[number] as number) >= this.#nextSerial) this.#nextSerial = (this.serial[number] as number) + 1;
+      if (this.serial.get(number) >= this.#nextSerial) this.#nextSerial = after(this.serial.get(number));
       this.count++;
-      if (this.own[number] === 0 && this.shares[number] === 0) this.free(number);
+      if (this.own.get(number) === 0 && this.shares.get(number) === 0) this.free(number);
     }
   }
-
-  #grow(rows: number): void {
-    this.segment = longer(this.segment, rows);
-    this.offset = longer(this.offset, rows);
-    this.length = longer(this.length, rows);
-    this.serial = longer(this.serial, rows);
-    this.root = longer(this.root, rows);
-    this.own = longer(this.own, rows);
-    this.shares = longer(this.shares, rows);
-    this.held = longer(this.held, rows);
-  }
 }
+
+/** The next serial: they begin anew at 1 when they have become too large for their column, for 0 is none. */
+const after = (serial: number): number => (serial % 0xffff_ffff) + 1;

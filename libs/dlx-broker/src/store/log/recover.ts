@@ -47,6 +47,8 @@ async function readWhole(file: DiskFile, into: Buffer): Promise<Buffer> {
   return into.subarray(0, at);
 }
 
+const nothing = Buffer.alloc(0);
+
 interface Found {
   readonly file: DiskFile;
   readonly bytes: Buffer;
@@ -61,7 +63,7 @@ class Recovery implements Recovered {
   readonly repairs: (() => Promise<void>)[] = [];
   checkpoint = 0;
   readonly #files: DiskFile[] = [];
-  #rooms: readonly [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
+  #rooms: readonly [Buffer, Buffer] = [nothing, nothing];
   #hasRecords = false;
 
   constructor(
@@ -91,6 +93,7 @@ class Recovery implements Recovered {
       // Others get their turn.
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
+    this.#rooms = [nothing, nothing];
     for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);
     const first = numbers[0];
     // Every log begins with one.

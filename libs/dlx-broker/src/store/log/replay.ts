@@ -1,7 +1,7 @@
 import type { TopologyChange } from '../../broker/index.js';
 import { entryBits } from './batch.js';
 import { ByteSource } from './byte-source.js';
-import { longer } from './columns.js';
+import { Doubles, References, Words } from './columns.js';
 import { Mark } from './entry-table.js';
 import { EnvelopeReader } from './envelope-reader.js';
 import type { Envelope } from './envelope.js';
@@ -13,17 +13,17 @@ import { recordHead, recordTypes, typeAt } from './record.js';
 /** What the records say, put together: entries and messages by number, as the last word about each. */
 export class Replay {
   /** Of each message, by number. */
-  readonly envelopes: (Envelope | undefined)[] = [];
+  readonly envelopes = new References<Envelope>();
   /** Bytes of its body. */
-  sizes = new Uint32Array(1024);
+  readonly sizes = new Words();
   /** Which of its root's messages it means. */
-  rootSerials = new Uint32Array(1024);
+  readonly rootSerials = new Words();
   /** Of each entry. */
-  serials = new Uint32Array(1024);
-  positions = new Float64Array(1024);
-  deadlines = new Float64Array(1024);
+  readonly serials = new Words();
+  readonly positions = new Doubles();
+  readonly deadlines = new Doubles();
   /** How long it may live at most from now on: what was left to it when it was written, in milliseconds. */
-  remaining = new Float64Array(1024);
+  readonly remaining = new Doubles();
   /** Rare facts. */
   readonly returns = new Map<number, number>();
   readonly failures = new Map<number, number>();
@@ -41,7 +41,7 @@ export class Replay {
   /** New messages of the batch, with the queue they were first written for. */
   #fresh: { readonly number: number; readonly queue: number }[] = [];
   /** Of each message, the serial somebody last had an entry for. */
-  #mentioned = new Uint32Array(1024);
+  readonly #mentioned = new Words();
 
   constructor(
     readonly inventory: Inventory,
@@ -79,50 +79,47 @@ export class Replay {
     const number = source.varint();
     const serial = source.varint();
     messages.reach(number);
-    if (number >= this.sizes.length) {
-      this.sizes = longer(this.sizes, messages.segment.length);
-      this.rootSerials = longer(this.rootSerials, messages.segment.length);
-      this.#mentioned = longer(this.#mentioned, messages.segment.length);
-    }
-    messages.serial[number] = serial;
-    messages.segment[number] = segment;
-    messages.offset[number] = at;
-    messages.length[number] = end - at;
+    messages.serial.set(number, serial);
+    messages.segment.set(number, segment);
+    messages.offset.set(number, at);
+    messages.length.set(number, end - at);
     const queue = source.varint();
     if (queue !== 0) this.#fresh.push({ number, queue });
-    messages.root[number] = isCopy ? source.varint() : 0;
-    this.rootSerials[number] = isCopy ? source.varint() : 0;
+    messages.root.set(number, isCopy ? source.varint() : 0);
+    this.rootSerials.set(number, isCopy ? source.varint() : 0);
     const size = isCopy ? source.varint() : 0;
-    this.envelopes[number] = this.#envelopes.read(source);
-    this.sizes[number] = isCopy ? size : end - source.at;
+    this.envelopes.set(number, this.#envelopes.read(source));
+    this.sizes.set(number, isCopy ? size : end - source.at);
   }
 
   #entry(source: ByteSource, segment: number): void {
     const { entries } = this.inventory;
     const number = source.varint();
     entries.reach(number);
-    if (number >= this.positions.length) this.#grow(entries.message.length);
-    const message = (entries.message[number] = source.varint());
-    const serial = (this.serials[number] = source.varint());
-    if (message < this.#mentioned.length) this.#mentioned[message] = serial;
-    entries.queue[number] = source.varint();
-    entries.segment[number] = segment;
-    this.positions[number] = source.varint();
+    const message = source.varint();
+    const serial = source.varint();
+    entries.message.set(number, message);
+    this.serials.set(number, serial);
+    this.#mentioned.set(message, serial);
+    entries.queue.set(number, source.varint());
+    entries.segment.set(number, segment);
+    this.positions.set(number, source.varint());
     const bits = source.octet();
-    this.deadlines[number] = (bits & entryBits.deadline) === 0 ? 0 : source.double();
+    const deadline = (bits & entryBits.deadline) === 0 ? 0 : source.double();
+    this.deadlines.set(number, deadline);
     note(this.returns, number, (bits & entryBits.returns) === 0 ? undefined : source.varint());
     note(this.failures, number, (bits & entryBits.failures) === 0 ? undefined : source.varint());
     note(this.inventory.orders, number, (bits & entryBits.order) === 0 ? undefined : source.varint());
     note(this.due, number, (bits & entryBits.due) === 0 ? undefined : source.double());
-    entries.marks[number] = Mark.Live | Mark.Stored | ((bits & entryBits.held) === 0 ? 0 : Mark.Held);
-    if (this.deadlines[number] !== 0) this.#limited.push(number);
+    entries.marks.set(number, Mark.Live | Mark.Stored | ((bits & entryBits.held) === 0 ? 0 : Mark.Held));
+    if (deadline !== 0) this.#limited.push(number);
   }
 
   #numbers(source: ByteSource, set: number, clear: number): void {
-    const { marks } = this.inventory.entries;
+    const { marks, end } = this.inventory.entries;
     for (let left = source.varint(); left > 0; left--) {
       const number = source.varint();
-      if (number < marks.length) marks[number] = ((marks[number] as number) | set) & ~clear;
+      if (number < end) marks.set(number, (marks.get(number) | set) & ~clear);
     }
   }
 
@@ -137,7 +134,7 @@ export class Replay {
     source.double();
     const time = source.double();
     for (const number of this.#limited) {
-      this.remaining[number] = Math.max(0, (this.deadlines[number] as number) - time);
+      this.remaining.set(number, Math.max(0, this.deadlines.get(number) - time));
     }
     this.#limited = [];
     for (const gone of this.declared.complete(this.isDamaged)) this.removed.add(gone);
@@ -150,15 +147,8 @@ export class Replay {
   #missPlaces(): void {
     const { serial } = this.inventory.messages;
     for (const { number, queue } of this.#fresh) {
-      if (this.#mentioned[number] !== serial[number]) this.losses.push(queue);
+      if (this.#mentioned.get(number) !== serial.get(number)) this.losses.push(queue);
     }
-  }
-
-  #grow(rows: number): void {
-    this.serials = longer(this.serials, rows);
-    this.positions = longer(this.positions, rows);
-    this.deadlines = longer(this.deadlines, rows);
-    this.remaining = longer(this.remaining, rows);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Broker, Holder } from '../../broker/index.js';
 import { DeadLetteredMessage, type Message, messageOf } from '../../message/index.js';
+import type { Doubles } from './columns.js';
 import { type Entry, Mark } from './entry-table.js';
 import type { Envelope } from './envelope.js';
 import type { Recovered } from './recover.js';
@@ -35,7 +36,7 @@ export class MessageRestorer {
   #refill(queue: Holder, numbers: Uint32Array, now: number): void {
     const { replay, inventory } = this.recovered;
     const { marks } = inventory.entries;
-    const isHeld = (number: number): boolean => ((marks[number] as number) & Mark.Held) !== 0;
+    const isHeld = (number: number): boolean => (marks.get(number) & Mark.Held) !== 0;
     const ordered = inOrder(numbers, replay.positions);
     if (replay.returns.size === 0 && !ordered.some(isHeld)) return this.#place(queue, ordered, now);
     const hasReturned = (number: number): boolean => replay.returns.has(number) && !isHeld(number);
@@ -51,13 +52,13 @@ export class MessageRestorer {
     const { replay, inventory } = this.recovered;
     const suspect = this.afterCrash && queue.declared.type === 'classic';
     for (const number of numbers) {
-      const deadline = replay.deadlines[number] as number;
+      const deadline = replay.deadlines.get(number);
       const returns = replay.returns.get(number) ?? 0;
-      const delivered = ((inventory.entries.marks[number] as number) & Mark.Held) !== 0;
+      const delivered = (inventory.entries.marks.get(number) & Mark.Held) !== 0;
       const place = {
-        position: replay.positions[number] as number,
+        position: replay.positions.get(number),
         // Time may have been set back: nothing lives longer than it could have when it was written.
-        deadline: deadline === 0 ? 0 : Math.min(deadline, now + (replay.remaining[number] as number)),
+        deadline: deadline === 0 ? 0 : Math.min(deadline, now + replay.remaining.get(number)),
         returns,
         failures: replay.failures.get(number) ?? returns,
         delivered,
@@ -66,7 +67,7 @@ export class MessageRestorer {
       };
       this.current = number;
       this.#isChanged = delivered || (suspect && returns === 0);
-      const entry = queue.restore(this.#message(inventory.entries.message[number] as number), place, now);
+      const entry = queue.restore(this.#message(inventory.entries.message.get(number)), place, now);
       if (this.current !== 0) this.met(entry);
     }
   }
@@ -80,23 +81,23 @@ export class MessageRestorer {
 
   #message(number: number): Message {
     const { inventory, replay } = this.recovered;
-    const isShared = (inventory.messages.own[number] as number) > 1;
+    const isShared = inventory.messages.own.get(number) > 1;
     const known = isShared ? this.#shared.get(number) : undefined;
     if (known !== undefined) return known;
-    const { exchange, routingKey, properties, hasDied, carbonCopies } = replay.envelopes[number] as Envelope;
+    const { exchange, routingKey, properties, hasDied, carbonCopies } = replay.envelopes.get(number) as Envelope;
     const message = hasDied
       ? new DeadLetteredMessage(exchange, routingKey, properties, nothing, carbonCopies)
       : messageOf(exchange, routingKey, properties, nothing, carbonCopies);
     message.mark = number;
-    inventory.bodies.shelve(message, replay.sizes[number] as number);
+    inventory.bodies.shelve(message, replay.sizes.get(number));
     if (isShared) this.#shared.set(number, message);
     return message;
   }
 }
 
 /** By position: as a rule they are. */
-function inOrder(numbers: Uint32Array, positions: Float64Array): Uint32Array {
-  const before = (one: number, other: number): number => (positions[one] as number) - (positions[other] as number);
+function inOrder(numbers: Uint32Array, positions: Doubles): Uint32Array {
+  const before = (one: number, other: number): number => positions.get(one) - positions.get(other);
   for (let index = 1; index < numbers.length; index++) {
     if (before(numbers[index - 1] as number, numbers[index] as number) > 0) return numbers.sort(before);
   }

@@ -14,14 +14,14 @@ export function takeStock(recovered: Recovered): Pick<Damage, 'queues' | 'mispla
   const lost = new Map<number, number>();
   for (const queue of replay.losses) lost.set(queue, (lost.get(queue) ?? 0) + 1);
   for (let number = 1; number < entries.end; number++) {
-    if (((entries.marks[number] as number) & Mark.Live) === 0) continue;
-    const queue = entries.queue[number] as number;
-    const message = entries.message[number] as number;
+    if ((entries.marks.get(number) & Mark.Live) === 0) continue;
+    const queue = entries.queue.get(number);
+    const message = entries.message.get(number);
     if (isWhole(recovered, number, message) && declared.placeOf(queue) !== undefined) {
-      (messages.own[message] as number)++;
+      messages.own.add(message, 1);
       continue;
     }
-    entries.marks[number] = 0;
+    entries.marks.set(number, 0);
     if (!replay.removed.has(queue)) lost.set(queue, (lost.get(queue) ?? 0) + 1);
   }
   shareBodies(recovered);
@@ -33,28 +33,31 @@ export function takeStock(recovered: Recovered): Pick<Damage, 'queues' | 'mispla
 }
 
 function isWhole({ inventory: { messages }, replay }: Recovered, entry: number, message: number): boolean {
-  if (message >= messages.end || messages.segment[message] === 0) return false;
-  if (messages.serial[message] !== replay.serials[entry]) return false;
-  const root = messages.root[message] as number;
+  if (message >= messages.end || messages.segment.get(message) === 0) return false;
+  if (messages.serial.get(message) !== replay.serials.get(entry)) return false;
+  const root = messages.root.get(message);
   if (root === 0) return true;
-  return root < messages.end && messages.segment[root] !== 0 && messages.serial[root] === replay.rootSerials[message];
+  return (
+    root < messages.end &&
+    messages.segment.get(root) !== 0 &&
+    messages.serial.get(root) === replay.rootSerials.get(message)
+  );
 }
 
 function shareBodies({ inventory: { messages } }: Recovered): void {
   for (let number = 1; number < messages.end; number++) {
-    const root = messages.root[number] as number;
-    if (root !== 0 && messages.own[number] !== 0) (messages.shares[root] as number)++;
+    const root = messages.root.get(number);
+    if (root !== 0 && messages.own.get(number) !== 0) messages.shares.add(root, 1);
   }
 }
 
 function countLive({ inventory: { entries, messages }, segments }: Recovered): void {
   for (let number = 1; number < messages.end; number++) {
-    const segment = messages.segment[number] as number;
-    if (segment !== 0) segments.gain(segment, messages.length[number] as number);
+    const segment = messages.segment.get(number);
+    if (segment !== 0) segments.gain(segment, messages.length.get(number));
   }
   for (let number = 1; number < entries.end; number++) {
-    if (((entries.marks[number] as number) & Mark.Live) !== 0)
-      segments.gain(entries.segment[number] as number, entryBytes);
+    if ((entries.marks.get(number) & Mark.Live) !== 0) segments.gain(entries.segment.get(number), entryBytes);
   }
 }
 
