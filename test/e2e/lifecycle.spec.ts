@@ -20,6 +20,7 @@ import {
   getDlxTransportId,
   InjectDlxClient,
 } from 'dlx-broker';
+import { silentOutbox } from 'dlx-broker/engine';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { contextApp, hybrid, microservice } from './apps.js';
@@ -265,9 +266,7 @@ it('a consumer starts again when its queue was deleted', async () => {
   const app = await contextApp({ providers: [Back] });
   const { broker } = app.get(DlxBroker).backend as EmbeddedBackend;
   const connection = broker.connect();
-  connection
-    .openChannel({ deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} })
-    .deleteQueue('Back.take');
+  connection.openChannel(silentOutbox).deleteQueue('Back.take');
   await vi.waitFor(
     async () => expect(await app.get(DlxBroker).backend.status('Back.take')).toMatchObject({ consumers: 1 }),
     { timeout: 5_000 },

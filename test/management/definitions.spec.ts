@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiHouse, type ApiHouse } from '../../libs/dlx-broker/src/testing/api-house.js';
+import { apiHouse, type ApiHouse } from '../houses/api-house.js';
 
 const rabbitmq = process.env['RABBITMQ_MANAGEMENT_URL'];
 if (rabbitmq === undefined) console.warn('SKIPPED: definitions to and from RabbitMQ: no RABBITMQ_MANAGEMENT_URL');

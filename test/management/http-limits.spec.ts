@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { apiHouse, type ApiHouse } from '../../libs/dlx-broker/src/testing/api-house.js';
+import { apiHouse, type ApiHouse } from '../houses/api-house.js';
 import { type HttpLimits, type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http-listener.js';
 
 const guest = `authorization: Basic ${Buffer.from('guest:guest').toString('base64')}`;

@@ -2,7 +2,7 @@ import { request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { apiHouse, type ApiHouse } from '../../libs/dlx-broker/src/testing/api-house.js';
+import { apiHouse, type ApiHouse } from '../houses/api-house.js';
 import { TestAuthority } from '../amqp/certificates.js';
 
 describe('the HTTP API over TLS', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { silentOutbox } from '../broker/index.js';
 import { int32, longstr } from '../message/index.js';
 import { house } from '../testing/index.js';
 import { waitQueueLease } from '../topology/index.js';
@@ -25,13 +26,7 @@ function withoutDelays(backend: Backend): Backend {
 /** A topic exchange `events`, and a queue `work` bound to it by `order.*`. */
 function arrange(exact: boolean) {
   const { backend, broker, clock, queue } = house();
-  const channel = broker.connect().openChannel({
-    deliver() {},
-    returned() {},
-    confirmed() {},
-    cancelled() {},
-    closed() {},
-  });
+  const channel = broker.connect().openChannel(silentOutbox);
   channel.declareExchange('events', { type: 'topic', durable: true });
   channel.declareQueue('work', { durable: true });
   channel.bindQueue('work', 'events', 'order.*');

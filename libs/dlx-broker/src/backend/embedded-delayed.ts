@@ -1,12 +1,9 @@
-import { type Connection, delayedType } from '../broker/index.js';
+import { type Connection, delayedType, silentOutbox } from '../broker/index.js';
 import { int64, longstr } from '../message/index.js';
 import type { Backend, DelayedPublishing, Done, Publication } from './backend.js';
 
 /** In front of an exchange: where messages wait for it. The default exchange has a queue's name for a key, and so this. */
 const delayedName = (exchange: string): string => (exchange === '' ? 'dlx.delayed' : `${exchange}.delayed`);
-
-const ignored = (): void => undefined;
-const silent = { deliver: ignored, returned: ignored, confirmed: ignored, cancelled: ignored, closed: ignored };
 
 /**
  * Delays by an exchange `<exchange>.delayed` that passes on to the exchange itself, declared when it is first needed. It
@@ -46,7 +43,7 @@ export class EmbeddedDelayed implements DelayedPublishing {
     const target = isDefault ? vhost.queueFor(connection, routingKey) : vhost.exchange(exchange);
     const through = vhost.exchanges.get(name);
     if (through?.hold !== undefined && target.boundTo.has(through)) return;
-    const channel = connection.openChannel(silent);
+    const channel = connection.openChannel(silentOutbox);
     try {
       const type = new Map([['x-delayed-type', longstr(isDefault ? 'direct' : 'fanout')]]);
       channel.declareExchange(name, { type: delayedType, durable: true, arguments: type });

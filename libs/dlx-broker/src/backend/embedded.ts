@@ -1,12 +1,12 @@
 import {
   type Broker,
   type Channel,
-  type ChannelOutbox,
   type Clock,
   type Connection,
   type Cursor,
   Outcome,
   type Witness,
+  silentOutbox,
 } from '../broker/index.js';
 import type { Message } from '../message/index.js';
 import type { Topology } from '../topology/index.js';
@@ -38,8 +38,6 @@ export interface EmbeddedOptions {
 
 const notKept = (cause: Error): TopologyError =>
   new TopologyError(`what was declared is not kept: ${cause.message}`, [], { cause });
-
-const silent: ChannelOutbox = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
 
 /** A timer as long as Node allows, in milliseconds; it only keeps the process alive while there are consumers. */
 const longestTimer = 2_147_483_647;
@@ -79,7 +77,7 @@ export class EmbeddedBackend implements Backend {
   async declare(topology: Topology): Promise<ReadonlySet<string>> {
     const connection = this.#connected();
     const { told } = this.broker;
-    const different = declareEmbedded(topology, connection.vhost, () => connection.openChannel(silent));
+    const different = declareEmbedded(topology, connection.vhost, () => connection.openChannel(silentOutbox));
     await new Promise<void>((resolve, reject) => {
       this.broker.whenKept(told, (failure) => (failure === undefined ? resolve() : reject(notKept(failure))));
     });
@@ -93,7 +91,7 @@ export class EmbeddedBackend implements Backend {
 
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption {
     const channel = this.#connected().openChannel({
-      ...silent,
+      ...silentOutbox,
       deliver: (delivery) => {
         try {
           onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#deposit));
@@ -128,7 +126,10 @@ export class EmbeddedBackend implements Backend {
   }
 
   openReplies(onReply: (message: Message) => void): ReplyChannel {
-    const channel = this.#connected().openChannel({ ...silent, deliver: (delivery) => onReply(delivery.message) });
+    const channel = this.#connected().openChannel({
+      ...silentOutbox,
+      deliver: (delivery) => onReply(delivery.message),
+    });
     channel.consume('amq.rabbitmq.reply-to', { noAck: true });
     const address = channel.replyAddress as string;
     return {
@@ -198,7 +199,8 @@ export class EmbeddedBackend implements Backend {
   readonly #deposit = (publication: Publication, settled: Done): Error | undefined => {
     const { exchange, routingKey, properties, body, mandatory = false } = publication;
     const connection = this.#connected();
-    if (this.#publishing === undefined || this.#publishing.isClosed) this.#publishing = connection.openChannel(silent);
+    if (this.#publishing === undefined || this.#publishing.isClosed)
+      this.#publishing = connection.openChannel(silentOutbox);
     let failure: Error | undefined;
     let early: (() => void) | undefined;
     let isOver = false;

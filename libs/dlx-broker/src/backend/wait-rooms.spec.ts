@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { silentOutbox } from '../broker/index.js';
 import { waitQueueLease } from '../topology/index.js';
 import { house } from '../testing/index.js';
 import { WaitRooms } from './wait-rooms.js';
@@ -53,9 +54,7 @@ describe('the queues for those who wait', () => {
 
   it('may be asked for again when they could not be declared', async () => {
     const { rooms, backend } = arrange();
-    const channel = backend.broker
-      .connect()
-      .openChannel({ deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} });
+    const channel = backend.broker.connect().openChannel(silentOutbox);
     channel.declareQueue('wait.7');
     await expect(rooms.wait(7)).rejects.toThrow(/wait\.7/);
     channel.deleteQueue('wait.7');

@@ -230,6 +230,15 @@ export interface ChannelOutbox {
   closed(error: AmqpError): void;
 }
 
+/** For who only gives commands: nothing is heard. */
+export const silentOutbox: ChannelOutbox = {
+  deliver() {},
+  returned() {},
+  confirmed() {},
+  cancelled() {},
+  closed() {},
+};
+
 /** Where a connection's output goes. */
 export interface ConnectionOutbox {
   /** The server closed the connection: forced by an operator, or a hard error in one of its channels. */

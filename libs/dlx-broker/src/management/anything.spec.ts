@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limitNames } from '../broker/index.js';
-import { apiHouse } from '../testing/api-house.js';
+import { apiHouse } from '../../../../test/houses/api-house.js';
 import { listen } from '../testing/listener.js';
 import { guestOf, letIn } from '../users/index.js';
 import { methodNames } from './resource.js';

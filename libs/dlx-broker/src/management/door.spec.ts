@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { apiHouse, type ApiHouse } from '../testing/api-house.js';
+import { apiHouse, type ApiHouse } from '../../../../test/houses/api-house.js';
 
 describe('a path', () => {
   it.each([

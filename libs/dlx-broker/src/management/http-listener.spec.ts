@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { apiHouse, type ApiHouse } from '../testing/api-house.js';
+import { apiHouse, type ApiHouse } from '../../../../test/houses/api-house.js';
 import { type HttpListener, listenHttp } from './http-listener.js';
 
 const guest = `Basic ${Buffer.from('guest:guest').toString('base64')}`;

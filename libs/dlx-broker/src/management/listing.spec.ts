@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiHouse } from '../testing/api-house.js';
+import { apiHouse } from '../../../../test/houses/api-house.js';
 import { type Columns, rowOf, valueAt, wantedIn } from './columns.js';
 import { sorted } from './sorting.js';
 

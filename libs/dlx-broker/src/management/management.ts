@@ -1,4 +1,11 @@
-import type { Broker, Channel, ConnectOptions, User, VirtualHost } from '../broker/index.js';
+import {
+  type Broker,
+  type Channel,
+  type ConnectOptions,
+  type User,
+  type VirtualHost,
+  silentOutbox,
+} from '../broker/index.js';
 
 import { visibleVhosts } from './auth.js';
 import { Dlx } from './dlx/dlx.js';
@@ -61,12 +68,9 @@ export class Management {
   #act<T>(options: ConnectOptions, act: (channel: Channel) => T): T {
     const connection = this.broker.connect(options);
     try {
-      return act(connection.openChannel(silent));
+      return act(connection.openChannel(silentOutbox));
     } finally {
       connection.close();
     }
   }
 }
-
-const nothing = (): void => {};
-const silent = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };

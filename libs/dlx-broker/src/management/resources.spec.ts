@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { apiHouse } from '../testing/api-house.js';
+import { apiHouse } from '../../../../test/houses/api-house.js';
 import { methodNames } from './resource.js';
 import { resources } from './resources.js';
 

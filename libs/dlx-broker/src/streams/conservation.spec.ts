@@ -1,7 +1,7 @@
 import { assert, asyncProperty, constantFrom, array, integer, tuple } from 'fast-check';
 import type { Subscription } from 'rxjs';
 import { expect, it } from 'vitest';
-import { deadQueue, lettersHouse } from '../testing/letters-house.js';
+import { deadQueue, lettersHouse } from '../../../../test/houses/letters-house.js';
 import type { DeadLetter } from './dead-letter.js';
 
 const deeds = ['ack', 'reject', 'requeue', 'redrive', 'lost', 'retry', 'park', 'leave', 'hold', 'end', 'wait'] as const;

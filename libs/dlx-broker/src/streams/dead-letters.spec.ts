@@ -1,12 +1,11 @@
 import { EMPTY, concatMap, firstValueFrom, lastValueFrom, mergeMap, of, take, tap, throwError, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { silentOutbox } from '../broker/index.js';
 import { waitQueues } from '../topology/index.js';
-import { deadQueue, lettersHouse as arrange } from '../testing/letters-house.js';
+import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
 import type { DeadLetter } from './dead-letter.js';
 import { ConsumerCancelledError, LetterSettledError } from './letter-errors.js';
 import { Undecodable } from './payload.js';
-
-const outbox = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
 
 describe('a stream of dead letters', () => {
   it('is cold: it consumes from subscribe to unsubscribe', async () => {
@@ -115,7 +114,7 @@ describe('a stream of dead letters', () => {
     const { letters, broker } = await arrange();
     const failed = lastValueFrom(letters.from(deadQueue));
     const vhost = broker.virtualHosts.get('/')!;
-    broker.connect().openChannel(outbox).deleteQueue(deadQueue);
+    broker.connect().openChannel(silentOutbox).deleteQueue(deadQueue);
     await expect(failed).rejects.toBeInstanceOf(ConsumerCancelledError);
     expect(vhost.queues.has(deadQueue)).toBe(false);
     await expect(lastValueFrom(letters.from('nowhere'))).rejects.toThrow();
@@ -243,7 +242,7 @@ describe('a dead letter', () => {
     die('a');
     const [letter] = await grab(letters, 1);
     await expect(letter!.retryIn(10)).rejects.toThrow(/wait\.10/);
-    broker.connect().openChannel(outbox).deleteQueue('wait.10');
+    broker.connect().openChannel(silentOutbox).deleteQueue('wait.10');
     await letter!.retryIn(10);
     expect(queue('wait.10').payloads()).toEqual(['a']);
   });

@@ -1,6 +1,6 @@
 import { lastValueFrom, map, mergeMap, of, take, tap, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { deadQueue, lettersHouse as arrange } from '../testing/letters-house.js';
+import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
 import type { DeadLetter } from './dead-letter.js';
 import { groupByQueue } from './group-by-queue.js';
 import { TooManyLeftError } from './letter-errors.js';

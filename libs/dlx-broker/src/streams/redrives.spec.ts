@@ -1,7 +1,7 @@
 import { setImmediate as soon } from 'node:timers/promises';
 import { map, toArray, lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { deadQueue, lettersHouse } from '../testing/letters-house.js';
+import { deadQueue, lettersHouse } from '../../../../test/houses/letters-house.js';
 import type { RedriveRequest } from './redrive-request.js';
 import { Redrives } from './redrives.js';
 

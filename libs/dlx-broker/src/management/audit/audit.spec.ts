@@ -2,7 +2,8 @@ import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { apiHouse, type ApiHouse } from '../../testing/api-house.js';
+import { silentOutbox } from '../../broker/index.js';
+import { apiHouse, type ApiHouse } from '../../../../../test/houses/api-house.js';
 import { AuditFile } from './audit-file.js';
 import { type AuditEntry, AuditLog } from './audit-log.js';
 
@@ -126,8 +127,7 @@ describe('/api/dlx/audit', () => {
   });
 
   it('has filters and counts, and what a redrive came to; nothing of bodies and passwords', async () => {
-    const outbox = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
-    const channel = rooms.broker.connect().openChannel(outbox);
+    const channel = rooms.broker.connect().openChannel(silentOutbox);
     channel.declareQueue('dead', {});
     for (const body of ['SECRET 1', 'SECRET 2', 'good']) channel.publish('', 'dead', {}, Buffer.from(body));
     await rooms.call('PUT', '/users/eve', { body: { password: 'PASSWORD', tags: 'management' } });

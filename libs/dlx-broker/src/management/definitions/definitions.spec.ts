@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiHouse } from '../../testing/api-house.js';
+import { apiHouse } from '../../../../../test/houses/api-house.js';
 import { loadDefinitions } from './load.js';
 
 /** As a real RabbitMQ 3.10.8 writes them, shortened. */

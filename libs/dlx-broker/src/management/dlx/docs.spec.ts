@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Channel } from '../../broker/index.js';
+import { type Channel, silentOutbox } from '../../broker/index.js';
 import { toFieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
+import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
+import { declareDying } from '../../../../../test/houses/dying.js';
 import { filterNames } from './input.js';
 
-const nothing = (): void => {};
 const page = readFileSync(join(import.meta.dirname, '../../../../../docs/dlx-api.md'), 'utf8');
 /** What follows a heading up to the next of any level. */
 const section = (heading: string): string => page.split(`# ${heading}\n`)[1]!.split(/\n#+ /)[0]!;
@@ -19,12 +19,9 @@ describe('docs/dlx-api.md', () => {
 
   beforeEach(() => {
     rooms = apiHouse();
-    const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
-    channel = rooms.broker.connect().openChannel(outbox);
+    channel = rooms.broker.connect().openChannel(silentOutbox);
     channel.declareExchange('orders', { type: 'topic' });
-    channel.declareQueue('orders.dead', {});
-    const args = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'orders.dead' };
-    channel.declareQueue('orders.work', { arguments: toFieldTable(args) });
+    declareDying(channel, ['orders.work'], 'orders.dead');
     channel.bindQueue('orders.work', 'orders', 'order.#');
   });
 

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Channel } from '../../broker/index.js';
-import { toFieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
+import { type Channel, silentOutbox } from '../../broker/index.js';
+import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
+import { declareDying } from '../../../../../test/houses/dying.js';
 import { listenHttp } from '../http-listener.js';
 import { Dlx } from './dlx.js';
 import { eventLoop } from './turns.js';
@@ -50,11 +50,8 @@ describe('/api/dlx/events', () => {
     dlx = new Dlx({ broker: rooms.broker });
     const { api, broker } = apiHouseWith(dlx);
     rooms = { ...rooms, api, broker };
-    const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
-    channel = broker.connect().openChannel(outbox);
-    channel.declareQueue('dead', {});
-    const args = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
-    channel.declareQueue('work', { arguments: toFieldTable(args) });
+    channel = broker.connect().openChannel(silentOutbox);
+    declareDying(channel, ['work']);
   });
 
   const apiHouseWith = (lent: Dlx): ApiHouse => {
@@ -148,8 +145,7 @@ describe('/api/dlx/events', () => {
 
   it('tells of one virtual host, or of certain queues', async () => {
     rooms.broker.addVirtualHost('other');
-    const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
-    rooms.broker.connect({ vhost: 'other' }).openChannel(outbox).declareQueue('there', {});
+    rooms.broker.connect({ vhost: 'other' }).openChannel(silentOutbox).declareQueue('there', {});
     const names = async (query: string) => (await (await listen(query)).next())!.data.queues.map(({ name }) => name);
     expect(await names('')).toEqual(['dead', 'work', 'there']);
     expect(await names('?vhost=other')).toEqual(['there']);

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Channel } from '../../broker/index.js';
+import { type Channel, silentOutbox } from '../../broker/index.js';
 import { type Field, int64, longstr, type Properties, Shelved, toFieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
-
-const nothing = (): void => {};
+import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
+import { declareDying, rejectAll } from '../../../../../test/houses/dying.js';
 
 interface Page {
   readonly items: readonly Record<string, never>[];
@@ -19,23 +18,14 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
 
   beforeEach(() => {
     rooms = apiHouse();
-    const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
-    channel = rooms.broker.connect().openChannel(outbox);
-    channel.declareQueue('dead', {});
-    for (const name of ['work', 'other']) {
-      const args = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
-      channel.declareQueue(name, { arguments: toFieldTable(args) });
-    }
+    channel = rooms.broker.connect().openChannel(silentOutbox);
+    declareDying(channel, ['work', 'other']);
   });
 
   const publish = (key: string, body: string | Uint8Array, properties: Properties = {}): void => {
     channel.publish('', key, properties, typeof body === 'string' ? Buffer.from(body) : body);
   };
   const headers = (plain: Record<string, unknown>): Properties => ({ headers: toFieldTable(plain) });
-  const rejectAll = (queue: string): void => {
-    for (let got = channel.get(queue); got !== undefined; got = channel.get(queue))
-      channel.reject(got.deliveryTag, false);
-  };
   const page = async (query = '', queue = 'dead'): Promise<Page> => {
     const { status, body } = await rooms.call('GET', `/dlx/queues/%2F/${queue}/messages${query}`);
     expect([status, body]).toEqual([200, body]);
@@ -67,7 +57,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       ['dlx-error-message', longstr('no answer after 250 ms')],
     ]);
     publish('work', '{"a":1}', { headers: own, contentType: 'application/json', priority: 3, expiration: '5000' });
-    rejectAll('work');
+    rejectAll(channel, 'work');
     const [item] = (await page()).items;
     expect(item).toEqual({
       id: '1',
@@ -162,7 +152,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
 
   it('finds by reason, queue, first queue, address, header, error, text and age', async () => {
     publish('work', 'rejected one', headers({ tenant: 'a', size: 5, 'dlx-error-class': 'TypeError' }));
-    rejectAll('work');
+    rejectAll(channel, 'work');
     rooms.clock.advance('1h');
     publish('other', 'expired one', { expiration: '10', ...headers({ tenant: 'b' }) });
     rooms.clock.advance('1m');
@@ -292,9 +282,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     expect(await look('ann:guest', '%2F/none')).toEqual([404, 'Not Found']);
     expect(await look('ann:guest', 'none/dead')).toEqual([404, 'Not Found']);
     expect((await look('', '%2F/dead'))[0]).toBe(401);
-    const owner = rooms.broker
-      .connect()
-      .openChannel({ deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing });
+    const owner = rooms.broker.connect().openChannel(silentOutbox);
     owner.declareQueue('mine', { exclusive: true });
     const [status, reason] = await look('guest:guest', '%2F/mine');
     expect([status, String(reason).slice(0, 54)]).toEqual([
@@ -345,7 +333,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
         ][number % 8 === 0 ? 1 : number % 3 === 0 ? 2 : 0]!;
         publish('work', 'x', headers({ 'dlx-error-class': name, 'dlx-error-message': message }));
       }
-      rejectAll('work');
+      rejectAll(channel, 'work');
       const answer = (await groups('?by=error')) as { groups: { value: string; count: number; example_id: string }[] };
       expect(answer).toMatchObject({ by: 'error', scanned: 2_000, complete: true, cursor: null, others: 0 });
       expect(answer.groups.map(({ value, count }) => [value, count])).toEqual([
@@ -366,7 +354,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
 
     it('groups by reason, queue, first queue, exchange and routing key, with times', async () => {
       publish('work', 'a');
-      rejectAll('work');
+      rejectAll(channel, 'work');
       const first = rooms.clock.now();
       rooms.clock.advance('1h');
       for (const expiration of ['0', '0']) publish('other', 'b', { expiration });

@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Channel } from '../../broker/index.js';
-import { toFieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
+import { type Channel, silentOutbox } from '../../broker/index.js';
+import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
+import { declareDying, rejectAll } from '../../../../../test/houses/dying.js';
 import { listenHttp } from '../http-listener.js';
-
-const nothing = (): void => {};
 
 interface Task {
   readonly id: string;
@@ -18,17 +16,13 @@ describe('/api/dlx/redrives', () => {
 
   beforeEach(() => {
     rooms = apiHouse();
-    const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
-    channel = rooms.broker.connect().openChannel(outbox);
-    channel.declareQueue('dead', {});
-    const args = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
-    channel.declareQueue('work', { arguments: toFieldTable(args) });
+    channel = rooms.broker.connect().openChannel(silentOutbox);
+    declareDying(channel, ['work']);
   });
 
   const letDie = (count: number): void => {
     for (let number = 1; number <= count; number++) channel.publish('', 'work', {}, Buffer.from(`${number}`));
-    for (let got = channel.get('work'); got !== undefined; got = channel.get('work'))
-      channel.reject(got.deliveryTag, false);
+    rejectAll(channel, 'work');
   };
   const depth = (name: string): number => rooms.broker.virtualHost('/').queues.get(name)!.length;
   const post = (body: unknown, as = 'guest:guest', path = '') =>

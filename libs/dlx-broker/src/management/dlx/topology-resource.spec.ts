@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { silentOutbox } from '../../broker/index.js';
 import { toFieldTable } from '../../message/index.js';
-import { apiHouse } from '../../testing/api-house.js';
-
-const nothing = (): void => {};
-const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
+import { apiHouse } from '../../../../../test/houses/api-house.js';
 
 describe('GET /api/dlx/topology', () => {
   const arrange = () => {
     const rooms = apiHouse();
-    const channel = rooms.broker.connect().openChannel(outbox);
+    const channel = rooms.broker.connect().openChannel(silentOutbox);
     const args = (more: Record<string, unknown>) => ({ arguments: toFieldTable(more) });
     channel.declareExchange('orders', { type: 'topic', durable: true });
     channel.declareQueue('work', args({ 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'wait' }));
@@ -82,7 +80,7 @@ describe('GET /api/dlx/topology', () => {
   it('shows what one may see, or one virtual host', async () => {
     const { call, broker } = arrange();
     broker.addVirtualHost('other');
-    broker.connect({ vhost: 'other' }).openChannel(outbox).declareQueue('there', {});
+    broker.connect({ vhost: 'other' }).openChannel(silentOutbox).declareQueue('there', {});
     broker.access.setUser('eve', { tags: ['management'], passwordHash: broker.access.user('guest')!.passwordHash });
     broker.access.setPermissions('eve', 'other', { configure: '', write: '', read: '' });
     const names = async (query: string, as: string) => {

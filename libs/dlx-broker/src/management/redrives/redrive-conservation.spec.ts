@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Broker, type Channel, type Journal } from '../../broker/index.js';
+import { Broker, type Channel, type Journal, silentOutbox } from '../../broker/index.js';
 import { toFieldTable } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
 import { ManualClock } from '../../testing/manual-clock.js';
@@ -8,13 +8,12 @@ import type { RedriveOrder } from './redrive-order.js';
 import { RedriveTask } from './redrive-task.js';
 
 const nothing = (): void => {};
-const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
 const patterns = { compile: () => ({ matches: () => true }) };
 
 function arrange(journal?: Journal) {
   const clock = new ManualClock();
   const broker = new Broker({ clock, names: new CountedNames(), patterns, ...(journal && { journal }) });
-  const channel = broker.connect().openChannel(outbox);
+  const channel = broker.connect().openChannel(silentOutbox);
   const dead = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
   const declare = (name: string, args: Record<string, unknown>): void =>
     void channel.declareQueue(name, { durable: true, arguments: toFieldTable(args) });

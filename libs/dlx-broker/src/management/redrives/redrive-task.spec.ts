@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deathsOf, fromFieldTable, longstr, type Message, toFieldTable } from '../../message/index.js';
 import { house, type House } from '../../testing/index.js';
-import type { Channel, QueueOptions } from '../../broker/index.js';
+import { rejectAll } from '../../../../../test/houses/dying.js';
+import { type Channel, type QueueOptions, silentOutbox } from '../../broker/index.js';
 import { usualCircuit } from './circuit.js';
 import type { RedriveOrder } from './redrive-order.js';
 import { RedriveTask } from './redrive-task.js';
-
-const nothing = (): void => {};
 
 describe('a redrive', () => {
   let rooms: House;
@@ -18,13 +17,7 @@ describe('a redrive', () => {
     rooms = house();
     ended = [];
     log = [];
-    channel = rooms.broker.connect().openChannel({
-      deliver: nothing,
-      returned: nothing,
-      confirmed: nothing,
-      cancelled: nothing,
-      closed: nothing,
-    });
+    channel = rooms.broker.connect().openChannel(silentOutbox);
     channel.declareExchange('orders', { type: 'direct' });
     declare('work', { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' });
     channel.bindQueue('work', 'orders', 'new');
@@ -42,15 +35,7 @@ describe('a redrive', () => {
   /** So many orders that were rejected, numbered from 1. */
   const letDie = (count: number, from = 1): void => {
     for (let number = from; number < from + count; number++) publish('orders', 'new', `order ${number}`);
-    rejectAll();
-  };
-  const rejectAll = (queue = 'work'): number => {
-    let count = 0;
-    for (let got = channel.get(queue); got !== undefined; got = channel.get(queue)) {
-      channel.reject(got.deliveryTag, false);
-      count++;
-    }
-    return count;
+    rejectAll(channel, 'work');
   };
   const bodies = (name: string): string[] => messages(name).map(({ body }) => Buffer.from(body).toString());
   const messages = (name: string): Message[] => {
@@ -103,7 +88,7 @@ describe('a redrive', () => {
 
   it('strips the history and says from where, when, by whom', () => {
     publish('orders', 'new', 'one', { mine: 1, 'dlx-error-class': 'TypeError' });
-    rejectAll();
+    rejectAll(channel, 'work');
     expect(deathsOf(messages('dead')[0]!.properties.headers)).toHaveLength(1);
     redrive();
     rooms.clock.advance(0);
@@ -125,7 +110,7 @@ describe('a redrive', () => {
       redrive();
       rooms.clock.advance(0);
       expect(messages('work')[0]!.properties.headers!.get('dlx-redrives')).toEqual({ type: 'I', value: count });
-      rejectAll();
+      rejectAll(channel, 'work');
     }
   });
 
@@ -153,7 +138,7 @@ describe('a redrive', () => {
     ] as const) {
       publish('orders', 'new', body, { 'dlx-error-class': error });
     }
-    rejectAll();
+    rejectAll(channel, 'work');
     const task = redrive({ filter: { error: 'B' }, rate: Infinity });
     rooms.clock.advance(0);
     expect([bodies('work'), bodies('dead')]).toEqual([
@@ -183,7 +168,7 @@ describe('a redrive', () => {
 
   it('leaves what nobody would get, and counts it by its address', () => {
     publish('orders', 'new', 'one');
-    rejectAll();
+    rejectAll(channel, 'work');
     channel.unbindQueue('work', 'orders', 'new');
     publish('', 'dead', 'never died');
     const task = redrive({ rate: Infinity });
@@ -287,7 +272,7 @@ describe('a redrive', () => {
       const task = redrive({ rate: 100, circuit: usualCircuit });
       for (let tenth = 0; tenth < 100 && task.state === 'running'; tenth++) {
         rooms.clock.advance(100);
-        rejectAll();
+        rejectAll(channel, 'work');
       }
       expect(task.state).toBe('tripped');
       expect([task.reason, ended]).toEqual(['more than 50 % of what was redriven came back dead', ['tripped']]);
@@ -306,7 +291,7 @@ describe('a redrive', () => {
       const task = redrive({ rate: 100, circuit: { percent: 10, atLeast: 30 }, to });
       for (let tenth = 0; tenth < 100 && task.state === 'running'; tenth++) {
         rooms.clock.advance(100);
-        rejectAll('work2');
+        rejectAll(channel, 'work2');
       }
       expect([task.state, task.tally.moved < 60]).toEqual(['tripped', true]);
     });
@@ -316,7 +301,7 @@ describe('a redrive', () => {
       const task = redrive({ rate: 100, circuit: usualCircuit });
       for (let tenth = 0; tenth < 10; tenth++) {
         rooms.clock.advance(100);
-        rejectAll();
+        rejectAll(channel, 'work');
       }
       const { moved } = task.tally;
       expect([task.state, task.isOver, task.resume()]).toEqual(['tripped', false, true]);
@@ -349,7 +334,7 @@ describe('a redrive', () => {
       const task = redrive({ rate: 100, circuit: usualCircuit, to });
       for (let tenth = 0; tenth < 30; tenth++) {
         rooms.clock.advance(100);
-        rejectAll('tried');
+        rejectAll(channel, 'tried');
       }
       expect([task.state, queueOf('wait').length]).toEqual(['completed', 200]);
     });

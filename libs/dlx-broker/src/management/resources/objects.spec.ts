@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromFieldTable, type FieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHouse } from '../../testing/api-house.js';
+import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
 import { listen } from '../../testing/listener.js';
 
 const publish = (more: object): { readonly body: object } => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiHouse } from '../../testing/api-house.js';
+import { apiHouse } from '../../../../../test/houses/api-house.js';
 
 const limits = '/parameters/vhost-limits/%2F/limits';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../testing/listener.js';
-import { apiHouse } from '../../testing/api-house.js';
+import { apiHouse } from '../../../../../test/houses/api-house.js';
 import { codes } from '../reply.js';
 
 const rights = { configure: '', write: '^a', read: '.*' };

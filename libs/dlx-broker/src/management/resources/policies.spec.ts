@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listen, publishText } from '../../testing/listener.js';
-import { apiHouse } from '../../testing/api-house.js';
+import { apiHouse } from '../../../../../test/houses/api-house.js';
 
 const policy = { pattern: '^a', definition: { 'max-length': 5 } };
 const kinds = ['policies', 'operator-policies'] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../testing/listener.js';
-import { apiHouse } from '../../testing/api-house.js';
+import { apiHouse } from '../../../../../test/houses/api-house.js';
 
 const bad = (reason: unknown) => ({ error: 'bad_request', reason });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../testing/listener.js';
-import { apiHouse } from '../../testing/api-house.js';
+import { apiHouse } from '../../../../../test/houses/api-house.js';
 
 describe('a virtual host', () => {
   it('is made with description and tags, and changed', async () => {

@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Channel, VirtualHost } from '../../../broker/index.js';
+import { type Channel, type VirtualHost, silentOutbox } from '../../../broker/index.js';
 import { Message, noProperties, toFieldTable } from '../../../message/index.js';
 import { house } from '../../../testing/index.js';
 import { keysOf, oneKey, overlaps } from './keys.js';
 import { Reach } from './reach.js';
 import { type Topology, topologyOf } from './topology.js';
 import { Wiring } from './wiring.js';
-
-const nothing = (): void => {};
 
 describe('the topology', () => {
   let vhost: VirtualHost;
@@ -17,8 +15,7 @@ describe('the topology', () => {
   beforeEach(() => {
     const { broker } = house();
     vhost = broker.virtualHost('/');
-    const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
-    channel = broker.connect().openChannel(outbox);
+    channel = broker.connect().openChannel(silentOutbox);
   });
 
   const look = (): Topology => {
@@ -198,8 +195,7 @@ describe('the topology', () => {
     fc.assert(
       fc.property(types, alternates, fc.array(binding, { maxLength: 20 }), key, (kinds, others, bindings, asked) => {
         const { broker } = house();
-        const outbox = { deliver: nothing, returned: nothing, confirmed: nothing, cancelled: nothing, closed: nothing };
-        const made = broker.connect().openChannel(outbox);
+        const made = broker.connect().openChannel(silentOutbox);
         for (const [index, name] of names.entries()) {
           const args = others[index] ? { 'alternate-exchange': others[index] } : {};
           made.declareExchange(name, { type: kinds[index]!, arguments: toFieldTable(args) });

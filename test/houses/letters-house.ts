@@ -1,6 +1,6 @@
-import { emptyTable, longstr, type Properties } from '../message/index.js';
-import { DeadLetters, type DeadLetter } from '../streams/index.js';
-import { house } from './house.js';
+import { emptyTable, longstr, type Properties } from '../../libs/dlx-broker/src/message/index.js';
+import { DeadLetters, type DeadLetter } from '../../libs/dlx-broker/src/streams/index.js';
+import { house } from '../../libs/dlx-broker/src/testing/house.js';
 
 /** Where the letters of {@link lettersHouse} lie. */
 export const deadQueue = 'orders.dead';

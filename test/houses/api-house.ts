@@ -1,9 +1,14 @@
-import { policyPatterns } from '../backend/index.js';
-import { Broker, type ProfileName } from '../broker/index.js';
-import { type Api, type ApiOptions, createApi, type ManagementHost } from '../management/index.js';
-import { guestOf, letIn } from '../users/index.js';
-import { CountedNames } from './counted-names.js';
-import { ManualClock } from './manual-clock.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/backend/index.js';
+import { Broker, type ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
+import {
+  type Api,
+  type ApiOptions,
+  createApi,
+  type ManagementHost,
+} from '../../libs/dlx-broker/src/management/index.js';
+import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 
 /** An answer, read. */
 export interface Read {
