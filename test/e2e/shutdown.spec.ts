@@ -1,4 +1,4 @@
-import { Controller, Injectable, type INestApplicationContext } from '@nestjs/common';
+import { Controller, Injectable, type INestApplicationContext, type Type } from '@nestjs/common';
 import { EventPattern, Payload } from '@nestjs/microservices';
 import { Consume, DlxBrokerModule, DlxClient, EmbeddedBackend, Queue, Retry } from 'dlx-broker';
 import { createBroker, type Broker } from 'dlx-broker/engine';
@@ -29,35 +29,21 @@ class Ledger {
   }
 }
 
+function controllerOf({ handle }: Ledger): Type {
+  @Controller()
+  class Orders {
+    @EventPattern('order.created')
+    @Queue('orders')
+    created(@Payload() id: number): Promise<void> {
+      return handle(id);
+    }
+  }
+  return Orders;
+}
+
 const kinds: readonly [string, (broker: Broker, ledger: Ledger) => Promise<INestApplicationContext>][] = [
-  [
-    'a pure microservice',
-    (broker, { handle }) => {
-      @Controller()
-      class Orders {
-        @EventPattern('order.created')
-        @Queue('orders')
-        created(@Payload() id: number): Promise<void> {
-          return handle(id);
-        }
-      }
-      return microservice(parts(broker, { controllers: [Orders] }));
-    },
-  ],
-  [
-    'a hybrid application',
-    (broker, { handle }) => {
-      @Controller()
-      class Orders {
-        @EventPattern('order.created')
-        @Queue('orders')
-        created(@Payload() id: number): Promise<void> {
-          return handle(id);
-        }
-      }
-      return hybrid(parts(broker, { controllers: [Orders] }));
-    },
-  ],
+  ['a pure microservice', (broker, ledger) => microservice(parts(broker, { controllers: [controllerOf(ledger)] }))],
+  ['a hybrid application', (broker, ledger) => hybrid(parts(broker, { controllers: [controllerOf(ledger)] }))],
   [
     'an application of providers',
     (broker, { handle }) => {
