@@ -16,8 +16,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   backend: ['message', 'broker', 'topology'],
   streams: ['message', 'topology', 'backend'],
   nest: ['message', 'topology', 'backend', 'streams'],
+  cli: ['message', 'broker', 'users', 'store', 'amqp', 'backend'],
 };
 const rooms = [...Object.keys(mayImport), 'testing'];
+/** What joins the rooms, and the ways in for users: they know the rooms, and no room knows them. */
+const fronts = ['index', 'serve', 'server', 'engine', 'own-broker', 'ways-in'];
 /** Neither time nor chance nor a host in these. */
 const pure = ['message', 'broker'];
 const lent = [
@@ -92,8 +95,12 @@ for (const [room, allowed] of Object.entries(mayImport)) {
     `export const late = () => import('../testing/index.js');\n`,
     [wallOf],
   );
-  expects(`${room} may not know the front door`, `${room}/front.ts`, imports('../index.js'), [wallOf]);
-  expects(`${room} may not know serve`, `${room}/serve.ts`, imports('../serve.js'), [wallOf]);
+  for (const front of fronts) {
+    const [open, verb] = room === 'cli' && front === 'serve' ? [[], 'may know'] : [[wallOf], 'may not know'];
+    expects(`${room} ${verb} ${front}`, `${room}/front-${front}.ts`, imports(`../${front}.js`), open);
+    const inner = `${room}/inner/front-${front}.ts`;
+    expects(`${room} ${verb} ${front} from a folder of its own`, inner, imports(`../../${front}.js`), open);
+  }
   expects(`${room} imports its own files`, `${room}/own.ts`, imports('./inner/file.js'));
   expects(`a spec of ${room} may use testing`, `${room}/some.spec.ts`, imports('../testing/house.js'));
 }
@@ -115,13 +122,15 @@ for (const room of pure) {
   expects(`${room} uses nothing of Node`, `${room}/node.ts`, imports('node:fs'), [wallOf]);
 }
 
-for (const joins of ['serve.ts', 'nest/dlx-broker.module.ts']) {
+for (const joins of ['serve.ts', 'own-broker.ts', 'ways-in.ts', 'nest/dlx-broker.module.ts', 'nest/connect.ts']) {
   const up = joins.includes('/') ? '../' : './';
   const all = ['broker', 'users', 'store', 'amqp', 'management', 'backend'];
   const code = (tail: string): string => all.map((room) => `export * from '${up}${room}/${tail}';\n`).join('');
   expects(`${joins} joins the rooms`, joins, code('index.js'));
+  if (up === './') expects(`${joins} knows no command`, `asks-${joins}`, imports('./cli/main.js'), [wallOf]);
 }
 expects('the front door enters by no window', 'index.ts', imports('./broker/queue/queue.js'), [wallOf]);
+expects('nest has a server of its own', 'nest/uses-server.ts', imports('./server.js'));
 expects('testing may enter anywhere', 'testing/anywhere.ts', imports('../broker/queue/queue.js'));
 expects('nobody says any', 'store/any.ts', 'export const loose = (value: any) => value;\n', [
   'typescript(no-explicit-any)',
