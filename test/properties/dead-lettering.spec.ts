@@ -4,7 +4,14 @@ import { EngineUnderTest } from './engine-under-test.js';
 import { type Command, commands, queueNames, setups } from './model/commands.js';
 import { emptyWorld, expectRest, nextDeadline, step } from './model/step.js';
 import { finish, largestBudget } from './model/walk.js';
-import { describeQueue, expect as expectFact, queueOf, type QueueSetup, type World } from './model/world.js';
+import {
+  describeHeldBack,
+  describeQueue,
+  expect as expectFact,
+  queueOf,
+  type QueueSetup,
+  type World,
+} from './model/world.js';
 
 /** Runs commands in engine and model, which must agree after each of them and at every instant in between. */
 class Duel {
@@ -44,6 +51,7 @@ class Duel {
     this.world.seen = this.engine.seen.splice(0);
     step(this.world, command, answer, this.setup);
     const is = queueNames.map((name) => this.engine.describe(name));
+    const held = this.engine.describeHeldBack();
     this.world = finish(this.world, (world) => {
       expectRest(world);
       queueNames.forEach((name, index) => {
@@ -51,6 +59,8 @@ class Duel {
         const should = queue && describeQueue(queue);
         expectFact(is[index] === should, () => `is\n${is[index]}\nshould be\n${should}`);
       });
+      const shouldHold = describeHeldBack(world);
+      expectFact(held === shouldHold, () => `holds back\n${held}\nshould be\n${shouldHold}`);
       world.channels.forEach(({ held }, channel) => {
         const count = this.engine.unacked(channel);
         expectFact(count === held.length, () => `channel ${channel} holds ${count}, should be ${held.length}`);
@@ -62,9 +72,10 @@ class Duel {
   expectNothingLost(): void {
     const left = new Set(this.world.ledger.map(({ id }) => id));
     const shown = queueNames.map((name) => this.engine.describe(name) ?? '').join('\n');
+    const back = new Set(this.world.heldBack.map(({ message }) => message.id));
     const held = new Set(this.world.channels.flatMap((channel) => channel.held.map(({ copy }) => copy.message.id)));
     for (const [id, ok] of this.engine.confirmed) {
-      const isThere = !ok || left.has(id) || held.has(id) || shown.includes(`#${id} `);
+      const isThere = !ok || left.has(id) || held.has(id) || back.has(id) || shown.includes(`#${id} `);
       expect(isThere, `#${id} was confirmed and is nowhere`).toBe(true);
     }
   }

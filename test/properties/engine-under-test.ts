@@ -1,12 +1,12 @@
 import type { Channel, Delivery, Journal, Pace } from '../../libs/dlx-broker/src/broker/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import type { Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Entry, Hold, Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Field, type FieldTable, int32, longstr, type Message } from '../../libs/dlx-broker/src/message/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { LateClock } from './late-clock.js';
 import { channelCount, type Command } from './model/commands.js';
 import type { Answer } from './model/step.js';
-import { settledBy } from './model/step.js';
+import { addressOf, settledBy } from './model/step.js';
 import type { QueueSetup, Seen, World } from './model/world.js';
 
 /** The engine, driven by commands as data, and what it shows of itself. */
@@ -40,6 +40,8 @@ export class EngineUnderTest {
     this.#publisher = this.#open();
     this.#publisher.confirmSelect();
     this.#publisher.declareExchange('fan', { type: 'fanout', durable: true });
+    const delayed = new Map([['x-delayed-type', longstr('fanout')]]);
+    this.#publisher.declareExchange('later', { type: 'x-delayed-message', durable: true, arguments: delayed });
     for (let index = 0; index < channelCount; index++) this.#channels.push(this.#open());
   }
 
@@ -61,6 +63,14 @@ export class EngineUnderTest {
   describe(name: string): string | undefined {
     const queue = this.broker.virtualHost('/').queues.get(name);
     return queue && describeEngineQueue(queue);
+  }
+
+  /** What the delayed exchange holds, as {@link describeHeldBack} shows it. */
+  describeHeldBack(): string {
+    const { hold } = this.broker.virtualHost('/').exchange('later');
+    return heldIn(hold!)
+      .map((entry) => `${describeEngineMessage(entry.message)} due ${entry.due}`)
+      .join('\n');
   }
 
   /** How many messages were published so far. */
@@ -110,6 +120,10 @@ export class EngineUnderTest {
         if (consumer !== undefined) this.#channels[consumer.channel]!.cancel(consumer.tag);
         return { consumerTag: consumer?.tag ?? '' };
       }
+      case 'withdraw': {
+        const id = command.pick % (this.#published + 1);
+        return { id, count: this.broker.virtualHost('/').cancelDelayed('later', String(id)) };
+      }
       case 'purge':
         return queues.has(command.queue) ? { count: this.#publisher.purgeQueue(command.queue) } : {};
       case 'delete':
@@ -122,11 +136,12 @@ export class EngineUnderTest {
     }
   }
 
-  #publish({ to, size, priority, ttl }: Command & { do: 'publish' }): Answer {
+  #publish({ to, size, priority, ttl, delay }: Command & { do: 'publish' }): Answer {
     const id = ++this.#published;
-    const [exchange, key] = to === 'fan' ? ['fan', 'a'] : ['', to];
+    const [exchange, key] = addressOf(to);
+    const headers = delay === undefined ? undefined : new Map([['x-delay', int32(delay)]]);
     const expiration = ttl === undefined ? undefined : String(ttl);
-    const properties = { messageId: String(id), priority, expiration, deliveryMode: this.#deliveryMode };
+    const properties = { messageId: String(id), priority, expiration, headers, deliveryMode: this.#deliveryMode };
     this.#publisher.publish(exchange, key, properties, new Uint8Array(size));
     return { id };
   }
@@ -150,7 +165,7 @@ export class EngineUnderTest {
     const setup = this.#setups.find((each) => each.name === name)!;
     const isNew = !this.broker.virtualHost('/').queues.has(name);
     const { messageCount } = this.#publisher.declareQueue(name, { durable: true, arguments: argumentsOf(setup) });
-    if (isNew && setup.bound) this.#publisher.bindQueue(name, 'fan', '');
+    if (isNew && setup.bound) for (const from of ['fan', 'later']) this.#publisher.bindQueue(name, from, '');
     return { count: messageCount };
   }
 
@@ -212,6 +227,13 @@ function describeEngineQueue(queue: Queue): string {
   return lines.join('\n');
 }
 
+/** What an exchange holds, what is due next first; due together, in the order it came. */
+export function heldIn(hold: Hold): Entry[] {
+  const all: Entry[] = [];
+  hold.each((entry) => void all.push(entry));
+  return all.sort((one, other) => one.due - other.due || one.position - other.position);
+}
+
 const text = (field: Field | undefined): string => String(field?.value);
 
 /** The same words as the model's, read from the headers. */
@@ -222,6 +244,7 @@ export function describeEngineMessage({ exchange, routingKey, properties }: Mess
   return [
     `#${messageId} to '${exchange}' ${routingKey}`,
     expiration === undefined ? '' : `expires ${expiration}`,
+    headers?.has('x-delay') === true ? `delay ${text(headers.get('x-delay'))}` : '',
     ...(deaths?.type === 'A' ? deaths.value : []).map((death) => {
       const entry = death.value as FieldTable;
       return `${text(entry.get('queue'))}/${text(entry.get('reason'))}/${text(entry.get('count'))}`;

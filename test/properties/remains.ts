@@ -2,7 +2,7 @@ import type { Broker, Clock, Journal, Queue } from '../../libs/dlx-broker/src/br
 import { Broker as FreshBroker } from '../../libs/dlx-broker/src/broker/index.js';
 import type { MemoryJournal } from '../../libs/dlx-broker/src/store/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import { describeEngineMessage } from './engine-under-test.js';
+import { describeEngineMessage, heldIn } from './engine-under-test.js';
 
 type Entry = Parameters<Journal['enqueued']>[1];
 
@@ -24,9 +24,15 @@ const remaining = (entry: Entry, touched: boolean): Remaining => ({
   touched: touched || entry.returns > 0,
 });
 
+/** Of what an exchange holds back all that counts is in the text. */
+function remainingHeld(entry: Entry): Remaining {
+  const plain = remaining(entry, false);
+  return { ...plain, text: `${plain.text} due ${entry.due} as ${entry.position}` };
+}
+
 /**
  * Every copy there is in this very moment, by queue: ready ones first and in order, then those in consumers' hands, then
- * dead ones that have not arrived anywhere yet.
+ * dead ones that have not arrived anywhere yet. And what delayed exchanges hold.
  */
 export function remainsOf(broker: Broker): Remains {
   const vhost = broker.virtualHost('/');
@@ -47,7 +53,11 @@ export function remainsOf(broker: Broker): Remains {
     const wasHeld = reason === 'rejected' || reason === 'delivery_limit';
     if (entry.position > 0) found.get(queue)?.push(remaining(entry, wasHeld)); // a refused one never was in there
   });
-  return new Map([...found].map(([queue, copies]) => [queue.name, copies]));
+  const remains = new Map([...found].map(([queue, copies]) => [queue.name, copies]));
+  for (const { hold } of vhost.exchanges.values()) {
+    if (hold !== undefined) remains.set(hold.name, heldIn(hold).map(remainingHeld));
+  }
+  return remains;
 }
 
 /** Rules D2, A7: for a quorum queue the crash is one return more, and that may be one too many. */
@@ -94,7 +104,8 @@ export function lossBetween(before: Remains, after: Broker): string | undefined 
     if (lost.join('\n') !== found.join('\n')) {
       return `${name} had\n  ${lost.join('\n  ')}\nand now has\n  ${found.join('\n  ')}`;
     }
-    const queue = vhost.queues.get(name) as Queue;
+    const queue = vhost.queues.get(name);
+    if (queue === undefined) continue; // what an exchange holds has no other order than that of the times
     const disorder = queue.declared.type === 'classic' ? disorderOf(was, is, queue) : untouchedDisorder(was, is);
     if (disorder !== undefined) return `${name}: ${disorder}`;
   }

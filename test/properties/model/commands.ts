@@ -9,6 +9,8 @@ export type Command =
       readonly size: number;
       readonly priority: number;
       readonly ttl?: number | undefined;
+      /** Its `x-delay`, wherever it is sent: a delayed exchange may be on its way later. */
+      readonly delay?: number | undefined;
     }
   | { readonly do: 'get'; readonly channel: number; readonly queue: string; readonly noAck: boolean }
   | {
@@ -27,7 +29,7 @@ export type Command =
       readonly noAck: boolean;
       readonly priority: number;
     }
-  | { readonly do: 'cancel'; readonly pick: number }
+  | { readonly do: 'cancel' | 'withdraw'; readonly pick: number }
   | { readonly do: 'advance' | 'late'; readonly time: number }
   | { readonly do: 'purge' | 'delete' | 'declare'; readonly queue: string };
 
@@ -45,10 +47,11 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
     10,
     fc.record({
       do: fc.constant('publish' as const),
-      to: fc.oneof({ weight: 4, arbitrary: queue }, { weight: 1, arbitrary: fc.constant('fan') }),
+      to: fc.oneof({ weight: 4, arbitrary: queue }, { weight: 3, arbitrary: fc.constantFrom('fan', 'later', 'later') }),
       size: fc.nat(4),
       priority: fc.nat(4),
       ttl: sometimes(time),
+      delay: fc.oneof(fc.constant(undefined), fc.constantFrom(-1, 0, 1, 5, 5, 10, 11, 20)),
     }),
   ],
   [3, fc.record({ do: fc.constant('get' as const), channel, queue, noAck: fc.boolean() })],
@@ -75,6 +78,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
     }),
   ],
   [1, fc.record({ do: fc.constant('cancel' as const), pick: fc.nat(9) })],
+  [1, fc.record({ do: fc.constant('withdraw' as const), pick: fc.nat(40) })],
   [4, fc.record({ do: fc.constantFrom('advance' as const, 'advance' as const, 'late' as const), time })],
   [
     1,
@@ -96,6 +100,7 @@ const deadLetters = fc.option(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ exchange: fc.constant(''), key: sometimes(queue) }) },
     { weight: 2, arbitrary: fc.record({ exchange: fc.constant('fan'), key: sometimes(queue) }) },
+    { weight: 2, arbitrary: fc.record({ exchange: fc.constant('later'), key: sometimes(queue) }) },
     { weight: 1, arbitrary: fc.constant({ exchange: 'missing', key: undefined }) },
   ),
   { nil: undefined, freq: 5 },

@@ -21,7 +21,8 @@ export function enqueue(world: World, queue: ModelQueue, message: ModelMessage):
   }
   insert(queue, copy);
   const dropped = dropExcess(world, queue);
-  if (dropped || ready(queue)[0] === copy) expireHeads(world, queue);
+  const isAwaited = world.ringing.includes(queue.setup.name);
+  if (!isAwaited && (dropped || ready(queue)[0] === copy)) expireHeads(world, queue);
   return true;
 }
 

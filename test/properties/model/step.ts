@@ -1,6 +1,6 @@
 import { channelCount, type Command } from './commands.js';
 import { die, enqueue, expectDelivered, expireHeads, giveBack, mark, shift, withRoom } from './queue-rules.js';
-import { route } from './walk.js';
+import { holdsBack, route } from './walk.js';
 import { expect, type Held, leave, type ModelMessage, queueOf, ready } from './world.js';
 import type { ModelConsumer, ModelQueue, QueueSetup, Seen, World } from './world.js';
 
@@ -19,10 +19,14 @@ export const emptyWorld = (now: number, slices: boolean): World => ({
   now,
   slices,
   queues: [],
+  heldBack: [],
+  isReleasing: false,
+  everHeldBack: 0,
   bound: [],
   channels: Array.from({ length: channelCount }, () => ({ held: [] })),
   dead: [],
   marked: [],
+  ringing: [],
   seen: [],
   ledger: [],
   copies: 0,
@@ -51,6 +55,8 @@ export function step(world: World, command: Command, answer: Answer, setups: rea
     case 'cancel':
       for (const queue of world.queues) leaveConsumers(world, queue, ({ tag }) => tag === answer.consumerTag);
       return;
+    case 'withdraw':
+      return withdraw(world, answer);
     case 'purge':
     case 'delete':
       return remove(world, command.do, command.queue, answer);
@@ -63,6 +69,7 @@ export function step(world: World, command: Command, answer: Answer, setups: rea
     case 'late':
       return;
     case 'advance':
+      world.isReleasing = true;
       for (const queue of world.queues) mark(world, queue);
   }
 }
@@ -85,15 +92,28 @@ function leaveConsumers(world: World, queue: ModelQueue, goes: (consumer: ModelC
   if (someLeft && stay.length > 0) mark(world, queue);
 }
 
-function publish(world: World, { to, size, priority, ttl }: Command & { do: 'publish' }, answer: Answer): void {
-  const [exchange, key] = to === 'fan' ? ['fan', 'a'] : ['', to];
+function publish(world: World, { to, size, priority, ttl, delay }: Command & { do: 'publish' }, answer: Answer): void {
+  const [exchange, key] = addressOf(to);
   const nothing = { deaths: [], firstDeath: undefined };
-  const message: ModelMessage = { id: answer.id!, size, priority, expiration: ttl, exchange, key, ...nothing };
+  const message: ModelMessage = { id: answer.id!, size, priority, expiration: ttl, exchange, key, delay, ...nothing };
+  if (holdsBack(world, message)) return expect(answer.confirmed === true, () => `#${answer.id} should be acked`);
   const targets = route(world, exchange, key);
   if (targets.length === 0) world.ledger.push({ id: message.id, why: 'unroutable' });
   let accepted = true;
   for (const name of targets) if (!enqueue(world, queueOf(world, name)!, message)) accepted = false;
   expect(answer.confirmed === accepted, () => `#${answer.id} should be ${accepted ? 'acked' : 'nacked'}`); // rule K1
+}
+
+/** The exchange and the key of a name to publish to: an exchange, or else a queue. */
+export const addressOf = (to: string): readonly [string, string] =>
+  to === 'fan' || to === 'later' ? [to, 'a'] : ['', to];
+
+/** All that is held back of one message. */
+function withdraw(world: World, { id, count }: Answer): void {
+  const gone = world.heldBack.filter(({ message }) => message.id === id);
+  expect(count === gone.length, () => `${count} of #${id} were withdrawn, should be ${gone.length}`);
+  for (const { message } of gone) world.ledger.push({ id: message.id, why: 'withdrawn' });
+  world.heldBack = world.heldBack.filter((each) => !gone.includes(each));
 }
 
 function get(world: World, { channel, queue: name, noAck }: Command & { do: 'get' }, { got }: Answer): void {
@@ -154,11 +174,15 @@ function declare(world: World, setup: QueueSetup, answer: Answer): void {
   if (setup.bound) world.bound.push(name);
 }
 
-/** The next time at which the head of a queue expires, for time stops there. */
+/** The next time at which the head of a queue expires, or a delay is over: time stops there. */
 export function nextDeadline(world: World): number | undefined {
   const heads = world.queues.map((queue) => ready(queue)[0]?.deadline).filter((time) => time !== undefined);
-  return heads.length === 0 ? undefined : Math.min(...heads);
+  const times = [...heads, ...world.heldBack.map(({ due }) => due)];
+  return times.length === 0 ? undefined : Math.min(...times);
 }
+
+/** What becomes of a message that never was in a queue. */
+const notOfACopy = new Set(['cycle', 'unroutable', 'withdrawn', 'refused after its delay']);
 
 /** Whatever the engine does: a ready message and a consumer with room never stay side by side. */
 export function expectRest(world: World): void {
@@ -169,7 +193,7 @@ export function expectRest(world: World): void {
   }
   const held = world.channels.flatMap((channel) => channel.held).filter((each) => !each.queue.deleted);
   const waiting = world.queues.flatMap(ready);
-  const left = world.ledger.filter(({ why }) => why !== 'cycle' && why !== 'unroutable');
+  const left = world.ledger.filter(({ why }) => !notOfACopy.has(why));
   const accounted = held.length + waiting.length + left.length;
   expect(world.copies === accounted, () => `${world.copies} copies were made, ${accounted} are accounted for`);
 }

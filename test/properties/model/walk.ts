@@ -1,5 +1,5 @@
 import { attend, enqueue, isAtRest, mark } from './queue-rules.js';
-import { expect, type Letter, Mismatch, type ModelMessage, queueOf, ready, type World } from './world.js';
+import { expect, heldBack, type Letter, Mismatch, type ModelMessage, queueOf, ready, type World } from './world.js';
 
 /** Of a pace in these tests. */
 export const largestBudget = 5;
@@ -7,7 +7,16 @@ export const largestBudget = 5;
 /** Where an exchange sends a key: the default exchange to the queue of that name, the fanout to all it has. */
 export function route(world: World, exchange: string, key: string): string[] {
   if (exchange === '') return queueOf(world, key) === undefined ? [] : [key];
-  return exchange === 'fan' ? [...world.bound] : []; // rule A7: a missing exchange takes nothing
+  return exchange === 'fan' || exchange === 'later' ? [...world.bound] : []; // rule A7: a missing exchange takes nothing
+}
+
+/** Whether the exchange holds the message back for its delay; if so it does. */
+export function holdsBack(world: World, message: ModelMessage): boolean {
+  const { exchange, delay = 0 } = message;
+  if (exchange !== 'later' || delay <= 0) return false;
+  const due = world.now + delay;
+  world.heldBack.push({ message: { ...message, delay: -delay }, due, position: world.everHeldBack++ });
+  return true;
 }
 
 /**
@@ -18,6 +27,10 @@ export function route(world: World, exchange: string, key: string): string[] {
  */
 export function finish(world: World, agrees: (world: World) => void): World {
   const ways: ((here: World) => World)[] = [];
+  if (world.isReleasing) {
+    for (const ringing of ringings(world)) ways.push((here) => finish(released(here, ringing), agrees));
+    return firstOf(ways, world);
+  }
   if (world.marked.length === 0 && world.dead.length === 0) ways.push((here) => (agrees(here), here));
   else if (world.marked.length === 0) ways.push((here) => finish(carried(here), agrees));
   for (const name of new Set([...world.marked, ...overdue(world)])) {
@@ -26,6 +39,11 @@ export function finish(world: World, agrees: (world: World) => void): World {
       ways.push((here) => finish(begun(here, name, steps), agrees));
     }
   }
+  return firstOf(ways, world);
+}
+
+/** Tries one way after the other. @throws Mismatch of the first when none goes */
+function firstOf(ways: readonly ((here: World) => World)[], world: World): World {
   let reason: unknown;
   for (const way of ways) {
     try {
@@ -41,6 +59,43 @@ export function finish(world: World, agrees: (world: World) => void): World {
 /** Their time is over, but their timers have not rung (rule B8). */
 const overdue = (world: World): string[] =>
   world.queues.filter((queue) => (ready(queue)[0]?.deadline ?? Infinity) <= world.now).map(({ setup }) => setup.name);
+
+/**
+ * What the delayed exchange held for long enough goes to its queues, before anything else happens at this time.
+ * @param ringing queues that wait for their turn, as their timers rang, too
+ */
+function released(world: World, ringing: string[]): World {
+  world.isReleasing = false;
+  world.ringing = ringing;
+  for (const each of heldBack(world).filter(({ due }) => due <= world.now)) {
+    world.heldBack = world.heldBack.filter((other) => other !== each);
+    const targets = route(world, 'later', each.message.key);
+    if (targets.length === 0) world.ledger.push({ id: each.message.id, why: 'unroutable' });
+    for (const name of targets) {
+      if (enqueue(world, queueOf(world, name)!, each.message)) continue;
+      world.ledger.push({ id: each.message.id, why: 'refused after its delay' });
+    }
+  }
+  world.ringing = [];
+  return world;
+}
+
+/** Who is overdue has surely rung; a timer set for what has left since may have, too. */
+function ringings(world: World): string[][] {
+  const due = world.heldBack.filter((each) => each.due <= world.now);
+  if (due.length === 0) return [[]];
+  const bringsOver = due.some(({ message }) => message.expiration === 0);
+  let ways = [overdue(world)];
+  for (const queue of world.queues) {
+    const { name } = queue.setup;
+    if (ways[0]!.includes(name) || !world.bound.includes(name)) continue;
+    const hasOver = ready(queue).some(({ deadline = Infinity }) => deadline <= world.now);
+    if (hasOver || bringsOver || queue.setup.ttl === 0) {
+      ways = ways.flatMap((way) => [way, [...way, name]]);
+    }
+  }
+  return ways;
+}
 
 function attended(world: World, name: string): World {
   world.marked = world.marked.filter((other) => other !== name);
@@ -69,6 +124,7 @@ function carried(world: World): World {
   ];
   const firstDeath = message.firstDeath ?? `${reason} ${name} '${message.exchange}'`;
   const letter: ModelMessage = { ...message, exchange, key, expiration: undefined, deaths, firstDeath };
+  if (holdsBack(world, letter)) return world;
   for (const target of route(world, exchange, key)) {
     if (isCycle(letter, target)) world.ledger.push({ id: message.id, why: 'cycle' });
     else enqueue(world, queueOf(world, target)!, letter);

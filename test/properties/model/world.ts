@@ -16,7 +16,7 @@ export interface QueueSetup {
   readonly deliveryLimit?: number | undefined;
   /** The dead-letter exchange, and the key if one is set. */
   readonly deadLetters?: { readonly exchange: string; readonly key?: string | undefined } | undefined;
-  /** Whether the fanout exchange leads here. */
+  /** Whether the fanout exchange and the delayed one lead here. */
   readonly bound: boolean;
 }
 
@@ -27,6 +27,8 @@ export interface ModelMessage {
   readonly expiration: number | undefined;
   readonly exchange: string;
   readonly key: string;
+  /** Its `x-delay`, negative when that is over. */
+  readonly delay: number | undefined;
   /** Newest first, one per queue and reason (rules H6, H7). */
   readonly deaths: readonly { readonly queue: string; readonly reason: string; readonly count: number }[];
   /** `reason queue exchange` (rule H8). */
@@ -60,6 +62,13 @@ export interface ModelQueue {
   positions: number;
 }
 
+/** A message the delayed exchange holds back. */
+export interface HeldBack {
+  readonly message: ModelMessage;
+  readonly due: number;
+  readonly position: number;
+}
+
 /** A delivery that is not settled. */
 export interface Held {
   readonly tag: number;
@@ -89,6 +98,12 @@ export interface World {
   /** Whether the engine has a pace, so that queues may be attended in parts. */
   readonly slices: boolean;
   queues: ModelQueue[];
+  /** Of the delayed exchange, which routes as the fanout exchange does. */
+  heldBack: HeldBack[];
+  /** The time came to look at it. */
+  isReleasing: boolean;
+  /** How many it ever held. */
+  everHeldBack: number;
   /** Queues of the fanout exchange, in the order they were bound. */
   bound: string[];
   channels: { held: Held[] }[];
@@ -96,6 +111,8 @@ export interface World {
   dead: Letter[];
   /** Queues to be looked at when the command is over. */
   marked: string[];
+  /** Of these the ones whose own timers rang, while something else happens at the same time. */
+  ringing: string[];
   seen: Seen[];
   /** How copies left their queues, by message and rule; every other copy is still somewhere. */
   ledger: { readonly id: number; readonly why: string }[];
@@ -118,10 +135,11 @@ export const ready = (queue: ModelQueue): Copy[] => [...queue.returned, ...queue
 export const bytes = (copies: readonly Copy[]): number => copies.reduce((sum, { message }) => sum + message.size, 0);
 
 /** All that can be seen of a message, as text. */
-export const describeMessage = ({ id, exchange, key, expiration, deaths, firstDeath }: ModelMessage): string =>
+export const describeMessage = ({ id, exchange, key, expiration, delay, deaths, firstDeath }: ModelMessage): string =>
   [
     `#${id} to '${exchange}' ${key}`,
     expiration === undefined ? '' : `expires ${expiration}`,
+    delay === undefined ? '' : `delay ${delay}`,
     ...deaths.map(({ queue, reason, count }) => `${queue}/${reason}/${count}`),
     firstDeath ?? '',
   ].join(' ');
@@ -134,6 +152,16 @@ export const describeQueue = (queue: ModelQueue): string =>
       (copy) => `  ${describeMessage(copy.message)} returns ${copy.returns} until ${copy.deadline ?? 'ever'}`,
     ),
   ].join('\n');
+
+/** What is held back, what is due next first; due together, in the order it came. */
+export const heldBack = (world: World): HeldBack[] =>
+  world.heldBack.toSorted((one, other) => one.due - other.due || one.position - other.position);
+
+/** All that can be seen of it, as text. */
+export const describeHeldBack = (world: World): string =>
+  heldBack(world)
+    .map(({ message, due }) => `${describeMessage(message)} due ${due}`)
+    .join('\n');
 
 export function leave(world: World, copy: Copy, why: string): void {
   world.ledger.push({ id: copy.message.id, why });
