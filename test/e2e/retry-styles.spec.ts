@@ -1,7 +1,7 @@
 import { Injectable, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx } from '@nestjs/microservices';
-import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, DlxContext, Retry, type RetryPolicy } from 'dlx-broker';
+import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, DlxContext, Retry, Ttl, type RetryPolicy } from 'dlx-broker';
 import { house, type House } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -116,6 +116,26 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
     const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
     open.push(app);
     expect(app.get(DlxBroker).describeTopology()).toContain('work: 3 attempts, republishes to wait.5000');
+  });
+});
+
+describe('a handler whose messages would be cut on their way round (rule I2)', () => {
+  it('is refused at start, with the reason and a way out', async () => {
+    const { broker } = house();
+    @Injectable()
+    class Worker {
+      @Consume('work')
+      @Ttl(60_000)
+      @DeadLetter({ exchange: 'wait.5000', routingKey: 'work' })
+      @Retry({ attempts: 3, backoff: '5s' })
+      handle(): void {}
+    }
+    const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })], providers: [Worker] };
+    const start = NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
+    await expect(start).rejects.toThrow(
+      /^Worker\.handle: messages expire from 'work' to 'wait\.5000' to 'work' in a circle/,
+    );
+    expect([...broker.virtualHost('/').queues.keys()]).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import {
   mostWaitQueues,
   fieldTableOf,
   planRetry,
+  refuseCutCircles,
   rejectArgumentNames,
   rejectArguments,
   styleOf,
@@ -58,11 +59,9 @@ export function planHandlers(handlers: readonly Handler[], options: ResolvedOpti
   }
   const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options));
   for (const consumer of planned) parts.push(retryArguments(consumer));
-  return {
-    topology: collectTopology({ parts, mentioned, foreign }),
-    consumers: planned,
-    delays: delaysOf(planned),
-  };
+  const topology = collectTopology({ parts, mentioned, foreign });
+  refuseCutCircles(topology, new Set(consumers.keys()));
+  return { topology, consumers: planned, delays: delaysOf(planned) };
 }
 
 /** What the handler says of retries, or else the module for its queue, or for all. */

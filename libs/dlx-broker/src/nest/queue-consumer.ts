@@ -1,10 +1,10 @@
 import type { Logger } from '@nestjs/common';
 import type { Backend, BackendDelivery, Consumption } from '../backend/index.js';
 import { deathsOf } from '../message/index.js';
+import { matchesPattern } from '../topology/index.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
 import type { Handler, PlannedHandler } from './handler.js';
-import { matchesPattern } from './pattern.js';
 import { decodePayload } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
 import { Replies } from './replies.js';

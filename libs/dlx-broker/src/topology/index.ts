@@ -1,4 +1,5 @@
 export * from './backoff.js';
+export { refuseCutCircles } from './circles.js';
 export * from './collect.js';
 export * from './configuration-error.js';
 export * from './describe.js';
@@ -9,5 +10,6 @@ export { parkingLotQueue } from './parking-lot.js';
 export * from './retry.js';
 export * from './retry-style.js';
 export * from './steps.js';
+export * from './topic-pattern.js';
 export * from './topology.js';
 export * from './wait-queues.js';

@@ -1,0 +1,85 @@
+import { DlxConfigurationError } from './configuration-error.js';
+import { matchesPattern } from './topic-pattern.js';
+import type { QueueDeclaration, Topology } from './topology.js';
+
+/** A message that reached a queue with a routing key, and the queues it died in before. */
+interface Traveller {
+  readonly queue: QueueDeclaration;
+  readonly key: string;
+  readonly path: readonly string[];
+}
+
+/**
+ * Refuses queues that lead round in a circle by their times to live alone: nothing rejects a message on its way, so the
+ * broker drops it, in silence, when it comes back (rule I2). Where a queue on the way has no time to live, only a consumer's
+ * reject leads on, and all is well.
+ * @param consumed the queues with which a way begins
+ * @throws DlxConfigurationError naming the queues, who asked for the first of them, and a way out
+ */
+export function refuseCutCircles(topology: Topology, consumed: ReadonlySet<string>): void {
+  for (const queue of topology.queues) {
+    const circle = consumed.has(queue.name) && dies(queue) ? circleFrom(queue, topology) : undefined;
+    if (circle === undefined) continue;
+    throw new DlxConfigurationError(
+      `${queue.origin ?? 'somebody'}: messages expire from ${circle.map((name) => `'${name}'`).join(' to ')} in a circle, ` +
+        'and the broker drops what comes back without a rejection (rule I2); take the time to live from a queue whose ' +
+        'consumer rejects, or lead its dead letters elsewhere',
+    );
+  }
+}
+
+const dies = ({ arguments: args }: QueueDeclaration): boolean =>
+  args.has('x-message-ttl') && args.get('x-dead-letter-exchange')?.type === 'S';
+
+/** @returns the names of the queues, the first of them again at the end */
+function circleFrom(start: QueueDeclaration, topology: Topology): readonly string[] | undefined {
+  const begin = (key: string): Traveller => ({ queue: start, key, path: [start.name] });
+  const travellers = keysInto(start, topology).map(begin);
+  const seen = new Set<string>();
+  for (const { queue, key, path } of travellers) {
+    const args = queue.arguments;
+    const next = args.get('x-dead-letter-routing-key');
+    const leaving = next?.type === 'S' ? next.value : key;
+    for (const name of route(args.get('x-dead-letter-exchange')?.value as string, leaving, topology)) {
+      if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
+      const reached = topology.queues.find((each) => each.name === name);
+      const state = JSON.stringify([name, leaving]);
+      if (reached === undefined || !dies(reached) || seen.has(state)) continue;
+      seen.add(state);
+      travellers.push({ queue: reached, key: leaving, path: [...path, name] });
+    }
+  }
+  return undefined;
+}
+
+/** Routing keys with which messages come to a queue: its name, and one for each binding, a word in place of each wildcard. */
+function keysInto({ name }: QueueDeclaration, { bindings }: Topology): readonly string[] {
+  const bound = bindings.filter(
+    ({ destination, destinationType }) => destinationType === 'queue' && destination === name,
+  );
+  return [name, ...bound.map(({ routingKey }) => routingKey.replaceAll(/[*#]/g, 'word'))];
+}
+
+/** The queues a key leads to, as far as the topology knows. Headers are not looked at, nor exchanges of unknown types. */
+function route(exchange: string, key: string, topology: Topology): ReadonlySet<string> {
+  const queues = new Set<string>(exchange === '' ? [key] : []);
+  const exchanges = new Set([exchange]);
+  for (const source of exchanges) {
+    const fits = fitting[typeOf(source, topology)];
+    for (const binding of topology.bindings) {
+      if (binding.source !== source || fits?.(binding.routingKey, key) !== true) continue;
+      (binding.destinationType === 'queue' ? queues : exchanges).add(binding.destination);
+    }
+  }
+  return queues;
+}
+
+const fitting: Readonly<Record<string, (bindingKey: string, key: string) => boolean>> = {
+  fanout: () => true,
+  direct: (bindingKey, key) => bindingKey === key,
+  topic: matchesPattern,
+};
+
+/** An exchange that is there already tells its type by its name: `amq.topic`. */
+const typeOf = (exchange: string, { exchanges }: Topology): string =>
+  exchanges.find(({ name }) => name === exchange)?.type ?? exchange.slice('amq.'.length);
