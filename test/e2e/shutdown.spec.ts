@@ -1,6 +1,6 @@
 import { Controller, Injectable, type INestApplicationContext, type Type } from '@nestjs/common';
 import { EventPattern, Payload } from '@nestjs/microservices';
-import { Consume, DlxBrokerModule, DlxClient, EmbeddedBackend, Queue, Retry } from 'dlx-broker';
+import { Consume, DlxBrokerModule, DlxClient, EmbeddedBackend, Queue, Retry, type DlxBrokerOptions } from 'dlx-broker';
 import { createBroker, type Broker } from 'dlx-broker/engine';
 import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -95,7 +95,10 @@ describe.each(kinds)('%s that is shut down under load', (_, deploy) => {
 });
 
 describe('a shutdown that does not wait long enough', () => {
-  it('gives back what was at work, and only that', async () => {
+  it.each<[string, (broker: Broker) => DlxBrokerOptions]>([
+    ['of its own connection', (broker) => ({ broker })],
+    ['of a backend that was lent to it and stays open', (broker) => ({ backend: new EmbeddedBackend(broker) })],
+  ])('gives back what was at work, and only that: %s', async (_, where) => {
     const broker = createBroker();
     const begun: number[] = [];
     @Injectable()
@@ -106,7 +109,7 @@ describe('a shutdown that does not wait long enough', () => {
         return new Promise(() => undefined);
       }
     }
-    const options = { broker, drainTimeout: 20, prefetch: 2 };
+    const options = { ...where(broker), drainTimeout: 20, prefetch: 2 };
     const app = await contextApp({ providers: [Slow], imports: [DlxBrokerModule.forRoot(options)] });
     for (const id of [1, 2, 3]) app.get(DlxClient).emit('order.created', id);
     await vi.waitFor(() => expect(begun).toEqual([1, 2]));
