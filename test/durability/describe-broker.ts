@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Broker, Queue, VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Broker, Entry, Queue, VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Message } from '../../libs/dlx-broker/src/message/index.js';
 
 /** All that a broker has to remember, as lines of text: two that have the same lines are the same to every client. */
@@ -54,10 +54,16 @@ function describeQueue(queue: Queue, lines: string[]): void {
   );
   // How often it came back only a quorum queue counts; elsewhere it did or it did not.
   const isCounted = declared.type === 'quorum';
-  queue.peek(({ message, position, returns, failures, deadline }) => {
+  const lineOf = ({ message, position, returns, failures, deadline }: Entry): string => {
     const came = isCounted ? `returned ${returns}, failed ${failures}` : returns > 0 ? 'again' : 'fresh';
-    lines.push(`    ${position} ${came}, until ${deadline}: ${describeMessage(message)}`);
-  });
+    return `${position} ${came}, until ${deadline}: ${describeMessage(message)}`;
+  };
+  const heldBack: string[] = [];
+  queue.peek(
+    (entry) => void lines.push(`    ${lineOf(entry)}`),
+    (entry, due) => void heldBack.push(`    held back until ${due}: ${lineOf(entry)}`),
+  );
+  lines.push(...heldBack.sort());
 }
 
 /** Declarations never change. */

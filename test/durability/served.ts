@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -19,6 +19,10 @@ export interface Child {
 export const start = (...args: string[]): Child => follow(spawn(process.execPath, [command, ...args], { stdio }));
 export const startScript = (script: string, ...args: string[]): Child =>
   follow(spawn(process.execPath, [join(import.meta.dirname, script), ...args], { stdio }));
+
+/** As another user, say. */
+export const startAs = (options: SpawnOptions, script: string, ...args: string[]): Child =>
+  follow(spawn(process.execPath, [script, ...args], { ...options, stdio }));
 
 const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
 

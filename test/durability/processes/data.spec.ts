@@ -216,12 +216,10 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve -
     const channel = await connection.createConfirmChannel();
     await channel.assertQueue('work', { durable: true });
     await channel.assertQueue('passing', { durable: false });
-    // What was on its way when the disk was lost is neither confirmed nor refused.
     const confirm = (queue: string): Promise<string> =>
       new Promise((resolve) => {
         const settle = (error: unknown): void => resolve(error === null ? 'ack' : 'nack');
         channel.publish('', queue, Buffer.from('x'), { persistent: true }, settle);
-        setTimeout(resolve, 500, 'nothing');
       });
     expect(await confirm('work')).toBe('ack');
     rmSync(directory, { recursive: true });
@@ -229,7 +227,25 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve -
     expect(await confirm('passing')).toBe('ack');
     connection.on('error', () => undefined);
     child.process.kill('SIGTERM');
-    const { errors } = await child.ended;
-    expect(errors).toMatch(/error .*the data directory is gone\. All that was confirmed is safe/);
+    const { code, errors } = await child.ended;
+    const told = errors.split('\n').filter((line) => line.startsWith('error '));
+    expect(told).toEqual([expect.stringMatching(/the data directory is gone\. All that was confirmed is safe/)]);
+    expect(errors, 'no stack').not.toMatch(/^ +at /m);
+    expect(code).toBe(1);
+  });
+
+  it('says so soon when it vanished while nobody wanted anything', { timeout: 30_000 }, async () => {
+    const directory = join(folder, 'vanishing too');
+    mkdirSync(directory);
+    const child = serve(directory);
+    await child.ready;
+    rmSync(directory, { recursive: true });
+    const line = await new Promise<string>((resolve) => {
+      child.process.stderr?.on(
+        'data',
+        (bytes: Buffer) => /^error/m.test(bytes.toString()) && resolve(bytes.toString()),
+      );
+    });
+    expect(line).toMatch(/the data directory is gone\. All that was confirmed is safe/);
   });
 });
