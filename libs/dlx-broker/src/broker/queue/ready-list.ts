@@ -1,6 +1,7 @@
 import { Deque } from '../deque.js';
 import type { Cursor } from './browse.js';
 import type { Entry } from './entry.js';
+import { countUpTo } from './position-search.js';
 import { Returned } from './returned.js';
 
 /** Where a returned message goes: classic queues know one way, quorum queues two (rules J2, D5). */
@@ -100,34 +101,22 @@ export class ReadyList implements Ready {
     let going = true;
     const inLine = after?.section === 0;
     if (!inLine) this.#returned?.each((entry) => (going = visit(entry, 1) !== false), after?.position);
-    if (going) this.#line.each((entry) => visit(entry, 0), inLine ? this.#behind(after.position) : 0);
+    if (going) this.#line.each((entry) => visit(entry, 0), inLine ? countUpTo(this.#line, after.position) : 0);
   }
 
   find(position: number): Entry | undefined {
     const returned = this.#returned?.find(position);
     if (returned !== undefined) return returned;
-    const entry = this.#line.at(this.#behind(position) - 1);
+    const entry = this.#line.at(countUpTo(this.#line, position) - 1);
     return entry?.position === position ? entry : undefined;
   }
 
   remove(entry: Entry): void {
     this.#bytes -= entry.message.size;
     if (this.#returned?.find(entry.position) === undefined) {
-      return this.#line.removeAt(this.#behind(entry.position) - 1);
+      return this.#line.removeAt(countUpTo(this.#line, entry.position) - 1);
     }
     this.#returned.remove(entry);
     if (this.#returned.length === 0) this.#returned = undefined;
-  }
-
-  /** How many of the line stand up to this position: they stand in its order. */
-  #behind(position: number): number {
-    let low = 0;
-    let high = this.#line.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#line.at(middle) as Entry).position <= position) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }

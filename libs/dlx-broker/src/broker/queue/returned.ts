@@ -1,6 +1,7 @@
 import { Deque } from '../deque.js';
 import type { Entry } from './entry.js';
 import { PositionHeap } from './position-heap.js';
+import { countUpTo } from './position-search.js';
 
 /**
  * Messages that came back, before all that never left. Those of a classic queue stand by position (rule J2: original
@@ -34,13 +35,13 @@ export class Returned {
   each(visit: (entry: Entry) => boolean, after?: number): void {
     this.#lineUp();
     let going = true;
-    this.#line.each((entry) => (going = visit(entry)), after === undefined ? 0 : this.#behind(after));
+    this.#line.each((entry) => (going = visit(entry)), after === undefined ? 0 : countUpTo(this.#line, after));
     if (going) this.#inOrder.each(visit, after === undefined ? 0 : this.#indexOf(after) + 1);
   }
 
   find(position: number): Entry | undefined {
     this.#lineUp();
-    const entry = this.#line.at(this.#behind(position) - 1);
+    const entry = this.#line.at(countUpTo(this.#line, position) - 1);
     if (entry?.position === position) return entry;
     const index = this.#indexOf(position);
     return index < 0 ? undefined : this.#inOrder.at(index);
@@ -49,7 +50,7 @@ export class Returned {
   /** Takes out one that is there. */
   remove(entry: Entry): void {
     this.#lineUp();
-    const index = this.#behind(entry.position) - 1;
+    const index = countUpTo(this.#line, entry.position) - 1;
     if (this.#line.at(index) === entry) this.#line.removeAt(index);
     else this.#inOrder.removeAt(this.#indexOf(entry.position));
   }
@@ -74,18 +75,6 @@ export class Returned {
     }
     before.each((entry) => line.push(entry));
     this.#line = line;
-  }
-
-  /** How many of the line stand up to this position. */
-  #behind(position: number): number {
-    let low = 0;
-    let high = this.#line.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#line.at(middle) as Entry).position <= position) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 
   #indexOf(position: number): number {
