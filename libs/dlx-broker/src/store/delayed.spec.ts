@@ -1,45 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { Broker, type Journal } from '../broker/index.js';
+import { Broker } from '../broker/index.js';
 import { int32, longstr } from '../message/index.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { listen } from '../testing/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { FakeDisk } from '../../../../test/durability/fake-disk.js';
-import { DiskJournal } from './log/disk-journal.js';
+import { type Store, stores } from '../../../../test/durability/stores.js';
 import { MemoryJournal } from './memory-journal.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
-
-interface Store {
-  readonly journal: Journal;
-  sync(): Promise<void>;
-  /** What a crash leaves. */
-  crashed(clock: ManualClock): Promise<Store>;
-  restore(broker: Broker): void;
-}
-
-const inMemory = (journal: MemoryJournal): Store => ({
-  journal,
-  sync: async () => journal.sync(),
-  crashed: async () => inMemory(journal.fork()),
-  restore: (broker) => journal.restore(broker),
-});
-
-async function onDisk(disk: FakeDisk, clock: ManualClock): Promise<Store> {
-  disk.isManual = false;
-  const journal = await DiskJournal.open(disk, { now: () => clock.now(), memory: 0, diskFree: 0 });
-  return {
-    journal,
-    sync: () => journal.flush(),
-    crashed: (later) => onDisk(disk.copy(), later),
-    restore: (broker) => journal.restore(broker),
-  };
-}
-
-const stores = [
-  { name: 'memory', open: async (_clock: ManualClock) => inMemory(new MemoryJournal(true)) },
-  { name: 'disk', open: (clock: ManualClock) => onDisk(new FakeDisk(), clock) },
-] as const;
 
 /** A durable exchange `later` and a durable queue `work`; `crash` makes a new broker of what is safe. */
 async function arrange(open: (typeof stores)[number]['open'], durable = true) {

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Broker, type Channel, type Journal, type ProfileName, type Queue } from '../broker/index.js';
+import { Broker, type Channel, type ProfileName, type Queue } from '../broker/index.js';
 import { deathsOf, int32, longstr, Message, type Properties } from '../message/index.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { listen, publishText } from '../testing/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { FakeDisk } from '../../../../test/durability/fake-disk.js';
-import { DiskJournal } from './log/disk-journal.js';
-import { MemoryJournal } from './memory-journal.js';
+import { stores } from '../../../../test/durability/stores.js';
 
 const persistent: Properties = { deliveryMode: 2 };
 const toDead = new Map([
@@ -15,41 +13,6 @@ const toDead = new Map([
 ]);
 const quorum = new Map([['x-queue-type', longstr('quorum')]]);
 const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
-
-/** Where a broker's state is kept: every store has to bring it back alike. */
-interface Store {
-  readonly journal: Journal;
-  /** All that was committed is safe. */
-  sync(): Promise<void>;
-  /** What a crash leaves. */
-  crashed(clock: ManualClock): Promise<Store>;
-  restore(broker: Broker): void;
-}
-
-function inMemory(journal: MemoryJournal): Store {
-  return {
-    journal,
-    sync: async () => journal.sync(),
-    crashed: async () => inMemory(journal.fork()),
-    restore: (broker) => journal.restore(broker),
-  };
-}
-
-async function onDisk(disk: FakeDisk, clock: ManualClock): Promise<Store> {
-  disk.isManual = false;
-  const journal = await DiskJournal.open(disk, { now: () => clock.now(), memory: 0, diskFree: 0 });
-  return {
-    journal,
-    sync: () => journal.flush(),
-    crashed: (later) => onDisk(disk.copy(), later),
-    restore: (broker) => journal.restore(broker),
-  };
-}
-
-const stores = [
-  { name: 'memory', open: async (_clock: ManualClock) => inMemory(new MemoryJournal(true)) },
-  { name: 'disk', open: (clock: ManualClock) => onDisk(new FakeDisk(), clock) },
-] as const;
 
 /** A broker on a store; `crash` makes a new one of what is safe. */
 async function arrange(open: (typeof stores)[number]['open'], rabbitmq: ProfileName = '3.10') {

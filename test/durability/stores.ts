@@ -1,0 +1,39 @@
+import type { Broker, Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
+import { MemoryJournal } from '../../libs/dlx-broker/src/store/memory-journal.js';
+import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { FakeDisk } from './fake-disk.js';
+
+/** Where a broker's state is kept: every store has to bring it back alike. */
+export interface Store {
+  readonly journal: Journal;
+  /** All that was committed is safe. */
+  sync(): Promise<void>;
+  /** What a crash leaves. */
+  crashed(clock: ManualClock): Promise<Store>;
+  restore(broker: Broker): void;
+}
+
+const inMemory = (journal: MemoryJournal): Store => ({
+  journal,
+  sync: async () => journal.sync(),
+  crashed: async () => inMemory(journal.fork()),
+  restore: (broker) => journal.restore(broker),
+});
+
+async function onDisk(disk: FakeDisk, clock: ManualClock): Promise<Store> {
+  disk.isManual = false;
+  const journal = await DiskJournal.open(disk, { now: () => clock.now(), memory: 0, diskFree: 0 });
+  return {
+    journal,
+    sync: () => journal.flush(),
+    crashed: (later) => onDisk(disk.copy(), later),
+    restore: (broker) => journal.restore(broker),
+  };
+}
+
+/** Each kind there is, empty; for `describe.each`. */
+export const stores = [
+  { name: 'memory', open: async (_clock: ManualClock) => inMemory(new MemoryJournal(true)) },
+  { name: 'disk', open: (clock: ManualClock) => onDisk(new FakeDisk(), clock) },
+] as const;
