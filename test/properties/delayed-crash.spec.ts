@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Broker, type Channel, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Channel } from '../../libs/dlx-broker/src/broker/index.js';
 import { int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryJournal } from '../../libs/dlx-broker/src/store/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { watchedBroker } from './watched.js';
 
 const queues = ['a', 'b'] as const;
 
@@ -59,7 +60,7 @@ class DelaysUnderCrashes {
   #isCrashing = false;
 
   constructor() {
-    this.broker = new Broker({ clock: this.#clock, names: new CountedNames(), patterns, journal: this.#watched() });
+    this.broker = watchedBroker(this.#clock, this.#journal, () => this.#crash());
     this.#channel = this.broker.connect().openChannel(silent);
     for (const name of queues) this.#channel.declareQueue(name, { durable: true });
     this.#declare();
@@ -103,23 +104,8 @@ class DelaysUnderCrashes {
     this.#channel.bindQueue('a', 'later', '');
   }
 
-  #watched(): Journal {
-    const crash = (): void => this.#crash();
-    return new Proxy(this.#journal, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name, target);
-        if (typeof value !== 'function') return value;
-        if (name !== 'commit') return value.bind(target) as unknown;
-        return (settled: Parameters<Journal['commit']>[0]) => {
-          target.commit(settled);
-          crash();
-        };
-      },
-    });
-  }
-
   #crash(): void {
-    if ((this.broker as Broker | undefined) === undefined || this.#isCrashing) return;
+    if (this.#isCrashing) return;
     this.crashes++;
     const [, reborn] = this.#reborn();
     expect(placesOf(reborn)).toBe(placesOf(this.broker));

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Broker, type Channel, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Broker, Channel } from '../../libs/dlx-broker/src/broker/index.js';
 import { headersForRedrive, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryJournal } from '../../libs/dlx-broker/src/store/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { lossBetween, Reborn, remainsOf } from './remains.js';
+import { watchedBroker } from './watched.js';
 
 /** `pick` is one of the messages that wait in a queue then. */
 interface Command {
@@ -44,8 +44,7 @@ class RedrivesUnderCrashes {
   #refused = false;
 
   constructor(type: 'classic' | 'quorum') {
-    const patterns = { compile: () => ({ matches: () => true }) };
-    this.broker = new Broker({ clock: this.#clock, names: new CountedNames(), patterns, journal: this.#watched() });
+    this.broker = watchedBroker(this.#clock, this.journal, () => this.#crash());
     this.#channel = this.broker.connect().openChannel({
       deliver() {},
       returned() {},
@@ -95,24 +94,7 @@ class RedrivesUnderCrashes {
     if (this.#refused) this.#taken.delete(id);
   }
 
-  #watched(): Journal {
-    const { journal } = this;
-    const crash = (): void => this.#crash();
-    return new Proxy(journal, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name, target);
-        if (typeof value !== 'function') return value;
-        if (name !== 'commit') return value.bind(target) as unknown;
-        return (settled: Parameters<Journal['commit']>[0]) => {
-          target.commit(settled);
-          crash();
-        };
-      },
-    });
-  }
-
   #crash(): void {
-    if ((this.broker as Broker | undefined) === undefined) return;
     this.crashes++;
     const reborn = new Reborn(this.journal.fork(), this.#clock.now());
     expect(lossBetween(remainsOf(this.broker), reborn.broker)).toBeUndefined();
