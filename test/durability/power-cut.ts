@@ -201,6 +201,9 @@ class Run {
     const clock = new ManualClock(this.#clock.now());
     const journal = await DiskJournal.open(mutant.disk?.(disk) ?? disk, {
       segment: this.#segment,
+      // So that what lives is copied forward as soon as that wins anything.
+      slack: 0,
+      factor: 1.2,
       memory: this.#memory,
       now: () => clock.now(),
     });

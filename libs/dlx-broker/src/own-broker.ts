@@ -63,6 +63,7 @@ async function openDirectory(
     ...options,
     now: () => clock.now(),
     failed: (error) => log?.(error),
+    damaged: (error) => log?.(error),
     spaceChanged: (isLow) => spaceChanged(isLow),
   });
   spaceChanged = (isLow) => notice?.(spaceLine(data, isLow));

@@ -1,4 +1,5 @@
 import { type Message, type Shelf, Shelved } from '../../message/index.js';
+import type { StoreError } from '../store-error.js';
 import { endOfRecord } from './record.js';
 import { bodyLost } from './faults.js';
 import type { MessageTable } from './message-table.js';
@@ -23,6 +24,10 @@ export class Bodies implements Shelf {
   #next = 1;
   /** Bytes in memory. */
   bytes = 0;
+  /** Hears of each body that cannot be read back, once. */
+  damaged: (error: StoreError) => void = () => undefined;
+  /** Where these are. */
+  readonly #lost = new Set<string>();
   readonly #places = new Map<number, Shelved>();
   #window = none;
   #windowOf: Segment | undefined;
@@ -106,7 +111,7 @@ export class Bodies implements Shelf {
       start = this.#inWindow(segment, offset, length);
       end = start < 0 ? 0 : endOfRecord(this.#window, start, segment.salt, start + length);
     }
-    if (end === 0) throw bodyLost(segment.name);
+    if (end === 0) throw this.#lostIn(segment, offset);
     const body = Buffer.from(this.#window.subarray(end - size, end));
     if (this.#window.length > windowLength * 4) this.#windowOf = undefined;
     return body;
@@ -125,11 +130,21 @@ export class Bodies implements Shelf {
     try {
       read = segment.file.readSync(bytes, offset);
     } catch (error) {
-      throw bodyLost(segment.name, error);
+      throw this.#lostIn(segment, offset, error);
     }
     this.#window = bytes.subarray(0, read);
     this.#windowOf = segment;
     this.#windowStart = offset;
+  }
+
+  #lostIn({ name }: Segment, offset: number, cause?: unknown): StoreError {
+    const error = bodyLost(name, cause);
+    const place = `${name} ${offset}`;
+    if (!this.#lost.has(place)) {
+      this.#lost.add(place);
+      this.damaged(error);
+    }
+    return error;
   }
 
   #shelveOldest(): void {

@@ -3,7 +3,7 @@ import type { Settled, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { Batch } from './batch.js';
-import { Compaction } from './compaction.js';
+import { Compaction, type CompactionOptions } from './compaction.js';
 import { type Declared, plainOf } from './declared.js';
 import type { Disk, DiskFile } from './disk.js';
 import { encodeInventory } from './encode-inventory.js';
@@ -21,16 +21,13 @@ const advance = Buffer.alloc(262_144);
 /** Declarations up to this many bytes are told again in every segment. */
 const shortCheckpoint = 65_536;
 
-export interface CommitParts {
+export interface CommitParts extends CompactionOptions {
   readonly disk: Disk;
   readonly inventory: Inventory;
   readonly declared: Declared;
   readonly segments: Segments;
   readonly space: Space;
   readonly durability: Durability;
-  /** Bytes. */
-  readonly segmentSize: number;
-  readonly slack: number;
   readonly now: () => number;
   readonly failed: (error: StoreError) => void;
 }
@@ -63,7 +60,7 @@ export class Commits {
   constructor(parts: CommitParts, checkpoint: number) {
     this.#parts = parts;
     this.#checkpoint = checkpoint;
-    this.#compaction = new Compaction(parts.inventory, parts.segments, parts.slack);
+    this.#compaction = new Compaction(parts.inventory, parts.segments, parts);
   }
 
   changed(queue: number, change: TopologyChange): void {
@@ -199,6 +196,7 @@ export class Commits {
     this.#checkpoint = segment.number;
     this.#checkpointLength = this.#batch.length;
     this.#compaction.declaredBytes = this.#batch.length;
+    this.#compaction.isDeclaredInEach = this.#batch.length <= shortCheckpoint;
     this.#checkpointDue = false;
   }
 

@@ -1,14 +1,28 @@
+import type { StoreError } from '../store-error.js';
 import type { Batch } from './batch.js';
 import { ByteSource } from './byte-source.js';
 import { encodeEntry } from './encode-inventory.js';
 import { Mark } from './entry-table.js';
+import { cannotBeFreed } from './faults.js';
 import type { Inventory } from './inventory.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
 import { scan } from './scan.js';
+import { segmentHead } from './segment-header.js';
 import type { Segment, Segments } from './segment.js';
 
-/** How much longer than what is needed it may be. */
-const factor = 3;
+/** Bytes of the record that closes a batch. */
+const commitBytes = recordHead + 16;
+
+export interface CompactionOptions {
+  /** Bytes the log may always have. */
+  readonly slack: number;
+  /** How many times what is needed it may have beyond. */
+  readonly factor: number;
+  /** Bytes of a segment. */
+  readonly segmentSize: number;
+  /** Hears of a segment that cannot be freed, once. */
+  readonly damaged: (error: StoreError) => void;
+}
 
 /** Frees the oldest segments of the log: what is still needed of them is written once more, at its end. */
 export class Compaction {
@@ -16,14 +30,15 @@ export class Compaction {
   #isReading = false;
   /** Bytes it takes to tell what is declared, which is needed, too. */
   declaredBytes = 0;
-  /** Segments that could not be read: nothing after them may go either. */
+  /** Whether each segment begins with it. */
+  isDeclaredInEach = true;
+  /** A segment could not be read whole: nothing after it may go either. */
   #isStuck = false;
 
   constructor(
     readonly inventory: Inventory,
     readonly segments: Segments,
-    /** Bytes the log may always have. */
-    readonly slack: number,
+    readonly options: CompactionOptions,
   ) {}
 
   /** Whether a segment is ready to be copied by the next batch. */
@@ -33,9 +48,26 @@ export class Compaction {
 
   /** The oldest segment that is not written to any more, if there is too much of the log. */
   get #next(): Segment | undefined {
-    const { oldest, active, bytes, liveBytes } = this.segments;
+    const { oldest, active, bytes } = this.segments;
     if (oldest === undefined || oldest === active || oldest.live === 0) return undefined;
-    return bytes > Math.max(this.slack, factor * (liveBytes + this.declaredBytes)) ? oldest : undefined;
+    const { slack, factor } = this.options;
+    return bytes > Math.max(slack, factor * this.#bytesRewritten) ? oldest : undefined;
+  }
+
+  /**
+   * What the log would come to if all that is needed of it were written once more: the records, a commit for each segment
+   * they are copied from, and what the segments begin with that they go to. Of these there are as many as it takes to hold
+   * the records, but never more than are copied, for what is copied of one goes as one batch. Without them small
+   * segments would be copied for ever: they are mostly beginning, however often they are written.
+   */
+  get #bytesRewritten(): number {
+    const { declaredBytes, isDeclaredInEach, segments } = this;
+    const sources = segments.countLive;
+    const records = segments.liveBytes + sources * commitBytes;
+    const beginning = segmentHead + (isDeclaredInEach ? declaredBytes : 0);
+    const room = this.options.segmentSize - beginning;
+    const needed = room > 0 ? Math.min(sources, Math.ceil(records / room)) : sources;
+    return records + (needed + 1) * beginning + (isDeclaredInEach ? 0 : declaredBytes);
   }
 
   /** Begins to read the next segment if it is time for it. @param ready called when it is in memory */
@@ -67,7 +99,9 @@ export class Compaction {
       else if (type === recordTypes.message || type === recordTypes.copy)
         this.#copyMessage(from, at, type, segment, batch, into);
     }
-    this.#isStuck = segment.live > 0; // damaged since it was written: it stays, and so do all after it
+    if (segment.live === 0) return;
+    this.#isStuck = true; // damaged since it was opened: it stays, and so do all after it
+    this.options.damaged(cannotBeFreed(segment.name, segment.live));
   }
 
   async #read({ file, end }: Segment): Promise<Buffer> {

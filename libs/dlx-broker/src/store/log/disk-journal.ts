@@ -44,6 +44,7 @@ export class DiskJournal implements Journal {
     this.#afterCrash = options.afterCrash === true;
     const { diskFree = defaultDiskFree, look = 1_000, spaceChanged = () => undefined } = options;
     this.#space = new Space(disk, diskFree, look, spaceChanged, (error) => this.#commits.fail(error));
+    if (options.damaged !== undefined) inventory.bodies.damaged = options.damaged;
     this.#commits = new Commits(
       {
         disk,
@@ -54,8 +55,10 @@ export class DiskJournal implements Journal {
         durability: options.durability ?? 'fsync',
         segmentSize: options.segment ?? 16 * megabyte,
         slack: options.slack ?? 64 * megabyte,
+        factor: options.factor ?? 3,
         now: options.now ?? Date.now,
         failed: options.failed ?? (() => undefined),
+        damaged: options.damaged ?? (() => undefined),
       },
       recovered.checkpoint,
     );

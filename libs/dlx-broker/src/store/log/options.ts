@@ -20,8 +20,13 @@ export interface DiskJournalOptions {
   readonly diskFree?: number;
   /** Bytes of a segment. 16 MB unless told. */
   readonly segment?: number;
-  /** Bytes the log may have whatever is needed of them; beyond, three times what is needed. 64 MB unless told. */
+  /** Bytes the log may have whatever is needed of them. 64 MB unless told. */
   readonly slack?: number;
+  /**
+   * Beyond that, how many times as many as it would have if all that is needed were written once more: then it is, segment
+   * by segment. 3 unless told; near 1 it may find no end, for what is needed is only estimated.
+   */
+  readonly factor?: number;
   /** Milliseconds between two looks at a disk with too little room. A second unless told. */
   readonly look?: number;
   /** Milliseconds since 1970, as the broker's clock has them. */
@@ -33,6 +38,8 @@ export interface DiskJournalOptions {
   readonly afterCrash?: boolean;
   /** Once, when the disk failed: nothing is kept from then on. */
   readonly failed?: (error: StoreError) => void;
+  /** Hears of what turns out to be damaged while it is open. */
+  readonly damaged?: (error: StoreError) => void;
   /** The disk has less room than it should have, or has room again. */
   readonly spaceChanged?: (isLow: boolean) => void;
 }

@@ -1,0 +1,141 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
+import { Broker } from '../../broker/index.js';
+import { CountedNames } from '../../testing/counted-names.js';
+import { listen } from '../../testing/listener.js';
+import { ManualClock } from '../../testing/manual-clock.js';
+import { DiskJournal } from './disk-journal.js';
+import type { StoreError } from '../store-error.js';
+import { segmentName } from './segment-header.js';
+
+const patterns = { compile: () => ({ matches: () => true }) };
+const clock = new ManualClock();
+
+async function open(disk: FakeDisk, segment: number, slack: number) {
+  disk.isManual = false;
+  const warnings: StoreError[] = [];
+  const damaged = (error: StoreError): void => void warnings.push(error);
+  const now = (): number => clock.now();
+  const journal = await DiskJournal.open(disk, { segment, slack, diskFree: 0, memory: 0, now, damaged });
+  const broker = new Broker({ clock, journal, names: new CountedNames(), patterns });
+  journal.restore(broker);
+  return { ...listen(broker), broker, journal, disk, warnings };
+}
+
+type House = Awaited<ReturnType<typeof open>>;
+
+/** Turns of the host in which nothing is written after which nothing will be. */
+const quiet = 20;
+
+/** @returns batches it took to come to rest; more than that many and it is taken not to */
+async function rest({ journal }: House, most: number): Promise<number> {
+  const before = journal.stats.commits;
+  for (let idle = 0, last = before; idle < quiet && journal.stats.commits - before <= most; idle++) {
+    await setImmediate();
+    await journal.flush();
+    if (journal.stats.commits !== last) idle = 0;
+    last = journal.stats.commits;
+  }
+  return journal.stats.commits - before;
+}
+
+/** One message in eight stays, all others go; each in a batch of its own. */
+async function churn({ channel, journal }: House, messages: number): Promise<void> {
+  for (let number = 0; number < messages; number++) {
+    const queue = number % 8 === 0 ? 'parked' : 'q';
+    channel.publish('', queue, { deliveryMode: 2 }, Buffer.from(`message ${number}`.padEnd(100)));
+    await journal.flush();
+    if (queue === 'q') channel.ack(channel.get('q')!.deliveryTag);
+  }
+  await journal.flush();
+}
+
+const parked = ({ broker }: House): string[] => {
+  const bodies: string[] = [];
+  broker
+    .virtualHost('/')
+    .queues.get('parked')
+    ?.peek(({ message }) => void bodies.push(Buffer.from(message.body).toString().trim()));
+  return bodies;
+};
+
+describe('compaction', () => {
+  const sizes = [600, 1_024, 1_500, 4_096, 10_000, 50_000];
+  it.each(sizes.flatMap((segment) => [2, 40].map((queues) => [segment, queues] as const)))(
+    'comes to rest with segments of %d bytes and %d queues declared in each, and loses nothing',
+    async (segment, queues) => {
+      const house = await open(new FakeDisk(), segment, 0);
+      for (const name of ['parked', 'q']) house.channel.declareQueue(name, { durable: true });
+      for (let more = 2; more < queues; more++) house.channel.declareQueue(`queue ${more}`, { durable: true });
+      await churn(house, 400);
+      const { segments } = house.journal.stats;
+      expect(await rest(house, segments * 3)).toBeLessThanOrEqual(segments * 2);
+      const kept = parked(house);
+      expect(kept).toHaveLength(50);
+      const again = await open(house.disk.copy(), segment, 0);
+      expect([parked(again), again.journal.damage.places]).toEqual([kept, []]);
+      expect(await rest(again, segments * 3), 'after it was opened again').toBeLessThanOrEqual(segments * 2);
+    },
+  );
+
+  it.each([4_096, 10_000, 50_000])('frees what is not needed where segments of %d bytes hold much', async (segment) => {
+    const house = await open(new FakeDisk(), segment, 0);
+    for (const name of ['parked', 'q']) house.channel.declareQueue(name, { durable: true });
+    await churn(house, 2_000);
+    await rest(house, 10_000);
+    const { bytes, liveBytes, segments } = house.journal.stats;
+    expect(house.disk.files().has(segmentName(1))).toBe(false);
+    // Each segment begins with a header, and tells what is declared.
+    expect(bytes).toBeLessThan(3.5 * (liveBytes + segments * 1_500) + segment);
+  });
+
+  it('tells of a segment that was damaged while it was open, and goes on after a restart', async () => {
+    const segment = 4_096;
+    const house = await open(new FakeDisk(), segment, 1_000_000);
+    for (const name of ['parked', 'q']) house.channel.declareQueue(name, { durable: true });
+    await churn(house, 400);
+    await house.journal.close();
+    const running = await open(house.disk.copy(), segment, 0);
+    const first = segmentName(1);
+    const at = (running.disk.files().get(first) as Buffer).indexOf('message 8 ');
+    await (await running.disk.open(first, 'write')).write([Buffer.from('garbled')], at);
+    await churn(running, 80);
+    await rest(running, 1_000);
+    expect(running.warnings).toHaveLength(1);
+    expect(running.warnings[0]).toMatchObject({
+      code: 'damaged',
+      message: expect.stringMatching(
+        new RegExp(`^${first} was damaged since it was opened: 1 records .* restart soon`),
+      ),
+    });
+    expect(running.disk.files().has(first)).toBe(true);
+    await running.journal.close();
+
+    const later = await open(running.disk.copy(), segment, 0);
+    expect(later.journal.damage).toMatchObject({
+      places: [{ file: first, copy: `${first}.bad` }],
+      queues: [{ queue: 'parked', lost: 1 }],
+    });
+    expect(parked(later)).toHaveLength(59);
+    await churn(later, 80);
+    await rest(later, 1_000);
+    expect(later.disk.files().has(first)).toBe(false);
+    expect(later.warnings).toEqual([]);
+  });
+
+  it('tells once of a body that cannot be read back when it is wanted', async () => {
+    const house = await open(new FakeDisk(), 4_096, 1_000_000);
+    house.channel.declareQueue('q', { durable: true });
+    for (const number of [1, 2]) {
+      house.channel.publish('', 'q', { deliveryMode: 2 }, Buffer.from(`message ${number}`));
+      await house.journal.flush();
+    }
+    const at = (house.disk.files().get(segmentName(1)) as Buffer).indexOf('message 1');
+    await (await house.disk.open(segmentName(1), 'write')).write([Buffer.from('garbled')], at);
+    const [entry] = house.broker.virtualHost('/').queues.get('q')!.browse({ limit: 1 }).entries;
+    for (let look = 0; look < 2; look++) expect(() => entry!.message.body).toThrow('cannot be read back');
+    expect(house.channel.get('q')?.message.body.toString()).toBe('message 2');
+    expect(house.warnings.map(({ code }) => code)).toEqual(['damaged']);
+  });
+});
