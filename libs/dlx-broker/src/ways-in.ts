@@ -1,4 +1,4 @@
-import { type Alarm, listen, type Listener, type ListenOptions } from './amqp/index.js';
+import type { Alarm, Listener, ListenOptions } from './amqp/index.js';
 import { policyPatterns } from './backend/index.js';
 import type { Broker } from './broker/index.js';
 import type { HttpListener, HttpOptions, ManagementHost } from './management/index.js';
@@ -71,8 +71,9 @@ export class WaysIn {
     await Promise.all([this.http?.close(), this.amqp?.close()]);
   }
 
-  #listenForAmqp(amqp: NonNullable<WaysInOptions['amqp']>): Promise<Listener> {
+  async #listenForAmqp(amqp: NonNullable<WaysInOptions['amqp']>): Promise<Listener> {
     const { log, notice } = this.options;
+    const { listen } = await import('./amqp/index.js');
     return listen(this.broker, {
       ...(log && { log }),
       ...(notice && { notice }),
@@ -100,7 +101,7 @@ export class WaysIn {
   }
 }
 
-/** Who does not ask for it need not wait until it is read from disk. */
+/** Who does not ask for it need not wait until it is read from disk; the same holds for `amqp/`. */
 const management = () => import('./management/index.js');
 
 /** Space may come back, and publishers wait for it; a disk that failed does not, and they are told. */

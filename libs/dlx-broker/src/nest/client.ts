@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
+import type { ReadPacket, WritePacket } from '@nestjs/microservices';
+import { ClientProxy } from '@nestjs/microservices/client/client-proxy.js';
 import { InvalidMessageException } from '@nestjs/microservices/errors/invalid-message.exception.js';
 import { AsyncSubject, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, parseDelay } from '../backend/index.js';

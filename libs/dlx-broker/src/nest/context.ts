@@ -1,4 +1,4 @@
-import { BaseRpcContext } from '@nestjs/microservices';
+import { BaseRpcContext } from '@nestjs/microservices/ctx-host/base-rpc.context.js';
 import { addressOf, attemptOf, failingSince, type BackendDelivery } from '../backend/index.js';
 import { notedErrorOf, type Message, type NotedError, type Properties } from '../message/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';

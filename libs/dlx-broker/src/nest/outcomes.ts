@@ -1,4 +1,4 @@
-import { RpcException } from '@nestjs/microservices';
+import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js';
 import { parseDuration } from '../topology/index.js';
 
 /*

@@ -1,4 +1,5 @@
-import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
+import { Server } from '@nestjs/microservices/server/server.js';
 import type { DlxContext } from './context.js';
 import { defaultBrokerName } from './options.js';
 

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const source = resolve(import.meta.dirname, '../libs/dlx-broker/src');
+const compilerOptions = {
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.ESNext,
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+};
+
+/** What a file makes node read before it runs: no types, and nothing that it imports when it needs it. */
+function importsOf(file: string): string[] {
+  const { outputText } = ts.transpileModule(readFileSync(file, 'utf8'), { compilerOptions });
+  return ts.createSourceFile(file, outputText, ts.ScriptTarget.ES2023).statements.flatMap((statement) => {
+    const from =
+      ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement) ? statement.moduleSpecifier : undefined;
+    return from === undefined ? [] : [(from as ts.StringLiteral).text];
+  });
+}
+
+/** Files and packages that a front door brings along. */
+function reachedFrom(entry: string): { readonly rooms: ReadonlySet<string>; readonly packages: ReadonlySet<string> } {
+  const files = [resolve(source, entry)];
+  const packages = new Set<string>();
+  for (const file of files) {
+    for (const name of importsOf(file)) {
+      if (!name.startsWith('.')) packages.add(name);
+      else {
+        const next = resolve(dirname(file), name.replace(/\.js$/, '.ts'));
+        if (!files.includes(next)) files.push(next);
+      }
+    }
+  }
+  return { rooms: new Set(files.map((file) => relative(source, file).split('/')[0] as string)), packages };
+}
+
+describe('an application that opens no port and keeps nothing on disk starts without', () => {
+  const { rooms, packages } = reachedFrom('index.ts');
+
+  it('what it does not need of this library', () => {
+    expect([...rooms]).toEqual(expect.arrayContaining(['nest', 'streams', 'broker', 'backend']));
+    for (const room of ['amqp', 'management', 'store', 'cli', 'testing']) expect(rooms).not.toContain(room);
+  });
+
+  it('other packages than Nest, RxJS and the reader of durations', () => {
+    const others = [...packages].filter((name) => !/^(@nestjs\/|rxjs|reflect-metadata$|node:)/.test(name));
+    expect(others).toEqual(['ms']);
+  });
+
+  it('all of Nest’s own transports, which its front door brings along', () => {
+    expect(packages).toContain('@nestjs/microservices/server/server.js');
+    expect(packages).not.toContain('@nestjs/microservices');
+  });
+});
+
+it('the engine starts without Nest and RxJS', () => {
+  expect([...reachedFrom('engine.ts').packages].filter((name) => !name.startsWith('node:'))).toEqual(['ms']);
+});
