@@ -7,10 +7,11 @@ import { machineLimits } from './machine.js';
 import { type Measurement, median, type Workload } from './workload.js';
 import { workloads } from './workloads/index.js';
 
-const { values: options } = parseArgs({
+/** Workloads by their names: `W9` is all that begin with it, `W9 emit` that one; all of them without one. */
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
   options: {
     runs: { type: 'string', default: '5' },
-    only: { type: 'string' },
     write: { type: 'string' },
   },
 });
@@ -62,8 +63,12 @@ const lines = [
   '| | workload | who | median | range | dlx-broker leads by | |',
   '|---|---|---|---|---|---|---|',
 ];
+const isCalled = ({ id }: Workload, name: string): boolean => id === name || id.startsWith(`${name} `);
+for (const name of wanted) {
+  if (!workloads.some((one) => isCalled(one, name))) throw new Error(`there is no workload '${name}'`);
+}
 for (const workload of workloads) {
-  if (options.only !== undefined && workload.id !== options.only) continue;
+  if (wanted.length > 0 && !wanted.some((name) => isCalled(workload, name))) continue;
   const rows = compare(workload);
   for (const row of rows) console.log(row);
   lines.push(...rows);

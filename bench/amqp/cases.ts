@@ -1,7 +1,8 @@
 import type { Pace, Result } from './measure.js';
 import { withAmqplib } from './programs/amqplib.js';
+import { withDlxBroker } from './programs/dlx-broker.js';
 import { withRabbitmqClient } from './programs/rabbitmq-client.js';
-import { bullMq, disk, rabbit, type Rival } from './rivals.js';
+import { bullMq, disk, openFolder, rabbit, type Rival } from './rivals.js';
 import { type Server, startDurable } from './servers.js';
 import type { Target } from './target.js';
 import { w10 } from './workloads/w10-retries.js';
@@ -61,22 +62,38 @@ function publishing(id: string, what: string, sizes: readonly number[]): Case[] 
   );
 }
 
-const quorum: Rival = { ...rabbit, name: 'RabbitMQ, quorum queue' };
+/** Everybody who keeps messages on the disk of this machine, which is measured itself beside them. */
+const keepers = (outstanding: number): readonly Rival[] => [
+  { ...rabbit, ...lean, name: 'RabbitMQ, classic queue', run: (target, pace) => w2(target, pace, outstanding) },
+  {
+    ...rabbit,
+    ...lean,
+    name: 'RabbitMQ, quorum queue',
+    run: (target, pace) => w2(target, pace, outstanding, { 'x-queue-type': 'quorum' }),
+  },
+  bullMq(outstanding, w2Size),
+  disk(outstanding, w2Size),
+];
 
-/** Everybody on the disk of this machine, which is measured itself beside them. */
 const durable = (outstanding: number): Case => ({
   id: 'W2',
   title: `durable confirms, ${w2Size} B, ${outstanding} outstanding`,
   ...lean,
   ...rate,
   start: startDurable,
-  rivals: [
-    { ...rabbit, name: 'RabbitMQ, classic queue' },
-    { ...quorum, run: (target, pace) => w2(target, pace, outstanding, { 'x-queue-type': 'quorum' }) },
-    bullMq(outstanding, w2Size),
-    disk(outstanding, w2Size),
-  ],
+  rivals: keepers(outstanding),
   run: (target, pace) => w2(target, pace, outstanding),
+});
+
+/** The same without a connection: ours is part of the program, the others are asked by the leanest client there is. */
+const durableInProcess = (outstanding: number): Case => ({
+  id: 'W2 in process',
+  title: `durable confirms, ${w2Size} B, ${outstanding} outstanding`,
+  client: 'in process',
+  ...rate,
+  start: () => openFolder('in-process'),
+  rivals: keepers(outstanding),
+  run: ({ folder }, pace) => withDlxBroker(folder as string, pace, outstanding, w2Size),
 });
 
 /** Everything that is measured, in the order of the table. */
@@ -91,6 +108,7 @@ export const cases: readonly Case[] = [
     run: w1OneInFlight,
   },
   ...[1, 100, 1_000].map(durable),
+  ...[1, 100, 1_000].map(durableInProcess),
   ...publishing('W3', 'reject, dead-letter, consume and ack', [1024]),
   ...publishing('W5', 'length limit 1,000, drop-head into a DLX', [1024]),
   { id: 'W6', title: 'topic with 10,000 bindings, 1024 B', ...lean, ...rate, run: (target, pace) => w6(target, pace) },

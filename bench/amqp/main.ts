@@ -10,13 +10,13 @@ import { rabbit, type Rival } from './rivals.js';
 import { type Server, startOurs } from './servers.js';
 import { head, rowsOf } from './table.js';
 
-const { values: options } = parseArgs({
+/** Workloads by their names, such as `W1`; all of them without one. */
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
   options: {
     runs: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
     warm: { type: 'string', default: '1.5' },
-    /** Only the workload with this id, such as W1. */
-    only: { type: 'string' },
     /** Only programs with this client. */
     client: { type: 'string' },
     aged: { type: 'boolean', default: false },
@@ -73,7 +73,7 @@ async function compare(one: Case, ours: () => Promise<Server>, when: string): Pr
       if (other !== undefined) results.push(other);
     }
   }
-  const others = theirs.map(({ rival, results }) => ({ name: rival.name, results }));
+  const others = theirs.map(({ rival: { name, client = one.client }, results }) => ({ name, client, results }));
   const rows = rowsOf({ ...one, title: `${one.title}${when}` }, own, others);
   for (const row of rows) console.log(row);
   return rows;
@@ -106,8 +106,9 @@ async function freshAndAged(chosen: readonly Case[], server: Server): Promise<st
 
 const chosen = cases.filter(
   ({ id, client }) =>
-    (options.only === undefined || id === options.only) && (options.client === undefined || client === options.client),
+    (wanted.length === 0 || wanted.includes(id)) && (options.client === undefined || client === options.client),
 );
+for (const name of wanted) if (!cases.some(({ id }) => id === name)) throw new Error(`there is no workload '${name}'`);
 const rows = options.aged
   ? await aging(
       chosen.filter(({ client, start, rivals }) => client === 'lean' && start === undefined && rivals === undefined),

@@ -19,12 +19,12 @@ export function head(cores: number, runs: string, { measured }: Pace): string[] 
 export function rowsOf(
   one: Case,
   ours: readonly Result[],
-  rivals: readonly { readonly name: string; readonly results: readonly Result[] }[],
+  rivals: readonly { readonly name: string; readonly client: string; readonly results: readonly Result[] }[],
 ): string[] {
   const own = ours.length === 0 ? [] : [row(one, 'dlx-broker', ours, ['', ''])];
   const others = rivals
     .filter(({ results }) => results.length > 0)
-    .map(({ name, results }) => row(one, name, results, compared(one, ours, results)));
+    .map(({ name, client, results }) => row({ ...one, client }, name, results, compared(one, ours, results)));
   return [...own, ...others];
 }
 

@@ -1,36 +1,67 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A server of its own, in memory only, on a port that is free. */
-export async function openRedis(): Promise<{ readonly port: number; stop(): void }> {
+/** A Redis of our own. */
+export interface OwnRedis {
+  readonly port: number;
+  readonly pid: number;
+  /** Ends it; its data are not wanted any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A server on a port that is free: in memory only, unless told otherwise.
+ * @param options of redis-server
+ * @param folder of its data, which is somebody else's; without one there is a temporary one until it stops
+ * @throws when there is no redis-server, or it ends at once
+ */
+export async function openRedis(options: readonly string[] = [], folder?: string): Promise<OwnRedis> {
   const port = await freePort();
-  const folder = mkdtempSync(join(tmpdir(), 'bench-redis-'));
-  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder];
-  const server = spawn('redis-server', options, { stdio: 'ignore' });
-  process.once('exit', () => server.kill());
-  while (!(await listens(port))) await sleep(20);
-  return { port, stop: () => void server.kill() };
+  const own = folder === undefined ? mkdtempSync(join(tmpdir(), 'bench-redis-')) : undefined;
+  const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', (folder ?? own) as string];
+  const server = spawn('redis-server', [...place, '--save', '', ...options], { stdio: 'ignore' });
+  const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  const discard = (): void => {
+    server.kill('SIGKILL');
+    if (own !== undefined) rmSync(own, { recursive: true, force: true });
+  };
+  process.once('exit', discard);
+  const ended = exited.then(() => Promise.reject(new Error('redis-server ended at once')));
+  const failed = once(server, 'error').then(([error]) => Promise.reject(error as Error));
+  for (const promise of [ended, failed]) promise.catch(() => undefined);
+  await Promise.race([answers(port), ended, failed]);
+  const stop = async (): Promise<void> => {
+    server.kill('SIGKILL');
+    await exited;
+    process.removeListener('exit', discard);
+    discard();
+  };
+  return { port, pid: server.pid as number, stop };
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-      .on('connect', () => {
-        socket.destroy();
-        resolve(true);
-      })
-      .on('error', () => resolve(false));
-  });
+async function answers(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isOpen) return;
+    await sleep(20);
+  }
+}

@@ -27,5 +27,5 @@ export const workloads: readonly Workload[] = [
   ...w9,
   w9Retry,
   ...w10,
-  w11,
+  ...w11,
 ];

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { median, type Workload } from '../workload.js';
 
 const firstMessage = `
@@ -14,35 +15,95 @@ const firstMessage = `
   broker.close();
 `;
 
-/** Milliseconds of a whole process, the median of nine. */
-function processTime(program: string): number {
+const bareNest = `
+  import 'reflect-metadata';
+  import { Module } from '@nestjs/common';
+  import { NestFactory } from '@nestjs/core';
+  class AppModule {}
+  Module({})(AppModule);
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+  await app.close();
+`;
+
+const nestFirstMessage = `
+  import 'reflect-metadata';
+  import { Module } from '@nestjs/common';
+  import { NestFactory } from '@nestjs/core';
+  import { Consume, DlxBrokerModule, DlxClient } from 'dlx-broker';
+  let handled;
+  const first = new Promise((resolve) => { handled = resolve; });
+  class Worker { handle(data) { handled(data); } }
+  Consume({ queue: 'work', routingKey: 'e' })(
+    Worker.prototype, 'handle', Object.getOwnPropertyDescriptor(Worker.prototype, 'handle'),
+  );
+  class AppModule {}
+  Module({ imports: [DlxBrokerModule.forRoot()], providers: [Worker] })(AppModule);
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+  app.get(DlxClient).emit('e', 'first');
+  await first;
+  await app.close();
+`;
+
+/** With what an application has read anyway whose handlers say `@Payload`, or that has another of Nest's transports. */
+const withMicroservices = (program: string): string => `import '@nestjs/microservices';\n${program}`;
+
+const runs = 9;
+/** Where packages are found that a program names. */
+const cwd = fileURLToPath(new URL('.', import.meta.url));
+
+/** Milliseconds and processor time of a whole process, the medians of nine. */
+function processTime(program: string): { readonly value: number; readonly extra: Readonly<Record<string, string>> } {
   const times: number[] = [];
-  for (let run = 0; run < 9; run++) {
+  const cpu: number[] = [];
+  const tell = `process.on('exit', () => {
+    const { user, system } = process.cpuUsage();
+    process.stdout.write(String((user + system) / 1000));
+  });\n`;
+  for (let run = 0; run < runs; run++) {
     const start = performance.now();
-    execFileSync(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', tell + program], {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     times.push(performance.now() - start);
+    cpu.push(Number(output));
   }
-  return median(times);
+  return { value: median(times), extra: { 'CPU ms': median(cpu).toFixed(0) } };
 }
 
-export const w11: Workload = {
-  id: 'W11',
-  title: 'a process from its start to its end, with a first message in between',
-  unit: 'ms',
-  more: 'worse',
-  peers: {
-    'dlx-broker': () => ({ value: processTime(firstMessage) }),
-    smqp: () => ({
-      value: processTime(`
-        import { Broker } from 'smqp';
-        const broker = new Broker();
-        broker.assertExchange('x', 'direct');
-        broker.assertQueue('q');
-        broker.bindQueue('q', 'x', 'q');
-        broker.consume('q', (_key, message) => message.ack());
-        broker.publish('x', 'q', Buffer.from('first'));
-      `),
-    }),
-    'node alone': () => ({ value: processTime('') }),
+export const w11: readonly Workload[] = [
+  {
+    id: 'W11',
+    title: 'a process from its start to its end, with a first message in between',
+    unit: 'ms',
+    more: 'worse',
+    peers: {
+      'dlx-broker': () => processTime(firstMessage),
+      smqp: () =>
+        processTime(`
+          import { Broker } from 'smqp';
+          const broker = new Broker();
+          broker.assertExchange('x', 'direct');
+          broker.assertQueue('q');
+          broker.bindQueue('q', 'x', 'q');
+          broker.consume('q', (_key, message) => message.ack());
+          broker.publish('x', 'q', Buffer.from('first'));
+        `),
+      'node alone': () => processTime(''),
+    },
   },
-};
+  {
+    id: 'W11 Nest',
+    title: 'the same with a Nest application',
+    unit: 'ms',
+    more: 'worse',
+    peers: {
+      'dlx-broker': () => processTime(nestFirstMessage),
+      'bare Nest': () => processTime(bareNest),
+      'dlx-broker, and @nestjs/microservices imported': () => processTime(withMicroservices(nestFirstMessage)),
+      'bare Nest, and @nestjs/microservices imported': () => processTime(withMicroservices(bareNest)),
+      'node alone': () => processTime(''),
+    },
+  },
+];
