@@ -1,4 +1,4 @@
-import { lastValueFrom, map, mergeMap, tap, toArray } from 'rxjs';
+import { lastValueFrom, map, mergeMap, tap, throwError, toArray } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { emptyTable } from '../message/index.js';
@@ -131,5 +131,31 @@ describe('a pipeline that is run', () => {
     expect(queue(deadQueue).ready).toBe(0);
     running.unsubscribe();
     expect(queue(deadQueue).consumers).toBe(0);
+  });
+
+  it.each<[string, number]>([
+    ['a second', 1_000],
+    ['as long as it is told', 30_000],
+  ])('begins anew after %s, not before', async (_, pause) => {
+    const { backend, clock, die } = await arrange();
+    die('bad');
+    let begun = 0;
+    const options = pause === 1_000 ? {} : { pause };
+    const running = new DeadLetters(backend).run(
+      deadQueue,
+      (all) => {
+        begun++;
+        return all.pipe(mergeMap(() => throwError(() => new Error('cannot'))));
+      },
+      options,
+    );
+    await turns();
+    clock.advance(pause - 1);
+    await turns();
+    expect(begun).toBe(1);
+    clock.advance(1);
+    await turns();
+    expect(begun).toBe(2);
+    running.unsubscribe();
   });
 });

@@ -3,6 +3,7 @@ import { map, toArray, lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHouse } from '../../../../test/houses/letters-house.js';
 import type { RedriveRequest } from './redrive-request.js';
+import type { RedriveTask } from './redrive-task.js';
 import { Redrives } from './redrives.js';
 
 const bodies = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
@@ -155,6 +156,74 @@ describe('a redrive', () => {
   });
 });
 
+describe('to the letter, a redrive', () => {
+  it('lets the next one go when its time has come, and not a millisecond before', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die(...bodies(4));
+    redrives.start({ from: deadQueue, perSecond: 2 });
+    await advance(499);
+    expect(queue('orders').ready).toBe(1);
+    await advance(1);
+    expect(queue('orders').ready).toBe(2);
+    await advance(499);
+    expect(queue('orders').ready).toBe(2);
+    await advance(1);
+    expect(queue('orders').ready).toBe(3);
+    await redrives.close();
+  });
+
+  it('waits when just the share came back that may not', async () => {
+    const { redrives, die, reject, advance } = await arrange();
+    die(...bodies(20));
+    const task = redrives.start({ from: deadQueue, perSecond: 10, circuit: { atLeast: 4, share: 0.5, pause: '1m' } });
+    await advance(100, 50);
+    reject('orders'); // two of the first four
+    await advance(1_000, 100);
+    expect(task.current).toMatchObject({ state: 'waiting', redriven: 4, arrived: 2 });
+    await redrives.close();
+  });
+
+  it('stays held up when somebody says so while it waits by itself', async () => {
+    const { redrives, die, reject, advance } = await arrange();
+    die(...bodies(20));
+    const task = redrives.start({ from: deadQueue, perSecond: 10, circuit: { atLeast: 2, share: 0.5, pause: '1m' } });
+    await advance(50);
+    reject('orders');
+    await advance(500, 100);
+    expect(task.current).toMatchObject({ state: 'waiting', redriven: 2 });
+    task.pause();
+    await advance(120_000, 10_000);
+    expect(task.current).toMatchObject({ state: 'paused', redriven: 2 });
+    task.resume();
+    await advance(10_000, 100);
+    expect(task.current).toMatchObject({ state: 'done', redriven: 20 });
+  });
+
+  it('tells each step as it was, whatever comes after', async () => {
+    const { redrives, die, advance } = await arrange();
+    die(...bodies(3));
+    const task = redrives.start({ from: deadQueue, perSecond: 1_000 });
+    const steps = lastValueFrom(task.progress.pipe(toArray()));
+    await advance(100, 1);
+    const told = (await steps).map(({ redriven, destinations }) => [redriven, destinations['shop/order.created'] ?? 0]);
+    expect(told.at(-1)).toEqual([3, 3]);
+    expect(told.every(([redriven, noted]) => redriven === noted)).toBe(true);
+  });
+
+  it('that is ended while it waits for its time touches no further letter, and reports no failure', async () => {
+    const { redrives, letters, queue, die, advance } = await arrange();
+    const failures: unknown[] = [];
+    letters.failures.subscribe((failure) => failures.push(failure));
+    die(...bodies(3));
+    redrives.start({ from: deadQueue, perSecond: 1 });
+    await advance(10);
+    await redrives.close();
+    await advance(5_000, 500);
+    expect([failures, redrives.running, queue('orders').ready]).toEqual([[], [], 1]);
+    expect(queue(deadQueue)).toMatchObject({ ready: 2, unacknowledged: 0, consumers: 0 });
+  });
+});
+
 describe('a schedule of redrives', () => {
   it('begins each so long after the end of the one before, until it is ended', async () => {
     const { redrives, queue, die, advance } = await arrange();
@@ -172,6 +241,23 @@ describe('a schedule of redrives', () => {
     await advance(30_000, 1_000);
     expect(queue('orders').ready).toBe(0);
     expect(queue(deadQueue).ready).toBe(3);
+  });
+});
+
+describe('the end of a schedule', () => {
+  it('ends the redrive under way, which somebody may look at from its start', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    const seen: RedriveTask[] = [];
+    die(...bodies(5));
+    const schedule = redrives.every('10s', { from: deadQueue, perSecond: 1 }, (task) => seen.push(task));
+    await advance(11_500, 500);
+    expect(seen.map(({ current }) => current.state)).toEqual(['running']);
+    const { ready } = queue('orders');
+    expect(ready).toBeGreaterThan(0);
+    schedule.unsubscribe();
+    await advance(10_000, 500);
+    expect(seen.map(({ current }) => current.state)).toEqual(['stopped']);
+    expect([queue('orders').ready, queue(deadQueue).ready]).toEqual([ready, 5 - ready]);
   });
 });
 
