@@ -143,6 +143,23 @@ describe('which errors are worth another attempt', () => {
   });
 });
 
+it('a success asks its policy nothing', async () => {
+  const asked: string[] = [];
+  const ask = (what: string) => () => {
+    asked.push(what);
+    return what === 'retryOn';
+  };
+  const policy: RetryPolicy = {
+    attempts: 3,
+    backoff: () => asked.push('backoff'),
+    retryOn: ask('retryOn'),
+    neverRetry: ask('neverRetry'),
+  };
+  const { advance, kinds } = await app(policy, () => 'done');
+  await advance(0);
+  expect([kinds(), asked]).toEqual([['delivered', 'acked'], []]);
+});
+
 describe('time', () => {
   it('ends an attempt that takes longer than its policy allows, and tells the handler', async () => {
     const signals: AbortSignal[] = [];
@@ -230,6 +247,30 @@ describe('what a handler knows of its attempts', () => {
 });
 
 describe('the events of a broker', () => {
+  it('tell which message, which handler and which attempt, and where it went', async () => {
+    const { dlx, events, advance } = await app({ attempts: 2, backoff: '1s' }, (_, data) => {
+      if ((data as { id: number }).id === 2) throw new Error('down');
+    });
+    await advance(0);
+    await dlx.publish({ exchange: '', routingKey: 'work' }, { id: 2 }, { messageId: 'two' });
+    await advance('1s');
+    await dlx.app.get(Redrives).start({ from: 'work.parked', to: 'dead' }).ended;
+    const told = events
+      .filter(({ messageId }) => messageId === 'two')
+      .map(({ kind, queue, handler, attempt, delay, to }) => ({ kind, queue, handler, attempt, delay, to }));
+    const handler = 'Worker.handle';
+    const of = { queue: 'work', handler, delay: undefined, to: undefined };
+    expect(told.filter(({ kind }) => kind !== 'expired')).toEqual([
+      { ...of, kind: 'delivered', attempt: 1 },
+      { ...of, kind: 'retried', attempt: 1, delay: 1_000 },
+      { ...of, kind: 'delivered', attempt: 2 },
+      { ...of, kind: 'parked', attempt: 2, to: 'work.parked' },
+      { ...of, kind: 'redriven', queue: 'work.parked', handler: undefined, attempt: 2, to: '/dead' },
+    ]);
+    const acked = events.filter(({ kind }) => kind === 'acked');
+    expect(acked).toMatchObject([{ queue: 'work', handler, attempt: 1, at: expect.any(Number) as number }]);
+  });
+
   it('tell of what expires, also where no handler is, and of dead letters that are redriven', async () => {
     @Injectable()
     class Worker {
