@@ -38,6 +38,9 @@ export interface EmitOptions {
 
 const noOptions: EmitOptions = {};
 
+/** What a message is known by, where that was not left to the client. */
+type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
+
 /**
  * Publishes events and requests; the pattern is the routing key, the body is the data. Each gets a message id unless it has one. `emit` succeeds when the broker
  * has taken responsibility; to a missing exchange it fails with the broker's text. `send` fails at once when nobody
@@ -139,12 +142,13 @@ export class DlxClient extends ClientProxy {
       if (data instanceof DlxRecord && data.delay !== undefined) {
         throw new DlxConfigurationError('a request waits for its answer and cannot be delayed; use emit');
       }
-      const publication = this.#publication(packet, this.#requests, true);
-      const id = publication.properties.correlationId ?? `${this.#prefix}${++this.#requestCount}`;
+      const asked = data instanceof DlxRecord ? data.properties.correlationId : undefined;
+      const id = asked ?? `${this.#prefix}${++this.#requestCount}`;
       if (this.#pending.has(id)) throw new Error(`a request with the correlation id '${id}' waits already`);
+      const publication = this.#publication(packet, this.#requests, true, { correlationId: id });
       this.#pending.set(id, callback);
       this.#replies ??= this.#backend.openReplies((message) => this.#answered(message));
-      this.#replies.request(withCorrelation(publication, id), (failure) => {
+      this.#replies.request(publication, (failure) => {
         if (failure !== undefined && this.#pending.delete(id)) callback({ err: failure });
       });
       return () => {
@@ -158,7 +162,7 @@ export class DlxClient extends ClientProxy {
 
   #publishEvent(packet: ReadPacket, done: Done, options = noOptions): void {
     try {
-      const publication = this.#publication(packet, this.#events, false, options.messageId);
+      const publication = this.#publication(packet, this.#events, false, options);
       const delay = delayAsked(packet.data, options);
       if (delay === 0) this.#backend.publish(publication, done);
       else this.#delayed.publish(publication, delay, done);
@@ -167,15 +171,16 @@ export class DlxClient extends ClientProxy {
     }
   }
 
-  #publication(packet: ReadPacket, exchange: string, mandatory: boolean, id?: string): Publication {
+  #publication(packet: ReadPacket, exchange: string, mandatory: boolean, ids: OwnIds): Publication {
     const data: unknown = packet.data;
     const record = data instanceof DlxRecord ? data : undefined;
     const { contentType, body } = encodePayload(record === undefined ? data : record.data);
-    const messageId = id ?? `${this.#prefix}.${++this.#messageCount}`;
+    const { correlationId } = ids;
+    const messageId = ids.messageId ?? record?.properties.messageId ?? `${this.#prefix}.${++this.#messageCount}`;
     const properties =
       record === undefined
-        ? { deliveryMode: 2, contentType, messageId }
-        : recordProperties(record, contentType, id ?? record.properties.messageId ?? messageId);
+        ? { deliveryMode: 2, contentType, messageId, correlationId }
+        : recordProperties(record, contentType, messageId, correlationId);
     return {
       exchange: record?.exchange ?? exchange,
       routingKey: typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string),
@@ -219,21 +224,18 @@ const recordProperties = (
   { properties }: DlxRecord,
   contentType: string | undefined,
   messageId: string,
+  correlationId: string | undefined,
 ): Properties => ({
   ...properties,
   contentType: properties.contentType ?? contentType,
   messageId,
+  correlationId: correlationId ?? properties.correlationId,
 });
 
 /** What is said beside the event holds before what its record says. @returns milliseconds, 0 for at once */
 function delayAsked(data: unknown, { delay }: EmitOptions): number {
   if (delay !== undefined) return parseDelay(delay, 'delay of emit');
   return data instanceof DlxRecord ? (data.delay ?? 0) : 0;
-}
-
-function withCorrelation(publication: Publication, correlationId: string): Publication {
-  const { exchange, routingKey, properties, body, mandatory = true } = publication;
-  return { exchange, routingKey, properties: { ...properties, correlationId }, body, mandatory };
 }
 
 function withMetadata(properties: Properties, metadata: Readonly<Record<string, string>>): Properties {
