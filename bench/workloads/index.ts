@@ -10,6 +10,7 @@ import { w5 } from './w5-length-limit.js';
 import { w6 } from './w6-topic.js';
 import { w7 } from './w7-fan-out.js';
 import { w8 } from './w8-backlog.js';
+import { w8Durable } from './w8-durable-backlog.js';
 import { w9 } from './w9-nest.js';
 import { w9Retry } from './w9-retry.js';
 
@@ -24,6 +25,7 @@ export const workloads: readonly Workload[] = [
   w6,
   w7,
   w8,
+  w8Durable,
   ...w9,
   w9Retry,
   ...w10,
