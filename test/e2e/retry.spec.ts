@@ -188,6 +188,15 @@ describe('time', () => {
     expect(kinds()).toEqual(['delivered', 'retried', 'delivered', 'acked']);
   });
 
+  it('does not run on after a success', async () => {
+    const signals: AbortSignal[] = [];
+    const { kinds, advance } = await app({ attempts: 2, backoff: '1s', timeout: '5s' }, ({ signal }) => {
+      signals.push(signal);
+    });
+    await advance('1m');
+    expect([kinds(), signals.map(({ aborted }) => aborted)]).toEqual([['delivered', 'acked'], [false]]);
+  });
+
   it('runs out for a message as a whole', async () => {
     const since: (Date | undefined)[] = [];
     const { dlx, advance } = await app({ attempts: 100, backoff: '10s', deadline: '25s' }, (context) => {

@@ -1,7 +1,8 @@
 import { Controller, Injectable, type INestApplicationContext, type Type } from '@nestjs/common';
-import { EventPattern, Payload } from '@nestjs/microservices';
+import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import { Consume, DlxBrokerModule, DlxClient, EmbeddedBackend, Queue, Retry, type DlxBrokerOptions } from 'dlx-broker';
 import { createBroker, type Broker } from 'dlx-broker/engine';
+import { firstValueFrom } from 'rxjs';
 import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { contextApp, hybrid, microservice, type Parts } from './apps.js';
@@ -128,4 +129,25 @@ describe('a shutdown that does not wait long enough', () => {
     ]);
     broker.close();
   });
+});
+
+it('a request that waits for its answer fails when its client is closed', async () => {
+  const broker = createBroker();
+  let asked = false;
+  @Controller()
+  class Slow {
+    @MessagePattern('sum')
+    sum(): Promise<number> {
+      asked = true;
+      return new Promise(() => undefined);
+    }
+  }
+  const options = { broker, drainTimeout: 20 };
+  const app = await microservice({ controllers: [Slow], imports: [DlxBrokerModule.forRoot(options)] });
+  const answer = firstValueFrom(app.get(DlxClient).send('sum', [1, 2]));
+  const failed = expect(answer).rejects.toThrow('the client was closed');
+  await vi.waitFor(() => expect(asked).toBe(true));
+  await app.close();
+  await failed;
+  broker.close();
 });
