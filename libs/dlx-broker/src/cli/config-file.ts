@@ -13,6 +13,7 @@ export interface Config {
   readonly definitions?: string;
   readonly data?: string;
   readonly durability?: string;
+  /** Bytes: a number, or with a unit. */
   readonly messageMemory?: string | number;
   readonly diskFreeLimit?: string | number;
   readonly tlsCert?: string;

@@ -6,25 +6,11 @@ import type { Config } from './config-file.js';
 import { Refusal } from './refusal.js';
 import { type LogLevel, parseAddress, parseBytes, parseDurability, parseLogLevel, parseProfile } from './values.js';
 
-/** The options of the command line, by their long names in camel case. */
-export interface Flags {
-  readonly amqp?: string;
-  readonly http?: string;
+/** The options of the command line, by their long names in camel case: what a configuration file may say, but lists. */
+export interface Flags extends Omit<Config, 'httpHosts' | 'virtualHosts' | 'users' | 'limits'> {
   /** Names with commas between them; a list in the configuration file. */
   readonly httpHosts?: string | readonly string[];
-  readonly audit?: string;
-  readonly definitions?: string;
-  readonly data?: string;
-  readonly durability?: string;
-  /** With a unit; also a number of bytes in the configuration file. */
-  readonly messageMemory?: string | number;
-  readonly diskFreeLimit?: string | number;
   readonly config?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsCa?: string;
-  readonly rabbitmq?: string;
-  readonly logLevel?: string;
 }
 
 export interface Settings {
