@@ -4,6 +4,7 @@ import { silentOutbox } from '../broker/index.js';
 import { waitQueues } from '../topology/index.js';
 import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
 import type { DeadLetter } from './dead-letter.js';
+import { DeadLetters } from './dead-letters.js';
 import { ConsumerCancelledError, LetterSettledError } from './letter-errors.js';
 import { Undecodable } from './payload.js';
 
@@ -301,6 +302,28 @@ describe('a dead letter', () => {
       'dlx-parked': true,
     });
     await expect((await grab(letters, 1, 10, 'hospital'))[0]!.park('hospital')).rejects.toThrow(/already/);
+  });
+
+  it('tells those who listen what became of it, once the broker has its successor', async () => {
+    const { backend, die, take } = await arrange();
+    const told: unknown[] = [];
+    const letters = new DeadLetters(backend, {
+      settled: ({ body }, what) => told.push([String(Buffer.from(body)), what]),
+    });
+    die('ack', 'reject', 'redrive', 'retry', 'park');
+    const [acked, rejected, redriven, retried, parked] = await take(letters, 5);
+    acked!.ack();
+    rejected!.reject();
+    await redriven!.redrive();
+    await retried!.retryIn(1_000);
+    await parked!.park();
+    expect(told).toEqual([
+      ['ack', { kind: 'acked' }],
+      ['reject', { kind: 'rejected' }],
+      ['redrive', { kind: 'redriven', to: 'shop/order.created' }],
+      ['retry', { kind: 'retried', delay: 1_000 }],
+      ['park', { kind: 'parked', to: 'orders.parked' }],
+    ]);
   });
 
   it('whose settlement fails unobserved does not end the process', async () => {

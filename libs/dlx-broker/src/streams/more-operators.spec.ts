@@ -128,6 +128,29 @@ describe('throttleRedrive', () => {
     expect([queue('hospital').payloads(), queue(deadQueue).payloads()]).toEqual([['a'], ['b', 'c']]);
   });
 
+  it('lets pass what somebody settled before its turn', async () => {
+    const { letters, queue, clock, die } = await arrange();
+    die('a', 'b', 'c');
+    const seen: unknown[] = [];
+    const failures: unknown[] = [];
+    const stream = letters.from<string>(deadQueue).pipe(
+      tap((letter) => letter.payload === 'b' && letter.ack()),
+      throttleRedrive({ perSecond: 10 }),
+    );
+    const running = stream.subscribe({
+      next: ({ payload }) => seen.push(payload),
+      error: (error) => failures.push(error),
+    });
+    for (let step = 0; step < 10; step++) {
+      await turns();
+      clock.advance(100);
+    }
+    await turns();
+    expect([seen, failures]).toEqual([['a', 'b', 'c'], []]);
+    expect(queue('orders').payloads()).toEqual(['a', 'c']);
+    running.unsubscribe();
+  });
+
   it.each([0, -1, Number.NaN, Infinity])('refuses %d in a second', (perSecond) => {
     expect(() => throttleRedrive({ perSecond })).toThrow(/perSecond is .*; write a number above 0/);
   });

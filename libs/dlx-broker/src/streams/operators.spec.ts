@@ -38,6 +38,19 @@ describe('where', () => {
     expect(queue(deadQueue).consumers).toBe(0);
   });
 
+  it('leaves as many as leaveAtMost, and not one more', async () => {
+    const { letters, queue, die } = await arrange();
+    die('1', '2', '3');
+    const failures: unknown[] = [];
+    const stream = letters.from(deadQueue, { prefetch: 5, leaveAtMost: 3 }).pipe(where(() => false));
+    const running = stream.subscribe({ error: (error) => failures.push(error) });
+    expect([failures.length, queue(deadQueue).unacknowledged]).toEqual([0, 3]);
+    die('4');
+    expect(failures).toEqual([expect.any(TooManyLeftError)]);
+    expect(queue(deadQueue)).toMatchObject({ ready: 4, unacknowledged: 0 });
+    running.unsubscribe();
+  });
+
   it('forgets that a letter was left when it is settled after all', async () => {
     const { letters, queue, die } = await arrange();
     const left: DeadLetter[] = [];
