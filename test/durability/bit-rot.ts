@@ -1,4 +1,4 @@
-import { Broker, type Entry } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Entry, type Hold, Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import type { Damage } from '../../libs/dlx-broker/src/store/log/options.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
@@ -37,7 +37,8 @@ export async function closedStore(seed: number, segment: number): Promise<Closed
     random: new Random(seed),
     clock,
     confirmed: () => undefined,
-    weights: { publish: 80, wait: 0.5, purge: 0, delete: 0.2, get: 6 },
+    // How much of the damage is told by queue depends on what is drawn: no delays here.
+    weights: { publish: 80, wait: 0.5, purge: 0, delete: 0.2, get: 6, delay: 0, withdraw: 0 },
   });
   for (let step = 0; step < 400; step++) {
     workload.step();
@@ -117,7 +118,9 @@ export async function look(disk: FakeDisk, { state, now }: Closed): Promise<Rott
       if (!isRight(() => message.body, messageId)) wrong.push(`${messageId} in ${name}`);
     };
     const home = broker.virtualHosts.get(vhost);
-    home?.queues.get(name)?.peek(meet);
+    const holder = home?.holder(name);
+    if (holder instanceof Queue) holder.peek(meet);
+    else (holder as Hold | undefined)?.each(meet);
     // Nobody carries on what was over its delivery limit when it came back: it is not lost.
     home?.agenda.dead.each(({ queue, entry }) => {
       if (queue.home === home && queue.name === name) meet(entry);

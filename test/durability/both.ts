@@ -1,4 +1,4 @@
-import type { Journal, Queue, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Holder, Journal, Queue, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Ledger } from './ledger.js';
 import type { Entry } from './stored-state.js';
 
@@ -13,7 +13,7 @@ export class Both implements Journal {
     return this.journal.told;
   }
 
-  refuses(queue: Queue, message: Entry['message']): boolean {
+  refuses(queue: Holder, message: Entry['message']): boolean {
     return this.journal.refuses(queue, message);
   }
 
@@ -22,7 +22,7 @@ export class Both implements Journal {
     this.journal.changed(change);
   }
 
-  enqueued(queue: Queue, entry: Entry): void {
+  enqueued(queue: Holder, entry: Entry): void {
     this.ledger.enqueued(queue, entry);
     this.journal.enqueued(queue, entry);
   }
@@ -37,7 +37,7 @@ export class Both implements Journal {
     this.journal.returned(queue, entry);
   }
 
-  settled(queue: Queue, entry: Entry): void {
+  settled(queue: Holder, entry: Entry): void {
     this.ledger.settled(queue, entry);
     this.journal.settled(queue, entry);
   }

@@ -1,4 +1,4 @@
-import type { Queue, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Holder, Queue, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
 import { DeadLetteredMessage, Message } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
 import { bodyOf } from './bodies.js';
@@ -37,15 +37,15 @@ export class Ledger {
     this.#said.push({ change });
   }
 
-  enqueued(queue: Queue, entry: Entry): void {
+  enqueued(queue: Holder, entry: Entry): void {
     const isKept = keeps(queue, entry);
     this.#arrived(entry.message.properties.messageId as string, isKept);
     if (!isKept) return;
     const id = ++this.#lastId;
     this.#ids.set(entry, id);
-    const { position, deadline } = entry;
+    const { position, deadline, due } = entry;
     const message = remembered(entry.message);
-    const is: Kept = { message, position, deadline, ...untouched };
+    const is: Kept = { message, position, deadline, ...untouched, due };
     this.#said.push({ place: placeOf(queue), id, is });
   }
 
@@ -67,7 +67,7 @@ export class Ledger {
     this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), position, returns, failures, due });
   }
 
-  settled(queue: Queue, entry: Entry): void {
+  settled(queue: Holder, entry: Entry): void {
     if (keeps(queue, entry)) this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), is: undefined });
   }
 
@@ -100,7 +100,7 @@ export class Ledger {
     return new Possible(this.safe.copy(), [...this.#unsafe]);
   }
 
-  #idOf(queue: Queue, entry: Entry): number {
+  #idOf(queue: Holder, entry: Entry): number {
     let id = this.#ids.get(entry);
     if (id === undefined) {
       // It outlived a crash: the engine has a new entry for it, at its old position.
@@ -112,7 +112,7 @@ export class Ledger {
   }
 }
 
-const untouched = { returns: 0, failures: 0, due: 0, delivered: false } as const;
+const untouched = { returns: 0, failures: 0, delivered: false } as const;
 
 /** States of which a crash leaves one. */
 export class Possible {
@@ -138,10 +138,10 @@ function remembered({ exchange, routingKey, properties, carbonCopies, hasDied }:
   return new (hasDied ? DeadLetteredMessage : Message)(exchange, routingKey, properties, body, carbonCopies);
 }
 
-const placeOf = (queue: Queue): string => MemoryTopology.placeOf(queue.home.name, queue.name);
+const placeOf = (queue: Holder): string => MemoryTopology.placeOf(queue.home.name, queue.name);
 
 /** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
-const keeps = ({ declared }: Queue, { message, position }: Entry): boolean =>
+const keeps = ({ declared }: Holder, { message, position }: Entry): boolean =>
   position > 0 &&
   declared.durable &&
   declared.owner === undefined &&

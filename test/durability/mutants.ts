@@ -1,4 +1,4 @@
-import type { Journal, Queue, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Holder, Journal, Queue, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 import { longestRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
@@ -89,7 +89,7 @@ class Through implements Journal {
     return this.to.told;
   }
 
-  refuses(queue: Queue, message: Entry['message']): boolean {
+  refuses(queue: Holder, message: Entry['message']): boolean {
     return this.to.refuses(queue, message);
   }
 
@@ -97,7 +97,7 @@ class Through implements Journal {
     this.to.changed(change);
   }
 
-  enqueued(queue: Queue, entry: Entry): void {
+  enqueued(queue: Holder, entry: Entry): void {
     this.to.enqueued(queue, entry);
   }
 
@@ -109,7 +109,7 @@ class Through implements Journal {
     this.to.returned(queue, entry);
   }
 
-  settled(queue: Queue, entry: Entry): void {
+  settled(queue: Holder, entry: Entry): void {
     this.to.settled(queue, entry);
   }
 
@@ -133,7 +133,7 @@ class AckFirst extends Through {
     this.#wait(() => this.to.changed(change));
   }
 
-  override enqueued(queue: Queue, entry: Entry): void {
+  override enqueued(queue: Holder, entry: Entry): void {
     this.#arrived.add(entry);
     this.#wait(() => this.to.enqueued(queue, entry));
   }
@@ -146,7 +146,7 @@ class AckFirst extends Through {
     this.#wait(() => this.to.returned(queue, entry));
   }
 
-  override settled(queue: Queue, entry: Entry): void {
+  override settled(queue: Holder, entry: Entry): void {
     if (this.#arrived.has(entry)) this.#wait(() => this.to.settled(queue, entry));
     else this.to.settled(queue, entry);
   }

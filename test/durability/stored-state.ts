@@ -1,4 +1,11 @@
-import type { Broker, Journal, Queue, TopologyChange, VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
+import {
+  type Broker,
+  holdName,
+  type Holder,
+  type Journal,
+  type TopologyChange,
+} from '../../libs/dlx-broker/src/broker/index.js';
+import type { VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Message } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
 
@@ -66,7 +73,7 @@ export class StoredState {
       for (const [place, messages] of this.messages) {
         const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
         const home = broker.virtualHost(vhost);
-        const queue = home.queues.get(name);
+        const queue = home.holder(name);
         if (queue !== undefined) refill(home, queue, [...messages.values()], afterCrash);
       }
     });
@@ -76,6 +83,7 @@ export class StoredState {
     this.topology.changed(change);
     if (change.change !== 'removed') return;
     if (change.kind === 'queue') this.messages.delete(MemoryTopology.placeOf(change.vhost, change.name));
+    if (change.kind === 'exchange') this.messages.delete(MemoryTopology.placeOf(change.vhost, holdName(change.name)));
     if (change.kind !== 'vhost') return;
     for (const place of this.messages.keys()) {
       if ((JSON.parse(place) as { vhost: string }).vhost === change.vhost) this.messages.delete(place);
@@ -102,7 +110,7 @@ export class StoredState {
   }
 }
 
-function refill(home: VirtualHost, queue: Queue, all: readonly Kept[], afterCrash: boolean): void {
+function refill(home: VirtualHost, queue: Holder, all: readonly Kept[], afterCrash: boolean): void {
   const suspect = afterCrash && queue.declared.type === 'classic';
   const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
   const fresh = all.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);

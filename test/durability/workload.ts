@@ -53,6 +53,8 @@ const usual = {
   consume: 2,
   cancel: 1,
   redrive: 3,
+  delay: 4,
+  withdraw: 1,
   transaction: 2,
   reopen: 1,
   purge: 1,
@@ -102,6 +104,7 @@ export class Workload {
       this.#publisher.declareExchange('fan', { type: 'fanout', durable: true });
       for (const name of names) this.#declare(name);
       for (const name of ['dead', 'copies']) this.#publisher.bindQueue(name, 'fan', '');
+      this.#declareDelayed();
     });
   }
 
@@ -162,6 +165,11 @@ export class Workload {
       }
       case 'redrive':
         return this.#redrive();
+      case 'delay':
+        return this.#delay();
+      case 'withdraw':
+        if (random.chance(0.1)) return this.#declareDelayed();
+        return this.#withdraw();
       case 'transaction':
         return this.#transaction();
       case 'reopen':
@@ -201,6 +209,30 @@ export class Workload {
     const [exchange, key] = random.chance(0.15) ? ['fan', 'any'] : ['', random.pick(names)];
     const tag = channel.publish(exchange, key, properties, bodyOf(messageId));
     if (tag > 0) this.#outstanding.set(tag, messageId);
+  }
+
+  /** Anew, if it is there already: what it holds is gone then. */
+  #declareDelayed(): void {
+    const routesAs = tableOf({ 'x-delayed-type': 'direct' });
+    if (this.#vhost.exchanges.has('later')) this.#publisher.deleteExchange('later');
+    this.#publisher.declareExchange('later', { type: 'x-delayed-message', durable: true, arguments: routesAs });
+    for (const name of ['work', 'agreed', 'copies']) this.#publisher.bindQueue(name, 'later', 'any');
+  }
+
+  #delay(): void {
+    const { random } = this.#options;
+    const messageId = messageIdOf(this.#number++, this.#size());
+    const headers = new Map<string, Field>([['x-delay', int32(random.integer(1, 60))]]);
+    const properties = { messageId, deliveryMode: random.chance(0.85) ? 2 : 1, headers };
+    const tag = this.#publisher.publish('later', 'any', properties, bodyOf(messageId));
+    if (tag > 0) this.#outstanding.set(tag, messageId);
+  }
+
+  /** Takes one back that a delayed exchange holds. */
+  #withdraw(): void {
+    const ids: string[] = [];
+    this.#vhost.exchanges.get('later')?.hold?.each(({ message }) => void ids.push(message.properties.messageId ?? ''));
+    if (ids.length > 0) this.#vhost.cancelDelayed('later', this.#options.random.pick(ids));
   }
 
   /** Mostly small; some larger than a sector, a few larger than a small segment. */
