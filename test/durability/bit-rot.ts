@@ -37,8 +37,7 @@ export async function closedStore(seed: number, segment: number): Promise<Closed
     random: new Random(seed),
     clock,
     confirmed: () => undefined,
-    // How much of the damage is told by queue depends on what is drawn: no delays here.
-    weights: { publish: 80, wait: 0.5, purge: 0, delete: 0.2, get: 6, delay: 0, withdraw: 0 },
+    weights: { publish: 80, wait: 0.5, purge: 0, delete: 0.2, get: 6, withdraw: 0 },
   });
   for (let step = 0; step < 400; step++) {
     workload.step();
