@@ -80,7 +80,7 @@ async function nests(options: MicroserviceOptions & ClientOptions, after?: () =>
   };
 }
 
-const url = process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
+export const url = process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
 
 export const rabbitMq = (): Promise<Pair> =>
   nests({

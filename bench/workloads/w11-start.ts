@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { isHere, url } from '../peers/nest.js';
+import { freePort, openRedis } from '../peers/redis.js';
 import { median, type Workload } from '../workload.js';
 
 const firstMessage = `
@@ -46,6 +48,37 @@ const nestFirstMessage = `
 
 /** With what an application has read anyway whose handlers say `@Payload`, or that has another of Nest's transports. */
 const withMicroservices = (program: string): string => `import '@nestjs/microservices';\n${program}`;
+
+/** One of Nest's own transports: a microservice, a client, an event from one to the other. */
+const nestTransport = (transport: string, options: object): string => `
+  import 'reflect-metadata';
+  import { Controller, Module } from '@nestjs/common';
+  import { NestFactory } from '@nestjs/core';
+  import { ClientProxyFactory, EventPattern, Transport } from '@nestjs/microservices';
+  const options = { transport: Transport.${transport}, options: ${JSON.stringify(options)} };
+  let handled;
+  const first = new Promise((resolve) => { handled = resolve; });
+  class Worker { handle(data) { handled(data); } }
+  EventPattern('e')(Worker.prototype, 'handle', Object.getOwnPropertyDescriptor(Worker.prototype, 'handle'));
+  Controller()(Worker);
+  class AppModule {}
+  Module({ controllers: [Worker] })(AppModule);
+  const app = await NestFactory.createMicroservice(AppModule, { ...options, logger: false });
+  await app.listen();
+  const client = ClientProxyFactory.create(options);
+  await client.connect();
+  client.emit('e', 'first');
+  await first;
+  await client.close();
+  await app.close();
+`;
+
+async function overRedis(): Promise<ReturnType<typeof processTime>> {
+  const { port, stop } = await openRedis();
+  const time = processTime(nestTransport('REDIS', { host: '127.0.0.1', port }));
+  stop();
+  return time;
+}
 
 const runs = 9;
 /** Where packages are found that a program names. */
@@ -103,6 +136,18 @@ export const w11: readonly Workload[] = [
       'bare Nest': () => processTime(bareNest),
       'dlx-broker, and @nestjs/microservices imported': () => processTime(withMicroservices(nestFirstMessage)),
       'bare Nest, and @nestjs/microservices imported': () => processTime(withMicroservices(bareNest)),
+      "Nest's TCP": async () => processTime(nestTransport('TCP', { host: '127.0.0.1', port: await freePort() })),
+      ...(isHere.redis && { "Nest's Redis": overRedis }),
+      ...(isHere.rabbitMq && {
+        "Nest's RabbitMQ": () =>
+          processTime(
+            nestTransport('RMQ', {
+              urls: [url],
+              queue: `bench-${process.pid}`,
+              queueOptions: { durable: false, autoDelete: true },
+            }),
+          ),
+      }),
       'node alone': () => processTime(''),
     },
   },
