@@ -123,6 +123,7 @@ describe.skipIf(isSkipped)('dlx-broker serve --http', () => {
     };
     walk(join(library, 'dist/server.js'));
     expect(seen.size).toBeGreaterThan(2);
-    expect([...packages].filter((name) => !name.startsWith('node:'))).toEqual([]);
+    // The reader of durations is a file; the HTTP API would be dozens.
+    expect([...packages].filter((name) => !name.startsWith('node:'))).toEqual(['ms']);
   });
 });
