@@ -34,7 +34,7 @@ export async function openData(path: string, options: DiskJournalOptions = {}): 
   const directory = resolve(path);
   const names = namesIn(directory, true);
   refuseForeign(directory, names);
-  const disk = new NodeDisk(directory);
+  const disk = new NodeDisk(directory, { writesThrough: (options.durability ?? 'fsync') === 'fsync' });
   const isNew = !names.some(isSegment);
   let opened: DiskJournal | undefined;
   const lost = ({ cause }: StoreError): void => {
