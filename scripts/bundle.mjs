@@ -1,7 +1,7 @@
 // Joins what tsc made of the library into one file for each way in, and chunks they share: node reads a hundred small
 // modules in a tenth of a second, and one large one in a tenth of that. Declarations stay as tsc wrote them.
 // `node scripts/bundle.mjs dist index engine testing/index`.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -16,9 +16,20 @@ const room = (name, rooms) => ({
   test: new RegExp(`[\\\\/]${basename(dist)}[\\\\/](${rooms.join('|')})[\\\\/.]`),
 });
 
+/** Maps lead through what tsc made, which is deleted, to the sources, which are in the package. */
+const sources = {
+  name: 'sources',
+  load(id) {
+    const map = `${id}.map`;
+    if (!existsSync(map)) return null;
+    return { code: readFileSync(id, 'utf8'), map: JSON.parse(readFileSync(map, 'utf8')) };
+  },
+};
+
 const bundle = await rolldown({
   input: Object.fromEntries(entries.map((entry) => [entry, join(dist, `${entry}.js`)])),
   platform: 'node',
+  plugins: [sources],
   // Nest, RxJS and all other packages stay what the application has installed.
   external: (id) => !id.startsWith('.') && !id.startsWith('/'),
 });

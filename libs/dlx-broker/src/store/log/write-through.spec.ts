@@ -7,11 +7,11 @@ import { NodeDisk } from './node-disk.js';
 const { synced } = vi.hoisted(() => ({ synced: [] as number[] }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
-  const fdatasync: typeof fs.fdatasync = (fd, done) => {
+  const fdatasync = (fd: number, done: (error: NodeJS.ErrnoException | null) => void): void => {
     synced.push(fd);
     fs.fdatasync(fd, done);
   };
-  return { ...fs, fdatasync: Object.assign(fdatasync, fs.fdatasync) };
+  return { ...fs, fdatasync };
 });
 
 let directory: string;
