@@ -2,7 +2,7 @@
  * Tables with millions of rows, by columns. A column is made of pieces, so that it never has to be copied to grow, and is
  * never half empty; and a piece is there when something other than nothing was put into it.
  * Each kind of number has the same lines for itself: with one class for all of them a million messages took 5.7 s to publish
- * instead of 5.0 (medians of seven in turn), for its loads and stores then meet arrays of three kinds.
+ * instead of 5.0 (medians of seven), probably because its loads and stores then meet arrays of three kinds.
  */
 
 /** Rows of a piece are 2 to the power of this. */
