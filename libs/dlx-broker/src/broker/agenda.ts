@@ -105,10 +105,18 @@ export class Agenda {
     return this.journal?.told ?? 0;
   }
 
-  /** Calls `then` when everything said to the journal so far is safe, or cannot be any more. */
-  whenSynced(then: Settled): void {
-    this.#lastWaiter++;
+  /**
+   * Calls `then` when everything said to the journal so far is safe, or cannot be any more.
+   * @returns the number of the waiter
+   */
+  whenSynced(then: Settled): number {
     this.#unsynced.push(then);
+    return ++this.#lastWaiter;
+  }
+
+  /** Whether the journal knows of that waiter: what it is told from now on is none of that one's. */
+  isCommitted(waiter: number): boolean {
+    return waiter <= this.#committedWaiter;
   }
 
   /** The same at once, if the journal has been told nothing since. */

@@ -6,7 +6,7 @@ import { Broker, type Journal } from '../index.js';
 
 /** A journal to which persistent messages are safe when it is told so, and others no matter. */
 function slowJournal() {
-  const waiting: (() => void)[] = [];
+  const waiting: ((failure?: Error) => void)[] = [];
   const journal = {
     told: 0,
     refuses: () => false,
@@ -22,7 +22,7 @@ function slowJournal() {
     },
   } as Journal & { told: number };
   // The last of a group speaks for all.
-  return { journal, sync: () => waiting.splice(0).at(-1)?.() };
+  return { journal, sync: (failure?: Error) => waiting.splice(0).at(-1)?.(failure) };
 }
 
 function arrange() {
@@ -33,7 +33,7 @@ function arrange() {
   channel.declareQueue('q');
   channel.confirmSelect();
   const publish = (deliveryMode: number): number => channel.publish('', 'q', { deliveryMode }, new Uint8Array());
-  return { channel, confirms, sync, publish };
+  return { broker, channel, confirms, sync, publish };
 }
 
 describe('publisher confirms', () => {
@@ -50,8 +50,25 @@ describe('publisher confirms', () => {
     expect(confirms.slice(4)).toEqual(['ack 7 multiple']);
   });
 
+  it('of one command go as one, also as nacks, unless one before them is unsettled', () => {
+    const { broker, channel, confirms, sync, publish } = arrange();
+    const together = (...modes: number[]): void => broker.batch(() => modes.forEach(publish));
+    together(2, 2, 2);
+    sync();
+    expect(confirms.splice(0)).toEqual(['ack 3 multiple']);
+    together(2, 2, 1, 2, 2);
+    expect(confirms.splice(0)).toEqual(['ack 6']);
+    sync(new Error('the disk is gone'));
+    expect(confirms.splice(0)).toEqual(['nack 5 multiple', 'nack 8 multiple']);
+    publish(2);
+    together(2, 2);
+    expect([confirms, channel.confirms?.pending]).toEqual([[], 3]);
+    sync();
+    expect(confirms).toEqual(['ack 11 multiple']);
+  });
+
   it('speak once of every publish, and of none that is not safe, whatever comes in between', () => {
-    const { channel, confirms, sync, publish } = arrange();
+    const { broker, channel, confirms, sync, publish } = arrange();
     const unsafe = new Set<number>();
     const unconfirmed = new Set<number>();
     const confirm = (text: string): void => {
@@ -73,10 +90,15 @@ describe('publisher confirms', () => {
         unsafe.clear();
         sync();
       } else {
-        published++;
-        unconfirmed.add(published);
-        if (chance < 6) unsafe.add(published);
-        expect(publish(chance < 6 ? 2 : 1)).toBe(published);
+        const isPersistent = chance < 6;
+        broker.batch(() => {
+          for (let left = 1 + ((seed >>> 8) % 3); left > 0; left--) {
+            published++;
+            unconfirmed.add(published);
+            if (isPersistent) unsafe.add(published);
+            expect(publish(isPersistent ? 2 : 1)).toBe(published);
+          }
+        });
       }
       confirms.splice(0).forEach(confirm);
       expect(channel.confirms?.pending).toBe(unsafe.size);

@@ -24,6 +24,22 @@ class Confirm implements Output {
   }
 }
 
+/** Publishes in a row that wait for the journal together. */
+class Waiting {
+  /** Among all who wait for the journal. */
+  readonly number: number;
+
+  constructor(
+    confirms: Confirms,
+    readonly from: number,
+    public to: number,
+  ) {
+    this.number = confirms.channel.agenda.whenSynced((failure) =>
+      confirms.settle(this.from, this.to, failure === undefined),
+    );
+  }
+}
+
 /**
  * A channel's publisher confirms. Tags count publishes from 1 (rule K1); neighbours with the same fate that wait to go
  * out together go as one with `multiple`.
@@ -31,15 +47,13 @@ class Confirm implements Output {
 export class Confirms {
   #last = 0;
   #open: Confirm | undefined;
+  #waiting: Waiting | undefined;
   /** All up to this tag are settled: by `multiple` nothing is confirmed to the client before that. */
   #settled = 0;
   /** Those that are settled although one before them is not. */
   #ahead = new Set<number>();
 
-  constructor(
-    readonly channel: Channel,
-    readonly output: (output: Output) => void,
-  ) {}
+  constructor(readonly channel: Channel) {}
 
   /** Publishes whose fate is not settled yet. */
   get pending(): number {
@@ -51,20 +65,28 @@ export class Confirms {
     return ++this.#last;
   }
 
-  /** A publish met its fate. */
-  settle(tag: number, ok: boolean): void {
-    this.#note(tag);
+  /** A publish is acked when all that the journal was told is safe, and nacked if it never will be. */
+  settleWhenSynced(tag: number): void {
+    const waiting = this.#waiting;
+    if (waiting?.to === tag - 1 && !this.channel.agenda.isCommitted(waiting.number)) waiting.to = tag;
+    else this.#waiting = new Waiting(this, tag, tag);
+  }
+
+  /** Publishes in a row met their fate. Those of several that wait do so in their order: nothing before them is unsettled. */
+  settle(from: number, to: number, ok: boolean): void {
+    this.#note(from, to);
     if (ok) {
-      this.channel.counters.confirm++;
-      this.channel.vhost.counters.confirm++;
+      const count = to - from + 1;
+      this.channel.counters.confirm += count;
+      this.channel.vhost.counters.confirm += count;
     }
     const open = this.#open;
-    if (open !== undefined && open.ok === ok && open.to === tag - 1 && this.#settled >= open.from) {
-      open.to = tag;
+    if (open !== undefined && open.ok === ok && open.to === from - 1 && this.#settled >= open.from) {
+      open.to = to;
       return;
     }
-    this.#open = new Confirm(this.channel, tag, tag, ok);
-    this.output(this.#open);
+    this.#open = new Confirm(this.channel, from, to, ok);
+    this.channel.agenda.output(this.#open);
   }
 
   /** Something else goes out now that must not be overtaken: a return comes before its ack (rule K4). */
@@ -76,9 +98,9 @@ export class Confirms {
     if (this.#open === confirm) this.#open = undefined;
   }
 
-  #note(tag: number): void {
-    if (tag !== this.#settled + 1) return void this.#ahead.add(tag);
-    this.#settled = tag;
+  #note(from: number, to: number): void {
+    if (from !== this.#settled + 1) return void this.#ahead.add(from);
+    this.#settled = to;
     if (this.#ahead.size === 0) return;
     while (this.#ahead.delete(this.#settled + 1)) this.#settled++;
     // A set that is used for ever leaves a chain of dead tables that keep one another alive.

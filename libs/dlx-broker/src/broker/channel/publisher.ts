@@ -30,8 +30,7 @@ export class Publisher {
 
   /** Idempotent (rule K9). */
   select(): void {
-    const { agenda } = this.channel;
-    this.#confirms ??= new Confirms(this.channel, (output) => agenda.output(output));
+    this.#confirms ??= new Confirms(this.channel);
   }
 
   /** @returns the tag of its confirm, 0 when the channel has none */
@@ -107,8 +106,8 @@ export class Publisher {
   #confirm(tag: number, ok: boolean, told: number): void {
     const { agenda } = this.channel;
     const confirms = this.#confirms as Confirms;
-    if (ok && agenda.told !== told) agenda.whenSynced((failure) => confirms.settle(tag, failure === undefined));
-    else confirms.settle(tag, ok);
+    if (ok && agenda.told !== told) confirms.settleWhenSynced(tag);
+    else confirms.settle(tag, tag, ok);
   }
 
   /** In the order of rule K7: size, permission, existence, internal, topic permission. */
