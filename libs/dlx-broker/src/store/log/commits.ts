@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Settled, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
@@ -9,8 +8,8 @@ import type { Disk, DiskFile } from './disk.js';
 import { encodeInventory } from './encode-inventory.js';
 import { closed, writeFailed } from './faults.js';
 import type { Inventory } from './inventory.js';
+import { NextSegment } from './next-segment.js';
 import type { Durability } from './options.js';
-import { draft, segmentName, writeHeader } from './segment-header.js';
 import { Segment, type Segments } from './segment.js';
 import type { Space } from './space.js';
 import { writeAll } from './write-all.js';
@@ -40,6 +39,7 @@ export class Commits {
   readonly #parts: CommitParts;
   readonly #batch = new Batch();
   readonly #compaction: Compaction;
+  readonly #next: NextSegment;
   #changes: { readonly queue: number; readonly change: TopologyChange }[] = [];
   /** Whoever waits for the batch that collects, and for the one on its way: the last of each speaks for all. */
   #waiting: Settled | undefined;
@@ -61,6 +61,7 @@ export class Commits {
     this.#parts = parts;
     this.#checkpoint = checkpoint;
     this.#compaction = new Compaction(parts.inventory, parts.segments, parts);
+    this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver);
   }
 
   changed(queue: number, change: TopologyChange): void {
@@ -103,9 +104,11 @@ export class Commits {
       this.#isClosed = true;
       space.close();
       this.#giveUp(this.failure ?? closed());
-      await Promise.allSettled([...segments].map(({ file }) => file.close()));
+      await Promise.allSettled([this.#next.close(), ...[...segments].map(({ file }) => file.close())]);
     }
   }
+
+  readonly #isOver = (): boolean => this.#isClosed || this.failure !== undefined;
 
   get #hasWork(): boolean {
     return !this.#parts.inventory.isWritten || this.#changes.length > 0 || this.#compaction.isReady;
@@ -168,6 +171,9 @@ export class Commits {
       this.count++;
       for (const one of dead) await this.#remove(one);
       space.mind();
+      const { segments, segmentSize } = this.#parts;
+      // In the middle of a segment it is likely that there will be a next one.
+      if (durability === 'fsync' && segment.end > segmentSize / 2) this.#next.prepare(segments.nextNumber);
     }
     if (this.#isClosed) return;
     this.#compaction.prepare(
@@ -219,34 +225,27 @@ export class Commits {
     const { space } = this.#parts;
     const chunks = this.#batch.chunks();
     const { length } = this.#batch;
-    const isAtEnd = segment.end + length > segment.allocated && length < smallBatch;
-    const inAdvance = isAtEnd ? Math.min(advance.length, this.#parts.segmentSize) : 0;
+    const { segmentSize } = this.#parts;
+    const end = segment.end + length;
+    // Not when it is the last of its segment.
+    const isAtEnd = end > segment.allocated && end < segmentSize && length < smallBatch;
+    const inAdvance = isAtEnd ? Math.min(advance.length, segmentSize) : 0;
     if (inAdvance > 0) chunks.push(advance.subarray(0, inAdvance));
-    const isOver = (): boolean => this.#isClosed || this.failure !== undefined;
-    const written = await writeAll(segment.file, chunks, segment.end, space, isOver, inAdvance);
+    const written = await writeAll(segment.file, chunks, segment.end, space, this.#isOver, inAdvance);
     if (written < length) return false;
     segment.allocated = Math.max(segment.allocated, segment.end + written);
-    segment.end += length;
+    segment.end = end;
     return true;
   }
 
   /** Where the next batch goes; undefined when there is no room for a new segment, and nobody waits any longer. */
   async #segment(): Promise<Segment | undefined> {
-    const { segments, disk, segmentSize, space } = this.#parts;
+    const { segments, segmentSize } = this.#parts;
     const { active } = segments;
     if (active !== undefined && active.end < segmentSize) return active;
     if (active !== undefined && active.allocated > active.end) await active.file.truncate(active.end);
-    const header = { number: segments.nextNumber, salt: randomBytes(4).readUInt32BE() };
-    const name = segmentName(header.number);
-    const file = await disk.open(name + draft, 'create');
-    const bytes = writeHeader(header);
-    const isOver = (): boolean => this.#isClosed || this.failure !== undefined;
-    if ((await writeAll(file, [bytes], 0, space, isOver)) < bytes.length) return undefined;
-    // It gets its name when its header is safe: what has the name of a segment is one.
-    await file.sync();
-    await disk.rename(name + draft, name);
-    await disk.syncDir();
-    const segment = new Segment(header, file);
+    const segment = await this.#next.take(segments.nextNumber);
+    if (segment === undefined) return undefined;
     segments.add(segment);
     if (this.#checkpointLength <= shortCheckpoint) this.#checkpointDue = true;
     return segment;

@@ -31,7 +31,7 @@ export function scan(bytes: Buffer, salt: number): Scanned {
       end = next;
       continue;
     }
-    const resumed = nextRecord(bytes, at, salt);
+    const resumed = isBlank(bytes, at) ? 0 : nextRecord(bytes, at, salt);
     if (resumed === 0) break;
     gaps.push({ from: at, to: resumed });
     at = resumed;
@@ -50,9 +50,14 @@ export function lastCommit(bytes: Buffer, { records }: Scanned): number {
   return index;
 }
 
+const blank = Buffer.alloc(4_096);
+
 /** Whether there is nothing but zeros. */
 export function isBlank(bytes: Buffer, from: number): boolean {
-  for (let at = from; at < bytes.length; at++) if (bytes[at] !== 0) return false;
+  for (let at = from; at < bytes.length; at += blank.length) {
+    const end = Math.min(bytes.length, at + blank.length);
+    if (bytes.compare(blank, 0, end - at, at, end) !== 0) return false;
+  }
   return true;
 }
 
