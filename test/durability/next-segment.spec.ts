@@ -156,7 +156,7 @@ describe('a log', () => {
     return journal;
   }
 
-  it('has the next segment ready from the middle of one on, and takes it away with it', async () => {
+  it('has the next segment ready from the middle of a short one on, and takes it away with it', async () => {
     const disk = new FakeDisk();
     const early = await filled(disk, 0.4);
     expect([...disk.files().keys()]).toEqual(['0000000001.log']);

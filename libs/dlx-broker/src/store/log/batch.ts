@@ -170,9 +170,7 @@ export class Batch {
     }
     const sink = this.#sink;
     sink.varint(envelope.at);
-    sink.reserve(envelope.at);
-    envelope.bytes.copy(sink.bytes, sink.at, 0, envelope.at);
-    sink.at += envelope.at;
+    sink.from(envelope);
   }
 
   #open(type: number): number {
@@ -193,17 +191,17 @@ export class Batch {
 
   #closeWith(start: number, body: Uint8Array): number {
     const sink = this.#sink;
-    if (body.length < tooLargeToCopy) {
-      sink.raw(body);
-      return this.#close(start);
-    }
     const { bytes, at } = sink;
     const position = this.#start + start + this.#outside;
     const crc = crc32(body, 0, body.length, crc32(bytes, start + typeAt, at, this.#salt));
     bytes.writeUInt32BE(at - start - typeAt + body.length, start);
     bytes.writeUInt32BE(crc, start + 4);
-    this.#bodies.push({ at, body });
-    this.#outside += body.length;
+    if (body.length < tooLargeToCopy) {
+      sink.raw(body);
+    } else {
+      this.#bodies.push({ at, body });
+      this.#outside += body.length;
+    }
     return position;
   }
 }

@@ -60,6 +60,15 @@ export class ByteSink {
     this.at += value.length;
   }
 
+  /** What another one has. */
+  from({ bytes, at: length }: ByteSink): void {
+    this.reserve(length);
+    // Of a few bytes no copy is worth a call.
+    if (length < 64) for (let index = 0; index < length; index++) this.bytes[this.at + index] = bytes[index] as number;
+    else bytes.copy(this.bytes, this.at, 0, length);
+    this.at += length;
+  }
+
   /** With twice its length in bytes before it: even for UTF-8, odd for UTF-16, which holds whatever a string can be. */
   text(value: string): void {
     const { length } = value;

@@ -17,6 +17,8 @@ import { writeAll } from './write-all.js';
 /** A batch this small makes its file longer in advance: to write where the file is already costs half. */
 const smallBatch = 65_536;
 const advance = Buffer.alloc(262_144);
+/** After so many bytes of a segment, or half of it, it is likely that there will be a next one. */
+const inUse = 1_048_576;
 /** Declarations up to this many bytes are told again in every segment. */
 const shortCheckpoint = 65_536;
 
@@ -172,8 +174,8 @@ export class Commits {
       for (const one of dead) await this.#remove(one);
       space.mind();
       const { segments, segmentSize } = this.#parts;
-      // In the middle of a segment it is likely that there will be a next one.
-      if (durability === 'fsync' && segment.end > segmentSize / 2) this.#next.prepare(segments.nextNumber);
+      const isUsed = segment.end > Math.min(inUse, segmentSize / 2);
+      if (durability === 'fsync' && isUsed) this.#next.prepare(segments.nextNumber);
     }
     if (this.#isClosed) return;
     this.#compaction.prepare(

@@ -14,7 +14,9 @@ const native: ((bytes: Uint8Array, seed: number) => number) | undefined = zlib.c
 
 /** The CRC-32 of zlib over a part of the bytes, going on from `seed`. */
 export function crc32(bytes: Uint8Array, start: number, end: number, seed: number): number {
-  if (end - start >= worthACall && native !== undefined) return native(bytes.subarray(start, end), seed);
+  if (end - start >= worthACall && native !== undefined) {
+    return native(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), seed);
+  }
   let crc = ~seed;
   for (let at = start; at < end; at++) crc = (crc >>> 8) ^ (table[(crc ^ (bytes[at] as number)) & 0xff] as number);
   return ~crc >>> 0;
