@@ -1,6 +1,6 @@
 import type { Holder, Journal, Queue, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Ledger } from './ledger.js';
-import type { Entry } from './stored-state.js';
+import type { Entry, RetainedDeath } from './stored-state.js';
 
 /** Tells everything to the ledger and to the journal under test. */
 export class Both implements Journal {
@@ -35,6 +35,11 @@ export class Both implements Journal {
   returned(queue: Queue, entry: Entry): void {
     this.ledger.returned(queue, entry);
     this.journal.returned(queue, entry);
+  }
+
+  died(queue: Queue, entry: Entry, death: RetainedDeath): void {
+    this.ledger.died(queue, entry, death);
+    this.journal.died(queue, entry, death);
   }
 
   settled(queue: Holder, entry: Entry): void {

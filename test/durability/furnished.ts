@@ -45,6 +45,25 @@ export function furnish(broker: Broker, clock: ManualClock): void {
   publish(away, 'work', 'plain', 'elsewhere');
 }
 
+/** And with what came with format 2: an at-least-once dead letter that has nowhere to go. */
+export function furnishRetained(broker: Broker, clock: ManualClock): void {
+  const { channel } = listen(broker);
+  channel.declareExchange('nowhere', { type: 'fanout', durable: true });
+  const args = {
+    'x-queue-type': 'quorum',
+    'x-dead-letter-exchange': 'nowhere',
+    'x-dead-letter-strategy': 'at-least-once',
+    'x-overflow': 'reject-publish',
+  };
+  const fields = Object.entries(args).map(([name, value]) => [name, longstr(value)] as const);
+  channel.declareQueue('careful', { durable: true, arguments: new Map(fields) });
+  publish(channel, 'careful', 'all', 'retained');
+  publish(channel, 'careful', 'plain', 'ready');
+  channel.get('careful');
+  channel.reject(1, false, new Map([['why', longstr('because')]]));
+  clock.advance(0);
+}
+
 const properties = {
   plain: {},
   headers: {

@@ -2,7 +2,7 @@ import type { Holder, Queue, TopologyChange } from '../../libs/dlx-broker/src/br
 import { DeadLetteredMessage, Message } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
 import { bodyOf } from './bodies.js';
-import { type Entry, type Kept, type Said, StoredState } from './stored-state.js';
+import { type Entry, type Kept, type RetainedDeath, type Said, StoredState } from './stored-state.js';
 
 /**
  * The other half of a journal under test: writes down what both are told, commit by commit, and which commits the other
@@ -65,6 +65,11 @@ export class Ledger {
     if (!keeps(queue, entry)) return;
     const { position, returns, failures, due } = entry;
     this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), position, returns, failures, due });
+  }
+
+  died(queue: Queue, entry: Entry, { reason, time, headers }: RetainedDeath): void {
+    if (!keeps(queue, entry)) return;
+    this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), death: { reason, time, headers } });
   }
 
   settled(queue: Holder, entry: Entry): void {

@@ -5,7 +5,7 @@ import { longestRecord, recordHead } from '../../libs/dlx-broker/src/store/log/r
 import { segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { FakeDisk } from './fake-disk.js';
 import type { Mutant } from './power-cut.js';
-import type { Entry } from './stored-state.js';
+import type { Entry, RetainedDeath } from './stored-state.js';
 
 /**
  * The bugs that such a store has had elsewhere, put in from outside: the disk forgets to do what it is asked, recovery
@@ -109,6 +109,10 @@ class Through implements Journal {
     this.to.returned(queue, entry);
   }
 
+  died(queue: Queue, entry: Entry, death: RetainedDeath): void {
+    this.to.died(queue, entry, death);
+  }
+
   settled(queue: Holder, entry: Entry): void {
     this.to.settled(queue, entry);
   }
@@ -144,6 +148,10 @@ class AckFirst extends Through {
 
   override returned(queue: Queue, entry: Entry): void {
     this.#wait(() => this.to.returned(queue, entry));
+  }
+
+  override died(queue: Queue, entry: Entry, death: RetainedDeath): void {
+    this.#wait(() => this.to.died(queue, entry, death));
   }
 
   override settled(queue: Holder, entry: Entry): void {

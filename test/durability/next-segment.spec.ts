@@ -4,7 +4,7 @@ import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { NextSegment } from '../../libs/dlx-broker/src/store/log/next-segment.js';
 import type { Durability } from '../../libs/dlx-broker/src/store/log/options.js';
-import { readHeader, segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
+import { formatVersion, readHeader, segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { Space } from '../../libs/dlx-broker/src/store/log/space.js';
 import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
@@ -64,7 +64,7 @@ describe('the next segment', () => {
     expect(segment).toMatchObject({ number: 2, end: segmentHead, allocated: length });
     expect(disk.counts).toMatchObject({ write, rename: 1, syncDir: 1 });
     const bytes = disk.files().get(name) as Buffer;
-    expect(readHeader(bytes, name)).toEqual({ number: 2, salt: segment?.salt });
+    expect(readHeader(bytes, name)).toEqual({ number: 2, salt: segment?.salt, version: formatVersion });
     expect(bytes.subarray(segmentHead).every((octet) => octet === 0)).toBe(true);
   });
 

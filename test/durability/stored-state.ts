@@ -10,6 +10,7 @@ import type { Message } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
 
 export type Entry = Parameters<Journal['enqueued']>[1];
+export type RetainedDeath = Parameters<Journal['died']>[2];
 
 /** A message as it has to come back. */
 export interface Kept {
@@ -20,6 +21,7 @@ export interface Kept {
   readonly failures: number;
   readonly due: number;
   readonly delivered: boolean;
+  readonly death?: RetainedDeath;
 }
 
 type Returned = Pick<Kept, 'position' | 'returns' | 'failures' | 'due'>;
@@ -29,6 +31,7 @@ export type Said =
   | { readonly change: TopologyChange }
   | { readonly place: string; readonly id: number; readonly is: Kept | undefined }
   | { readonly place: string; readonly id: number; readonly delivered: true }
+  | { readonly place: string; readonly id: number; readonly death: RetainedDeath }
   | ({ readonly place: string; readonly id: number } & Returned);
 
 /** What a store holds after a number of commits, worked out in the plainest way. */
@@ -59,6 +62,7 @@ export class StoredState {
       if ('change' in one) this.#changed(one.change);
       else if ('is' in one) this.#put(one.place, one.id, one.is);
       else if ('delivered' in one) this.#change(one.place, one.id, { delivered: true });
+      else if ('death' in one) this.#change(one.place, one.id, { death: one.death, delivered: false });
       else this.#returned(one.place, one.id, one);
     }
   }
@@ -113,9 +117,13 @@ export class StoredState {
 function refill(home: VirtualHost, queue: Holder, all: readonly Kept[], afterCrash: boolean): void {
   const suspect = afterCrash && queue.declared.type === 'classic';
   const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
-  const fresh = all.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
-  const returned = all.filter(({ returns, delivered }) => returns > 0 && !delivered);
-  const unacked = all.filter(({ delivered }) => delivered).sort(byPosition);
+  const dead = all.filter(({ death }) => death !== undefined).sort(byPosition);
+  dead.sort((one, other) => (one.death?.time ?? 0) - (other.death?.time ?? 0));
+  const alive = all.filter(({ death }) => death === undefined);
+  const fresh = alive.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
+  const returned = alive.filter(({ returns, delivered }) => returns > 0 && !delivered);
+  const unacked = alive.filter(({ delivered }) => delivered).sort(byPosition);
   const ordered = queue.declared.type === 'classic' ? [returned, unacked, fresh] : [fresh, returned, unacked];
-  for (const kept of ordered.flat()) queue.restore(kept.message, { ...kept, suspect }, home.agenda.clock.now());
+  for (const kept of [...ordered.flat(), ...dead])
+    queue.restore(kept.message, { ...kept, suspect }, home.agenda.clock.now());
 }

@@ -83,6 +83,7 @@ export class EngineGround implements VirtualGround {
       delivered: () => undefined,
       enqueued: (queue, entry) => this.#note('enqueued', queue as Queue, entry),
       returned: (queue, entry) => this.#note('returned', queue, entry),
+      died: () => undefined,
       commit: (synced) => synced?.(),
     };
   }

@@ -69,6 +69,7 @@ class CrashEverywhere {
       },
       delivered: (queue, entry) => journal.delivered(queue, entry),
       returned: (queue, entry) => journal.returned(queue, entry),
+      died: (queue, entry, death) => journal.died(queue, entry, death),
       settled: (queue, entry) => journal.settled(queue, entry),
       commit: (synced) => {
         journal.commit(synced);

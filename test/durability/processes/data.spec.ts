@@ -128,7 +128,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker data', 
 describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve --data', () => {
   const newer = (bytes: Buffer): void => {
     for (const at of [0, 512]) {
-      bytes.writeUInt16BE(2, at + 8);
+      bytes.writeUInt16BE(3, at + 8);
       bytes.writeUInt32BE(crc32(bytes, at, at + 24, 0), at + 24);
     }
   };
@@ -136,7 +136,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve -
     [
       'a newer format',
       (directory) => change(directory, newer),
-      /has format 2: a newer version of dlx-broker wrote it\. Nothing was/,
+      /has format 3: a newer version of dlx-broker wrote it\. Nothing was/,
     ],
     [
       'a file that only has the name of a segment',

@@ -41,6 +41,9 @@ class CountingJournal implements Journal {
   returned(): void {
     this.count();
   }
+  died(): void {
+    this.count();
+  }
   settled(): void {
     this.count();
   }

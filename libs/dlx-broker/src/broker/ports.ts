@@ -6,7 +6,7 @@ import type { VirtualHostMetadata } from './virtual-host-parts.js';
 import type { AmqpError } from './errors.js';
 import type { ExchangeDeclared } from './exchange/exchange.js';
 import type { Policy } from './policy.js';
-import type { Entry, Place as EntryPlace } from './queue/entry.js';
+import type { Entry, Place as EntryPlace, RetainedDeath } from './queue/entry.js';
 import type { Queue, QueueDeclared } from './queue/queue.js';
 
 /** Time, lent to the core. All times are milliseconds since 1970. */
@@ -70,6 +70,8 @@ export interface Journal {
   delivered(queue: Queue, entry: Entry): void;
   /** Back in its queue; its `returns`, and perhaps its position, have changed. */
   returned(queue: Queue, entry: Entry): void;
+  /** At-least-once it died, and is in its queue until every target has it (rule M3); `settled` follows then. */
+  died(queue: Queue, entry: Entry, death: RetainedDeath): void;
   /** Gone from the queue. An entry with position 0 never was in it: the queue refused it. */
   settled(queue: Holder, entry: Entry): void;
   /**

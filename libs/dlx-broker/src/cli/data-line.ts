@@ -31,12 +31,13 @@ const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, strin
  * @param body undefined when it cannot be read
  */
 export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: Uint8Array | undefined): string {
-  const { entry, due } = kept;
+  const { entry, due, reason } = kept;
   const { message, returns, deadline, position } = entry;
   return JSON.stringify({
     vhost,
     ...(queue === undefined ? { delayed_by: exchange } : { queue }),
     ...(due > 0 && { due: isoOf(due) }),
+    ...(reason !== undefined && { died: reason }),
     position,
     redelivered: returns > 0,
     ...(deadline !== 0 && { expires: isoOf(deadline) }),

@@ -1,5 +1,6 @@
 import { policyPatterns, randomNames } from '../backend/index.js';
 import { Broker, type Queue } from '../broker/index.js';
+import type { DeathReason } from '../message/index.js';
 import { type Data, inspectData } from '../store/index.js';
 
 type Entry = Parameters<Parameters<Queue['peek']>[0]>[0];
@@ -28,6 +29,8 @@ export async function restored(directory: string): Promise<Restored> {
 export interface Kept {
   readonly entry: Entry;
   readonly due: number;
+  /** Of what died there, and has not arrived: why. */
+  readonly reason?: DeathReason;
 }
 
 /** A queue, or a delayed exchange, and all that it has. */
@@ -43,8 +46,8 @@ export interface Contents {
 export function* contentsOf(broker: Broker): Generator<Contents> {
   const dying = new Map<Queue, Kept[]>();
   for (const vhost of broker.virtualHosts.values()) {
-    vhost.agenda.dead.each(({ queue, entry }) => {
-      const one = { entry, due: 0 };
+    vhost.agenda.dead.each(({ queue, entry, reason }) => {
+      const one = { entry, due: 0, reason };
       if (!dying.get(queue)?.push(one)) dying.set(queue, [one]);
     });
     break; // all virtual hosts share one

@@ -40,6 +40,28 @@ const persistent = (headers: readonly (readonly [string, Field])[] = []) => ({
 
 const hour = 3_600_000;
 
+describe('what died and has not arrived is told by the tools for a data directory', () => {
+  it('with the queue it died in, and why', async () => {
+    const { lines, counts } = await kept((channel) => {
+      const args = new Map<string, Field>([
+        ['x-queue-type', longstr('quorum')],
+        ['x-dead-letter-exchange', longstr('nowhere')],
+        ['x-dead-letter-strategy', longstr('at-least-once')],
+        ['x-overflow', longstr('reject-publish')],
+      ]);
+      channel.declareQueue('work', { durable: true, arguments: args });
+      for (const text of ['one', 'two']) channel.publish('', 'work', persistent(), Buffer.from(text));
+      channel.reject(channel.get('work')!.deliveryTag, false);
+    });
+    expect(lines).toMatchObject([
+      { queue: 'work', body: 'one', died: 'rejected' },
+      { queue: 'work', body: 'two' },
+    ]);
+    expect(lines[1]).not.toHaveProperty('died');
+    expect(counts[0]).toBe("queue 'work' in vhost '/': 2 messages");
+  });
+});
+
 describe('what is held back is told by the tools for a data directory', () => {
   it('of a delayed exchange: by which, and when it is due, the next first', async () => {
     const { lines, counts, start } = await kept((channel) => {

@@ -126,6 +126,40 @@ describe.each(stores)('after a restart with the store in $name', ({ open }) => {
     expect(bodies(reborn, 'dead')).toEqual(['held']);
   });
 
+  it('at-least-once dead letters are still dead, and are tried at once, in the order of their deaths (rule M3)', async () => {
+    const { broker, clock, crash } = await arrange(open);
+    const { channel } = listen(broker);
+    const atLeastOnce = new Map([
+      ...quorum,
+      ['x-dead-letter-exchange', longstr('dlx')],
+      ['x-dead-letter-strategy', longstr('at-least-once')],
+      ['x-overflow', longstr('reject-publish')],
+    ]);
+    channel.declareExchange('dlx', { type: 'fanout', durable: true });
+    durable(channel, 'dead');
+    durable(channel, 'work', atLeastOnce);
+    for (const body of ['one', 'two', 'three', 'four']) publishText(channel, '', 'work', body, persistent);
+    for (let left = 3; left > 0; left--) channel.get('work');
+    channel.reject(2, false);
+    clock.advance(2_000);
+    const died = clock.now();
+    channel.reject(1, false, new Map([['why', longstr('because')]]));
+    // Nowhere to go, before the restart and after it.
+    const reborn = await crash(5_000);
+    expect([bodies(reborn, 'work'), queueOf(reborn, 'work')?.retained]).toEqual([['three again', 'four'], 2]);
+    listen(reborn).channel.bindQueue('dead', 'dlx', '');
+    const again = await crash(5_000);
+    expect([bodies(again, 'work'), queueOf(again, 'work')?.retained]).toEqual([['three again', 'four'], 0]);
+    expect(bodies(again, 'dead')).toEqual(['two', 'one']);
+    queueOf(again, 'dead')?.peek(({ message: { properties, body } }) => {
+      const isLast = Buffer.from(body).toString() === 'one';
+      const time = isLast ? died : died - 2_000;
+      expect(deathsOf(properties.headers)).toMatchObject([{ queue: 'work', reason: 'rejected', count: 1, time }]);
+      expect(properties.headers?.get('why')).toEqual(isLast ? longstr('because') : undefined);
+    });
+    expect((await crash()).virtualHost('/').queues.get('work')?.retained).toBe(0);
+  });
+
   it('exchanges, bindings, policies, users and permissions are there; what was removed is not', async () => {
     const { broker, crash } = await arrange(open);
     const vhost = broker.addVirtualHost('v');

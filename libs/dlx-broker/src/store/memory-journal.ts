@@ -3,6 +3,7 @@ import type { Message } from '../message/index.js';
 import { MemoryTopology } from './memory-topology.js';
 
 type Entry = Parameters<Journal['enqueued']>[1];
+type Death = Parameters<Journal['died']>[2];
 
 /** A message as it will come back. */
 interface Kept {
@@ -13,6 +14,7 @@ interface Kept {
   readonly failures?: number;
   readonly due?: number;
   delivered: boolean;
+  readonly death?: Death;
 }
 
 interface Batch {
@@ -78,6 +80,15 @@ export class MemoryJournal implements Journal {
     });
   }
 
+  died(queue: Queue, entry: Entry, { reason, time, headers }: Death): void {
+    if (!keeps(queue, entry)) return;
+    this.#said.push(() => {
+      const messages = this.#of(queue);
+      const kept = messages.get(entry);
+      if (kept !== undefined) messages.set(entry, { ...kept, death: { reason, time, headers }, delivered: false });
+    });
+  }
+
   settled(queue: Holder, entry: Entry): void {
     if (keeps(queue, entry)) this.#said.push(() => void this.#of(queue).delete(entry));
   }
@@ -136,12 +147,18 @@ export class MemoryJournal implements Journal {
 
   #refill(home: VirtualHost, queue: Holder, all: readonly Kept[]): void {
     const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
-    const fresh = all.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
-    const returned = all.filter(({ returns, delivered }) => returns > 0 && !delivered);
-    const unacked = all.filter(({ delivered }) => delivered).sort(byPosition);
+    const byDeath = (one: Kept, other: Kept): number => (one.death?.time ?? 0) - (other.death?.time ?? 0);
+    const dead = all
+      .filter(({ death }) => death !== undefined)
+      .sort(byPosition)
+      .sort(byDeath);
+    const alive = all.filter(({ death }) => death === undefined);
+    const fresh = alive.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
+    const returned = alive.filter(({ returns, delivered }) => returns > 0 && !delivered);
+    const unacked = alive.filter(({ delivered }) => delivered).sort(byPosition);
     const messages = this.#of(queue);
     const ordered = queue.declared.type === 'classic' ? [returned, unacked, fresh] : [fresh, returned, unacked];
-    for (const kept of ordered.flat()) {
+    for (const kept of [...ordered.flat(), ...dead]) {
       const entry = queue.restore(kept.message, kept, home.agenda.clock.now());
       messages.set(entry, { ...kept, returns: entry.returns, delivered: false });
     }

@@ -16,6 +16,7 @@ function slowJournal() {
     },
     delivered() {},
     returned() {},
+    died() {},
     settled() {},
     commit: (synced) => {
       if (synced !== undefined) waiting.push(synced);

@@ -1,9 +1,9 @@
 import type { DeathReason, FieldTable } from '../../message/index.js';
-import type { Entry } from './entry.js';
+import type { Entry, RetainedDeath } from './entry.js';
 import type { Queue } from './queue.js';
 
 /** A message that left its queue by one of the four deaths, with the address its queue gave it at that moment (rule F6). */
-export class DeadLetter {
+export class DeadLetter implements RetainedDeath {
   /** At-least-once: the queues that have it already, so that a retry does not double it (rule M3). */
   delivered: Set<Queue> | undefined;
 

@@ -1,7 +1,7 @@
 import type { DeathReason, FieldTable, Message } from '../../message/index.js';
 import { countDeath } from '../counters.js';
 import { DeadLetter } from './dead-letter.js';
-import { Entry } from './entry.js';
+import { Entry, type RetainedDeath } from './entry.js';
 import { overflowPolicies } from './overflow.js';
 import type { Queue } from './queue.js';
 import type { QueueHome } from './queue-home.js';
@@ -30,15 +30,14 @@ export class Deaths {
     countDeath(queue.counters, reason);
     countDeath(home.counters, reason);
     if (home.witnesses.size > 0) for (const witness of home.witnesses) witness(queue, entry.message, reason, now);
-    const { deadLetterExchange, deadLetterRoutingKey: key, deadLetterStrategy } = queue.settings;
-    if (deadLetterExchange === undefined) return home.journal?.settled(queue, entry); // rule A7
-    const isRetained = deadLetterStrategy === 'at-least-once';
-    const letter = new DeadLetter(queue, entry, reason, now, deadLetterExchange, key, headers, isRetained);
-    if (isRetained) {
-      this.#retained ??= new Retained(home.wakeups, home.dead, () => home.attend(queue));
-      this.#retained.add(letter);
-    }
-    home.dead.push(letter);
+    const letter = this.#send(entry, reason, now, headers);
+    if (letter?.retained === true) home.journal?.died(queue, entry, letter);
+  }
+
+  /** It had died before a restart, and the queue still has it; what is configured may be another exchange by now. */
+  restore(entry: Entry, { reason, time, headers }: RetainedDeath): Entry {
+    this.#send(entry, reason, time, headers);
+    return entry;
   }
 
   /** A full queue refuses a message: with the right policy it dies without ever having been in the queue (rule C8). */
@@ -57,6 +56,25 @@ export class Deaths {
     if (!arrived) return this.#retained.strand(letter, now);
     this.#retained.release(letter);
     journal?.settled(this.#queue, letter.entry);
+  }
+
+  /** @returns undefined when there is nowhere to send it to */
+  #send(entry: Entry, reason: DeathReason, time: number, headers: FieldTable | undefined): DeadLetter | undefined {
+    const queue = this.#queue;
+    const home = this.#home;
+    const { deadLetterExchange, deadLetterRoutingKey: key, deadLetterStrategy } = queue.settings;
+    if (deadLetterExchange === undefined) {
+      home.journal?.settled(queue, entry); // rule A7
+      return undefined;
+    }
+    const isRetained = deadLetterStrategy === 'at-least-once';
+    const letter = new DeadLetter(queue, entry, reason, time, deadLetterExchange, key, headers, isRetained);
+    if (isRetained) {
+      this.#retained ??= new Retained(home.wakeups, home.dead, () => home.attend(queue));
+      this.#retained.add(letter);
+    }
+    home.dead.push(letter);
+    return letter;
   }
 
   /** The strategy is at-most-once now: what had not arrived yet is lost (rule M4). */

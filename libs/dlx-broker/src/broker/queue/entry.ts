@@ -1,4 +1,4 @@
-import type { Message } from '../../message/index.js';
+import type { DeathReason, FieldTable, Message } from '../../message/index.js';
 
 /** How a message comes back: `basic.reject` with requeue, `basic.nack` with requeue or `basic.recover`, or its channel ended. */
 export type Return = 'requeue' | 'return' | 'lost';
@@ -58,6 +58,15 @@ export class CountedEntry extends Entry {
 export const entryOf = (message: Message, position: number, deadline: number, countsFailuresApart: boolean): Entry =>
   countsFailuresApart ? new CountedEntry(message, position, deadline) : new Entry(message, position, deadline);
 
+/** What an at-least-once dead letter brings along wherever it is taken, now or after a restart. */
+export interface RetainedDeath {
+  readonly reason: DeathReason;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** What a rejecting handler added. */
+  readonly headers: FieldTable | undefined;
+}
+
 /** Where a message stood that outlived the process (section L). */
 export interface Place {
   readonly position: number;
@@ -69,6 +78,17 @@ export interface Place {
   readonly due?: number;
   /** It was in somebody's hands. */
   readonly delivered: boolean;
+  /** It had died, and not arrived everywhere (rule M3). */
+  readonly death?: RetainedDeath | undefined;
   /** Nobody knows: it may have been in somebody's hands when the process died. */
   readonly suspect?: boolean;
+}
+
+/** That place again. */
+export function entryAt(message: Message, place: Place, countsFailuresApart: boolean): Entry {
+  const { position, deadline, returns, failures } = place;
+  const entry = entryOf(message, position, deadline, countsFailuresApart);
+  entry.returns = returns;
+  if (entry instanceof CountedEntry) entry.failed = failures ?? returns;
+  return entry;
 }

@@ -7,7 +7,7 @@ import { Contents } from './contents.js';
 import type { DeadLetter } from './dead-letter.js';
 import { Deaths } from './deaths.js';
 import { quorumReturn, retryDelay } from './delayed.js';
-import { CountedEntry, type Entry, entryOf, type Place, type Return } from './entry.js';
+import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
 import { HeadAlarm } from './head-alarm.js';
 import { Lease } from './lease.js';
 import type { QueueDeclared, QueueHome } from './queue-home.js';
@@ -163,13 +163,13 @@ export class Queue {
    * the command is over (rule L2).
    */
   restore(message: Message, place: Place, now: number): Entry {
-    const { position, deadline, returns, failures, delivered, due = 0, suspect = false } = place;
-    const entry = entryOf(message, position, deadline, this.#countsFailuresApart);
-    entry.returns = returns;
-    if (entry instanceof CountedEntry) entry.failed = failures ?? returns;
-    this.#contents.add(message);
+    const { position, returns, delivered, death, due = 0, suspect = false } = place;
+    const entry = entryAt(message, place, this.#countsFailuresApart);
     const isNewest = position >= this.#nextPosition;
     if (isNewest) this.#nextPosition = position + 1;
+    this.#home.attend(this);
+    if (death !== undefined) return this.#deaths.restore(entry, death); // rule M3: it stays dead
+    this.#contents.add(message);
     if (delivered) {
       this.unacked++; // rule L1: whoever held it is lost
       this.giveBack(entry, now, 'lost');
@@ -182,7 +182,6 @@ export class Queue {
       this.#ready.giveBack(entry, this.declared.type === 'classic' ? 'original' : 'front');
     }
     if (suspect && entry.returns === 0) entry.returns = 1; // redelivered, as far as anybody can tell
-    this.#home.attend(this);
     return entry;
   }
 

@@ -123,6 +123,7 @@ describe('with a journal', () => {
       enqueued: ({ name }) => void (told++, moves.push(`+${name}`)),
       delivered: nothing,
       returned: nothing,
+      died: nothing,
       settled: ({ name }) => void (told++, moves.push(`-${name}`)),
       commit: (synced) => {
         if (moves.length > 0) commits.push(moves);

@@ -6,6 +6,7 @@ import { writeEnvelope } from './envelope.js';
 import type { NumberList } from './number-list.js';
 import { type Plain, writePlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
+import { type RetainedDeath, writeRetained } from './retained-codec.js';
 import type { Segment } from './segment.js';
 
 /** Larger bodies are written from where they are instead of being copied. */
@@ -18,10 +19,21 @@ export interface EntryState {
   readonly isHeld: boolean;
   /** When it came back, among all that did; 0 for one that did not. */
   readonly order: number;
+  /** It died, and has not arrived everywhere. */
+  readonly death: RetainedDeath | undefined;
 }
 
 /** Bits that say what follows in the record of an entry. */
-export const entryBits = { held: 1, deadline: 2, returns: 4, failures: 8, order: 16, due: 32 } as const;
+export const entryBits = {
+  held: 1,
+  deadline: 2,
+  returns: 4,
+  failures: 8,
+  order: 16,
+  due: 32,
+  death: 64,
+  headers: 128,
+} as const;
 
 /** The bytes of one commit, in the making. */
 export class Batch {
@@ -99,19 +111,23 @@ export class Batch {
     sink.varint(queue);
     sink.varint(entry.position);
     const due = entry.due > 0 ? entry.due : 0;
+    const { death } = state;
     sink.octet(
       (state.isHeld ? entryBits.held : 0) |
         (deadline === 0 ? 0 : entryBits.deadline) |
         (returns === 0 ? 0 : entryBits.returns) |
         (failures === returns ? 0 : entryBits.failures) |
         (state.order === 0 ? 0 : entryBits.order) |
-        (due === 0 ? 0 : entryBits.due),
+        (due === 0 ? 0 : entryBits.due) |
+        (death === undefined ? 0 : entryBits.death) |
+        (death?.headers === undefined ? 0 : entryBits.headers),
     );
     if (deadline !== 0) sink.double(deadline);
     if (returns !== 0) sink.varint(returns);
     if (failures !== returns) sink.varint(failures);
     if (state.order !== 0) sink.varint(state.order);
     if (due !== 0) sink.double(due);
+    if (death !== undefined) writeRetained(sink, death);
     return this.#close(start);
   }
 

@@ -10,6 +10,7 @@ import { closed, writeFailed } from './faults.js';
 import type { Inventory } from './inventory.js';
 import { NextSegment } from './next-segment.js';
 import type { Durability } from './options.js';
+import { formatVersion } from './segment-header.js';
 import { Segment, type Segments } from './segment.js';
 import type { Space } from './space.js';
 import { writeAll } from './write-all.js';
@@ -244,7 +245,8 @@ export class Commits {
   async #segment(): Promise<Segment | undefined> {
     const { segments, segmentSize } = this.#parts;
     const { active } = segments;
-    if (active !== undefined && active.end < segmentSize) return active;
+    // One of an older format gets nothing that those who know that one cannot read.
+    if (active !== undefined && active.end < segmentSize && active.version === formatVersion) return active;
     if (active !== undefined && active.allocated > active.end) await active.file.truncate(active.end);
     const segment = await this.#next.take(segments.nextNumber);
     if (segment === undefined) return undefined;

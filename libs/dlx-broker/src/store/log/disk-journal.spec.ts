@@ -151,6 +151,37 @@ describe('the log', () => {
     }
   });
 
+  it('knows at-least-once dead letters wherever compaction takes them, and none by the number of another', async () => {
+    const atLeastOnce = new Map([
+      ['x-queue-type', longstr('quorum')],
+      ['x-dead-letter-exchange', longstr('dlx')],
+      ['x-dead-letter-strategy', longstr('at-least-once')],
+      ['x-overflow', longstr('reject-publish')],
+    ]);
+    const house = await open(new FakeDisk(), { segment: 4_000, slack: 8_000 });
+    house.channel.declareExchange('dlx', { type: 'fanout', durable: true });
+    for (const name of ['dead', 'passing']) house.declare(name);
+    house.declare('work', atLeastOnce);
+    put(house.channel, 'work', 0);
+    house.channel.get('work');
+    house.channel.reject(1, false);
+    for (const number of range(1, 60)) {
+      put(house.channel, 'passing', number);
+      await house.journal.flush();
+      house.channel.get('passing', { noAck: true });
+    }
+    const second = await house.again();
+    expect(second.disk.files().has(segmentName(1))).toBe(false);
+    expect([queueOf(second.broker, 'work').retained, numbersIn(second.broker, 'work')]).toEqual([1, []]);
+    second.channel.bindQueue('dead', 'dlx', '');
+    const third = await second.again();
+    expect([queueOf(third.broker, 'work').retained, numbersIn(third.broker, 'dead')]).toEqual([0, [0]]);
+    const fourth = await third.again();
+    put(fourth.channel, 'work', 100);
+    const fifth = await fourth.again();
+    expect([numbersIn(fifth.broker, 'work'), numbersIn(fifth.broker, 'dead')]).toEqual([[100], [0]]);
+  });
+
   it('lets nothing live longer than it could when the clock was set back', async () => {
     const house = await open();
     house.declare('q', new Map([['x-message-ttl', int32(1_000)]]));
@@ -226,7 +257,7 @@ describe('a directory is refused, and left as it is,', () => {
   it.each([
     ['newer-format', () => newer()],
     ['foreign-file', () => Buffer.from('a letter to a friend'.repeat(100))],
-    ['foreign-file', () => writeHeader({ number: 7, salt: 1 })],
+    ['foreign-file', () => writeHeader({ number: 7, salt: 1, version: formatVersion })],
   ])('as %s', async (code, bytes) => {
     const house = await open();
     house.declare('q');
@@ -241,6 +272,6 @@ describe('a directory is refused, and left as it is,', () => {
 
 /** A segment whose version this program does not know. */
 function newer(): Buffer {
-  const bytes = writeHeader({ number: 2, salt: 1 }, formatVersion + 1);
+  const bytes = writeHeader({ number: 2, salt: 1, version: formatVersion + 1 });
   return Buffer.concat([bytes, Buffer.from('whatever that means')]);
 }

@@ -6,6 +6,7 @@ import type { Entry } from './entry-table.js';
 import { cannotOpen } from './faults.js';
 import { type Damage, defaultDiskFree, type DiskJournalOptions, type DiskJournalStats } from './options.js';
 import { recover, type Recovered } from './recover.js';
+import type { RetainedDeath } from './retained-codec.js';
 import { MessageRestorer } from './restore-messages.js';
 import { Space } from './space.js';
 import { takeStock } from './take-stock.js';
@@ -168,6 +169,12 @@ export class DiskJournal implements Journal {
     if (entry.mark === 0 && !this.#isRestored(entry)) return;
     this.told++;
     this.#inventory.cameBack(queue, entry);
+  }
+
+  died(_queue: Queue, entry: Entry, death: RetainedDeath): void {
+    if (entry.mark === 0 && !this.#isRestored(entry)) return;
+    this.told++;
+    this.#inventory.died(entry, death);
   }
 
   settled(_queue: Holder, entry: Entry): void {

@@ -56,14 +56,16 @@ function encodeMessage(
 
 /** All of its state, also when only some of it is new. */
 export function encodeEntry(
-  { messages, entries, segments, orders }: Inventory,
+  { messages, entries, segments, orders, deaths }: Inventory,
   batch: Batch,
   segment: Segment,
   number: number,
 ): void {
   const marks = entries.marks.get(number);
   const message = entries.message.get(number);
-  const state = { isHeld: (marks & Mark.Held) !== 0, order: orders.size === 0 ? 0 : (orders.get(number) ?? 0) };
+  const order = orders.size === 0 ? 0 : (orders.get(number) ?? 0);
+  const death = deaths.size === 0 ? undefined : deaths.get(number);
+  const state = { isHeld: (marks & Mark.Held) !== 0, order, death };
   const queue = entries.queue.get(number);
   batch.entry(number, message, messages.serial.get(message), queue, entries.entries.get(number) as Entry, state);
   if ((marks & Mark.Stored) !== 0) segments.lose(entries.segment.get(number), entryBytes);

@@ -8,7 +8,7 @@ const plain = 0;
 const dead = 1;
 const deadWithOwn = 2;
 
-const reasons: readonly DeathReason[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'];
+export const reasons: readonly DeathReason[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'];
 
 /** Deaths on top of deaths, as a retry in this process leaves them; deeper ones are written out. */
 const deepest = 8;

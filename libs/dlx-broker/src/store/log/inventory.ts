@@ -4,6 +4,7 @@ import { Bodies } from './bodies.js';
 import { type Entry, EntryTable, Mark } from './entry-table.js';
 import { MessageTable } from './message-table.js';
 import { NumberList } from './number-list.js';
+import type { RetainedDeath } from './retained-codec.js';
 import type { Segments } from './segment.js';
 
 /** Bytes of the record of an entry, about. */
@@ -20,6 +21,8 @@ export class Inventory {
   /** When entries came back: of those in quorum queues the order tells (rule D5). */
   readonly orders = new Map<number, number>();
   nextOrder = 1;
+  /** Of those that died and have not arrived everywhere (rule M3). */
+  readonly deaths = new Map<number, RetainedDeath>();
   /** Messages the log does not have. */
   fresh: Message[] = [];
   /** The queue each of them was enqueued to first. */
@@ -66,6 +69,13 @@ export class Inventory {
   cameBack({ declared }: Queue, { mark }: Entry): void {
     const marks = this.entries.marks.get(mark);
     if (declared.type === 'quorum') this.orders.set(mark, this.nextOrder++);
+    this.entries.marks.set(mark, (marks & ~Mark.Held) | Mark.Changed);
+    if ((marks & Mark.Changed) === 0) this.changed.push(mark);
+  }
+
+  died({ mark }: Entry, { reason, time, headers }: RetainedDeath): void {
+    const marks = this.entries.marks.get(mark);
+    this.deaths.set(mark, { reason, time, headers });
     this.entries.marks.set(mark, (marks & ~Mark.Held) | Mark.Changed);
     if ((marks & Mark.Changed) === 0) this.changed.push(mark);
   }
@@ -151,6 +161,7 @@ export class Inventory {
     entry.mark = 0;
     entries.remove(number);
     if (this.orders.size > 0) this.orders.delete(number);
+    if (this.deaths.size > 0) this.deaths.delete(number);
     if ((marks & Mark.Stored) !== 0) this.segments.lose(entries.segment.get(number), entryBytes);
     // One that waits to be written is freed when its turn comes.
     entries.marks.set(number, marks & Mark.Changed);

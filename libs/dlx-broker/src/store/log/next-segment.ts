@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Disk, DiskFile } from './disk.js';
-import { draft, segmentHead, segmentName, type SegmentHeader, writeHeader } from './segment-header.js';
+import { draft, formatVersion, segmentHead, segmentName, type SegmentHeader, writeHeader } from './segment-header.js';
 import { Segment } from './segment.js';
 import type { Space } from './space.js';
 import { writeAll } from './write-all.js';
@@ -82,7 +82,7 @@ export class NextSegment {
   }
 
   async #open(number: number): Promise<Spare> {
-    const header = { number, salt: randomBytes(4).readUInt32BE() };
+    const header = { number, salt: randomBytes(4).readUInt32BE(), version: formatVersion };
     return { header, file: await this.disk.open(segmentName(number) + draft, 'create'), length: 0 };
   }
 

@@ -9,6 +9,7 @@ import type { Declared } from './declared.js';
 import type { Inventory } from './inventory.js';
 import { readPlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
+import { readRetained } from './retained-codec.js';
 
 /** What the records say, put together: entries and messages by number, as the last word about each. */
 export class Replay {
@@ -111,6 +112,8 @@ export class Replay {
     note(this.failures, number, (bits & entryBits.failures) === 0 ? undefined : source.varint());
     note(this.inventory.orders, number, (bits & entryBits.order) === 0 ? undefined : source.varint());
     note(this.due, number, (bits & entryBits.due) === 0 ? undefined : source.double());
+    const hasDied = (bits & entryBits.death) !== 0;
+    note(this.inventory.deaths, number, hasDied ? readRetained(source, (bits & entryBits.headers) !== 0) : undefined);
     entries.marks.set(number, Mark.Live | Mark.Stored | ((bits & entryBits.held) === 0 ? 0 : Mark.Held));
     if (deadline !== 0) this.#limited.push(number);
   }
@@ -152,7 +155,7 @@ export class Replay {
   }
 }
 
-function note(facts: Map<number, number>, number: number, value: number | undefined): void {
+function note<Fact>(facts: Map<number, Fact>, number: number, value: Fact | undefined): void {
   if (value !== undefined) facts.set(number, value);
   else if (facts.size > 0) facts.delete(number);
 }

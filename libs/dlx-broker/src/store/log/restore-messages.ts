@@ -38,14 +38,19 @@ export class MessageRestorer {
     const { marks } = inventory.entries;
     const isHeld = (number: number): boolean => (marks.get(number) & Mark.Held) !== 0;
     const ordered = inOrder(numbers, replay.positions);
-    if (replay.returns.size === 0 && !ordered.some(isHeld)) return this.#place(queue, ordered, now);
+    const { deaths } = inventory;
+    if (replay.returns.size === 0 && deaths.size === 0 && !ordered.some(isHeld))
+      return this.#place(queue, ordered, now);
+    const alive = ordered.filter((number) => !deaths.has(number));
+    const timeOf = (number: number): number => deaths.get(number)?.time ?? 0;
+    const dead = ordered.filter((number) => deaths.has(number)).sort((one, other) => timeOf(one) - timeOf(other));
     const hasReturned = (number: number): boolean => replay.returns.has(number) && !isHeld(number);
     const orderOf = (number: number): number => inventory.orders.get(number) ?? 0;
-    const fresh = ordered.filter((number) => !replay.returns.has(number) && !isHeld(number));
-    const returned = ordered.filter(hasReturned).sort((one, other) => orderOf(one) - orderOf(other));
-    const held = ordered.filter(isHeld);
+    const fresh = alive.filter((number) => !replay.returns.has(number) && !isHeld(number));
+    const returned = alive.filter(hasReturned).sort((one, other) => orderOf(one) - orderOf(other));
+    const held = alive.filter(isHeld);
     const parts = queue.declared.type === 'classic' ? [returned, held, fresh] : [fresh, returned, held];
-    for (const part of parts) this.#place(queue, part, now);
+    for (const part of [...parts, dead]) this.#place(queue, part, now);
   }
 
   #place(queue: Holder, numbers: Uint32Array, now: number): void {
@@ -62,6 +67,7 @@ export class MessageRestorer {
         returns,
         failures: replay.failures.get(number) ?? returns,
         delivered,
+        death: inventory.deaths.get(number),
         due: replay.due.get(number) ?? 0,
         suspect,
       };

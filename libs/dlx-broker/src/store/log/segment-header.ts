@@ -5,7 +5,7 @@ import { foreignFile, newerFormat } from './faults.js';
 const magic = Buffer.from('DLXLOG\r\n', 'latin1');
 
 /** Of what stands in it; it changes when an older program would read it wrongly. */
-export const formatVersion = 1;
+export const formatVersion = 2;
 
 /** Bytes: magic (8), version (u16), 0 (u16), salt (u32), number (u64), CRC-32 of all before it (u32). All big-endian. */
 const headerLength = 28;
@@ -20,6 +20,8 @@ export interface SegmentHeader {
   readonly number: number;
   /** The seed of each CRC in it: drawn for each segment. */
   readonly salt: number;
+  /** Of what stands in it. */
+  readonly version: number;
 }
 
 /** After the name of a segment whose header is not safe yet. */
@@ -33,7 +35,7 @@ export function segmentNumber(name: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-export function writeHeader({ number, salt }: SegmentHeader, version: number = formatVersion): Buffer {
+export function writeHeader({ number, salt, version }: SegmentHeader): Buffer {
   const bytes = Buffer.alloc(segmentHead);
   magic.copy(bytes);
   bytes.writeUInt16BE(version, 8);
@@ -60,7 +62,7 @@ function headerAt(bytes: Buffer, at: number, name: string): SegmentHeader | unde
   if (crc32(bytes, at, at + 24, 0) !== bytes.readUInt32BE(at + 24)) return undefined;
   const version = bytes.readUInt16BE(at + 8);
   if (version > formatVersion) throw newerFormat(name, version);
-  return { number: Number(bytes.readBigUInt64BE(at + 16)), salt: bytes.readUInt32BE(at + 12) };
+  return { number: Number(bytes.readBigUInt64BE(at + 16)), salt: bytes.readUInt32BE(at + 12), version };
 }
 
 const hasMagic = (bytes: Buffer, at: number): boolean => bytes.subarray(at, at + magic.length).equals(magic);

@@ -27,6 +27,10 @@ export function takeStock(recovered: Recovered): Pick<Damage, 'queues' | 'mispla
   shareBodies(recovered);
   messages.settleRows();
   entries.settleRows();
+  // Their numbers will be others' one day.
+  for (const facts of [inventory.orders, inventory.deaths]) {
+    for (const number of facts.keys()) if ((entries.marks.get(number) & Mark.Live) === 0) facts.delete(number);
+  }
   countLive(recovered);
   for (const order of inventory.orders.values()) inventory.nextOrder = Math.max(inventory.nextOrder, order + 1);
   return damageOf(recovered, lost);
