@@ -22,6 +22,13 @@ export interface Chore {
   work(now: number, limit: number): number;
 }
 
+/** Waits for the journal. */
+interface Waiter {
+  readonly then: Settled;
+  /** Dead letters to be carried first, counted from the beginning. */
+  readonly letters: number;
+}
+
 /** How the agenda gets a dead letter to its exchange: the virtual host's part of the walk. */
 export type Carry = (letter: DeadLetter, now: number) => void;
 
@@ -36,11 +43,15 @@ export class Agenda {
   readonly #chores = new Deque<Chore>();
   readonly #queues = new Deque<Queue>();
   readonly #outputs = new Deque<Output>();
-  readonly #unsynced = new Deque<Settled>();
-  /** Waiters are counted: up to which one they are told, said to the journal, known at all. */
+  /** Of whom the journal does not know yet, and of whom it does. */
+  readonly #uncommitted = new Deque<Waiter>();
+  readonly #unsynced = new Deque<Waiter>();
+  #last: Waiter | undefined;
+  /** Waiters are counted: up to which one they are told, and said to the journal. */
   #toldWaiter = 0;
   #committedWaiter = 0;
-  #lastWaiter = 0;
+  /** Dead letters so far. */
+  #carried = 0;
   #depth = 0;
   #now = 0;
   #sending = false;
@@ -106,17 +117,20 @@ export class Agenda {
   }
 
   /**
-   * Calls `then` when everything said to the journal so far is safe, or cannot be any more.
-   * @returns the number of the waiter
+   * Calls `then` when all that was done so far is safe, or cannot be any more: everything said to the journal, and what it
+   * will be told of those that died.
+   * @returns the waiter, for {@link joins}
    */
-  whenSynced(then: Settled): number {
-    this.#unsynced.push(then);
-    return ++this.#lastWaiter;
+  whenSynced(then: Settled): object {
+    this.#last = { then, letters: this.#carried + this.dead.length };
+    this.#uncommitted.push(this.#last);
+    return this.#last;
   }
 
-  /** Whether the journal knows of that waiter: what it is told from now on is none of that one's. */
-  isCommitted(waiter: number): boolean {
-    return waiter <= this.#committedWaiter;
+  /** Whether one who begins to wait now waits for the same as that one, whom the journal does not know of yet. */
+  joins(waiter: object): boolean {
+    const last = this.#last;
+    return last === waiter && this.#uncommitted.length > 0 && last.letters === this.#carried + this.dead.length;
   }
 
   /** The same at once, if the journal has been told nothing since. */
@@ -161,6 +175,7 @@ export class Agenda {
       const letter = this.dead.shift();
       if (letter === undefined) break;
       this.carry(letter, now);
+      this.#carried++;
       this.#steps--;
     }
     this.#mindPace();
@@ -209,9 +224,15 @@ export class Agenda {
 
   /** What is settled settles all before it, so the waiters of several commits are told in one command. */
   #commit(journal: Journal): void {
-    if (this.#lastWaiter === this.#committedWaiter) return journal.commit(undefined);
-    const upTo = (this.#committedWaiter = this.#lastWaiter);
-    journal.commit((failure) => this.#tell(upTo, failure));
+    const before = this.#committedWaiter;
+    for (let waiter = this.#uncommitted.first(); waiter !== undefined; waiter = this.#uncommitted.first()) {
+      if (waiter.letters > this.#carried) break;
+      this.#uncommitted.shift();
+      this.#unsynced.push(waiter);
+      this.#committedWaiter++;
+    }
+    const upTo = this.#committedWaiter;
+    journal.commit(upTo === before ? undefined : (failure) => this.#tell(upTo, failure));
   }
 
   #tell(upTo: number, failure: Error | undefined): void {
@@ -219,7 +240,7 @@ export class Agenda {
     this.batch(() => {
       while (this.#toldWaiter < upTo) {
         this.#toldWaiter++;
-        (this.#unsynced.shift() as Settled)(failure);
+        (this.#unsynced.shift() as Waiter).then(failure);
       }
     });
   }

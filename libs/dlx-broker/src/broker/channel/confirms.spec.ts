@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { CountedNames } from '../../testing/counted-names.js';
 import { listen } from '../../testing/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
-import { Broker, type Journal } from '../index.js';
+import { longstr } from '../../message/index.js';
+import { Broker, type Journal, type Pace } from '../index.js';
 
 /** A journal to which persistent messages are safe when it is told so, and others no matter. */
 function slowJournal() {
@@ -23,18 +24,24 @@ function slowJournal() {
     },
   } as Journal & { told: number };
   // The last of a group speaks for all.
-  return { journal, sync: (failure?: Error) => waiting.splice(0).at(-1)?.(failure) };
+  return { journal, waiting, sync: (failure?: Error) => waiting.splice(0).at(-1)?.(failure) };
 }
 
-function arrange() {
-  const { journal, sync } = slowJournal();
+function arrange(pace?: Pace) {
+  const { journal, waiting, sync } = slowJournal();
   const patterns = { compile: () => ({ matches: () => false }) };
-  const broker = new Broker({ clock: new ManualClock(), names: new CountedNames(), patterns, journal });
+  const broker = new Broker({
+    clock: new ManualClock(),
+    names: new CountedNames(),
+    patterns,
+    journal,
+    ...(pace && { pace }),
+  });
   const { channel, confirms } = listen(broker);
   channel.declareQueue('q');
   channel.confirmSelect();
   const publish = (deliveryMode: number): number => channel.publish('', 'q', { deliveryMode }, new Uint8Array());
-  return { broker, channel, confirms, sync, publish };
+  return { broker, channel, confirms, waiting, sync, publish };
 }
 
 describe('publisher confirms', () => {
@@ -66,6 +73,59 @@ describe('publisher confirms', () => {
     expect([confirms, channel.confirms?.pending]).toEqual([[], 3]);
     sync();
     expect(confirms).toEqual(['ack 11 multiple']);
+  });
+
+  it('wait for the dead letters of what was rejected before, when the pace leaves these for later', () => {
+    const resumes: (() => void)[] = [];
+    const pace = { budget: 1, later: (resume: () => void) => void resumes.push(resume) };
+    const { channel, waiting, publish } = arrange(pace);
+    const args = new Map([
+      ['x-dead-letter-exchange', longstr('')],
+      ['x-dead-letter-routing-key', longstr('dead')],
+    ]);
+    channel.declareQueue('dead');
+    channel.declareQueue('work', { arguments: args });
+    for (let left = 3; left > 0; left--) channel.publish('', 'work', { deliveryMode: 1 }, new Uint8Array());
+    while (resumes.length > 0) resumes.shift()?.();
+    for (let left = 3; left > 0; left--) channel.get('work');
+    for (const tag of [1, 2]) channel.reject(tag, false);
+    publish(2);
+    channel.reject(3, false);
+    publish(2);
+    /** How many letters the journal knew of when it was told who waits, each time it was. */
+    const known: number[] = [];
+    for (let turns = 0; turns < 20; turns++) {
+      while (known.length < waiting.length) known.push(channel.vhost.queues.get('dead')?.length ?? 0);
+      resumes.shift()?.();
+    }
+    expect(known).toEqual([2, 3]);
+  });
+
+  it('do not wait for what dies after them', () => {
+    const resumes: (() => void)[] = [];
+    const { channel, waiting, publish } = arrange({ budget: 20, later: (resume) => void resumes.push(resume) });
+    const circle = new Map([
+      ['x-dead-letter-exchange', longstr('')],
+      ['x-dead-letter-routing-key', longstr('circle')],
+    ]);
+    channel.declareQueue('circle', { arguments: circle });
+    for (let left = 300; left > 0; left--) channel.publish('', 'circle', { deliveryMode: 1 }, new Uint8Array());
+    while (resumes.length > 0) resumes.shift()?.();
+    const reject = (count: number): void => {
+      for (let left = count; left > 0; left--) {
+        const delivery = channel.get('circle');
+        if (delivery !== undefined) channel.reject(delivery.deliveryTag, false);
+      }
+    };
+    reject(200);
+    // From now on nearly as many die in each turn as are carried.
+    for (let turns = 0; turns < 40 && waiting.length === 0; turns++) {
+      publish(2);
+      reject(5);
+      resumes.shift()?.();
+    }
+    expect(waiting.length).toBeGreaterThan(0);
+    expect(channel.agenda.dead.length).toBeGreaterThan(20);
   });
 
   it('speak once of every publish, and of none that is not safe, whatever comes in between', () => {

@@ -26,15 +26,15 @@ class Confirm implements Output {
 
 /** Publishes in a row that wait for the journal together. */
 class Waiting {
-  /** Among all who wait for the journal. */
-  readonly number: number;
+  /** As the agenda knows it. */
+  readonly waiter: object;
 
   constructor(
     confirms: Confirms,
     readonly from: number,
     public to: number,
   ) {
-    this.number = confirms.channel.agenda.whenSynced((failure) =>
+    this.waiter = confirms.channel.agenda.whenSynced((failure) =>
       confirms.settle(this.from, this.to, failure === undefined),
     );
   }
@@ -68,11 +68,11 @@ export class Confirms {
   /** A publish is acked when all that the journal was told is safe, and nacked if it never will be. */
   settleWhenSynced(tag: number): void {
     const waiting = this.#waiting;
-    if (waiting?.to === tag - 1 && !this.channel.agenda.isCommitted(waiting.number)) waiting.to = tag;
+    if (waiting?.to === tag - 1 && this.channel.agenda.joins(waiting.waiter)) waiting.to = tag;
     else this.#waiting = new Waiting(this, tag, tag);
   }
 
-  /** Publishes in a row met their fate. Those of several that wait do so in their order: nothing before them is unsettled. */
+  /** Publishes in a row met their fate. */
   settle(from: number, to: number, ok: boolean): void {
     this.#note(from, to);
     if (ok) {
@@ -98,6 +98,7 @@ export class Confirms {
     if (this.#open === confirm) this.#open = undefined;
   }
 
+  /** Several are told in the order in which they wait, so that nothing before them is unsettled; one may be ahead. */
   #note(from: number, to: number): void {
     if (from !== this.#settled + 1) return void this.#ahead.add(from);
     this.#settled = to;
