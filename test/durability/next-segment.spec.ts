@@ -4,10 +4,16 @@ import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { NextSegment } from '../../libs/dlx-broker/src/store/log/next-segment.js';
 import type { Durability } from '../../libs/dlx-broker/src/store/log/options.js';
-import { formatVersion, readHeader, segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
+import {
+  formatVersion,
+  readHeader,
+  segmentHead,
+  writeHeader,
+} from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { Space } from '../../libs/dlx-broker/src/store/log/space.js';
 import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { Random } from '../fuzz/random.js';
 import { FakeDisk, type FakeDiskOptions } from './fake-disk.js';
 import { systemError } from './fake-file.js';
 import { lent } from './house.js';
@@ -29,9 +35,10 @@ function arrange(options: FakeDiskOptions = {}, wanted = 0) {
   const next = new NextSegment(disk, space, length, () => false);
   /** Does what was asked of the disk, one after the other, until something holds. */
   const advance = async (isEnough: () => boolean): Promise<void> => {
-    for (let step = 0; step < 100 && !isEnough(); step++) {
+    for (let step = 0; step < 100; step++) {
+      for (let turn = 0; turn < 30; turn++) await Promise.resolve();
+      if (isEnough()) return;
       disk.advance();
-      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
     }
   };
   const sizes = () => [...disk.files()].map(([file, bytes]) => [file, bytes.length]);
@@ -116,6 +123,43 @@ describe('the next segment', () => {
     space.close();
   });
 
+  it('goes when the room is wanted, and is made again when there is more', async () => {
+    const { disk, next, advance, sizes } = arrange({ capacity: 10 * length });
+    next.prepare(2);
+    await advance(() => disk.counts.sync === 1);
+    let isGone = false;
+    void next.giveUp().then(() => (isGone = true));
+    await advance(() => isGone);
+    expect(sizes()).toEqual([]);
+    next.prepare(2);
+    await advance(() => disk.waiting === 0);
+    expect(sizes()).toEqual([[draft, length]]);
+  });
+
+  it('is not what makes the room too little', async () => {
+    const { disk, space, next, advance } = arrange({ capacity: 4 * length }, 2.5 * length);
+    await space.look();
+    next.prepare(2);
+    await advance(() => disk.waiting === 0);
+    expect([space.isLow, disk.counts.create]).toEqual([false, 0]);
+  });
+
+  it('takes the place of one that could not be removed', async () => {
+    const scene = arrange();
+    const { disk, next, advance, sizes } = scene;
+    next.prepare(2);
+    await advance(() => disk.counts.sync === 1);
+    const { unlink } = disk;
+    disk.unlink = () => {
+      disk.unlink = unlink;
+      return Promise.reject(systemError('EBUSY', 'resource busy or locked, unlink'));
+    };
+    await Promise.all([next.giveUp().catch(() => undefined), advance(() => disk.unlink === unlink)]);
+    expect(sizes()).toHaveLength(1);
+    expect((await taken(scene))?.allocated).toBe(segmentHead);
+    expect(sizes()).toEqual([[name, segmentHead]]);
+  });
+
   it('is never one whose sync failed', async () => {
     const scene = arrange();
     const { disk, next, advance, sizes } = scene;
@@ -134,6 +178,9 @@ describe('the next segment', () => {
     void next.close().then(() => (isClosed = true));
     await advance(() => isClosed);
     expect([isClosed, sizes()]).toEqual([true, []]);
+    next.prepare(2);
+    await advance(() => disk.waiting === 0);
+    expect(sizes()).toEqual([]);
   });
 });
 
@@ -141,10 +188,10 @@ describe('a log', () => {
   const segment = 65_536;
 
   /** Publishes what fills so much of a segment. */
-  async function filled(disk: FakeDisk, part: number, durability: Durability = 'fsync') {
+  async function filled(disk: FakeDisk, part: number, durability: Durability = 'fsync', length = segment) {
     disk.isManual = false;
     const clock = new ManualClock();
-    const journal = await DiskJournal.open(disk, { segment, durability, now: () => clock.now() });
+    const journal = await DiskJournal.open(disk, { segment: length, durability, now: () => clock.now() });
     const broker = new Broker({ ...lent(clock), journal });
     journal.restore(broker);
     const { channel } = listen(broker);
@@ -174,6 +221,32 @@ describe('a log', () => {
     await setImmediate();
     expect([...disk.files().keys()]).toEqual(['0000000001.log']);
     await journal.close();
+  });
+
+  it.each([
+    ['of an older format', 1, 65_536],
+    ['that is full', formatVersion, 8_192],
+  ])('leaves a segment %s only when all that a dead process wrote there is safe', async (_how, version, full) => {
+    const before = new FakeDisk();
+    const first = await filled(before, 0.05);
+    const safe = first.stats.bytes;
+    const end = (await filled(before, 0.15)).stats.bytes;
+    const bytes = (before.files().get('0000000001.log') as Buffer).subarray(0, end);
+    writeHeader({ number: 1, salt: bytes.readUInt32BE(12), version }).copy(bytes);
+    for (let seed = 1; seed <= 20; seed++) {
+      const disk = new FakeDisk();
+      disk.put('0000000001.log', Buffer.from(bytes.subarray(0, safe)));
+      disk.isManual = false;
+      // Written, and not synced: then it was killed.
+      await (await disk.open('0000000001.log', 'write')).write([bytes.subarray(safe)], safe);
+      const journal = await filled(disk, 0.3, 'fsync', full);
+      expect(disk.files().has(name)).toBe(true);
+      const messages = journal.stats.messages;
+      const cut = disk.afterPowerCut(new Random(seed));
+      cut.isManual = false;
+      const found = await DiskJournal.open(cut, { segment });
+      expect([found.damage.places, found.stats.messages]).toEqual([[], messages]);
+    }
   });
 
   it('begins without the one that a dead process made', async () => {

@@ -62,8 +62,8 @@ export class StoredState {
       if ('change' in one) this.#changed(one.change);
       else if ('is' in one) this.#put(one.place, one.id, one.is);
       else if ('delivered' in one) this.#change(one.place, one.id, { delivered: true });
-      else if ('death' in one) this.#change(one.place, one.id, { death: one.death, delivered: false });
-      else this.#returned(one.place, one.id, one);
+      else if ('death' in one) this.#moved(one.place, one.id, { death: one.death });
+      else this.#moved(one.place, one.id, returnOf(one));
     }
   }
 
@@ -106,19 +106,21 @@ export class StoredState {
     if (kept !== undefined) this.#put(place, id, { ...kept, ...change });
   }
 
-  #returned(place: string, id: number, { position, returns, failures, due }: Returned): void {
+  /** It stands last from now on. */
+  #moved(place: string, id: number, change: Partial<Kept>): void {
     const kept = this.messages.get(place)?.get(id);
     if (kept === undefined) return;
     this.#put(place, id, undefined);
-    this.#put(place, id, { ...kept, position, returns, failures, due, delivered: false });
+    this.#put(place, id, { ...kept, ...change, delivered: false });
   }
 }
+
+const returnOf = ({ position, returns, failures, due }: Returned): Returned => ({ position, returns, failures, due });
 
 function refill(home: VirtualHost, queue: Holder, all: readonly Kept[], afterCrash: boolean): void {
   const suspect = afterCrash && queue.declared.type === 'classic';
   const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
-  const dead = all.filter(({ death }) => death !== undefined).sort(byPosition);
-  dead.sort((one, other) => (one.death?.time ?? 0) - (other.death?.time ?? 0));
+  const dead = all.filter(({ death }) => death !== undefined);
   const alive = all.filter(({ death }) => death === undefined);
   const fresh = alive.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
   const returned = alive.filter(({ returns, delivered }) => returns > 0 && !delivered);

@@ -24,7 +24,7 @@ export interface Chore {
 
 /** Waits for the journal. */
 interface Waiter {
-  readonly then: Settled;
+  readonly settled: Settled;
   /** Dead letters to be carried first, counted from the beginning. */
   readonly letters: number;
 }
@@ -122,7 +122,7 @@ export class Agenda {
    * @returns the waiter, for {@link joins}
    */
   whenSynced(then: Settled): object {
-    this.#last = { then, letters: this.#carried + this.dead.length };
+    this.#last = { settled: then, letters: this.#carried + this.dead.length };
     this.#uncommitted.push(this.#last);
     return this.#last;
   }
@@ -240,7 +240,7 @@ export class Agenda {
     this.batch(() => {
       while (this.#toldWaiter < upTo) {
         this.#toldWaiter++;
-        (this.#unsynced.shift() as Waiter).then(failure);
+        (this.#unsynced.shift() as Waiter).settled(failure);
       }
     });
   }

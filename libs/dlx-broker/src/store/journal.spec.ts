@@ -138,19 +138,19 @@ describe.each(stores)('after a restart with the store in $name', ({ open }) => {
     channel.declareExchange('dlx', { type: 'fanout', durable: true });
     durable(channel, 'dead');
     durable(channel, 'work', atLeastOnce);
-    for (const body of ['one', 'two', 'three', 'four']) publishText(channel, '', 'work', body, persistent);
-    for (let left = 3; left > 0; left--) channel.get('work');
-    channel.reject(2, false);
+    for (const body of ['one', 'two', 'three', 'five', 'four']) publishText(channel, '', 'work', body, persistent);
+    for (let left = 4; left > 0; left--) channel.get('work');
+    for (const tag of [4, 2]) channel.reject(tag, false); // in one millisecond
     clock.advance(2_000);
     const died = clock.now();
     channel.reject(1, false, new Map([['why', longstr('because')]]));
     // Nowhere to go, before the restart and after it.
     const reborn = await crash(5_000);
-    expect([bodies(reborn, 'work'), queueOf(reborn, 'work')?.retained]).toEqual([['three again', 'four'], 2]);
+    expect([bodies(reborn, 'work'), queueOf(reborn, 'work')?.retained]).toEqual([['three again', 'four'], 3]);
     listen(reborn).channel.bindQueue('dead', 'dlx', '');
     const again = await crash(5_000);
     expect([bodies(again, 'work'), queueOf(again, 'work')?.retained]).toEqual([['three again', 'four'], 0]);
-    expect(bodies(again, 'dead')).toEqual(['two', 'one']);
+    expect(bodies(again, 'dead')).toEqual(['five', 'two', 'one']);
     queueOf(again, 'dead')?.peek(({ message: { properties, body } }) => {
       const isLast = Buffer.from(body).toString() === 'one';
       const time = isLast ? died : died - 2_000;

@@ -28,7 +28,7 @@ interface Batch {
  */
 export class MemoryJournal implements Journal {
   readonly #topology: MemoryTopology;
-  /** By virtual host, queue, and entry; in the order of arrival, returned ones in the order of their return. */
+  /** By virtual host, queue, and entry; in the order of arrival, returned and dead ones in the order of that. */
   readonly #messages = new Map<string, Map<Entry, Kept>>();
   #said: (() => void)[] = [];
   #told = 0;
@@ -85,6 +85,7 @@ export class MemoryJournal implements Journal {
     this.#said.push(() => {
       const messages = this.#of(queue);
       const kept = messages.get(entry);
+      messages.delete(entry);
       if (kept !== undefined) messages.set(entry, { ...kept, death: { reason, time, headers }, delivered: false });
     });
   }
@@ -147,11 +148,7 @@ export class MemoryJournal implements Journal {
 
   #refill(home: VirtualHost, queue: Holder, all: readonly Kept[]): void {
     const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
-    const byDeath = (one: Kept, other: Kept): number => (one.death?.time ?? 0) - (other.death?.time ?? 0);
-    const dead = all
-      .filter(({ death }) => death !== undefined)
-      .sort(byPosition)
-      .sort(byDeath);
+    const dead = all.filter(({ death }) => death !== undefined);
     const alive = all.filter(({ death }) => death === undefined);
     const fresh = alive.filter(({ returns, delivered }) => returns === 0 && !delivered).sort(byPosition);
     const returned = alive.filter(({ returns, delivered }) => returns > 0 && !delivered);

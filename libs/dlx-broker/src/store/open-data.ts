@@ -69,7 +69,7 @@ export async function inspectData(path: string, options: DiskJournalOptions = {}
   try {
     const afterCrash = names.includes(inUse);
     const disk = new OverlayDisk(new NodeDisk(directory));
-    const journal = await DiskJournal.open(disk, { memory: 0, ...options, afterCrash });
+    const journal = await DiskJournal.open(disk, { memory: 0, durability: 'none', ...options, afterCrash });
     const diskFreeLimit = options.diskFree ?? defaultDiskFree;
     return { journal, directory, isNew: false, diskFreeLimit, close: closing(journal, lock) };
   } catch (error) {

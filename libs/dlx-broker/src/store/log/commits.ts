@@ -84,6 +84,11 @@ export class Commits {
     }
   }
 
+  /** Too little is free: what was made in advance goes. */
+  makeRoom(): void {
+    this.#next.giveUp().catch(() => undefined);
+  }
+
   /** Resolves when nothing is left to be written. @throws StoreError */
   async flush(): Promise<void> {
     while (this.failure === undefined && (this.#hasWork || this.#isWriting)) {
@@ -176,7 +181,7 @@ export class Commits {
       space.mind();
       const { segments, segmentSize } = this.#parts;
       const isUsed = segment.end > Math.min(inUse, segmentSize / 2);
-      if (durability === 'fsync' && isUsed) this.#next.prepare(segments.nextNumber);
+      if (durability === 'fsync' && isUsed && !this.#isOver()) this.#next.prepare(segments.nextNumber);
     }
     if (this.#isClosed) return;
     this.#compaction.prepare(
@@ -243,11 +248,15 @@ export class Commits {
 
   /** Where the next batch goes; undefined when there is no room for a new segment, and nobody waits any longer. */
   async #segment(): Promise<Segment | undefined> {
-    const { segments, segmentSize } = this.#parts;
+    const { segments, segmentSize, durability } = this.#parts;
     const { active } = segments;
     // One of an older format gets nothing that those who know that one cannot read.
     if (active !== undefined && active.end < segmentSize && active.version === formatVersion) return active;
-    if (active !== undefined && active.allocated > active.end) await active.file.truncate(active.end);
+    if (active !== undefined) {
+      if (active.allocated > active.end) await active.file.truncate(active.end);
+      // Also what a process before this one left in it: nothing is safe before all that was written earlier is.
+      if (durability === 'fsync') await active.file.sync();
+    }
     const segment = await this.#next.take(segments.nextNumber);
     if (segment === undefined) return undefined;
     segments.add(segment);

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
 import { Broker } from '../../broker/index.js';
+import { longstr } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
 import { listen } from '../../testing/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
@@ -78,6 +79,31 @@ describe('compaction', () => {
       expect(await rest(again, segments * 3), 'after it was opened again').toBeLessThanOrEqual(segments * 2);
     },
   );
+
+  it('comes to rest with dead letters that have more in their headers than in their bodies', async () => {
+    const house = await open(new FakeDisk(), 16_384, 32_768);
+    const { channel, journal } = house;
+    const args = {
+      'x-queue-type': 'quorum',
+      'x-dead-letter-exchange': 'nowhere',
+      'x-dead-letter-strategy': 'at-least-once',
+      'x-overflow': 'reject-publish',
+    };
+    const fields = Object.entries(args).map(([name, value]) => [name, longstr(value)] as const);
+    channel.declareQueue('work', { durable: true, arguments: new Map(fields) });
+    for (let number = 0; number < 200; number++) {
+      channel.publish('', 'work', { deliveryMode: 2 }, Buffer.alloc(100));
+      channel.reject(channel.get('work')!.deliveryTag, false, new Map([['stack', longstr('at '.repeat(400))]]));
+      if (number % 10 === 0) await journal.flush();
+    }
+    await journal.flush();
+    const { segments } = journal.stats;
+    expect(await rest(house, segments * 3)).toBeLessThanOrEqual(segments * 2);
+    expect(journal.stats.liveBytes).toBeGreaterThan(200 * 1_200);
+    const again = await open(house.disk.copy(), 16_384, 32_768);
+    expect(again.journal.stats.liveBytes / journal.stats.liveBytes).toBeCloseTo(1, 1);
+    expect(await rest(again, segments * 3), 'after it was opened again').toBeLessThanOrEqual(segments * 2);
+  });
 
   it.each([4_096, 10_000, 50_000])('frees what is not needed where segments of %d bytes hold much', async (segment) => {
     const house = await open(new FakeDisk(), segment, 0);

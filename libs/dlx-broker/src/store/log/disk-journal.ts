@@ -44,7 +44,11 @@ export class DiskJournal implements Journal {
     this.#segments = segments;
     this.#afterCrash = options.afterCrash === true;
     const { diskFree = defaultDiskFree, look = 1_000, spaceChanged = () => undefined } = options;
-    this.#space = new Space(disk, diskFree, look, spaceChanged, (error) => this.#commits.fail(error));
+    const changed = (isLow: boolean): void => {
+      if (isLow) this.#commits.makeRoom();
+      spaceChanged(isLow);
+    };
+    this.#space = new Space(disk, diskFree, look, changed, (error) => this.#commits.fail(error));
     if (options.damaged !== undefined) inventory.bodies.damaged = options.damaged;
     this.#commits = new Commits(
       {

@@ -55,21 +55,19 @@ function encodeMessage(
 }
 
 /** All of its state, also when only some of it is new. */
-export function encodeEntry(
-  { messages, entries, segments, orders, deaths }: Inventory,
-  batch: Batch,
-  segment: Segment,
-  number: number,
-): void {
+export function encodeEntry(inventory: Inventory, batch: Batch, segment: Segment, number: number): void {
+  const { messages, entries, segments, orders, deaths } = inventory;
   const marks = entries.marks.get(number);
+  if ((marks & Mark.Stored) !== 0) segments.lose(entries.segment.get(number), inventory.bytesOf(number));
   const message = entries.message.get(number);
   const order = orders.size === 0 ? 0 : (orders.get(number) ?? 0);
   const death = deaths.size === 0 ? undefined : deaths.get(number);
   const state = { isHeld: (marks & Mark.Held) !== 0, order, death };
   const queue = entries.queue.get(number);
+  const before = batch.length;
   batch.entry(number, message, messages.serial.get(message), queue, entries.entries.get(number) as Entry, state);
-  if ((marks & Mark.Stored) !== 0) segments.lose(entries.segment.get(number), entryBytes);
+  if (death !== undefined) death.bytes = Math.max(0, batch.length - before - entryBytes);
   entries.segment.set(number, segment.number);
   entries.marks.set(number, (marks | Mark.Stored) & ~Mark.Changed);
-  segments.gain(segment.number, entryBytes);
+  segments.gain(segment.number, inventory.bytesOf(number));
 }

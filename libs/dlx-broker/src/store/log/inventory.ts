@@ -10,6 +10,11 @@ import type { Segments } from './segment.js';
 /** Bytes of the record of an entry, about. */
 export const entryBytes = 28;
 
+/** A death, and the bytes it takes in the record of its entry. */
+export interface StoredDeath extends RetainedDeath {
+  bytes: number;
+}
+
 /**
  * What is kept, and what of it the log does not know yet. Between two batches only the difference counts: what came and
  * went meanwhile is never written.
@@ -18,11 +23,11 @@ export class Inventory {
   readonly messages = new MessageTable();
   readonly bodies: Bodies;
   readonly entries = new EntryTable();
-  /** When entries came back: of those in quorum queues the order tells (rule D5). */
+  /** When entries came back, or died: of those in quorum queues the order tells (rules D5, M3). */
   readonly orders = new Map<number, number>();
   nextOrder = 1;
   /** Of those that died and have not arrived everywhere (rule M3). */
-  readonly deaths = new Map<number, RetainedDeath>();
+  readonly deaths = new Map<number, StoredDeath>();
   /** Messages the log does not have. */
   fresh: Message[] = [];
   /** The queue each of them was enqueued to first. */
@@ -75,7 +80,8 @@ export class Inventory {
 
   died({ mark }: Entry, { reason, time, headers }: RetainedDeath): void {
     const marks = this.entries.marks.get(mark);
-    this.deaths.set(mark, { reason, time, headers });
+    this.deaths.set(mark, { reason, time, headers, bytes: 0 });
+    this.orders.set(mark, this.nextOrder++);
     this.entries.marks.set(mark, (marks & ~Mark.Held) | Mark.Changed);
     if ((marks & Mark.Changed) === 0) this.changed.push(mark);
   }
@@ -111,6 +117,11 @@ export class Inventory {
     for (const number of released)
       if (shares.get(number) === 0 && this.messages.serial.get(number) !== 0) this.#forget(number);
     this.#loose = [];
+  }
+
+  /** Of the record of an entry, about. */
+  bytesOf(number: number): number {
+    return this.deaths.size === 0 ? entryBytes : entryBytes + (this.deaths.get(number)?.bytes ?? 0);
   }
 
   /** Whether it is, or was, in somebody's hands. */
@@ -160,9 +171,9 @@ export class Inventory {
     const message = entries.message.get(number);
     entry.mark = 0;
     entries.remove(number);
+    if ((marks & Mark.Stored) !== 0) this.segments.lose(entries.segment.get(number), this.bytesOf(number));
     if (this.orders.size > 0) this.orders.delete(number);
     if (this.deaths.size > 0) this.deaths.delete(number);
-    if ((marks & Mark.Stored) !== 0) this.segments.lose(entries.segment.get(number), entryBytes);
     // One that waits to be written is freed when its turn comes.
     entries.marks.set(number, marks & Mark.Changed);
     if ((marks & Mark.Changed) === 0) this.freed.push(number);

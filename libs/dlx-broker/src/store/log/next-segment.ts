@@ -21,9 +21,13 @@ interface Spare {
  */
 export class NextSegment {
   #spare: Spare | undefined;
-  #making: Promise<void> | undefined;
+  /** One is made in advance, or was. */
+  #isAsked = false;
   /** It is wanted as it is, or not at all. */
   #isStopped = false;
+  #isClosed = false;
+  /** One thing after the other: all have to do with files of the same name. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
     readonly disk: Disk,
@@ -33,37 +37,50 @@ export class NextSegment {
     readonly isOver: () => boolean,
   ) {}
 
-  /** Begins to make one in advance, unless it has. @param number of it */
+  /** Begins to make one in advance, unless it has, or the room is wanted for other things. @param number of it */
   prepare(number: number): void {
-    if (this.#making !== undefined || this.space.isLow) return;
+    // What is free was seen a moment ago.
+    if (this.#isAsked || this.#isClosed || !this.space.hasSpare(2 * this.length)) return;
+    this.#isAsked = true;
     this.#isStopped = false;
     // Whatever is wrong with the disk, who needs it will learn.
-    this.#making = this.#make(number)
-      .catch(() => this.#drop())
-      .catch(() => undefined);
+    this.#inTurn(() => this.#make(number).catch(() => this.#drop())).catch(() => undefined);
   }
 
   /** @returns the segment under its name; undefined when there is no room for it, and nobody waits any longer */
-  async take(number: number): Promise<Segment | undefined> {
-    await this.#stop();
-    const { header, file, length } = this.#spare ?? (await this.#open(number));
-    const isWhole = length > 0 || (await this.#writeHeader(header, file));
-    this.#spare = undefined;
-    if (!isWhole) return undefined;
-    // It gets its name when its header is safe: what has the name of a segment is one.
-    await file.sync();
-    const name = segmentName(number);
-    await this.disk.rename(name + draft, name);
-    await this.disk.syncDir();
-    const segment = new Segment(header, file);
-    segment.allocated = Math.max(segmentHead, length);
-    return segment;
+  take(number: number): Promise<Segment | undefined> {
+    this.#isStopped = true;
+    return this.#inTurn(async () => {
+      this.#isAsked = false;
+      const spare = this.#spare ?? (await this.#open(number));
+      this.#spare = undefined;
+      try {
+        return await this.#named(spare);
+      } catch (error) {
+        await spare.file.close().catch(() => undefined);
+        throw error;
+      }
+    });
   }
 
-  /** Nobody wants the one that was made in advance. */
-  async close(): Promise<void> {
-    await this.#stop();
-    await this.#drop();
+  /** Nobody wants the one that was made in advance, or its room is wanted. */
+  giveUp(): Promise<void> {
+    this.#isStopped = true;
+    return this.#inTurn(() => {
+      this.#isAsked = false;
+      return this.#drop();
+    });
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.giveUp();
+  }
+
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(act);
+    this.#turn = done.catch(() => undefined);
+    return done;
   }
 
   async #make(number: number): Promise<void> {
@@ -82,26 +99,47 @@ export class NextSegment {
   }
 
   async #open(number: number): Promise<Spare> {
+    const name = segmentName(number) + draft;
     const header = { number, salt: randomBytes(4).readUInt32BE(), version: formatVersion };
-    return { header, file: await this.disk.open(segmentName(number) + draft, 'create'), length: 0 };
+    const file = await this.disk.open(name, 'create').catch(async (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      await this.disk.unlink(name); // one that could not be removed when it was dropped
+      return this.disk.open(name, 'create');
+    });
+    return { header, file, length: 0 };
   }
 
-  async #writeHeader(header: SegmentHeader, file: DiskFile): Promise<boolean> {
-    const bytes = writeHeader(header);
-    return (await writeAll(file, [bytes], 0, this.space, this.isOver)) === bytes.length;
-  }
-
-  async #stop(): Promise<void> {
-    this.#isStopped = true;
-    await this.#making;
-    this.#making = undefined;
+  async #named(spare: Spare): Promise<Segment | undefined> {
+    const { header, file, length } = spare;
+    if (length === 0) {
+      const bytes = writeHeader(header);
+      const written = await writeAll(file, [bytes], 0, this.space, this.isOver);
+      if (written < bytes.length) {
+        await this.#remove(spare);
+        return undefined;
+      }
+    }
+    // It gets its name when its header is safe: what has the name of a segment is one.
+    await file.sync();
+    const name = segmentName(header.number);
+    await this.disk.rename(name + draft, name);
+    await this.disk.syncDir();
+    const segment = new Segment(header, file);
+    segment.allocated = Math.max(segmentHead, length);
+    return segment;
   }
 
   async #drop(): Promise<void> {
     const spare = this.#spare;
     this.#spare = undefined;
-    if (spare === undefined) return;
-    await spare.file.close();
-    await this.disk.unlink(segmentName(spare.header.number) + draft);
+    if (spare !== undefined) await this.#remove(spare);
+  }
+
+  async #remove({ header, file }: Spare): Promise<void> {
+    try {
+      await file.close();
+    } finally {
+      await this.disk.unlink(segmentName(header.number) + draft);
+    }
   }
 }

@@ -6,7 +6,7 @@ import { Mark } from './entry-table.js';
 import { EnvelopeReader } from './envelope-reader.js';
 import type { Envelope } from './envelope.js';
 import type { Declared } from './declared.js';
-import type { Inventory } from './inventory.js';
+import type { Inventory, StoredDeath } from './inventory.js';
 import { readPlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
 import { readRetained } from './retained-codec.js';
@@ -112,8 +112,7 @@ export class Replay {
     note(this.failures, number, (bits & entryBits.failures) === 0 ? undefined : source.varint());
     note(this.inventory.orders, number, (bits & entryBits.order) === 0 ? undefined : source.varint());
     note(this.due, number, (bits & entryBits.due) === 0 ? undefined : source.double());
-    const hasDied = (bits & entryBits.death) !== 0;
-    note(this.inventory.deaths, number, hasDied ? readRetained(source, (bits & entryBits.headers) !== 0) : undefined);
+    note(this.inventory.deaths, number, (bits & entryBits.death) === 0 ? undefined : readDeath(source, bits));
     entries.marks.set(number, Mark.Live | Mark.Stored | ((bits & entryBits.held) === 0 ? 0 : Mark.Held));
     if (deadline !== 0) this.#limited.push(number);
   }
@@ -153,6 +152,12 @@ export class Replay {
       if (this.#mentioned.get(number) !== serial.get(number)) this.losses.push(queue);
     }
   }
+}
+
+function readDeath(source: ByteSource, bits: number): StoredDeath {
+  const before = source.at;
+  const death = readRetained(source, (bits & entryBits.headers) !== 0);
+  return { ...death, bytes: source.at - before };
 }
 
 function note<Fact>(facts: Map<number, Fact>, number: number, value: Fact | undefined): void {

@@ -42,10 +42,9 @@ export class MessageRestorer {
     if (replay.returns.size === 0 && deaths.size === 0 && !ordered.some(isHeld))
       return this.#place(queue, ordered, now);
     const alive = ordered.filter((number) => !deaths.has(number));
-    const timeOf = (number: number): number => deaths.get(number)?.time ?? 0;
-    const dead = ordered.filter((number) => deaths.has(number)).sort((one, other) => timeOf(one) - timeOf(other));
     const hasReturned = (number: number): boolean => replay.returns.has(number) && !isHeld(number);
     const orderOf = (number: number): number => inventory.orders.get(number) ?? 0;
+    const dead = ordered.filter((number) => deaths.has(number)).sort((one, other) => orderOf(one) - orderOf(other));
     const fresh = alive.filter((number) => !replay.returns.has(number) && !isHeld(number));
     const returned = alive.filter(hasReturned).sort((one, other) => orderOf(one) - orderOf(other));
     const held = alive.filter(isHeld);

@@ -15,8 +15,10 @@ export interface Scanned {
   readonly end: number;
 }
 
-/** Finds all records of a segment, also those behind damaged ones. @param bytes all of the file */
-export function scan(bytes: Buffer, salt: number): Scanned {
+/** Finds all records of a segment, also those behind damaged ones. @param file all of it */
+export function scan(file: Buffer, salt: number): Scanned {
+  // What was made in advance is not looked through: damage in front of it would make that long.
+  const bytes = file.subarray(0, endOfWritten(file));
   let records = new Uint32Array(1024);
   let count = 0;
   const gaps: Gap[] = [];
@@ -31,7 +33,7 @@ export function scan(bytes: Buffer, salt: number): Scanned {
       end = next;
       continue;
     }
-    const resumed = isBlank(bytes, at) ? 0 : nextRecord(bytes, at, salt);
+    const resumed = nextRecord(bytes, at, salt);
     if (resumed === 0) break;
     gaps.push({ from: at, to: resumed });
     at = resumed;
@@ -59,6 +61,14 @@ export function isBlank(bytes: Buffer, from: number): boolean {
     if (bytes.compare(blank, 0, end - at, at, end) !== 0) return false;
   }
   return true;
+}
+
+/** Behind it there are only zeros that belong to no record: a commit may end with a few. */
+function endOfWritten(bytes: Buffer): number {
+  let end = bytes.length;
+  while (end >= blank.length && bytes.compare(blank, 0, blank.length, end - blank.length, end) === 0)
+    end -= blank.length;
+  return Math.min(bytes.length, end + recordHead + 16);
 }
 
 /** Where the next record begins behind one that is damaged; 0 for nowhere. */

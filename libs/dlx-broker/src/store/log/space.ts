@@ -24,6 +24,11 @@ export class Space {
     readonly failed: (error: unknown) => void,
   ) {}
 
+  /** Whether so many bytes may be taken for what is not needed yet. */
+  hasSpare(bytes: number): boolean {
+    return !this.isLow && (this.free === undefined || this.free - bytes >= this.wanted);
+  }
+
   /** Something was written. */
   mind(): void {
     const now = performance.now();

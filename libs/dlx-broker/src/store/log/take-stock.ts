@@ -1,5 +1,4 @@
 import { Mark } from './entry-table.js';
-import { entryBytes } from './inventory.js';
 import type { Damage } from './options.js';
 import type { Recovered } from './recover.js';
 
@@ -55,13 +54,15 @@ function shareBodies({ inventory: { messages } }: Recovered): void {
   }
 }
 
-function countLive({ inventory: { entries, messages }, segments }: Recovered): void {
+function countLive({ inventory, segments }: Recovered): void {
+  const { entries, messages } = inventory;
   for (let number = 1; number < messages.end; number++) {
     const segment = messages.segment.get(number);
     if (segment !== 0) segments.gain(segment, messages.length.get(number));
   }
   for (let number = 1; number < entries.end; number++) {
-    if ((entries.marks.get(number) & Mark.Live) !== 0) segments.gain(entries.segment.get(number), entryBytes);
+    if ((entries.marks.get(number) & Mark.Live) !== 0)
+      segments.gain(entries.segment.get(number), inventory.bytesOf(number));
   }
 }
 
