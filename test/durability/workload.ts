@@ -40,6 +40,7 @@ const declarations: Readonly<Record<string, readonly Arguments[]>> = {
   passing: [{}],
 };
 const names = Object.keys(declarations);
+const why = new Map([['why', longstr('because')]]);
 /** Not durable: what is in it is gone after a crash, and never in the way of anything. */
 const passing = 'passing';
 
@@ -150,7 +151,9 @@ export class Workload {
       case 'ack':
         return this.#settle(channel, (tag, multiple) => channel.ack(tag, multiple));
       case 'reject':
-        return this.#settle(channel, (tag, multiple) => channel.nack(tag, multiple, false));
+        return this.#settle(channel, (tag, multiple) =>
+          random.chance(0.2) ? channel.reject(tag, false, why) : channel.nack(tag, multiple, false),
+        );
       case 'requeue':
         return this.#settle(channel, (tag, multiple) =>
           random.chance(0.5) ? channel.nack(tag, multiple, true) : channel.reject(tag, true),
