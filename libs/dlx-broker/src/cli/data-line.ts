@@ -31,13 +31,13 @@ const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, strin
  * @param body undefined when it cannot be read
  */
 export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: Uint8Array | undefined): string {
-  const { entry, due, reason } = kept;
+  const { entry, due, death } = kept;
   const { message, returns, deadline, position } = entry;
   return JSON.stringify({
     vhost,
     ...(queue === undefined ? { delayed_by: exchange } : { queue }),
     ...(due > 0 && { due: isoOf(due) }),
-    ...(reason !== undefined && { died: reason }),
+    ...(death !== undefined && { died: diedOf(death) }),
     position,
     redelivered: returns > 0,
     ...(deadline !== 0 && { expires: isoOf(deadline) }),
@@ -48,6 +48,12 @@ export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: U
     ...bodyIn(body),
   });
 }
+
+const diedOf = ({ reason, time, headers }: NonNullable<Kept['death']>): object => ({
+  reason,
+  time: isoOf(time),
+  ...(headers !== undefined && { headers: tableOf(headers) }),
+});
 
 function propertiesOf(properties: Properties): object {
   const plain: [string, unknown][] = [];

@@ -1,6 +1,5 @@
 import { policyPatterns, randomNames } from '../backend/index.js';
 import { Broker, type Queue } from '../broker/index.js';
-import type { DeathReason } from '../message/index.js';
 import { type Data, inspectData } from '../store/index.js';
 
 type Entry = Parameters<Parameters<Queue['peek']>[0]>[0];
@@ -25,12 +24,15 @@ export async function restored(directory: string): Promise<Restored> {
   return { broker, data };
 }
 
+/** Why and when, and the headers that who rejected it added. */
+type Death = NonNullable<Parameters<Queue['restore']>[1]['death']>;
+
 /** A message and when it goes on, in milliseconds since 1970; 0 for one that is not held back. */
 export interface Kept {
   readonly entry: Entry;
   readonly due: number;
-  /** Of what died there, and has not arrived: why. */
-  readonly reason?: DeathReason;
+  /** Of what died there, and has not arrived. */
+  readonly death?: Death;
 }
 
 /** A queue, or a delayed exchange, and all that it has. */
@@ -46,8 +48,9 @@ export interface Contents {
 export function* contentsOf(broker: Broker): Generator<Contents> {
   const dying = new Map<Queue, Kept[]>();
   for (const vhost of broker.virtualHosts.values()) {
-    vhost.agenda.dead.each(({ queue, entry, reason }) => {
-      const one = { entry, due: 0, reason };
+    vhost.agenda.dead.each((death) => {
+      const { queue, entry } = death;
+      const one = { entry, due: 0, death };
       if (!dying.get(queue)?.push(one)) dying.set(queue, [one]);
     });
     break; // all virtual hosts share one

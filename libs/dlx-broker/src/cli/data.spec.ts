@@ -42,7 +42,7 @@ const hour = 3_600_000;
 
 describe('what died and has not arrived is told by the tools for a data directory', () => {
   it('with the queue it died in, and why', async () => {
-    const { lines, counts } = await kept((channel) => {
+    const { lines, counts, start } = await kept((channel) => {
       const args = new Map<string, Field>([
         ['x-queue-type', longstr('quorum')],
         ['x-dead-letter-exchange', longstr('nowhere')],
@@ -51,14 +51,15 @@ describe('what died and has not arrived is told by the tools for a data director
       ]);
       channel.declareQueue('work', { durable: true, arguments: args });
       for (const text of ['one', 'two']) channel.publish('', 'work', persistent(), Buffer.from(text));
-      channel.reject(channel.get('work')!.deliveryTag, false);
+      channel.reject(channel.get('work')!.deliveryTag, false, new Map([['why', longstr('because')]]));
     });
+    const died = { reason: 'rejected', time: new Date(start).toISOString(), headers: { why: { longstr: 'because' } } };
     expect(lines).toMatchObject([
-      { queue: 'work', body: 'one', died: 'rejected' },
+      { queue: 'work', body: 'one', died },
       { queue: 'work', body: 'two' },
     ]);
     expect(lines[1]).not.toHaveProperty('died');
-    expect(counts[0]).toBe("queue 'work' in vhost '/': 2 messages");
+    expect(counts[0]).toBe("queue 'work' in vhost '/': 2 messages, 1 of them dead, and not arrived");
   });
 });
 

@@ -53,9 +53,11 @@ export async function exportData(directory: string, out: Write, tell: (line: str
 function countLine({ vhost, queue, exchange, kept }: Contents, lost: number): string {
   const where = queue === undefined ? `exchange '${exchange}'` : `queue '${queue}'`;
   const delayed = kept.filter(({ due }) => due > 0).length;
+  const gone = kept.filter(({ death }) => death !== undefined).length;
+  const dead = gone > 0 ? `, ${gone} of them dead, and not arrived` : '';
   const waiting = delayed > 0 ? `, ${delayed} of them held back` : '';
   const damaged = lost > 0 ? `, ${lost} of them without their body` : '';
-  return `${where} in vhost '${vhost}': ${kept.length} messages${waiting}${damaged}`;
+  return `${where} in vhost '${vhost}': ${kept.length} messages${waiting}${dead}${damaged}`;
 }
 
 async function exportAll(broker: Broker, out: Write): Promise<number> {
