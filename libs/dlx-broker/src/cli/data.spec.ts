@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Broker, type ProfileName } from '../broker/index.js';
 import { type Field, int32, longstr } from '../message/index.js';
 import { openData } from '../store/index.js';
+import { OverlayDisk } from '../store/log/overlay-disk.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { listen } from '../testing/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
@@ -39,6 +40,20 @@ const persistent = (headers: readonly (readonly [string, Field])[] = []) => ({
 });
 
 const hour = 3_600_000;
+
+describe('the tools for a data directory', () => {
+  it('make no segment in memory, however much they find', async () => {
+    const open = vi.spyOn(OverlayDisk.prototype, 'open');
+    const { counts } = await kept((channel) => {
+      channel.declareQueue('work', { durable: true });
+      for (let left = 12; left > 0; left--) channel.publish('', 'work', persistent(), Buffer.alloc(100_000));
+      channel.get('work'); // in somebody's hands: its return is written
+    });
+    expect(counts[0]).toBe("queue 'work' in vhost '/': 12 messages");
+    expect(open.mock.calls.filter(([, how]) => how === 'create')).toEqual([]);
+    open.mockRestore();
+  });
+});
 
 describe('what died and has not arrived is told by the tools for a data directory', () => {
   it('with the queue it died in, and why', async () => {
