@@ -1,6 +1,6 @@
-import type { Holder, Journal, Queue, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Holder, Journal, Queue, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Ledger } from './ledger.js';
-import type { Entry, RetainedDeath } from './stored-state.js';
+import type { Entry } from './stored-state.js';
 
 /** Tells everything to the ledger and to the journal under test. */
 export class Both implements Journal {

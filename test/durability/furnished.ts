@@ -3,6 +3,7 @@ import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/in
 import { type Data, type DataOptions, openData } from '../../libs/dlx-broker/src/store/index.js';
 import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { atLeastOnceTo } from './at-least-once.js';
 import { lent } from './house.js';
 
 /** A broker on a data directory, at noon on the first of January 2026. */
@@ -49,14 +50,7 @@ export function furnish(broker: Broker, clock: ManualClock): void {
 export function furnishRetained(broker: Broker, clock: ManualClock): void {
   const { channel } = listen(broker);
   channel.declareExchange('nowhere', { type: 'fanout', durable: true });
-  const args = {
-    'x-queue-type': 'quorum',
-    'x-dead-letter-exchange': 'nowhere',
-    'x-dead-letter-strategy': 'at-least-once',
-    'x-overflow': 'reject-publish',
-  };
-  const fields = Object.entries(args).map(([name, value]) => [name, longstr(value)] as const);
-  channel.declareQueue('careful', { durable: true, arguments: new Map(fields) });
+  channel.declareQueue('careful', { durable: true, arguments: atLeastOnceTo('nowhere') });
   publish(channel, 'careful', 'all', 'retained');
   publish(channel, 'careful', 'plain', 'ready');
   channel.get('careful');

@@ -1,8 +1,8 @@
-import type { Holder, Queue, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Holder, Queue, RetainedDeath, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
 import { DeadLetteredMessage, Message } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
 import { bodyOf } from './bodies.js';
-import { type Entry, type Kept, type RetainedDeath, type Said, StoredState } from './stored-state.js';
+import { type Entry, type Kept, type Said, StoredState } from './stored-state.js';
 
 /**
  * The other half of a journal under test: writes down what both are told, commit by commit, and which commits the other

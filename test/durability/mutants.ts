@@ -1,11 +1,11 @@
-import type { Holder, Journal, Queue, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Holder, Journal, Queue, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 import { longestRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
 import { segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { FakeDisk } from './fake-disk.js';
 import type { Mutant } from './power-cut.js';
-import type { Entry, RetainedDeath } from './stored-state.js';
+import type { Entry } from './stored-state.js';
 
 /**
  * The bugs that such a store has had elsewhere, put in from outside: the disk forgets to do what it is asked, recovery

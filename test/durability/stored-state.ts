@@ -3,6 +3,7 @@ import {
   holdName,
   type Holder,
   type Journal,
+  type RetainedDeath,
   type TopologyChange,
 } from '../../libs/dlx-broker/src/broker/index.js';
 import type { VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
@@ -10,7 +11,6 @@ import type { Message } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
 
 export type Entry = Parameters<Journal['enqueued']>[1];
-export type RetainedDeath = Parameters<Journal['died']>[2];
 
 /** A message as it has to come back. */
 export interface Kept {

@@ -18,7 +18,7 @@ export type { GlobalParameters } from './global-parameters.js';
 export { limitNames, type LimitName, type VirtualHostLimits } from './virtual-host-limits.js';
 export type { Redrive, RedriveResult } from './redrive.js';
 export type { Browse, Browsed, Cursor } from './queue/browse.js';
-export type { Entry } from './queue/entry.js';
+export type { Entry, RetainedDeath } from './queue/entry.js';
 export type { Binding } from './exchange/router.js';
 export { delayedType, longestDelay } from './exchange/delay.js';
 export { exchangeOfHold, type Hold, holdName } from './exchange/hold.js';

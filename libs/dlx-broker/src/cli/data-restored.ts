@@ -1,5 +1,5 @@
 import { policyPatterns, randomNames } from '../backend/index.js';
-import { Broker, type Queue } from '../broker/index.js';
+import { Broker, type Queue, type RetainedDeath } from '../broker/index.js';
 import { type Data, inspectData } from '../store/index.js';
 
 type Entry = Parameters<Parameters<Queue['peek']>[0]>[0];
@@ -24,15 +24,12 @@ export async function restored(directory: string): Promise<Restored> {
   return { broker, data };
 }
 
-/** Why and when, and the headers that who rejected it added. */
-type Death = NonNullable<Parameters<Queue['restore']>[1]['death']>;
-
 /** A message and when it goes on, in milliseconds since 1970; 0 for one that is not held back. */
 export interface Kept {
   readonly entry: Entry;
   readonly due: number;
   /** Of what died there, and has not arrived. */
-  readonly death?: Death;
+  readonly death?: RetainedDeath;
 }
 
 /** A queue, or a delayed exchange, and all that it has. */

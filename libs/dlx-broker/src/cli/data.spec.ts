@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { atLeastOnceTo } from '../../../../test/durability/at-least-once.js';
 import { Broker, type ProfileName } from '../broker/index.js';
 import { type Field, int32, longstr } from '../message/index.js';
 import { openData } from '../store/index.js';
@@ -58,13 +59,7 @@ describe('the tools for a data directory', () => {
 describe('what died and has not arrived is told by the tools for a data directory', () => {
   it('with the queue it died in, and why', async () => {
     const { lines, counts, start } = await kept((channel) => {
-      const args = new Map<string, Field>([
-        ['x-queue-type', longstr('quorum')],
-        ['x-dead-letter-exchange', longstr('nowhere')],
-        ['x-dead-letter-strategy', longstr('at-least-once')],
-        ['x-overflow', longstr('reject-publish')],
-      ]);
-      channel.declareQueue('work', { durable: true, arguments: args });
+      channel.declareQueue('work', { durable: true, arguments: atLeastOnceTo('nowhere') });
       for (const text of ['one', 'two']) channel.publish('', 'work', persistent(), Buffer.from(text));
       channel.reject(channel.get('work')!.deliveryTag, false, new Map([['why', longstr('because')]]));
     });

@@ -4,6 +4,7 @@ import { deathsOf, int32, longstr, Message, type Properties } from '../message/i
 import { CountedNames } from '../testing/counted-names.js';
 import { listen, publishText } from '../testing/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
+import { atLeastOnceTo } from '../../../../test/durability/at-least-once.js';
 import { stores } from '../../../../test/durability/stores.js';
 
 const persistent: Properties = { deliveryMode: 2 };
@@ -129,15 +130,9 @@ describe.each(stores)('after a restart with the store in $name', ({ open }) => {
   it('at-least-once dead letters are still dead, and are tried at once, in the order of their deaths (rule M3)', async () => {
     const { broker, clock, crash } = await arrange(open);
     const { channel } = listen(broker);
-    const atLeastOnce = new Map([
-      ...quorum,
-      ['x-dead-letter-exchange', longstr('dlx')],
-      ['x-dead-letter-strategy', longstr('at-least-once')],
-      ['x-overflow', longstr('reject-publish')],
-    ]);
     channel.declareExchange('dlx', { type: 'fanout', durable: true });
     durable(channel, 'dead');
-    durable(channel, 'work', atLeastOnce);
+    durable(channel, 'work', atLeastOnceTo('dlx'));
     for (const body of ['one', 'two', 'three', 'five', 'four']) publishText(channel, '', 'work', body, persistent);
     for (let left = 4; left > 0; left--) channel.get('work');
     for (const tag of [4, 2]) channel.reject(tag, false); // in one millisecond

@@ -1,9 +1,17 @@
-import type { Broker, Holder, Journal, Queue, Settled, TopologyChange, VirtualHost } from '../broker/index.js';
+import type {
+  Broker,
+  Holder,
+  Journal,
+  Queue,
+  RetainedDeath,
+  Settled,
+  TopologyChange,
+  VirtualHost,
+} from '../broker/index.js';
 import type { Message } from '../message/index.js';
 import { MemoryTopology } from './memory-topology.js';
 
 type Entry = Parameters<Journal['enqueued']>[1];
-type Death = Parameters<Journal['died']>[2];
 
 /** A message as it will come back. */
 interface Kept {
@@ -14,7 +22,7 @@ interface Kept {
   readonly failures?: number;
   readonly due?: number;
   delivered: boolean;
-  readonly death?: Death;
+  readonly death?: RetainedDeath;
 }
 
 interface Batch {
@@ -70,24 +78,12 @@ export class MemoryJournal implements Journal {
   }
 
   returned(queue: Queue, entry: Entry): void {
-    if (!keeps(queue, entry)) return;
     const { position, returns, failures, due } = entry;
-    this.#said.push(() => {
-      const messages = this.#of(queue);
-      const kept = messages.get(entry);
-      messages.delete(entry);
-      if (kept !== undefined) messages.set(entry, { ...kept, position, returns, failures, due, delivered: false });
-    });
+    this.#moved(queue, entry, { position, returns, failures, due });
   }
 
-  died(queue: Queue, entry: Entry, { reason, time, headers }: Death): void {
-    if (!keeps(queue, entry)) return;
-    this.#said.push(() => {
-      const messages = this.#of(queue);
-      const kept = messages.get(entry);
-      messages.delete(entry);
-      if (kept !== undefined) messages.set(entry, { ...kept, death: { reason, time, headers }, delivered: false });
-    });
+  died(queue: Queue, entry: Entry, { reason, time, headers }: RetainedDeath): void {
+    this.#moved(queue, entry, { death: { reason, time, headers } });
   }
 
   settled(queue: Holder, entry: Entry): void {
@@ -159,6 +155,17 @@ export class MemoryJournal implements Journal {
       const entry = queue.restore(kept.message, kept, home.agenda.clock.now());
       messages.set(entry, { ...kept, returns: entry.returns, delivered: false });
     }
+  }
+
+  /** It stands last from now on, in nobody's hands. */
+  #moved(queue: Queue, entry: Entry, change: Partial<Kept>): void {
+    if (!keeps(queue, entry)) return;
+    this.#said.push(() => {
+      const messages = this.#of(queue);
+      const kept = messages.get(entry);
+      messages.delete(entry);
+      if (kept !== undefined) messages.set(entry, { ...kept, ...change, delivered: false });
+    });
   }
 
   #change(queue: Queue, entry: Entry, change: (kept: Kept) => void): void {

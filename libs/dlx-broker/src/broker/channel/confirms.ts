@@ -28,12 +28,13 @@ class Confirm implements Output {
 class Waiting {
   /** As the agenda knows it. */
   readonly waiter: object;
+  to: number;
 
   constructor(
     confirms: Confirms,
     readonly from: number,
-    public to: number,
   ) {
+    this.to = from;
     this.waiter = confirms.channel.agenda.whenSynced((failure) =>
       confirms.settle(this.from, this.to, failure === undefined),
     );
@@ -69,7 +70,7 @@ export class Confirms {
   settleWhenSynced(tag: number): void {
     const waiting = this.#waiting;
     if (waiting?.to === tag - 1 && this.channel.agenda.joins(waiting.waiter)) waiting.to = tag;
-    else this.#waiting = new Waiting(this, tag, tag);
+    else this.#waiting = new Waiting(this, tag);
   }
 
   /** Publishes in a row met their fate. */

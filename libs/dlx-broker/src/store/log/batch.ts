@@ -1,3 +1,4 @@
+import type { RetainedDeath } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import { ByteSink } from './byte-sink.js';
 import { crc32 } from './crc32.js';
@@ -6,7 +7,7 @@ import { writeEnvelope } from './envelope.js';
 import type { NumberList } from './number-list.js';
 import { type Plain, writePlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
-import { type RetainedDeath, writeRetained } from './retained-codec.js';
+import { writeRetained } from './retained-codec.js';
 import type { Segment } from './segment.js';
 
 /** Larger bodies are written from where they are instead of being copied. */

@@ -8,7 +8,7 @@ import type { Disk, DiskFile } from './disk.js';
 import { encodeInventory } from './encode-inventory.js';
 import { closed, writeFailed } from './faults.js';
 import type { Inventory } from './inventory.js';
-import { NextSegment } from './next-segment.js';
+import { NextSegment, zeros } from './next-segment.js';
 import type { Durability } from './options.js';
 import { formatVersion } from './segment-header.js';
 import { Segment, type Segments } from './segment.js';
@@ -17,7 +17,6 @@ import { writeAll } from './write-all.js';
 
 /** A batch this small makes its file longer in advance: to write where the file is already costs half. */
 const smallBatch = 65_536;
-const advance = Buffer.alloc(262_144);
 /** After so many bytes of a segment, or half of it, it is likely that there will be a next one. */
 const inUse = 1_048_576;
 /** Declarations up to this many bytes are told again in every segment. */
@@ -237,8 +236,8 @@ export class Commits {
     const end = segment.end + length;
     // Not when it is the last of its segment.
     const isAtEnd = end > segment.allocated && end < segmentSize && length < smallBatch;
-    const inAdvance = isAtEnd ? Math.min(advance.length, segmentSize) : 0;
-    if (inAdvance > 0) chunks.push(advance.subarray(0, inAdvance));
+    const inAdvance = isAtEnd ? Math.min(zeros.length, segmentSize) : 0;
+    if (inAdvance > 0) chunks.push(zeros.subarray(0, inAdvance));
     const written = await writeAll(segment.file, chunks, segment.end, space, this.#isOver, inAdvance);
     if (written < length) return false;
     segment.allocated = Math.max(segment.allocated, segment.end + written);

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { atLeastOnceTo } from '../../../../../test/durability/at-least-once.js';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
 import { Broker } from '../../broker/index.js';
 import { longstr } from '../../message/index.js';
@@ -83,14 +84,7 @@ describe('compaction', () => {
   it('comes to rest with dead letters that have more in their headers than in their bodies', async () => {
     const house = await open(new FakeDisk(), 16_384, 32_768);
     const { channel, journal } = house;
-    const args = {
-      'x-queue-type': 'quorum',
-      'x-dead-letter-exchange': 'nowhere',
-      'x-dead-letter-strategy': 'at-least-once',
-      'x-overflow': 'reject-publish',
-    };
-    const fields = Object.entries(args).map(([name, value]) => [name, longstr(value)] as const);
-    channel.declareQueue('work', { durable: true, arguments: new Map(fields) });
+    channel.declareQueue('work', { durable: true, arguments: atLeastOnceTo('nowhere') });
     for (let number = 0; number < 200; number++) {
       channel.publish('', 'work', { deliveryMode: 2 }, Buffer.alloc(100));
       channel.reject(channel.get('work')!.deliveryTag, false, new Map([['stack', longstr('at '.repeat(400))]]));

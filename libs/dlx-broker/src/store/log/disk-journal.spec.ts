@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { atLeastOnceTo } from '../../../../../test/durability/at-least-once.js';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
 import { Broker, type Channel, type Queue } from '../../broker/index.js';
 import { int32, longstr, type Properties } from '../../message/index.js';
@@ -152,16 +153,10 @@ describe('the log', () => {
   });
 
   it('knows at-least-once dead letters wherever compaction takes them, and none by the number of another', async () => {
-    const atLeastOnce = new Map([
-      ['x-queue-type', longstr('quorum')],
-      ['x-dead-letter-exchange', longstr('dlx')],
-      ['x-dead-letter-strategy', longstr('at-least-once')],
-      ['x-overflow', longstr('reject-publish')],
-    ]);
     const house = await open(new FakeDisk(), { segment: 4_000, slack: 8_000 });
     house.channel.declareExchange('dlx', { type: 'fanout', durable: true });
     for (const name of ['dead', 'passing']) house.declare(name);
-    house.declare('work', atLeastOnce);
+    house.declare('work', atLeastOnceTo('dlx'));
     put(house.channel, 'work', 0);
     house.channel.get('work');
     house.channel.reject(1, false);

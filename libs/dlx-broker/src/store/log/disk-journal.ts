@@ -1,4 +1,4 @@
-import type { Broker, Holder, Journal, Queue, Settled, TopologyChange } from '../../broker/index.js';
+import type { Broker, Holder, Journal, Queue, RetainedDeath, Settled, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import { Commits } from './commits.js';
 import type { Disk } from './disk.js';
@@ -6,7 +6,6 @@ import type { Entry } from './entry-table.js';
 import { cannotOpen } from './faults.js';
 import { type Damage, defaultDiskFree, type DiskJournalOptions, type DiskJournalStats } from './options.js';
 import { recover, type Recovered } from './recover.js';
-import type { RetainedDeath } from './retained-codec.js';
 import { MessageRestorer } from './restore-messages.js';
 import { Space } from './space.js';
 import { takeStock } from './take-stock.js';

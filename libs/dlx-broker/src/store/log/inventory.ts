@@ -1,10 +1,9 @@
-import type { Queue } from '../../broker/index.js';
+import type { Queue, RetainedDeath } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import { Bodies } from './bodies.js';
 import { type Entry, EntryTable, Mark } from './entry-table.js';
 import { MessageTable } from './message-table.js';
 import { NumberList } from './number-list.js';
-import type { RetainedDeath } from './retained-codec.js';
 import type { Segments } from './segment.js';
 
 /** Bytes of the record of an entry, about. */
@@ -72,18 +71,14 @@ export class Inventory {
   }
 
   cameBack({ declared }: Queue, { mark }: Entry): void {
-    const marks = this.entries.marks.get(mark);
     if (declared.type === 'quorum') this.orders.set(mark, this.nextOrder++);
-    this.entries.marks.set(mark, (marks & ~Mark.Held) | Mark.Changed);
-    if ((marks & Mark.Changed) === 0) this.changed.push(mark);
+    this.#leftHands(mark);
   }
 
   died({ mark }: Entry, { reason, time, headers }: RetainedDeath): void {
-    const marks = this.entries.marks.get(mark);
     this.deaths.set(mark, { reason, time, headers, bytes: 0 });
     this.orders.set(mark, this.nextOrder++);
-    this.entries.marks.set(mark, (marks & ~Mark.Held) | Mark.Changed);
-    if ((marks & Mark.Changed) === 0) this.changed.push(mark);
+    this.#leftHands(mark);
   }
 
   gone(entry: Entry): void {
@@ -133,9 +128,7 @@ export class Inventory {
   restored(number: number, entry: Entry, wasHeld: boolean): void {
     entry.mark = number;
     this.entries.entries.set(number, entry);
-    if (!wasHeld) return;
-    this.entries.marks.set(number, (this.entries.marks.get(number) & ~Mark.Held) | Mark.Changed);
-    this.changed.push(number);
+    if (wasHeld) this.#leftHands(number);
   }
 
   /** The log has all of it. */
@@ -149,6 +142,13 @@ export class Inventory {
     this.delivered.clear();
     this.settled.clear();
     this.freed.clear();
+  }
+
+  /** Nobody has it any more, and the next batch writes it anew. */
+  #leftHands(number: number): void {
+    const marks = this.entries.marks.get(number);
+    this.entries.marks.set(number, (marks & ~Mark.Held) | Mark.Changed);
+    if ((marks & Mark.Changed) === 0) this.changed.push(number);
   }
 
   /** @returns its number */

@@ -6,7 +6,7 @@ import type { Space } from './space.js';
 import { writeAll } from './write-all.js';
 
 /** Written at a time: as long as that a batch may have to wait. */
-const zeros = Buffer.alloc(262_144);
+export const zeros = Buffer.alloc(262_144);
 
 /** A segment that has no name yet, and how much of it is there. */
 interface Spare {

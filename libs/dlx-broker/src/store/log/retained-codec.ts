@@ -1,10 +1,8 @@
-import type { Journal } from '../../broker/index.js';
+import type { RetainedDeath } from '../../broker/index.js';
 import type { DeathReason } from '../../message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readHeaders, reasons, writeHeaders } from './headers-codec.js';
-
-export type RetainedDeath = Parameters<Journal['died']>[2];
 
 /** Reason, time, and the headers if there are any. */
 export function writeRetained(to: ByteSink, { reason, time, headers }: RetainedDeath): void {

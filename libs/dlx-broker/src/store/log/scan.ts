@@ -66,8 +66,7 @@ export function isBlank(bytes: Buffer, from: number): boolean {
 /** Behind it there are only zeros that belong to no record: a commit may end with a few. */
 function endOfWritten(bytes: Buffer): number {
   let end = bytes.length;
-  while (end >= blank.length && bytes.compare(blank, 0, blank.length, end - blank.length, end) === 0)
-    end -= blank.length;
+  while (end >= blank.length && isBlank(bytes.subarray(0, end), end - blank.length)) end -= blank.length;
   return Math.min(bytes.length, end + recordHead + 16);
 }
 
