@@ -7,6 +7,7 @@ const realTime = [
   'test/amqp/**/*.spec.ts',
   'test/ctl/**/*.spec.ts',
   'test/management/**/*.spec.ts',
+  'test/security/**/*.spec.ts',
   'test/backends/**/*.spec.ts',
   'test/durability/processes/**/*.spec.ts',
 ];
