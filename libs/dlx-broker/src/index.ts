@@ -10,6 +10,7 @@ export * from './streams/index.js';
 export {
   DlxConfigurationError,
   describeTopology,
+  NotedFailure,
   type Backoff,
   type BindingDeclaration,
   type ExchangeDeclaration,

@@ -1,7 +1,7 @@
 import { attemptOf, failingSince, headersForRedrive, headersForRetry, originOf } from '../message/index.js';
 import type { Address, FieldTable, Message, Properties } from '../message/index.js';
-import { waitQueueName } from '../topology/index.js';
-import type { RetryPlan } from '../topology/index.js';
+import { decideRetry, waitQueueName } from '../topology/index.js';
+import type { ParkedFor, RetryPlan } from '../topology/index.js';
 import type { BackendDelivery, Done, Publication } from './backend.js';
 import type { WaitRooms } from './wait-rooms.js';
 
@@ -18,15 +18,21 @@ export interface Failure {
   readonly headers: FieldTable;
   /** The queue dead-letters what is rejected into the wait queue of its policy. */
   readonly byReject?: boolean;
+  /** The wait its handler asked for, in milliseconds. */
+  readonly asked?: number | undefined;
 }
-
-/** Why a message was parked: its attempts or its time are used up, its error is not worth another attempt, or somebody said so. */
-export type ParkedFor = 'attempts' | 'deadline' | 'error' | 'asked';
 
 /** What became of a failed delivery; `attempt` is the one that failed. */
 export type RetryOutcome =
   | { readonly kind: 'retried'; readonly delay: number; readonly attempt: number }
-  | { readonly kind: 'parked'; readonly queue: string; readonly attempt: number; readonly why: ParkedFor };
+  | {
+      readonly kind: 'parked';
+      readonly queue: string;
+      readonly attempt: number;
+      readonly why: ParkedFor;
+      /** What a function of the policy threw, where `why` is `policy`. */
+      readonly fault?: unknown;
+    };
 
 /** The message knows no origin: it was never dead-lettered nor republished by us. */
 export class UnknownOriginError extends Error {
@@ -38,11 +44,9 @@ export class UnknownOriginError extends Error {
 }
 
 /**
- * Sends a failed delivery through a wait queue back to its work queue, or parks it: when its attempts are used up, when
- * its error is not worth another one, or when the next would begin too late.
+ * Sends a failed delivery through a wait queue back to its work queue, or parks it, as {@link decideRetry} says.
  * @param plan whose topology was declared
  * @returns what was begun; `done` tells whether it succeeded
- * @throws DlxConfigurationError when the backoff is a function and answers no duration; nothing has happened then
  */
 export function retryOrPark(
   delivery: BackendDelivery,
@@ -51,20 +55,16 @@ export function retryOrPark(
   rooms: WaitRooms,
   done?: Done,
 ): RetryOutcome {
-  const attempt = attemptOf(delivery.message, plan.queue);
-  const { error, headers } = failure;
-  const parked = (why: ParkedFor): RetryOutcome => {
+  const { message } = delivery;
+  const { error, headers, asked } = failure;
+  const attempt = attemptOf(message, plan.queue);
+  const failed = { attempt, error, asked, now: rooms.now(), failingSince: failingSince(message) };
+  const decision = decideRetry(plan, failed, (delay) => rooms.nearest(delay));
+  if (decision.kind === 'park') {
     park(delivery, plan.parkingLot, rooms, { queue: plan.queue, attempt, headers }, done);
-    return { kind: 'parked', queue: plan.parkingLot, attempt, why };
-  };
-  if (!plan.retries(error)) return parked('error');
-  if (attempt >= plan.attempts) return parked('attempts');
-  const wanted = plan.delayBefore(attempt + 1, error);
-  const delay = wanted === 0 ? 0 : rooms.nearest(wanted);
-  const now = rooms.now();
-  if (plan.deadline !== undefined && now + delay > (failingSince(delivery.message) ?? now) + plan.deadline) {
-    return parked('deadline');
+    return { ...decision, kind: 'parked', queue: plan.parkingLot, attempt };
   }
+  const { delay } = decision;
   if (failure.byReject === true && delay === plan.only) rejectInto(delivery, delay, rooms, headers, done);
   else retryIn(delivery, delay, rooms, { queue: plan.queue, attempt: attempt + 1, headers }, done);
   return { kind: 'retried', delay, attempt };

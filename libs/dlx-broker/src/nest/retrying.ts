@@ -26,7 +26,7 @@ export class Retrying {
     together(decided, (done) =>
       plan === undefined
         ? this.#later(delivery, error as RetryLater, failure, done)
-        : retryOrPark(delivery, asTold(plan, error), failure, this.rooms, done),
+        : retryOrPark(delivery, plan, { ...failure, asked: waitAskedBy(error) }, this.rooms, done),
     );
   }
 
@@ -70,7 +70,4 @@ function together(decided: Decided, begin: (done: Done) => RetryOutcome): void {
 }
 
 /** The handler knows better than the policy when to try again; how often is still the policy's. */
-function asTold(plan: RetryPlan, error: unknown): RetryPlan {
-  if (!(error instanceof RetryLater)) return plan;
-  return { ...plan, retries: () => true, delayBefore: () => error.delay };
-}
+const waitAskedBy = (error: unknown): number | undefined => (error instanceof RetryLater ? error.delay : undefined);

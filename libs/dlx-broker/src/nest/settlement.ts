@@ -177,7 +177,9 @@ export class Settlement {
     const { kind, attempt } = outcome;
     this.counts[kind]++;
     const what = kind === 'parked' ? `parked in '${outcome.queue}'` : `tried again in ${outcome.delay} ms`;
-    this.#log(failed, error, `${what} after attempt ${attempt}`);
+    const fault =
+      kind === 'parked' && outcome.why === 'policy' ? `, for its policy failed: ${textOf(outcome.fault)}` : '';
+    this.#log(failed, error, `${what} after attempt ${attempt}${fault}`);
     const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
     this.events.tell(kind, delivery, { handler: planned.handler.origin, attempt, error, ...detail });
   }
@@ -199,9 +201,13 @@ export class Settlement {
   }
 
   #log({ delivery, planned: { handler } }: Taken, error: unknown, what: string): void {
-    const { name, message } = describeError(error);
-    this.logger.warn(`${handler.origin}: ${name}: ${message}; message of queue '${delivery.queue}' ${what}`);
+    this.logger.warn(`${handler.origin}: ${textOf(error)}; message of queue '${delivery.queue}' ${what}`);
   }
+}
+
+function textOf(error: unknown): string {
+  const { name, message } = describeError(error);
+  return `${name}: ${message}`;
 }
 
 const doNothing = (): void => undefined;

@@ -58,6 +58,11 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     return this.#host.clock;
   }
 
+  /** @internal The wait there is a queue for. @param delay milliseconds */
+  nearestWait(delay: number): number {
+    return this.#host.rooms.nearest(delay);
+  }
+
   /** False once it was settled, is about to be, or was given back. */
   get open(): boolean {
     return this.#state === 'open' && !this.#host.closed() && !this.#delivery.settled;

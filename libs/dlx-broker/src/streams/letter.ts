@@ -1,4 +1,4 @@
-import { addressOf, failuresOf, redrivesOf, workQueueOf, type Address } from '../backend/index.js';
+import { addressOf, failingSince, failuresOf, redrivesOf, workQueueOf, type Address } from '../backend/index.js';
 import { emptyTable, firstDeathOf, notedErrorOf } from '../message/index.js';
 import type { FieldTable, Message, NotedError, Properties } from '../message/index.js';
 import { readPayload, type Undecodable } from './payload.js';
@@ -59,6 +59,15 @@ export class Letter<T = unknown> {
   /** How often it failed in its work queue. Taken from the work queue itself, this time counts as one. */
   get failures(): number {
     return failuresOf(this.message, this.workQueue) + (this.workQueue === this.queue ? 1 : 0);
+  }
+
+  /** When it failed for the first time: as its headers tell, or else its first death in its work queue. */
+  get failingSince(): Date | undefined {
+    const time = failingSince(this.message);
+    if (time !== undefined) return new Date(time);
+    let first = Infinity;
+    for (const death of this.deaths) if (death.queue === this.workQueue) first = Math.min(first, death.time.getTime());
+    return Number.isFinite(first) ? new Date(first) : undefined;
   }
 
   /** What its handler failed with, as the headers `dlx-error-class` and `dlx-error-message` tell. */

@@ -1,6 +1,8 @@
 import { lastValueFrom, map, mergeMap, of, take, tap, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { int64, longstr, type Field } from '../message/index.js';
+import type { RetryPolicy } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { groupByQueue } from './group-by-queue.js';
 import { TooManyLeftError } from './letter-errors.js';
@@ -253,6 +255,64 @@ describe('retryWithBackoff', () => {
     }
     expect(log).toEqual(['retried', 'parked']);
     expect(queue('expiring.parked').payloads()).toEqual(['e']);
+  });
+
+  describe('decides as @Retry does', () => {
+    const failedWith = (name: string): [string, Field][] => [
+      ['dlx-error-class', longstr(name)],
+      ['dlx-error-message', longstr('the bank is closed')],
+    ];
+
+    const outcomeOf = async (policy: Partial<RetryPolicy>, headers: [string, Field][], age?: number) => {
+      const { letters, clock, publish, reject } = await arrange();
+      const since: [string, Field][] = age === undefined ? [] : [['dlx-failing-since', int64(clock.now() - age)]];
+      publish('a', { headers: new Map([...headers, ...since]) });
+      clock.advance(3_000);
+      reject('orders');
+      const done = letters.from(deadQueue).pipe(retryWithBackoff({ attempts: 3, backoff: '10s', ...policy }), take(1));
+      return (await lastValueFrom(done)).outcome;
+    };
+
+    class BankClosed extends Error {}
+    const parked = (why: string) => ({ kind: 'parked', queue: 'orders.parked', attempt: 1, why });
+    const retried = { kind: 'retried', delay: 10_000, attempt: 1 };
+
+    it.each<[string, Partial<RetryPolicy>, [string, Field][], object, number?]>([
+      ['retryOn, a class by its name', { retryOn: BankClosed }, failedWith('BankClosed'), retried],
+      ['retryOn, another class', { retryOn: BankClosed }, failedWith('TypeError'), parked('error')],
+      ['retryOn, a function', { retryOn: (error) => /bank/.test(String(error)) }, failedWith('Error'), retried],
+      ['retryOn, and nothing tells the error', { retryOn: BankClosed }, [], parked('error')],
+      ['neverRetry', { neverRetry: [BankClosed] }, failedWith('BankClosed'), parked('error')],
+      ['neverRetry, every error', { neverRetry: Error }, failedWith('string'), parked('error')],
+      ['the default of neverRetry', {}, failedWith('ValidationError'), parked('error')],
+      ['the default of neverRetry taken away', { neverRetry: [] }, failedWith('ValidationError'), retried],
+      ['deadline, since it failed first', { deadline: '15s' }, failedWith('Error'), parked('deadline'), 2_001],
+      ['deadline, not over yet', { deadline: '15s' }, failedWith('Error'), retried, 2_000],
+      ['deadline, since it died first', { deadline: '10s' }, [], retried],
+    ])('%s', async (_, policy, headers, outcome, age) => {
+      expect(await outcomeOf(policy, headers, age)).toEqual(outcome);
+    });
+
+    it('parks, with what went wrong, when a function of the policy throws or answers no duration', async () => {
+      const fault = new Error('a mistake in the policy');
+      const fails = (): never => {
+        throw fault;
+      };
+      for (const policy of [{ retryOn: fails }, { neverRetry: fails }, { backoff: fails }]) {
+        expect(await outcomeOf(policy, [])).toEqual({ ...parked('policy'), fault });
+      }
+      const nonsense = { backoff: () => 'soon' };
+      expect(await outcomeOf(nonsense, [])).toMatchObject({
+        ...parked('policy'),
+        fault: { name: 'DlxConfigurationError' },
+      });
+    });
+
+    it('refuses a timeout, for no attempt runs in a stream', () => {
+      expect(() => retryWithBackoff({ attempts: 3, timeout: '1s' })).toThrow(
+        /^retryWithBackoff: timeout .* set it in the @Retry of the handler/,
+      );
+    });
   });
 
   it('refuses an impossible policy at once', () => {

@@ -1,7 +1,7 @@
 import { mergeMap } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { RetryOutcome } from '../backend/index.js';
-import { planRetry } from '../topology/index.js';
+import { decideRetry, DlxConfigurationError, isHopeless, NotedFailure, planRetry } from '../topology/index.js';
 import type { RetryPlan, RetryPolicy } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
 
@@ -12,27 +12,43 @@ export interface RetriedLetter<T> {
 }
 
 /**
- * Sends every letter back to its work queue, after a wait that grows with its failures there, and parks it when the
- * attempts are used up. Emits what it did once the broker has the letter. A letter that can neither be sent back nor
- * parked fails the stream: it and everything unsettled goes back to the queue.
+ * Sends every letter back to its work queue, after a wait that grows with its failures there, and parks it as `@Retry` does:
+ * when the attempts or the deadline are used up, or when its error is not worth another attempt. The error is known by its
+ * headers `dlx-error-class` and `dlx-error-message` only: tests of the policy get a {@link NotedFailure}, or undefined for a
+ * letter without them. Emits what it did once the broker has the letter. A letter that can neither be sent back nor parked
+ * fails the stream: it and everything unsettled goes back to the queue.
  * @param random draws the step of a jitter; `Math.random` by default
- * @throws DlxConfigurationError at once for a policy that can never work
+ * @throws DlxConfigurationError at once for a policy that can never work, and for one with a `timeout`: no handler runs here
  */
 export function retryWithBackoff<T>(
   policy: RetryPolicy,
   random: () => number = Math.random,
 ): OperatorFunction<DeadLetter<T>, RetriedLetter<T>> {
-  const planFor = (queue: string): RetryPlan => planRetry(policy, { queue, origin: 'retryWithBackoff', random });
+  const planFor = (queue: string): RetryPlan =>
+    planRetry(policy, { queue, origin: 'retryWithBackoff', random, neverRetry: isHopeless });
   planFor('*');
+  if (policy.timeout !== undefined) throw new DlxConfigurationError(noTimeout);
   return mergeMap(async (letter): Promise<RetriedLetter<T>> => {
     const plan = planFor(letter.workQueue);
     const attempt = Math.max(1, letter.failures);
-    if (attempt >= plan.attempts) {
+    const { error, failingSince, clock } = letter;
+    const failed = {
+      attempt,
+      error: error && new NotedFailure(error.name, error.message),
+      now: clock.now(),
+      failingSince: failingSince?.getTime(),
+    };
+    const decision = decideRetry(plan, failed, (delay) => letter.nearestWait(delay));
+    if (decision.kind === 'park') {
       await letter.park(plan.parkingLot);
-      return { letter, outcome: { kind: 'parked', queue: plan.parkingLot, attempt, why: 'attempts' } };
+      return { letter, outcome: { ...decision, kind: 'parked', queue: plan.parkingLot, attempt } };
     }
-    const delay = plan.delayBefore(attempt + 1);
+    const { delay } = decision;
     await letter.retryIn(delay);
     return { letter, outcome: { kind: 'retried', delay, attempt } };
   });
 }
+
+const noTimeout =
+  'retryWithBackoff: timeout limits an attempt of a handler, and none runs in a stream; leave it out here and set it in ' +
+  'the @Retry of the handler of the work queue';

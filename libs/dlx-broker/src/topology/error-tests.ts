@@ -1,4 +1,5 @@
 import { DlxConfigurationError } from './configuration-error.js';
+import { NotedFailure } from './noted-failure.js';
 
 /** A class of errors, whatever it takes to make one. */
 export type ErrorClass = abstract new (...args: never[]) => unknown;
@@ -27,7 +28,9 @@ export function anyOf(tests: ErrorTests, origin: string): (error: unknown) => bo
 
 /** A class can be told from a function: it has no `prototype` that may be written, or extends Error. */
 function compile(test: ErrorTest): (error: unknown) => boolean {
-  if (isClass(test)) return (error) => error instanceof test;
+  if (isClass(test)) {
+    return (error) => error instanceof test || (error instanceof NotedFailure && error.name === test.name);
+  }
   const predicate = test;
   return (error) => predicate(error) === true;
 }
