@@ -21,14 +21,14 @@ export class Talk {
   }
 
   async say({ as, method, path, body, headers = {}, isUnordered }: Turn): Promise<Said> {
-    const response = await fetch(`${this.#origin}/api${this.#named(path)}`, {
+    const response = await fetch(`${this.#origin}/api${this.named(path)}`, {
       method,
       headers: {
         ...this.#authorization(as),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: this.#named(typeof body === 'string' ? body : JSON.stringify(body)) }),
+      ...(body === undefined ? {} : { body: this.named(typeof body === 'string' ? body : JSON.stringify(body)) }),
     });
     const text = await response.text();
     const plain = this.#plain(text);
@@ -36,14 +36,15 @@ export class Talk {
     return { status: response.status, headers: toldIn(response.headers), body: shown };
   }
 
-  #named(text: string): string {
+  /** With the names of this run. */
+  named(text: string): string {
     return text.replaceAll('{v}', `${this.#id}-v`).replaceAll('{u}', `${this.#id}-u-`);
   }
 
   #authorization(as: string | undefined): Readonly<Record<string, string>> {
     if (as === '') return {};
     const [user = '', password = 'secret'] = (as ?? '').split(':');
-    const login = as === undefined ? this.#login : `${this.#named('{u}')}${user}:${password}`;
+    const login = as === undefined ? this.#login : `${this.named('{u}')}${user}:${password}`;
     return { authorization: `Basic ${Buffer.from(login).toString('base64')}` };
   }
 

@@ -1,11 +1,19 @@
+import { type Audience, checkAudience } from '../auth.js';
 import { textIn } from '../body.js';
 import { one } from '../listing.js';
 import type { Management } from '../management.js';
 import { badRequest, noContent, notFound, ok, put } from '../reply.js';
-import type { Resource } from '../resource.js';
+import type { ApiRequest, Resource } from '../resource.js';
 import { wholeList } from '../whole-list.js';
 
 export const clusterNameOf = ({ broker, nodeName }: Management): string => broker.clusterName ?? nodeName;
+
+/** Parameters with a path of their own, and who may change them there: the same as here (rule V7). */
+const changedBy: ReadonlyMap<string, Audience> = new Map([['cluster_name', 'administrator']]);
+
+/** @throws Problem 401 */
+const checkChange = ({ name, user }: ApiRequest): void =>
+  checkAudience(user, changedBy.get(name('name')) ?? 'policymaker');
 
 export const globalParameters: readonly Resource[] = [
   {
@@ -21,11 +29,15 @@ export const globalParameters: readonly Resource[] = [
       if (!broker.parameters.has(name)) throw notFound();
       return one(request, { value: broker.parameters.get(name), name });
     },
-    PUT: async ({ name, body }, { broker }) => {
+    PUT: async (request, { broker }) => {
+      const { name, body } = request;
+      checkChange(request);
       const { value } = await body('value');
       return put(broker.parameters.set(name('name'), value));
     },
-    DELETE: ({ name }, { broker }) => {
+    DELETE: (request, { broker }) => {
+      const { name } = request;
+      checkChange(request);
       if (!broker.parameters.delete(name('name'))) throw notFound();
       return noContent;
     },

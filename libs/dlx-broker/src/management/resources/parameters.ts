@@ -1,15 +1,18 @@
 import type { VirtualHost } from '../../broker/index.js';
+import { type Audience, checkAudience } from '../auth.js';
 import { one, type Row } from '../listing.js';
 import type { Management } from '../management.js';
 import { badRequest, escapedRequest, noContent, notFound, type Problem, put } from '../reply.js';
-import type { Handler, JsonObject, Resource } from '../resource.js';
+import type { ApiRequest, Handler, JsonObject, Resource } from '../resource.js';
 import { wholeList } from '../whole-list.js';
 import { without } from '../without.js';
-import { policyRows, setPolicy } from './policies.js';
+import { policyKinds, policyRows, setPolicy } from './policies.js';
 import { clearLimits, limitsOf, setLimits } from './vhost-limits.js';
 
 /** What RabbitMQ keeps as a parameter of a virtual host; here other rooms keep it. */
 interface Component {
+  /** Who may set and delete them: the same as on the component's own path (rule V7). */
+  readonly allowsChange: Audience;
   /** Its parameters in a virtual host, by name. */
   list(vhost: VirtualHost): ReadonlyMap<string, unknown>;
   /** @throws Problem */
@@ -24,6 +27,7 @@ const components: ReadonlyMap<string, Component> = new Map<string, Component>([
   [
     'vhost-limits',
     {
+      allowsChange: 'administrator',
       list: (vhost) => (vhost.limits.list().size === 0 ? new Map() : new Map([[limitsName, limitsOf(vhost)]])),
       set: (vhost, name, value, refusal) => {
         if (name !== limitsName) throw refusal(`Validation failed\n\nthe limits of a virtual host are called limits\n`);
@@ -39,6 +43,7 @@ const components: ReadonlyMap<string, Component> = new Map<string, Component>([
   [
     'operator_policy',
     {
+      allowsChange: policyKinds['operator-policies'].allowsChange,
       list: (vhost) =>
         new Map(
           policyRows('operator-policies', [vhost]).map((row) => [
@@ -107,13 +112,22 @@ function find(name: (of: string) => string, management: Management): Row {
 
 const getOne: Handler = (request, management) => one(request, find(request.name, management));
 
-const putOne: Handler = async ({ name, body }, management) => {
+/** @throws Problem 401 when others may change this component, asked before anything else is looked at */
+function checkChange({ name, user }: ApiRequest): void {
+  checkAudience(user, components.get(name('component'))?.allowsChange ?? 'policymaker');
+}
+
+const putOne: Handler = async (request, management) => {
+  const { name, body } = request;
+  checkChange(request);
   const { value } = await body('value');
   const vhost = management.vhost(name('vhost'));
   return put(setParameter(vhost, name('component'), name('name'), value, escapedRequest));
 };
 
-const deleteOne: Handler = ({ name }, management) => {
+const deleteOne: Handler = (request, management) => {
+  const { name } = request;
+  checkChange(request);
   const vhost = management.vhost(name('vhost'));
   if (components.get(name('component'))?.delete(vhost, name('name')) !== true) throw notFound();
   return noContent;

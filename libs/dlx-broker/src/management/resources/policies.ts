@@ -20,7 +20,7 @@ export const policyKinds = {
     set: 'setOperatorPolicy',
     delete: 'deleteOperatorPolicy',
     refusal: badRequest,
-    allows: 'management',
+    allows: 'administrator',
     allowsChange: 'administrator',
     accepts: ['application/json'],
   },
