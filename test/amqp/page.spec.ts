@@ -6,6 +6,7 @@ const root = resolve(import.meta.dirname, '../..');
 const folders = [
   'test/amqp',
   'test/fuzz',
+  'test/security',
   'test/contract/cases',
   'libs/dlx-broker/src/amqp',
   'libs/dlx-broker/src/amqp/frame',

@@ -4,7 +4,7 @@ import type { Message } from '../message/index.js';
 import { blamed, cannotDecode, unknownMethod } from './blame.js';
 import { commands } from './commands.js';
 import type { ClientConnection } from './connection.js';
-import { Content, type Publishing } from './content.js';
+import { Content, type ContentRules, type Publishing } from './content.js';
 import { type ByteReader, Malformed } from './frame/byte-reader.js';
 import { frameTypes } from './frame/reader.js';
 import type { FrameWriter } from './frame/writer.js';
@@ -17,10 +17,10 @@ const later = false;
 const taken = true;
 
 /** One channel of a client: its frames become commands of the engine, the engine's output becomes frames. */
-export class ClientChannel implements ChannelOutbox {
+export class ClientChannel implements ChannelOutbox, ContentRules {
   readonly engine: Channel;
   readonly to: FrameWriter;
-  readonly #content = new Content();
+  readonly #content: Content;
   readonly #header = new HeaderWriter();
   /** The server closed it and waits for close-ok; everything else is ignored (rule Q9). */
   #isClosing = false;
@@ -38,6 +38,20 @@ export class ClientChannel implements ChannelOutbox {
   ) {
     this.to = connection.to;
     this.engine = connection.engine.openChannel(this, number);
+    this.#content = new Content(this);
+  }
+
+  /** See {@link ContentRules}. */
+  get largest(): number {
+    return this.connection.profile.maxMessageSize;
+  }
+
+  refusal({ exchange, routingKey, immediate }: Publishing): AmqpError | undefined {
+    return this.engine.refusal(exchange, routingKey, { immediate });
+  }
+
+  keeps(bytes: number): void {
+    this.connection.unfinished.keep(bytes);
   }
 
   /** @returns false when the frame must come again later */
@@ -162,9 +176,9 @@ export class ClientChannel implements ChannelOutbox {
   }
 
   #awaited(type: number, bytes: Buffer, start: number, end: number): boolean {
+    if (this.connection.isBlocked()) return later;
     const content = this.#content;
-    const { maxMessageSize } = this.connection.profile;
-    if (!content.frame(type, bytes, start, end, maxMessageSize)) return taken;
+    if (!content.frame(type, bytes, start, end)) return taken;
     const { publishing, properties, body } = content;
     content.clear();
     if (publishing === undefined || properties === undefined) return taken;

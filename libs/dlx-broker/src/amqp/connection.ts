@@ -15,6 +15,7 @@ import { methodIds } from './methods.js';
 import { HeaderReader, protocolHeader } from './protocol-header.js';
 import type { Surroundings } from './surroundings.js';
 import { Traffic } from './traffic.js';
+import { UnfinishedMessages } from './unfinished-messages.js';
 
 const nothing = Buffer.alloc(0);
 const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
@@ -47,6 +48,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   #isBlocked = false;
   /** The last word has been written, or there is nobody to hear it. */
   isMute = false;
+  readonly unfinished: UnfinishedMessages;
 
   constructor(
     readonly socket: Socket,
@@ -59,6 +61,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
       (bytes, done) => this.traffic.write(bytes, done),
       () => surroundings.flusher.want(this),
     );
+    this.unfinished = new UnfinishedMessages(surroundings.limits.unfinished);
     this.traffic = new Traffic(socket, this.to, surroundings, {
       overfull: () => this.#eachEngine((engine) => engine.pause()),
       flooded: () => this.#reader.pause(),

@@ -1,6 +1,7 @@
 import { AmqpError } from '../broker/index.js';
 import { frameError, frameTypes } from './frame/reader.js';
 import { bodySizeIn, headerPrefix, PropertiesReader, type ReceivedProperties } from './properties.js';
+import { isMost, UnfinishedBody } from './unfinished-body.js';
 
 const basicClass = 60;
 
@@ -12,9 +13,22 @@ export interface Publishing {
   readonly immediate: boolean;
 }
 
+/** Who takes what belongs to a message that is still to come. */
+export interface ContentRules {
+  /** Bytes of a body at most. */
+  readonly largest: number;
+  /**
+   * Whether the message would be refused as things stand: asked once, before the first part of its body is kept. What
+   * is to be refused when its last byte has come is not kept until then.
+   */
+  refusal(publishing: Publishing): AmqpError | undefined;
+  /** So many bytes more of unfinished bodies are kept, fewer when below 0. @throws AmqpError 506 when they are too many */
+  keeps(bytes: number): void;
+}
+
 /**
  * Puts a message together from its header and any number of body frames (rules T5, T6). What it keeps grows with what
- * has arrived, never with what was announced.
+ * has arrived, never with what was announced or with the number of frames.
  */
 export class Content {
   publishing: Publishing | undefined;
@@ -22,7 +36,13 @@ export class Content {
   body: Buffer = nothing;
   readonly #reader = new PropertiesReader();
   #missing = 0;
-  #parts: Buffer[] | undefined;
+  #unfinished: UnfinishedBody | undefined;
+  /** What the message ends with once its last byte has come; its body is not kept. */
+  #refusal: AmqpError | undefined;
+  /** Bytes kept of the message as far as the rules know. */
+  #kept = 0;
+
+  constructor(readonly rules: ContentRules) {}
 
   /** Whether a message has begun, so that only its frames may come. */
   get isAwaited(): boolean {
@@ -37,33 +57,68 @@ export class Content {
   /** Forgets a message that was begun. */
   clear(): void {
     this.publishing = undefined;
-    this.#parts = undefined;
+    this.#refusal = undefined;
     this.body = nothing;
+    this.#drop();
   }
 
   /**
    * The next frame of the message.
-   * @param largest bytes of a body at most
    * @returns whether the message is complete
-   * @throws AmqpError 505, 501, 541, or 406 when it is too large (rule K7)
+   * @throws AmqpError 505, 501, 541, 406 when it is too large (rule K7), 506 when too much is unfinished; or, with the
+   *   last frame, what was to be said when the body began
    */
-  frame(type: number, bytes: Buffer, start: number, end: number, largest: number): boolean {
-    if (this.properties === undefined) return this.#header(type, bytes, start, end, largest);
+  frame(type: number, bytes: Buffer, start: number, end: number): boolean {
+    if (this.properties === undefined) return this.#header(type, bytes, start, end);
     if (type !== frameTypes.body) throw unexpected('expected content body, got non content body frame instead');
     const length = end - start;
-    if (length > this.#missing) throw frameError(type, bytes.subarray(start, end), '{body_too_large}');
-    const part = kept(bytes, start, end);
-    this.#missing -= length;
-    if (this.#missing === 0) {
-      this.body = this.#parts === undefined ? part : Buffer.concat([...this.#parts, part]);
-      this.#parts = undefined;
-      return true;
-    }
-    if (length > 0) (this.#parts ??= []).push(part);
+    const missing = this.#missing;
+    if (length > missing) throw frameError(type, bytes.subarray(start, end), '{body_too_large}');
+    if (length === 0) return false;
+    this.#missing = missing - length;
+    if (this.#refusal !== undefined) return this.#refuse();
+    const unfinished = this.#unfinished;
+    if (unfinished !== undefined) this.#add(unfinished, bytes, start, end);
+    else if (this.#missing === 0) this.body = kept(bytes, start, end);
+    else this.#first(length + this.#missing, bytes, start, end);
+    return this.#missing === 0;
+  }
+
+  /** A part that is not all: from now on the message may take long to come. */
+  #first(size: number, bytes: Buffer, start: number, end: number): void {
+    this.#refusal = this.rules.refusal(this.publishing as Publishing);
+    if (this.#refusal !== undefined) return;
+    this.#add((this.#unfinished = new UnfinishedBody(size)), bytes, start, end);
+  }
+
+  #add(unfinished: UnfinishedBody, bytes: Buffer, start: number, end: number): void {
+    this.#keep(end - start);
+    unfinished.add(bytes, start, end);
+    if (this.#missing > 0) return;
+    this.body = unfinished.whole();
+    this.#drop();
+  }
+
+  #keep(bytes: number): void {
+    this.rules.keeps(bytes);
+    this.#kept += bytes;
+  }
+
+  /** @throws AmqpError when nothing is missing any more */
+  #refuse(): boolean {
+    if (this.#missing === 0) throw this.#refusal as AmqpError;
     return false;
   }
 
-  #header(type: number, bytes: Buffer, start: number, end: number, largest: number): boolean {
+  #drop(): void {
+    this.#unfinished = undefined;
+    if (this.#kept === 0) return;
+    this.rules.keeps(-this.#kept);
+    this.#kept = 0;
+  }
+
+  #header(type: number, bytes: Buffer, start: number, end: number): boolean {
+    const { largest } = this.rules;
     // A weight that is not 0 makes it no content header at all.
     if (type !== frameTypes.header || bytes.readUInt16BE(start + 2) !== 0) {
       throw unexpected('expected content header for class 60, got non content header frame instead');
@@ -77,6 +132,7 @@ export class Content {
       const text = `message size ${bytes.readBigUInt64BE(start + 4)} is larger than configured max size ${largest}`;
       throw new AmqpError('PRECONDITION_FAILED', text);
     }
+    if (size > 0 && end - start > largeHeader) this.#keep(end - start);
     this.properties = this.#reader.read(bytes, start + headerPrefix, end);
     this.#missing = size;
     this.body = nothing;
@@ -86,12 +142,15 @@ export class Content {
 
 const nothing = Buffer.alloc(0);
 
+/** Content headers up to this size are not counted while their body is to come, in bytes. */
+const largeHeader = 4_096;
+
 const unexpected = (text: string): AmqpError => new AmqpError('UNEXPECTED_FRAME', text);
 
 /** A slice when it is most of what was read; else a copy, for a few bytes that wait would keep all of a read alive. */
 function kept(bytes: Buffer, start: number, end: number): Buffer {
   const length = end - start;
-  if (length * 2 >= bytes.buffer.byteLength) return bytes.subarray(start, end);
+  if (isMost(bytes, length)) return bytes.subarray(start, end);
   const copy = Buffer.allocUnsafe(length);
   if (length > 64) bytes.copy(copy, 0, start, end);
   else for (let index = 0; index < length; index++) copy[index] = bytes[start + index] as number;

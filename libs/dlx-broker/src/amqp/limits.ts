@@ -18,6 +18,11 @@ export interface Limits {
   readonly closing: number;
   /** Bytes that wait for a client to read them, before its deliveries stop. */
   readonly unread: number;
+  /**
+   * Bytes received of messages that are not complete, over all channels of a connection; more closes it with 506. The
+   * default is four bodies of the largest size at a time (decision 80).
+   */
+  readonly unfinished: number;
 }
 
 export const defaultLimits: Limits = {
@@ -30,6 +35,7 @@ export const defaultLimits: Limits = {
   silence: 3_000,
   closing: 10_000,
   unread: 1_048_576,
+  unfinished: 536_870_912,
 };
 
 /** No frame-max may be below this. */

@@ -65,6 +65,9 @@ export class ReceivedProperties implements Properties {
   }
 }
 
+/** Longer ones are not remembered: a connection may have thousands of channels. In bytes. */
+const rememberedAtMost = 4_096;
+
 /** Remembers the last properties: nearly all messages of a channel have the same. */
 export class PropertiesReader {
   #last: ReceivedProperties | undefined;
@@ -76,7 +79,9 @@ export class PropertiesReader {
   read(bytes: Buffer, start: number, end: number): ReceivedProperties {
     if (this.#last?.matches(bytes, start, end) === true) return this.#last;
     try {
-      return (this.#last = new ReceivedProperties(Buffer.from(bytes.subarray(start, end))));
+      const properties = new ReceivedProperties(Buffer.from(bytes.subarray(start, end)));
+      if (end - start <= rememberedAtMost) this.#last = properties;
+      return properties;
     } catch (error) {
       if (!(error instanceof Malformed)) throw error;
       throw new AmqpError('INTERNAL_ERROR', 'the content header cannot be decoded');
@@ -110,7 +115,13 @@ export class HeaderWriter {
   }
 
   #wholeOf(properties: Properties): Uint8Array | undefined {
-    if (properties === this.#shared) return (this.#whole ??= this.#encode(properties));
+    if (properties === this.#shared) {
+      if (this.#whole !== undefined) return this.#whole;
+      const whole = this.#encode(properties);
+      if (whole.length > rememberedAtMost) this.#shared = undefined;
+      else this.#whole = whole;
+      return whole;
+    }
     this.#shared = properties;
     this.#whole = undefined;
     return undefined;
@@ -127,8 +138,10 @@ export class HeaderWriter {
     if (this.#headers === undefined || !areSameHeaders(this.#headers, headers)) {
       const writer = new ByteWriter(Buffer.allocUnsafe(expectedLength));
       writeSortedTable(writer, headers);
+      const { written } = writer;
+      if (written.length > rememberedAtMost) return to.raw(written, 0, written.length);
       this.#headers = headers;
-      this.#bytes = writer.written;
+      this.#bytes = written;
     }
     const bytes = this.#bytes as Uint8Array;
     to.raw(bytes, 0, bytes.length);

@@ -155,6 +155,14 @@ export class Channel {
     }
   }
 
+  /**
+   * What a publish to this address would end with as things stand, so that a body need not be taken for it: the rights
+   * of the user and the exchange (rule K7). Nothing happens to the channel.
+   */
+  refusal(exchange: string, routingKey: string, options?: PublishOptions): AmqpError | undefined {
+    return this.#publisher.refusal(exchange, routingKey, options);
+  }
+
   get(queue: string, options: { readonly noAck?: boolean } = {}): Got | undefined {
     return this.#command(methods.basicGet, (now) => {
       const name = this.queueName(queue);

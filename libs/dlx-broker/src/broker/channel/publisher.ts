@@ -43,7 +43,7 @@ export class Publisher {
     now: number,
   ): number {
     if (options?.immediate === true) throw notImplemented('immediate=true');
-    const exchange = this.#exchange(exchangeName, routingKey, body);
+    const exchange = this.#exchange(exchangeName, routingKey, body.length);
     const message = this.#message(exchangeName, routingKey, properties, body);
     const mandatory = options?.mandatory === true;
     const held = this.channel.transaction;
@@ -58,6 +58,18 @@ export class Publisher {
     return tag;
   }
 
+  /** What a publish to this address would end with as things stand; what depends on properties and body is not looked at. */
+  refusal(exchange: string, routingKey: string, options: PublishOptions | undefined): AmqpError | undefined {
+    if (options?.immediate === true) return notImplemented('immediate=true');
+    try {
+      this.#exchange(exchange, routingKey, 0);
+      return undefined;
+    } catch (error) {
+      if (error instanceof AmqpError) return error;
+      throw error;
+    }
+  }
+
   /** A publish without confirm or return: the outcome is known at once. */
   deposit(
     exchangeName: string,
@@ -67,7 +79,7 @@ export class Publisher {
     settled: Settled | undefined,
     now: number,
   ): Outcome {
-    const exchange = this.#exchange(exchangeName, routingKey, body);
+    const exchange = this.#exchange(exchangeName, routingKey, body.length);
     const message = this.#message(exchangeName, routingKey, properties, body);
     const { agenda, vhost, counters } = this.channel;
     const { told } = agenda;
@@ -111,9 +123,9 @@ export class Publisher {
   }
 
   /** In the order of rule K7: size, permission, existence, internal, topic permission. */
-  #exchange(name: string, routingKey: string, body: Uint8Array): Exchange {
+  #exchange(name: string, routingKey: string, size: number): Exchange {
     const { vhost, connection } = this.channel;
-    checkSize(body.length, vhost.profile.maxMessageSize);
+    checkSize(size, vhost.profile.maxMessageSize);
     if (connection.user !== undefined) vhost.check(connection.user, 'write', 'exchange', name);
     const exchange = vhost.exchange(name);
     if (exchange.declared.internal) {
