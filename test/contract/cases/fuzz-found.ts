@@ -85,4 +85,26 @@ export const fuzzFoundCases: readonly Case[] = [
     },
     [1, []],
   ),
+  ...(
+    [
+      ['lives, dies', 0],
+      ['lives, dies, dies', 0],
+      ['dies, lives, dies', 0],
+      ['lives, dies, lives', 1],
+    ] as const
+  ).map(([order, left]) =>
+    contract(
+      `rule Q7: with no_ack it does not: ${order}`,
+      async (session, channel) => {
+        await channel.declareQueue('q', { durable: true, arguments: args(quorum) });
+        for (const body of order.split(', ')) {
+          await channel.publish('', 'q', { body, ...(body === 'dies' ? { properties: { expiration: '60' } } : {}) });
+        }
+        await session.elapse(150);
+        const got = await channel.get('q', { noAck: true });
+        return [got?.body, got?.messageCount];
+      },
+      ['lives', left],
+    ),
+  ),
 ];

@@ -15,6 +15,7 @@ import { messageCases } from './h-message.js';
 import { cycleCases } from './i-cycles.js';
 import { orderCases } from './j-order.js';
 import { confirmCases } from './k-confirms.js';
+import { transactionCases } from './k-transactions.js';
 import { atLeastOnceCases } from './m-at-least-once.js';
 import { permissionCases } from './n-permissions.js';
 import { nameCases } from './o-names.js';
@@ -22,6 +23,7 @@ import { queueCases } from './o-queues.js';
 import { exchangeCases } from './p-exchanges.js';
 import { matchingCases } from './p-matching.js';
 import { consumerCases } from './q-consumers.js';
+import { prefetchCases } from './q-prefetch.js';
 import { specialQueueCases } from './r-special-queues.js';
 import { directReplyToCases } from './s-direct-reply-to.js';
 import { wireCases } from './t-wire.js';
@@ -43,6 +45,7 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'I: cycles', list: cycleCases },
   { section: 'J: order, requeueing, prefetch', list: orderCases },
   { section: 'K: confirms, returns, transactions', list: confirmCases },
+  { section: 'K: what a transaction does when', list: transactionCases },
   { section: 'M: at least once', list: atLeastOnceCases },
   { section: 'N: permissions', list: permissionCases },
   { section: 'O: queues', list: queueCases },
@@ -50,6 +53,7 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'P: exchanges and bindings', list: exchangeCases },
   { section: 'P: topics and headers', list: matchingCases },
   { section: 'Q: consumers', list: consumerCases },
+  { section: 'Q: limits of a channel', list: prefetchCases },
   { section: 'R: priorities, single active consumer', list: specialQueueCases },
   { section: 'S: direct reply-to', list: directReplyToCases },
   { section: 'T: the wire', list: wireCases },

@@ -85,6 +85,12 @@ export class Agenda {
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
   }
 
+  /** Inside a command that is about to fail: does the work it has left, and sends what goes out because of it. */
+  flush(now: number): void {
+    if (this.#isBusy) this.#work(now);
+    if (this.#outputs.length > 0 && !this.#sending) this.#send();
+  }
+
   /** Several commands whose outputs leave together. */
   batch(commands: () => void): void {
     const now = this.begin();

@@ -3,6 +3,9 @@ import type { Message } from '../message/index.js';
 /** The pseudo-queue a client consumes from to get replies without a queue of its own (rule S1). */
 export const replyQueue = 'amq.rabbitmq.reply-to';
 
+/** Whether a routing key means a taker of replies and no queue. */
+export const isReplyAddress = (routingKey: string): boolean => routingKey.startsWith(replyQueue);
+
 /** Who takes the replies to an address. */
 export interface ReplyTaker {
   takeReply(message: Message): void;
@@ -29,7 +32,7 @@ export class ReplyAddresses {
 
   /** Hands a message published to the default exchange to whoever has this address; nobody is told when it is gone. */
   deliver(message: Message): void {
-    if (!message.routingKey.startsWith(replyQueue)) return;
+    if (!isReplyAddress(message.routingKey)) return;
     const taker = this.#takers.get(message.routingKey);
     if (taker === undefined) return;
     message.fetch(); // a dead letter's body may be gone from the store when it leaves

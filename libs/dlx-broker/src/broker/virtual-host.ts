@@ -20,6 +20,7 @@ import type { DeadLetter } from './queue/dead-letter.js';
 import { Queue, type QueueDeclared, type QueueHome } from './queue/queue.js';
 import type { Witness } from './queue/queue-home.js';
 import { ReplyAddresses } from './reply-addresses.js';
+import { type Routed, stillThere } from './routed.js';
 import { Routing } from './routing.js';
 import { discard, readdressed, redrive, type Redrive, type RedriveResult } from './redrive.js';
 import type { Entry } from './queue/entry.js';
@@ -103,22 +104,34 @@ export class VirtualHost implements QueueHome {
 
   /** The front door of the walk: one exchange, its queues, and what each makes of the message. */
   publish(message: Message, exchange: Exchange, now: number): Outcome {
+    const queues = this.#routing.route(exchange, message);
+    const outcome = this.#enter(message, exchange, queues, this.#routing.holds, now);
+    if (exchange.name === '') this.replies.deliver(message);
+    return outcome;
+  }
+
+  /** The same for a publish of a transaction, which was routed before (rule K10). */
+  publishRouted(message: Message, exchange: Exchange, routed: Routed, now: number): Outcome {
+    const [queues, holds] = stillThere(this, routed);
+    return this.#enter(message, exchange, queues, holds, now);
+  }
+
+  #enter(message: Message, exchange: Exchange, queues: readonly Queue[], holds: readonly Hold[], now: number): Outcome {
     let outcome = Outcome.Unroutable;
     this.counters.publish++;
     exchange.counters.publishIn++;
     const { journal } = this.agenda;
-    for (const queue of this.#routing.route(exchange, message)) {
+    for (const queue of queues) {
       exchange.counters.publishOut++;
       queue.counters.publish++;
       const isTaken = journal?.refuses(queue, message) !== true && queue.enqueue(message, now);
       outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
     }
-    for (const hold of this.#routing.holds) {
+    for (const hold of holds) {
       const isTaken = journal?.refuses(hold, message) !== true;
       if (isTaken) hold.take(message, now);
       outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
     }
-    if (exchange.name === '') this.replies.deliver(message);
     return outcome;
   }
 
@@ -167,6 +180,11 @@ export class VirtualHost implements QueueHome {
   /** Where a message goes from an exchange; valid until the next call. */
   queuesOf(message: Message, exchange: Exchange): readonly Queue[] {
     return this.#routing.route(exchange, message);
+  }
+
+  /** Of the delayed exchanges on the way of the message asked for last those that hold it back. */
+  get holdsOfLast(): readonly Hold[] {
+    return this.#routing.holds;
   }
 
   /** One step of the walk after a death; what dies on the way there joins the agenda's list. */

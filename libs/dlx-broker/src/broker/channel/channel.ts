@@ -233,11 +233,12 @@ export class Channel {
       const { publishes, settlements } = this.#held();
       this.#held().clear();
       let complete = true;
-      for (const held of publishes) {
-        if (!this.#publisher.send(held.message, held.exchange, held.mandatory, now)) complete = false;
+      for (const held of publishes) if (!this.#publisher.sendHeld(held, now)) complete = false;
+      this.receiver.settler.applyHeld(settlements, now);
+      if (!complete) {
+        this.agenda.flush(now); // rule K13: what the settlements made possible comes before the channel closes
+        throw partialCompletion(); // rule K9
       }
-      for (const held of settlements) this.receiver.settler.applyAll(held.records, held.settlement, held.headers, now);
-      if (!complete) throw partialCompletion(); // rule K9
       if (settled !== undefined) this.agenda.whenKept(told, settled);
     });
   }

@@ -26,7 +26,9 @@ export class Consumer implements Taker {
   }
 
   canTake(): boolean {
-    const room = this.receiver.isFlowing && (this.noAck || (this.prefetch.hasRoom && this.receiver.prefetch.hasRoom));
+    const { isFlowing, prefetch } = this.receiver;
+    // Rule Q4: a full channel gives nothing to its consumers without acks either.
+    const room = isFlowing && prefetch.hasRoom && (this.noAck || this.prefetch.hasRoom);
     if (!room) this.isParked = true;
     return room;
   }

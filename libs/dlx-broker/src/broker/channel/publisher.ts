@@ -6,10 +6,12 @@ import type { Settled } from '../ports.js';
 import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../publication-checks.js';
 import { parseExpiration, withoutBcc } from '../publication-checks.js';
 import { replyQueue } from '../reply-addresses.js';
+import { routeAhead } from '../routed.js';
 import { Outcome } from '../virtual-host.js';
 import type { Channel } from './channel.js';
 import { Confirms } from './confirms.js';
 import { ReturnedMessage } from './outputs.js';
+import type { HeldPublish } from './transaction.js';
 
 export interface PublishOptions {
   /** Return it when no queue gets it (rule K4). */
@@ -48,7 +50,7 @@ export class Publisher {
     const mandatory = options?.mandatory === true;
     const held = this.channel.transaction;
     if (held !== undefined) {
-      held.publishes.push({ message, exchange, mandatory });
+      held.publishes.push({ message, exchange, mandatory, routed: routeAhead(this.channel.vhost, message, exchange) });
       return 0;
     }
     const tag = this.#confirms === undefined ? 0 : this.#confirms.next();
@@ -96,7 +98,16 @@ export class Publisher {
   /** Walks a checked message to its queues. @returns false when one refused it (rule C10) */
   send(message: Message, exchange: Exchange, mandatory: boolean, now: number): boolean {
     this.channel.counters.publish++;
-    const outcome = this.channel.vhost.publish(message, exchange, now);
+    return this.#came(this.channel.vhost.publish(message, exchange, now), message, mandatory);
+  }
+
+  /** The same for what a transaction held. */
+  sendHeld({ message, exchange, mandatory, routed }: HeldPublish, now: number): boolean {
+    this.channel.counters.publish++;
+    return this.#came(this.channel.vhost.publishRouted(message, exchange, routed, now), message, mandatory);
+  }
+
+  #came(outcome: Outcome, message: Message, mandatory: boolean): boolean {
     if ((outcome & Outcome.Routed) === 0) this.#unroutable(message, mandatory);
     return (outcome & Outcome.Refused) === 0;
   }

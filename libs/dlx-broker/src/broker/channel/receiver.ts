@@ -57,8 +57,9 @@ export class Receiver {
   limit(prefetchCount: number, global: boolean, prefetchSize: number): void {
     if (prefetchSize !== 0) throw notImplemented(`prefetch_size!=0 (${prefetchSize})`);
     const { deniesGlobalQos } = this.channel.vhost.profile; // rule W12
-    if (!global || deniesGlobalQos) this.consumerPrefetch = prefetchCount;
-    else this.#limitAll(prefetchCount);
+    if (global && !deniesGlobalQos) return this.#limitAll(prefetchCount);
+    this.consumerPrefetch = prefetchCount;
+    this.#setSharedLimit(0); // rule Q10
   }
 
   /** A queue gives this channel a message for one of its consumers. */
@@ -92,17 +93,16 @@ export class Receiver {
     this.#count(queue, noAck ? 'getNoAck' : 'get', redelivered);
     if (noAck) queue.settle(entry);
     else this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message));
-    const { length, name } = queue;
-    // Rule Q7: what expires behind it at once still counts in a quorum queue.
-    const messageCount = type === 'quorum' ? ready - 1 : length;
-    return { deliveryTag, redelivered, message, queue: name, messageCount, deliveryCount: entry.failures };
+    // Rule Q7: what expires behind it at once still counts in a quorum queue, unless the get settles its message.
+    const messageCount = type === 'quorum' && !noAck ? ready - 1 : queue.length;
+    return { deliveryTag, redelivered, message, queue: queue.name, messageCount, deliveryCount: entry.failures };
   }
 
   /** A consumer's delivery was settled: it, and others under the channel's limit, may have room again. */
   released(consumer: Consumer): void {
     consumer.prefetch.unsettled--;
     const wasFull = !this.prefetch.hasRoom;
-    this.prefetch.unsettled--;
+    if (this.prefetch.unsettled > 0) this.prefetch.unsettled--; // a limit may have begun while a transaction held it
     if (wasFull) this.reviveAll();
     else consumer.revive();
   }
@@ -168,6 +168,15 @@ export class Receiver {
       if (queue.declared.type !== 'quorum' || count === 0) continue;
       const where = `queue '${queue.name}' in vhost '${this.channel.vhost.name}'`;
       throw notImplemented(`${where} does not support global qos`); // rule D10
+    }
+    this.#setSharedLimit(count);
+  }
+
+  /** A limit that begins counts what is outstanding already, gets as well; they are not counted off again (rule Q11). */
+  #setSharedLimit(count: number): void {
+    if (this.prefetch.limit === 0) {
+      if (count === 0) return;
+      this.prefetch.unsettled = this.settler.unacked.count;
     }
     this.prefetch.limit = count;
     this.reviveAll();

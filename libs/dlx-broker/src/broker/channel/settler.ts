@@ -5,7 +5,7 @@ import { checkTable } from '../input-checks.js';
 import type { Channel } from './channel.js';
 import type { Outstanding } from './outstanding.js';
 import type { Receiver } from './receiver.js';
-import type { Settlement } from './transaction.js';
+import { type HeldSettlement, inOrderOfCommit, type Settlement } from './transaction.js';
 import { Unacked } from './unacked.js';
 
 /** So many are settled at once, more with breaths in between if there is a pace. */
@@ -51,14 +51,11 @@ export class Settler {
     this.#settleAll('lost', undefined, now);
   }
 
-  /** All at once, as a transaction is. */
-  applyAll(
-    records: readonly Outstanding[],
-    settlement: Settlement,
-    headers: FieldTable | undefined,
-    now: number,
-  ): void {
-    for (const record of records) this.#apply(record, settlement, headers, now);
+  /** What a transaction held, all at once (rule K12). */
+  applyHeld(settlements: readonly HeldSettlement[], now: number): void {
+    for (const { record, held } of inOrderOfCommit(settlements)) {
+      this.#apply(record, held.settlement, held.headers, now);
+    }
   }
 
   /** However many there are, this turn takes no longer. */
@@ -94,7 +91,10 @@ export class Settler {
     headers: FieldTable | undefined,
     now: number,
   ): void {
-    if (records.length <= fewEnough) return this.applyAll(records, settlement, headers, now);
+    if (records.length <= fewEnough) {
+      for (const record of records) this.#apply(record, settlement, headers, now);
+      return;
+    }
     let next = 0;
     this.channel.agenda.undertake({
       work: (later, limit) => {
