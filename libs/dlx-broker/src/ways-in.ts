@@ -34,7 +34,7 @@ export class WaysIn {
     data: Data | undefined,
     private readonly options: WaysInOptions,
   ) {
-    const { amqp, log } = options;
+    const { amqp, log, notice } = options;
     this.#alarms = data === undefined ? [] : [{ resource: 'disk', isRaised: () => isLow(data) }];
     const kind = amqp?.tls === undefined ? { protocol: 'amqp' } : { protocol: 'amqp/ssl', certificate: amqp.tls.cert };
     this.#host = {
@@ -47,6 +47,7 @@ export class WaysIn {
         this.amqp?.raised ?? this.#alarms.flatMap(({ resource, isRaised }) => (isRaised() ? [resource] : [])),
       ...(data && { data: { directory: data.directory, freeLimit: data.diskFreeLimit } }),
       ...(log && { log }),
+      ...(notice && { notice }),
     };
   }
 

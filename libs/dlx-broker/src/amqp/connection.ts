@@ -197,8 +197,8 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.traffic.check();
   }
 
-  /** The engine closed it: forced by an operator, or a hard error that has been told already. */
-  closed(error: AmqpError): void {
+  /** The engine closed it, forced by an operator or for a hard error that is told already; or its login failed late. */
+  closed(error: unknown): void {
     this.#fail(error);
   }
 
@@ -211,6 +211,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   /** Ends the socket. @param after milliseconds of silence */
   end(after: number): void {
     this.#state = 'over';
+    this.#handshake?.leave();
     this.#closeEngine();
     this.afterOutputs(() => {
       this.isMute = true;
@@ -251,9 +252,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
       return this.end(0);
     }
     this.#state = 'handshake';
-    const { limits, gate, properties } = this.surroundings;
-    this.#handshake = new Handshake(this.to, limits, gate, this.socket.remoteAddress ?? '');
-    this.#handshake.start(properties);
+    this.#handshake = new Handshake(this);
     if (following.length > 0) this.#reader.push(following);
     this.#read();
   }
@@ -352,6 +351,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   #gone(): void {
     this.#state = 'over';
+    this.#handshake?.leave();
     this.isMute = true;
     this.#closeEngine();
     this.traffic.gone();

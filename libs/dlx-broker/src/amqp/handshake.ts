@@ -5,10 +5,11 @@ import { readTableBody } from './field-table.js';
 import { ByteReader } from './frame/byte-reader.js';
 import { frameTypes } from './frame/reader.js';
 import type { FrameWriter } from './frame/writer.js';
-import type { Gate } from './gate.js';
 import { type Limits, smallestFrameSize } from './limits.js';
 import * as methods from './methods.js';
 import { methodIds } from './methods.js';
+import { isLoopback, type LoginAttempt } from '../users/index.js';
+import type { Surroundings } from './surroundings.js';
 
 /** The handshake failed in a way that is not told: the connection ends after a silence. */
 export class Refused extends Error {
@@ -50,22 +51,31 @@ export const serverProperties = (version: string): FieldTable =>
 /** What a frame came to: there is more to say, the client wants to go, or into a virtual host. */
 export type Step = 'more' | 'close' | { readonly virtualHost: string };
 
+/** What a handshake asks of its connection. */
+export interface HandshakeHost {
+  readonly to: FrameWriter;
+  readonly limits: Limits;
+  readonly surroundings: Pick<Surroundings, 'logins' | 'properties'>;
+  readonly socket: { readonly remoteAddress?: string | undefined };
+  /** Reads no further. @returns goes on */
+  hold(): () => void;
+  /** Ends it for an error that was met later than in {@link Handshake.frame}. */
+  closed(error: unknown): void;
+}
+
 /** From the protocol header to open: who is there, what is agreed on, and where to (rules T2, T3). */
 export class Handshake {
   client = new Client();
   tuning: Tuning | undefined;
   #next: number = methodIds.connectionStartOk;
 
-  constructor(
-    readonly to: FrameWriter,
-    readonly limits: Limits,
-    readonly gate: Gate,
-    /** The client's. */
-    readonly address: string,
-  ) {}
+  #attempt: LoginAttempt | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
-  start(properties: FieldTable): void {
-    methods.writeConnectionStart(this.to, 0, 0, 9, properties, 'PLAIN AMQPLAIN', 'en_US');
+  /** Begins it: says start to the client. */
+  constructor(readonly host: HandshakeHost) {
+    const { to, surroundings } = host;
+    methods.writeConnectionStart(to, 0, 0, 9, surroundings.properties, 'PLAIN AMQPLAIN', 'en_US');
   }
 
   /** @throws Refused, AmqpError 403, or Malformed, which is as good as refused */
@@ -84,21 +94,52 @@ export class Handshake {
   #startOk(from: ByteReader): void {
     const { clientProperties, mechanism, response } = methods.readConnectionStartOk(from);
     this.client = new Client(clientProperties);
-    const { user, password } = credentials(mechanism, Buffer.from(response));
-    if (!this.gate.admits({ user, password, mechanism, address: this.address })) {
+    const address = this.host.socket.remoteAddress ?? '';
+    const claim = { ...credentials(mechanism, Buffer.from(response)), mechanism, address };
+    const attempt = this.host.surroundings.logins.attempt({ ...claim, isLocal: isLoopback(address) });
+    this.#next = 0; // nothing has its turn before the password was looked at
+    if (attempt.wait === 0) this.#look(attempt, claim.user, mechanism);
+    else this.#lookLater(attempt, claim.user, mechanism);
+  }
+
+  #lookLater(attempt: LoginAttempt, user: string, mechanism: string): void {
+    const goOn = this.host.hold();
+    const look = (): void => {
+      this.#attempt = undefined;
+      try {
+        this.#look(attempt, user, mechanism);
+      } catch (error) {
+        this.host.closed(error);
+      }
+      goOn();
+    };
+    this.#attempt = attempt;
+    this.#timer = setTimeout(look, attempt.wait).unref();
+  }
+
+  /** The client is gone, or has to go: it does not wait any more. */
+  leave(): void {
+    clearTimeout(this.#timer);
+    this.#attempt?.drop();
+    this.#attempt = undefined;
+  }
+
+  /** @throws Refused, AmqpError 403 */
+  #look(attempt: LoginAttempt, user: string, mechanism: string): void {
+    if (!attempt.look()) {
       if (!this.client.can('authentication_failure_close')) throw new Refused('bad credentials');
       const text = `Login was refused using authentication mechanism ${mechanism}. For details see the broker logfile.`;
       throw new AmqpError('ACCESS_REFUSED', text, 'connection');
     }
-    this.client = new Client(clientProperties, user, mechanism);
-    const { channels, frameSize, heartbeat } = this.limits;
-    methods.writeConnectionTune(this.to, 0, channels, frameSize, heartbeat);
+    this.client = new Client(this.client.properties, user, mechanism);
+    const { channels, frameSize, heartbeat } = this.host.limits;
+    methods.writeConnectionTune(this.host.to, 0, channels, frameSize, heartbeat);
     this.#next = methodIds.connectionTuneOk;
   }
 
   #tuneOk(from: ByteReader): void {
     const { channelMax, frameMax, heartbeat } = methods.readConnectionTuneOk(from);
-    const { channels, frameSize } = this.limits;
+    const { channels, frameSize } = this.host.limits;
     if (frameMax < smallestFrameSize || frameMax > frameSize) throw new Refused('frame_max');
     if (channelMax === 0 || channelMax > channels) throw new Refused('channel_max');
     this.tuning = { channels: channelMax, frameSize: frameMax, heartbeat };

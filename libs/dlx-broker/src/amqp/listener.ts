@@ -1,12 +1,11 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { AmqpError, type Broker, profiles } from '../broker/index.js';
-import { type Authenticate, LoginThrottle, usersOf } from '../users/index.js';
+import { type Authenticate, LoginLog, Logins, LoginThrottle, usersOf } from '../users/index.js';
 import { type Alarm, Alarms } from './alarms.js';
 import { ClientConnection } from './connection.js';
 import { Door, type TlsOptions } from './door.js';
 import { Flusher } from './flusher.js';
 import { BufferPool } from './frame/buffer-pool.js';
-import { Gate } from './gate.js';
 import { serverProperties } from './handshake.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { memoryAlarm, type MemoryUse, processMemory } from './memory-alarm.js';
@@ -65,7 +64,12 @@ export class Listener {
     this.#surroundings = {
       broker,
       limits: { ...defaultLimits, ...limits },
-      gate: new Gate(authenticate, throttle, (text) => notice?.(text)),
+      logins: new Logins({
+        authenticate,
+        throttle,
+        log: new LoginLog(now, (text) => notice?.(text)),
+        keptFor: (user) => broker.access.user(user)?.passwordHash,
+      }),
       properties: serverProperties(versionOf(broker)),
       pool: new BufferPool(),
       flusher: new Flusher(),

@@ -1,17 +1,17 @@
 import type { Broker } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
+import type { Logins } from '../users/index.js';
 import type { Alarms } from './alarms.js';
 import type { ClientConnection } from './connection.js';
 import type { Flusher } from './flusher.js';
 import type { BufferPool } from './frame/buffer-pool.js';
-import type { Gate } from './gate.js';
 import type { Limits } from './limits.js';
 
 /** What all connections of a listener share. */
 export interface Surroundings {
   readonly broker: Broker;
   readonly limits: Limits;
-  readonly gate: Gate;
+  readonly logins: Logins;
   /** What the server says of itself. */
   readonly properties: FieldTable;
   readonly pool: BufferPool;

@@ -39,7 +39,7 @@ export class Door {
     if (method === 'OPTIONS') return this.answer(c, { status: 200, headers: { allow: allow.join(', ') } });
     // A socket that is gone already has no address any more, and is not to pass for one of this machine.
     const peer = c.env?.incoming?.socket.remoteAddress ?? 'unknown';
-    const user = this.#login.user(raw.headers, peer);
+    const user = await this.#login.user(raw.headers, peer, raw.signal);
     const notes: Record<string, unknown> = {};
     const request = this.#request(c, resource, user, peer, (details) => void Object.assign(notes, details));
     const act = (): Promise<Response> => this.#act(c, resource, request);

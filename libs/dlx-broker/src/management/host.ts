@@ -39,6 +39,8 @@ export interface ManagementHost {
   readonly data?: { readonly directory: string; readonly freeLimit: number };
   /** What stops publishers now: `memory`, `disk`. */
   readonly alarms?: () => readonly string[];
+  /** Gets a line for the operator about clients: refused logins, never with a password. */
+  readonly notice?: (text: string) => void;
   /** Hears of faults of our own; nothing a client does is one. */
   readonly log?: (error: unknown) => void;
 }

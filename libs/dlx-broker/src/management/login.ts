@@ -1,49 +1,77 @@
-import type { User } from '../broker/index.js';
-import { type Authenticate, isLoopback, LoginThrottle, usersOf } from '../users/index.js';
+import type { Clock, User } from '../broker/index.js';
+import { isLoopback, type LoginAttempt, LoginLog, Logins, LoginThrottle, usersOf } from '../users/index.js';
 import type { ManagementHost } from './host.js';
 import { notAuthorised, Problem } from './reply.js';
 
 const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
 
-/** Nobody said who they are. */
+/** The request does not say who asks. */
 const unknownUser = (): Problem => new Problem(401, 'not_authorized', undefined, challenge);
 const loginFailed = (): Problem => new Problem(401, 'not_authorized', 'Login failed', challenge);
 const malformed = (): Problem => new Problem(400, 'bad_request', undefined);
-const tooMany = (wait: number): Problem =>
-  new Problem(429, 'too_many_requests', 'Too many failed logins', { 'retry-after': String(Math.ceil(wait / 1000)) });
+const tooMany = (): Problem =>
+  new Problem(429, 'too_many_requests', 'Too many failed logins of this address wait', { 'retry-after': '1' });
+const gone = (): Problem => new Problem(400, 'bad_request', 'the client did not wait for the answer');
 
 /** Who asks, by the words of HTTP's Basic scheme. Nothing is remembered but failures. */
 export class Login {
   readonly #host: ManagementHost;
-  readonly #authenticate: Authenticate;
-  readonly #throttle: LoginThrottle;
+  readonly #isUser: NonNullable<ManagementHost['authenticate']>;
+  readonly #logins: Logins;
 
   constructor(host: ManagementHost) {
+    const { broker, now, notice } = host;
     this.#host = host;
-    this.#authenticate = host.authenticate ?? usersOf(host.broker.access);
-    this.#throttle = host.throttle ?? new LoginThrottle(host.now);
+    this.#isUser = host.authenticate ?? usersOf(broker.access);
+    this.#logins = new Logins({
+      authenticate: this.#isUser,
+      throttle: host.throttle ?? new LoginThrottle(now),
+      log: new LoginLog(now, (text) => notice?.(text)),
+      keptFor: (user) => broker.access.user(user)?.passwordHash,
+    });
   }
 
-  /** @param peer the client's address @throws Problem 401, 429 for who failed too often, 400 for what is not Basic */
-  user(headers: Headers, peer: string): User {
+  /**
+   * @param peer the client's address
+   * @param signal ends when the client goes; then nothing is looked at
+   * @throws Problem 401, 429 when too many failed logins of the address wait already, 400 for what is not Basic
+   */
+  async user(headers: Headers, peer: string, signal: AbortSignal): Promise<User> {
     const authorization = headers.get('authorization');
     if (authorization === null) throw unknownUser();
     const { user, password } = credentialsIn(authorization);
-    const wait = this.#throttle.refusedFor(peer, user);
-    if (wait > 0) throw tooMany(wait);
     const isLocal = isLoopback(peer) && !isForwarded(headers);
-    const isUser = this.#authenticate({ user, password, isLocal });
-    this.#throttle.tried(peer, user, isUser);
+    const attempt = this.#logins.attempt({ user, password, mechanism: 'HTTP', address: peer, isLocal });
+    if (attempt.wait > 0) await its(attempt, this.#host.broker.clock, signal);
+    const isUser = attempt.look();
+    if (attempt.isCrowded) throw tooMany();
     const found = isUser ? this.#host.broker.access.user(user) : undefined;
     if (found !== undefined) return found;
-    if (!isLocal && this.#authenticate({ user, password, isLocal: true })) {
+    if (!isLocal && this.#isUser({ user, password, isLocal: true })) {
       throw notAuthorised('User can only log in via localhost');
     }
     throw loginFailed();
   }
 }
 
-/** A proxy on this machine speaks for somebody who may be anywhere. */
+/** Waits for its turn. @throws Problem when the client has gone meanwhile */
+async function its(attempt: LoginAttempt, clock: Clock, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clock.wakeAt(undefined, end);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', end);
+    clock.wakeAt(clock.now() + attempt.wait, end);
+  });
+  if (!signal.aborted) return;
+  attempt.drop();
+  throw gone();
+}
+
+/** A proxy on this machine speaks for clients that may be anywhere. */
 const isForwarded = (headers: Headers): boolean => headers.has('x-forwarded-for') || headers.has('forwarded');
 
 /** @throws Problem */

@@ -7,3 +7,4 @@ export * from './death-history.js';
 export * from './nesting.js';
 export * from './plain.js';
 export * from './retry-headers.js';
+export { shownLines, shownText } from './shown-text.js';

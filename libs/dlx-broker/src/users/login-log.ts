@@ -1,0 +1,56 @@
+import { shownText } from '../message/index.js';
+
+/** Lines in a span of time, and how long that is in milliseconds. */
+const most = { lines: 60, ofNetwork: 10, span: 60_000 };
+/** Characters of a user's name. */
+const longestName = 64;
+
+/** A login that was refused. */
+export interface RefusedLogin {
+  /** `PLAIN`, `AMQPLAIN`; `HTTP` for the management API. */
+  readonly mechanism: string;
+  readonly user: string;
+  readonly address: string;
+  readonly why: string;
+}
+
+/**
+ * A line for each refused login, as long as there are few: an attacker does not fill the log. The name is cut and shown
+ * safely, and there is never a password in it.
+ */
+export class LoginLog {
+  readonly #now: () => number;
+  readonly #notice: (text: string) => void;
+  #since = -Infinity;
+  #lines = 0;
+  #left = 0;
+  /** Lines of this span, by address. */
+  readonly #by = new Map<string, number>();
+
+  /** @param now milliseconds of a clock that is lent @param notice gets the lines */
+  constructor(now: () => number, notice: (text: string) => void) {
+    this.#now = now;
+    this.#notice = notice;
+  }
+
+  refused({ mechanism, user, address, why }: RefusedLogin): void {
+    this.#turnPage();
+    const lines = (this.#by.get(address) ?? 0) + 1;
+    if (this.#lines >= most.lines || lines > most.ofNetwork) return void this.#left++;
+    this.#lines++;
+    this.#by.set(address, lines);
+    // In quotes, cut and with everything odd escaped: the client chose the name.
+    const name = shownText(JSON.stringify(user.length > longestName ? `${user.slice(0, longestName)}…` : user));
+    this.#notice(`${shownText(mechanism, longestName)} login refused: user ${name} at ${address} - ${why}`);
+  }
+
+  /** A new span begins with what the last one left out. */
+  #turnPage(): void {
+    const now = this.#now();
+    if (now - this.#since < most.span) return;
+    if (this.#left > 0) this.#notice(`${this.#left} more refused logins in the minute before have no line`);
+    this.#since = now;
+    this.#lines = this.#left = 0;
+    this.#by.clear();
+  }
+}

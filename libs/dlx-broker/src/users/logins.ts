@@ -1,0 +1,88 @@
+import type { Authenticate } from './authenticate.js';
+import type { LoginLog } from './login-log.js';
+import type { Guess, LoginThrottle } from './login-throttle.js';
+
+/** Who a client says it is. */
+export interface Claim {
+  readonly user: string;
+  readonly password: string;
+  /** `PLAIN`, `AMQPLAIN`, `HTTP`. */
+  readonly mechanism: string;
+  /** Where it says so from. */
+  readonly address: string;
+  readonly isLocal: boolean;
+}
+
+/** What logins are looked at with. */
+export interface LoginParts {
+  readonly authenticate: Authenticate;
+  readonly throttle: LoginThrottle;
+  readonly log: LoginLog;
+  /** What a user's password is kept as; undefined when there is no such user. */
+  readonly keptFor: (user: string) => string | undefined;
+}
+
+/** Looks at the logins of a listener, each in its turn, and tells the operator of those it refuses. */
+export class Logins {
+  readonly #parts: LoginParts;
+
+  constructor(parts: LoginParts) {
+    this.#parts = parts;
+  }
+
+  attempt(claim: Claim): LoginAttempt {
+    return new LoginAttempt(this.#parts, claim);
+  }
+}
+
+/** One login. It is looked at once, after its wait. */
+export class LoginAttempt {
+  /** Milliseconds before {@link look}. */
+  readonly wait: number;
+  /** Too many others wait: it is refused unseen. */
+  readonly isCrowded: boolean;
+  readonly #parts: LoginParts;
+  readonly #claim: Claim;
+  #isWaiting: boolean;
+
+  constructor(parts: LoginParts, claim: Claim) {
+    this.#parts = parts;
+    this.#claim = claim;
+    const { wait } = parts.throttle.turn(this.#guess());
+    this.isCrowded = wait === undefined;
+    this.wait = wait ?? 0;
+    this.#isWaiting = this.wait > 0;
+  }
+
+  /** Whether the password is right. */
+  look(): boolean {
+    const { authenticate, throttle } = this.#parts;
+    if (this.isCrowded) return this.#refuse('too many failed logins of this address wait');
+    const waited = this.wait > 0;
+    this.drop();
+    const guess = this.#guess();
+    if (!authenticate(this.#claim)) {
+      throttle.failed(guess, waited);
+      return this.#refuse('invalid credentials');
+    }
+    throttle.succeeded(guess);
+    return true;
+  }
+
+  /** The client has gone: others may wait in its place. */
+  drop(): void {
+    if (this.#isWaiting) this.#parts.throttle.leave(this.#claim.address);
+    this.#isWaiting = false;
+  }
+
+  #guess(): Guess {
+    const { address, user } = this.#claim;
+    return { address, user, kept: this.#parts.keptFor(user) };
+  }
+
+  #refuse(why: string): false {
+    const { mechanism, user, address } = this.#claim;
+    this.#parts.log.refused({ mechanism, user, address, why });
+    return false;
+  }
+}
