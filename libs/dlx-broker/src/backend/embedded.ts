@@ -28,6 +28,7 @@ import { EmbeddedDelivery } from './embedded-delivery.js';
 import { EmbeddedDelayed } from './embedded-delayed.js';
 import { declareEmbedded } from './embedded-topology.js';
 import { RefusedError, TopologyError, UnroutableError } from './errors.js';
+import { HomeContext } from './home-context.js';
 
 export interface EmbeddedOptions {
   /** `/` unless told. */
@@ -41,6 +42,7 @@ const notKept = (cause: Error): TopologyError =>
 
 /** A timer as long as Node allows, in milliseconds; it only keeps the process alive while there are consumers. */
 const longestTimer = 2_147_483_647;
+const startKeepAlive = (): NodeJS.Timeout => setInterval(() => {}, longestTimer);
 
 /** The backend on a broker in the same process. Nothing here waits: promises are the port's, and already resolved. */
 export class EmbeddedBackend implements Backend {
@@ -51,6 +53,7 @@ export class EmbeddedBackend implements Backend {
   #connection: Connection | undefined;
   #publishing: Channel | undefined;
   #keepAlive: NodeJS.Timeout | undefined;
+  readonly #home = new HomeContext();
 
   constructor(
     readonly broker: Broker,
@@ -105,7 +108,7 @@ export class EmbeddedBackend implements Backend {
       closed: () => options.onCancel?.(),
     });
     this.#consumptions.add(channel);
-    this.#keepAlive ??= setInterval(() => {}, longestTimer);
+    this.#keepAlive ??= this.#home.runInAsyncScope(startKeepAlive);
     channel.qos(options.prefetch);
     const { priority, exclusive = false } = options;
     const args =

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Names, Pace } from '../broker/index.js';
+import { HomeContext } from './home-context.js';
 
 /** Node's timers take no longer delay, in milliseconds. */
 const longestTimer = 2_147_483_647;
@@ -7,6 +8,8 @@ const longestTimer = 2_147_483_647;
 /** Real time: wall-clock at the start, monotonic from then on, so that no deadline comes early when the clock is set. */
 export class SystemClock implements Clock {
   readonly #timers = new Map<() => void, NodeJS.Timeout>();
+  /** A timer keeps the async context in which it is set: that of a publisher would live as long as its message. */
+  readonly #home = new HomeContext();
 
   now(): number {
     return Math.floor(performance.timeOrigin + performance.now());
@@ -17,13 +20,15 @@ export class SystemClock implements Clock {
     this.#timers.delete(tick);
     if (time === undefined) return;
     const delay = Math.min(Math.max(Math.ceil(time - performance.timeOrigin - performance.now()), 0), longestTimer);
-    const timer = setTimeout(() => {
+    const ring = (): void => {
       this.#timers.delete(tick);
       tick(); // too early only for delays beyond the longest timer; the broker then asks again
-    }, delay);
-    this.#timers.set(tick, timer);
+    };
+    this.#timers.set(tick, this.#home.runInAsyncScope(startTimer, undefined, ring, delay));
   }
 }
+
+const startTimer = (ring: () => void, delay: number): NodeJS.Timeout => setTimeout(ring, delay);
 
 /** Names nobody can guess. */
 export const randomNames: Names = { token: () => randomBytes(16).toString('base64url') };

@@ -2,6 +2,7 @@ export * from './backend.js';
 export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
 export { EmbeddedBackend, type EmbeddedOptions } from './embedded.js';
 export * from './errors.js';
+export { HomeContext } from './home-context.js';
 export * from './host.js';
 export { policyPatterns } from './patterns.js';
 export * from './republish.js';

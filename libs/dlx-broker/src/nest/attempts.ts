@@ -1,4 +1,5 @@
 import type { Logger } from '@nestjs/common';
+import { AsyncResource } from 'node:async_hooks';
 import { after, type Backend } from '../backend/index.js';
 import type { DlxContext } from './context.js';
 import type { Handling, PlannedHandler } from './handler.js';
@@ -83,11 +84,14 @@ export class Attempts {
   #limit(planned: PlannedHandler, context: DlxContext, finish: (outcome: Outcome) => void): (() => void) | undefined {
     const milliseconds = planned.retry?.timeout;
     if (milliseconds === undefined) return undefined;
-    return after(this.backend.clock, milliseconds, () => {
+    const tooLate = (): void => {
       const failure = new HandlerTimeoutError(planned.handler.origin, milliseconds);
       context.capture(failure);
       context.abort(failure);
       finish({ failed: true, failure });
-    });
+    };
+    // What listens for the abort belongs to this message, and not to where the clock rings.
+    const attempt = new AsyncResource('DlxAttempt');
+    return after(this.backend.clock, milliseconds, () => attempt.runInAsyncScope(tooLate));
   }
 }

@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import type { Backend, WaitRooms } from '../backend/index.js';
+import { type Backend, HomeContext, type WaitRooms } from '../backend/index.js';
 import { Attempts, type Processing } from './attempts.js';
 import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
@@ -37,6 +37,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #attempts: Attempts;
   readonly #consumers = new Map<string, QueueConsumer>();
   readonly #restoring = new Set<NodeJS.Timeout>();
+  readonly #home = new HomeContext();
   #booted = false;
   #listening = false;
   #closing = false;
@@ -186,7 +187,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       if (!consumer.handlers.every(({ handler }) => ready.has(handler))) continue;
       const known = this.#consumers.get(consumer.queue);
       const running =
-        known ?? new QueueConsumer(consumer, this.backend, this.#settlement, this.#attempts, this.#logger);
+        known ?? new QueueConsumer(consumer, this.backend, this.#settlement, this.#attempts, this.#home, this.#logger);
       running.update(consumer);
       this.#consumers.set(consumer.queue, running);
       if (!running.running) running.start((lost) => this.#restoreSoon(lost));
@@ -211,13 +212,14 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #restoreSoon(consumer: QueueConsumer): void {
     if (this.#closing) return;
     this.#logger.warn(`the broker ended the consumer of '${consumer.queue}'; it starts again in ${restorePause} ms`);
-    const timer = setTimeout(() => {
+    const restore = (): void => {
       this.#restoring.delete(timer);
       this.#inTurn(() => this.#consume()).catch((error: unknown) => {
         this.#logger.error(error);
         this.#restoreSoon(consumer);
       });
-    }, restorePause);
+    };
+    const timer = this.#home.runInAsyncScope(() => setTimeout(restore, restorePause));
     this.#restoring.add(timer);
   }
 

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import type { ReadPacket, WritePacket } from '@nestjs/microservices';
@@ -53,7 +54,7 @@ export class DlxClient extends ClientProxy {
   readonly #requests: string;
   readonly #logger = new Logger(DlxClient.name);
   readonly #prefix = randomBytes(6).toString('base64url');
-  readonly #pending = new Map<string, (packet: WritePacket) => void>();
+  readonly #pending = new Map<string, Asked>();
   #replies: ReplyChannel | undefined;
   #connected = false;
   #requestCount = 0;
@@ -78,8 +79,9 @@ export class DlxClient extends ClientProxy {
   override close(): void {
     this.#replies?.close();
     this.#replies = undefined;
-    for (const callback of this.#pending.values()) callback({ err: new Error('the client was closed') });
+    const pending = [...this.#pending.values()];
     this.#pending.clear();
+    for (const asked of pending) asked.answer({ err: new Error('the client was closed') });
     this.#connected = false;
   }
 
@@ -98,14 +100,23 @@ export class DlxClient extends ClientProxy {
       return throwError(() => new InvalidMessageException());
     }
     const result = new AsyncSubject<TResult>();
-    const done: Done = (failure) => {
+    let caller: AsyncResource | undefined;
+    let isOver = false;
+    const finish: Done = (failure) => {
       if (failure === undefined) {
         result.next(undefined as TResult);
         result.complete();
       } else this.#emitFailed(result, failure, pattern);
     };
+    const done: Done = (failure) => {
+      isOver = true;
+      if (caller === undefined) finish(failure);
+      else caller.runInAsyncScope(finish, undefined, failure);
+    };
     if (this.#connected) this.#publishEvent(this.createPacket(pattern, data), done, options);
     else this.connect().then(() => this.#publishEvent(this.createPacket(pattern, data), done, options), done);
+    // What comes later comes from where a disk or a socket was waited for: subscribers hear it where they are.
+    if (!isOver) caller = new AsyncResource('DlxEmit');
     return result;
   }
 
@@ -142,22 +153,28 @@ export class DlxClient extends ClientProxy {
       if (data instanceof DlxRecord && data.delay !== undefined) {
         throw new DlxConfigurationError('a request waits for its answer and cannot be delayed; use emit');
       }
-      const asked = data instanceof DlxRecord ? data.properties.correlationId : undefined;
-      const id = asked ?? `${this.#prefix}${++this.#requestCount}`;
+      const wanted = data instanceof DlxRecord ? data.properties.correlationId : undefined;
+      const id = wanted ?? `${this.#prefix}${++this.#requestCount}`;
       if (this.#pending.has(id)) throw new Error(`a request with the correlation id '${id}' waits already`);
       const publication = this.#publication(packet, this.#requests, true, { correlationId: id });
-      this.#pending.set(id, callback);
-      this.#replies ??= this.#backend.openReplies((message) => this.#answered(message));
+      const asked = new Asked(callback);
+      this.#pending.set(id, asked);
+      this.#replies ??= this.#openReplies();
       this.#replies.request(publication, (failure) => {
-        if (failure !== undefined && this.#pending.delete(id)) callback({ err: failure });
+        if (failure !== undefined && this.#pending.delete(id)) asked.answer({ err: failure });
       });
       return () => {
-        if (this.#pending.get(id) === callback) this.#pending.delete(id);
+        if (this.#pending.get(id) === asked) this.#pending.delete(id);
       };
     } catch (error) {
       callback({ err: error });
       return () => undefined;
     }
+  }
+
+  /** By itself, for a closure made in `publish` would keep what the first request brought. */
+  #openReplies(): ReplyChannel {
+    return this.#backend.openReplies((message) => this.#answered(message));
   }
 
   #publishEvent(packet: ReadPacket, done: Done, options = noOptions): void {
@@ -192,18 +209,18 @@ export class DlxClient extends ClientProxy {
 
   #answered(message: Message): void {
     const id = message.properties.correlationId;
-    const callback = id === undefined ? undefined : this.#pending.get(id);
-    if (id === undefined || callback === undefined) return; // given up, or not ours
+    const asked = id === undefined ? undefined : this.#pending.get(id);
+    if (id === undefined || asked === undefined) return; // given up, or not ours
     const kind = replyKindOf(message);
     if (kind !== 'next') this.#pending.delete(id);
     try {
       const response = decodePayload(message);
-      if (kind === 'error') callback({ err: response });
-      else if (kind === 'complete') callback({ isDisposed: true });
-      else callback(kind === 'last' ? { response, isDisposed: true } : { response });
+      if (kind === 'error') asked.answer({ err: response });
+      else if (kind === 'complete') asked.answer({ isDisposed: true });
+      else asked.answer(kind === 'last' ? { response, isDisposed: true } : { response });
     } catch (error) {
       this.#pending.delete(id);
-      callback({ err: error });
+      asked.answer({ err: error });
     }
   }
 
@@ -217,6 +234,17 @@ export class DlxClient extends ClientProxy {
       }
       result.error(failure);
     });
+  }
+}
+
+/** Who waits for an answer, which it hears in its own async context, wherever that comes from. */
+class Asked extends AsyncResource {
+  constructor(private readonly callback: (packet: WritePacket) => void) {
+    super('DlxRequest');
+  }
+
+  answer(packet: WritePacket): void {
+    this.runInAsyncScope(this.callback, undefined, packet);
   }
 }
 

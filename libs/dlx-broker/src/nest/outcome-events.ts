@@ -1,5 +1,5 @@
 import { type Observable, share, Subject, Subscription, using } from 'rxjs';
-import type { Backend, BackendDeath, BackendDelivery } from '../backend/index.js';
+import { type Backend, type BackendDeath, type BackendDelivery, HomeContext } from '../backend/index.js';
 import type { Properties } from '../message/index.js';
 import type { DeadLetter, SettledLetter } from '../streams/index.js';
 
@@ -28,6 +28,7 @@ type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'error'>
 /** Costs a comparison while nobody listens. */
 export class OutcomeEvents {
   readonly #subject = new Subject<OutcomeEvent>();
+  readonly #home = new HomeContext();
 
   /** Hot: nothing is kept for those who come later. The backend is asked for deaths while somebody listens. */
   readonly stream: Observable<OutcomeEvent>;
@@ -61,6 +62,7 @@ export class OutcomeEvents {
 
   #next(kind: Kind, queue: string, { messageId }: Properties, more: More): void {
     const at = this.backend.clock.now();
-    this.#subject.next({ kind, queue, at, ...(messageId !== undefined && { messageId }), ...more });
+    const event = { kind, queue, at, ...(messageId !== undefined && { messageId }), ...more };
+    this.#home.fresh(this.#subject.next, this.#subject, event);
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '@nestjs/common';
-import type { Backend, BackendDelivery, Consumption } from '../backend/index.js';
+import type { Backend, BackendDelivery, Consumption, HomeContext } from '../backend/index.js';
 import { deathsOf } from '../message/index.js';
 import { matchesPattern } from '../topology/index.js';
 import type { Attempts } from './attempts.js';
@@ -28,6 +28,7 @@ export class QueueConsumer {
     private readonly backend: Backend,
     private readonly settlement: Settlement,
     private readonly attempts: Attempts,
+    private readonly home: HomeContext,
     private readonly logger: Logger,
   ) {
     this.#plan = plan;
@@ -56,7 +57,7 @@ export class QueueConsumer {
       lost(this);
     };
     const options = { prefetch, ...(priority !== undefined && { priority }), onCancel };
-    this.#consumption = this.backend.consume(queue, options, (delivery) => this.#take(delivery));
+    this.#consumption = this.backend.consume(queue, options, (delivery) => this.home.fresh(this.#take, this, delivery));
   }
 
   cancel(): void {

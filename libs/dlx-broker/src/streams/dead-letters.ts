@@ -1,6 +1,6 @@
 import { catchError, defer, EMPTY, mergeMap, Observable, retry, Subject, tap } from 'rxjs';
 import type { ObservableInput, Subscription } from 'rxjs';
-import { WaitRooms, type Backend } from '../backend/index.js';
+import { HomeContext, WaitRooms, type Backend } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
 import { clockTimer } from './clock-timer.js';
 import type { DeadLetter, SettledLetter } from './dead-letter.js';
@@ -46,6 +46,7 @@ export class DeadLetters {
   readonly #report: NonNullable<DeadLettersOptions['report']>;
   readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
+  readonly #home = new HomeContext();
 
   /** Every settlement that failed, also those whose promise nobody looked at. */
   readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();
@@ -75,11 +76,14 @@ export class DeadLetters {
     const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
     const leaveAtMost = whole('leaveAtMost', options.leaveAtMost ?? 32 * prefetch, 0, Number.MAX_SAFE_INTEGER);
     const lookEvery = parseDuration(options.lookEvery ?? '5s', 'DeadLetters.from: lookEvery');
-    const heard = { failed: (failure: SettlementFailure) => this.#failures.next(failure), settled: this.#settled };
-    const [backend, rooms] = [this.#backend, this.#rooms];
+    const heard = {
+      failed: (failure: SettlementFailure) => this.#home.fresh(this.#failures.next, this.#failures, failure),
+      settled: this.#settled,
+    };
+    const [backend, rooms, home] = [this.#backend, this.#rooms, this.#home];
     const one = (queue: string): Observable<DeadLetter<T>> =>
       new Observable((subscriber) => {
-        const stream = new LetterStream<T>(backend, rooms, queue, prefetch, leaveAtMost, subscriber, heard);
+        const stream = new LetterStream<T>(backend, rooms, queue, prefetch, leaveAtMost, subscriber, heard, home);
         subscriber.add(() => stream.close());
         stream.open();
       });

@@ -1,5 +1,5 @@
 import type { Subscriber } from 'rxjs';
-import type { Backend, Consumption, WaitRooms } from '../backend/index.js';
+import type { Backend, BackendDelivery, Consumption, HomeContext, WaitRooms } from '../backend/index.js';
 import { DeadLetter, type LetterHost, type SettledLetter } from './dead-letter.js';
 import { ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
@@ -38,22 +38,30 @@ export class LetterStream<T> {
     readonly leaveAtMost: number,
     readonly subscriber: Subscriber<DeadLetter<T>>,
     readonly heard: Heard,
+    readonly home: HomeContext,
   ) {}
 
   open(): void {
     const hand: Hand = { left: 0 };
     this.#hands.push(hand);
-    const onCancel = (): void => this.subscriber.error(new ConsumerCancelledError(this.queue));
-    hand.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) => {
+    const onCancel = (): void => this.home.fresh(this.#cancelled, this, undefined);
+    const take = (delivery: BackendDelivery): void => {
       // After the end this reaches nobody: what comes then stays unsettled, and goes back with the consumer.
       this.subscriber.next(new DeadLetter<T>(delivery, this.#host(hand)));
-    });
+    };
+    hand.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
+      this.home.fresh(take, undefined, delivery),
+    );
     if (this.#closed) hand.consumption.close(); // it ended on its first letters, while consume was at work
   }
 
   close(): void {
     this.#closed = true;
     for (const hand of this.#hands) hand.consumption?.close();
+  }
+
+  #cancelled(): void {
+    this.subscriber.error(new ConsumerCancelledError(this.queue));
   }
 
   #host(hand: Hand): LetterHost {

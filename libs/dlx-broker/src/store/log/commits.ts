@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Settled, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
@@ -57,6 +58,8 @@ export class Commits {
   #checkpointDue = true;
   readonly #idle: (() => void)[] = [];
   /** Closes the files of segments that are gone when the last message that is read from them is. */
+  /** While there is work the async context of its first publisher would be kept, and with it what belongs to a request. */
+  readonly #home = new AsyncResource('DlxJournal');
   readonly #held = new FinalizationRegistry<DiskFile>((file) => void file.close().catch(() => undefined));
 
   constructor(parts: CommitParts, checkpoint: number) {
@@ -125,11 +128,13 @@ export class Commits {
   #schedule(): void {
     if (this.#isScheduled || this.#isWriting) return;
     this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      void this.#run();
-    });
+    this.#home.runInAsyncScope(setImmediate, undefined, this.#begin);
   }
+
+  readonly #begin = (): void => {
+    this.#isScheduled = false;
+    void this.#run();
+  };
 
   async #run(): Promise<void> {
     if (this.#isWriting) return;
