@@ -38,16 +38,21 @@ export interface ApiHouse {
   call(method: string, path: string, call?: ApiCall): Promise<Read>;
 }
 
-/** @param host what it is lent beside broker, time and patterns */
-export function apiHouse(
-  options: ApiOptions & { readonly rabbitmq?: ProfileName; readonly host?: Partial<ManagementHost> } = {},
-): ApiHouse {
-  const { host: more, rabbitmq, ...apiOptions } = options;
+export interface HouseOptions extends ApiOptions {
+  readonly rabbitmq?: ProfileName;
+  /** What it is lent beside broker, time and patterns. */
+  readonly host?: Partial<ManagementHost>;
+  /** The same, of what needs the broker. */
+  readonly makeHost?: (broker: Broker) => Partial<ManagementHost>;
+}
+
+export function apiHouse(options: HouseOptions = {}): ApiHouse {
+  const { host: more, makeHost, rabbitmq, ...apiOptions } = options;
   const clock = new ManualClock();
   const patterns = policyPatterns; // whoever asks over HTTP is a stranger
   const broker = new Broker({ clock, names: new CountedNames(), patterns, ...(rabbitmq && { rabbitmq }) });
   letIn(broker, [guestOf('/')]);
-  const host: ManagementHost = { broker, now: () => clock.now(), patterns, ...more };
+  const host: ManagementHost = { broker, now: () => clock.now(), patterns, ...more, ...makeHost?.(broker) };
   const api = createApi(host, apiOptions);
   const call = async (method: string, path: string, options: ApiCall = {}): Promise<Read> => {
     const { as = 'guest:guest', body, peer = '127.0.0.1' } = options;

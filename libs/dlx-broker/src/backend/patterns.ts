@@ -1,4 +1,4 @@
-import type { Matcher, Patterns } from '../broker/index.js';
+import type { Effort, Matcher, Patterns } from '../broker/index.js';
 import type { Attempt, Piece } from './pattern/matching.js';
 import { Parser } from './pattern/parser.js';
 
@@ -25,8 +25,15 @@ class SteppedMatcher implements Matcher {
   }
 
   /** A name that takes too long does not match, as in RabbitMQ, and the next one gets less time. */
-  matches(name: string): boolean {
+  matches(name: string, effort?: Effort): boolean {
     const attempt: Attempt = { text: name, steps: this.#patience, depth: 0, groups: [] };
+    const before = this.#patience;
+    const matched = this.#tried(attempt, name);
+    if (effort !== undefined) effort.steps += before - Math.max(0, attempt.steps);
+    return matched;
+  }
+
+  #tried(attempt: Attempt, name: string): boolean {
     for (let from = 0; from <= name.length && attempt.steps >= 0; from++) {
       attempt.groups.length = 0;
       if (this.#piece(attempt, from, accept)) return attempt.steps >= 0;

@@ -129,7 +129,7 @@ describe('what a queue holds is told at once', () => {
     publishText(channel, 'x', 'k', 'four', { deliveryMode: 2, timestamp: 77 });
     publishText(channel, 'x', 'k', 'longer', { deliveryMode: 1 });
     publishText(channel, 'x', 'k', 'five!', { deliveryMode: 2 });
-    const sums = () => [q.bytes, q.bytesUnacked, q.persistent.count, q.persistent.bytes, q.headTimestamp];
+    const sums = () => [q.bytes, q.bytesUnacked, q.persistent.count, q.persistent.bytes, q.head?.properties.timestamp];
     expect(sums()).toEqual([15, 0, 2, 9, 77]);
     clock.advance(100);
     const first = channel.get('q')!;

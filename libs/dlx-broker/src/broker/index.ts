@@ -30,5 +30,5 @@ export { Consumer } from './channel/consumer.js';
 export type { TopicAccess, TopicPermissions, UserTopicPermissions } from './topic-access.js';
 export type { Access, AccessKind, Permissions, Right, User, UserPermissions } from './access.js';
 export { Counters, DeliveryCounters, ExchangeCounters, QueueCounters, TotalCounters } from './counters.js';
-export { type Matcher, PatternError, type Patterns } from './patterns.js';
+export { type Effort, type Matcher, PatternError, type Patterns } from './patterns.js';
 export { type Policy, PolicyError, type PolicyRequest } from './policy.js';

@@ -1,7 +1,15 @@
 /** A compiled pattern of a policy or a permission. */
 export interface Matcher {
-  /** Unanchored, as RabbitMQ does it: `^` and `$` say otherwise. Never throws, and always answers soon. */
-  matches(name: string): boolean;
+  /**
+   * Unanchored, as RabbitMQ does it: `^` and `$` say otherwise. Never throws, and always answers soon.
+   * @param effort gets the steps that this name took, for those who ask for many names
+   */
+  matches(name: string, effort?: Effort): boolean;
+}
+
+/** Counts the steps of matching: twenty of them take about as long as one step of the agenda. */
+export interface Effort {
+  steps: number;
 }
 
 /**

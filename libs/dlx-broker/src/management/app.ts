@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { type Bindings, Door } from './door.js';
 import type { ManagementHost } from './host.js';
+import { usualReplyLimit } from './management.js';
 import { notFound } from './reply.js';
 import type { Resource } from './resource.js';
 import { resources as allResources } from './resources.js';
@@ -12,6 +13,8 @@ export interface ApiOptions {
   readonly hosts?: readonly string[];
   /** Bytes of a request's body: 20 MB unless told, as in later releases of RabbitMQ. */
   readonly bodyLimit?: number;
+  /** Bytes of a reply: 64 MB unless told; what would be longer is refused with 413. */
+  readonly replyLimit?: number;
   /** Beside those of the registry. */
   readonly resources?: readonly Resource[];
 }
@@ -20,8 +23,8 @@ export type Api = Hono<{ Bindings: Bindings }>;
 
 /** The whole API as a function of a request, without a port. */
 export function createApi(host: ManagementHost, options: ApiOptions = {}): Api {
-  const { hosts = [], bodyLimit = 20_000_000, resources = [] } = options;
-  const door = new Door(host, bodyLimit);
+  const { hosts = [], bodyLimit = 20_000_000, replyLimit = usualReplyLimit, resources = [] } = options;
+  const door = new Door(host, { bodyLimit, replyLimit });
   // Paths are taken as they came: a name may be `..` or hold any percent sign.
   const app: Api = new Hono({ getPath: (request, { env } = {}) => pathOf(request, (env as Bindings).incoming?.url) });
   app.use(async (c, next) => {

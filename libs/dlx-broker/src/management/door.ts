@@ -4,15 +4,23 @@ import type { User } from '../broker/index.js';
 import { checkAudience, checkVhost } from './auth.js';
 import { jsonObject, readBody } from './body.js';
 import type { ManagementHost } from './host.js';
+import { inTurns } from './dlx/turns.js';
+import { WrittenJson, writtenJson } from './json.js';
 import { Login } from './login.js';
 import { Management } from './management.js';
 import { namesIn } from './names.js';
-import { type Answer, JsonText, notFound, Problem, problemOf } from './reply.js';
+import { type Answer, notFound, Problem, problemOf } from './reply.js';
 import { type ApiRequest, methodNames, type Resource } from './resource.js';
 
 /** What the adapter to Node hands over; a test makes one up. */
 export interface Bindings {
   readonly incoming?: Pick<IncomingMessage, 'socket' | 'url'>;
+}
+
+/** In bytes. */
+export interface DoorLimits {
+  readonly bodyLimit: number;
+  readonly replyLimit: number;
 }
 
 export type ApiContext = Context<{ Bindings: Bindings }>;
@@ -22,13 +30,13 @@ export class Door {
   readonly #host: ManagementHost;
   readonly #management: Management;
   readonly #login: Login;
-  readonly #bodyLimit: number;
+  readonly #limits: DoorLimits;
 
-  constructor(host: ManagementHost, bodyLimit: number) {
+  constructor(host: ManagementHost, limits: DoorLimits) {
     this.#host = host;
-    this.#management = new Management(host);
+    this.#management = new Management(host, limits.replyLimit);
     this.#login = new Login(host);
-    this.#bodyLimit = bodyLimit;
+    this.#limits = limits;
   }
 
   async enter(c: ApiContext, resource: Resource): Promise<Response> {
@@ -92,19 +100,24 @@ export class Door {
     }
   }
 
-  answer(c: ApiContext, { status, body, headers = {} }: Answer): Response {
+  async answer(c: ApiContext, { status, body, headers = {} }: Answer): Promise<Response> {
     const all = new Headers(headers);
     if (status === 200) all.set('cache-control', 'no-cache');
     if (body === undefined && (status === 200 || status === 201)) all.set('content-length', '0');
     if (body === undefined) return new Response(null, { status, headers: all });
     if (!all.has('content-type')) all.set('content-type', 'application/json');
-    const text = body instanceof JsonText ? body.text : JSON.stringify(body);
-    if (c.req.method !== 'HEAD') return new Response(text, { status, headers: all });
-    all.set('content-length', String(Buffer.byteLength(text)));
-    return new Response(null, { status, headers: all });
+    const { pieces, bytes } = await this.#written(c, body);
+    all.set('content-length', String(bytes));
+    if (c.req.method !== 'HEAD' && pieces.length === 1) return new Response(pieces[0], { status, headers: all });
+    return new Response(c.req.method === 'HEAD' ? null : streamOf(pieces), { status, headers: all });
   }
 
-  refuse(c: ApiContext, error: unknown): Response {
+  async #written({ req }: ApiContext, body: unknown): Promise<WrittenJson> {
+    if (body instanceof WrittenJson) return body;
+    return inTurns(writtenJson(body, this.#limits.replyLimit), this.#management.dlx.turns, req.raw.signal);
+  }
+
+  refuse(c: ApiContext, error: unknown): Response | Promise<Response> {
     const problem = problemOf(error);
     if (problem !== undefined) return this.answer(c, problem.answer);
     if (!c.req.raw.signal.aborted) this.#host.log?.(error); // a client that goes away is no fault of ours
@@ -112,7 +125,7 @@ export class Door {
   }
 
   #request({ req }: ApiContext, resource: Resource, user: User, peer: string, note: ApiRequest['note']): ApiRequest {
-    const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#bodyLimit);
+    const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#limits.bodyLimit);
     const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
     const names = namesIn(`/api${resource.path}`, req.path);
     return {
@@ -130,6 +143,18 @@ export class Door {
       body: async (...required) => jsonObject(await text(), required),
     };
   }
+}
+
+/** One piece after the other, as the client takes them. */
+function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  let next = 0;
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = pieces[next++];
+      if (piece === undefined) controller.close();
+      else controller.enqueue(piece);
+    },
+  });
 }
 
 const knownMethods: readonly string[] = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

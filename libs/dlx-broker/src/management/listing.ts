@@ -1,68 +1,84 @@
-import { setImmediate } from 'node:timers/promises';
-import type { Patterns } from '../broker/index.js';
 import { type Columns, type Row, rowOf, valueAt, wantedIn } from './columns.js';
-import { cut, nameFilter, pageIn } from './paging.js';
-import { type Answer, JsonText, ok } from './reply.js';
+import { cut, nameFilter, type Page, pageIn } from './paging.js';
+import { inTurns } from './dlx/turns.js';
+import { Rows } from './json.js';
+import type { Management } from './management.js';
+import { type Answer, ok } from './reply.js';
 import type { ApiRequest } from './resource.js';
 import { sorted } from './sorting.js';
 
 export type { Row };
 
-/** Rows that are made in one go. */
-const atOnce = 200;
-
 const usually: readonly string[] = ['vhost', 'name'];
 
 /**
  * A list as RabbitMQ shows it: sorted (`sort`, `sort_reverse`), cut into pages when `page` is given (`page_size`, `name`,
- * `use_regex`), of each item the `columns` that were asked for.
+ * `use_regex`), of each item the `columns` that were asked for. It is made in turns: which items there are is known from
+ * the beginning, so none is shown twice; what is shown of each is as it stands when its row is made.
+ * @param items all of them, as they are at this moment
  * @param sortedBy columns to sort by when nobody says by which, and among those that are equal
  * @throws Problem 400 for a page that cannot be
  */
-export function listOf<T>(
+export async function listOf<T>(
   request: ApiRequest,
-  patterns: Patterns,
+  management: Management,
   items: readonly T[],
   columns: Columns<T>,
   sortedBy: readonly string[] = usually,
-): Answer | Promise<Answer> {
+): Promise<Answer> {
   const { query } = request;
   const page = pageIn(query);
   const wanted = wantedIn(query);
   const show = (item: T): unknown => rowOf(item, columns, wanted);
-  let found = items;
-  if (page?.name !== undefined) {
-    const fits = nameFilter(page, patterns);
-    found = items.filter((item) => fits(String(columns['name']?.(item) ?? '')));
-  }
-  const asked = query.get('sort');
-  const paths = [...(asked === null ? [] : [asked]), ...sortedBy].map((column) => column.split('.'));
-  const keysOf = (item: T): readonly unknown[] => paths.map((path) => valueAt(item, columns, path));
-  // An empty `sort` asks for no order at all.
-  const inOrder = asked === '' ? found : sorted(found, keysOf, query.get('sort_reverse') === 'true');
-  if (page !== undefined) return ok(cut(inOrder, page, items.length, show));
-  return inOrder.length <= atOnce ? ok(inOrder.map(show)) : inSlices(inOrder, show);
+  const work = arranged(items, columns, query, page && filterOf(page, management, columns, items.length), sortedBy);
+  const inOrder = await inTurns(work, management.dlx.turns, request.signal);
+  return ok(page === undefined ? new Rows(inOrder, show) : cut(inOrder, page, items.length, show));
 }
 
-/** A long list is made slice by slice, so that messages get through in between. */
-async function inSlices<T>(items: readonly T[], show: (item: T) => unknown): Promise<Answer> {
-  const slices: string[] = [];
-  for (let start = 0; start < items.length; start += atOnce) {
-    const slice = items.slice(start, start + atOnce).map((item) => JSON.stringify(show(item)));
-    slices.push(slice.join(','));
-    await setImmediate();
+/** Undefined for all of them. */
+function filterOf<T>(
+  page: Page,
+  { host: { patterns } }: Management,
+  columns: Columns<T>,
+  count: number,
+): ((item: T) => boolean) | undefined {
+  if (page.name === undefined) return undefined;
+  const fits = nameFilter(page, patterns, count);
+  return (item) => fits(String(columns['name']?.(item) ?? ''));
+}
+
+function* arranged<T>(
+  items: readonly T[],
+  columns: Columns<T>,
+  query: URLSearchParams,
+  fits: ((item: T) => boolean) | undefined,
+  sortedBy: readonly string[],
+): Generator<void, readonly T[], void> {
+  let found = items;
+  if (fits !== undefined) {
+    const fitting: T[] = [];
+    for (const item of items) {
+      if (fits(item)) fitting.push(item);
+      yield;
+    }
+    found = fitting;
   }
-  return ok(new JsonText(`[${slices.join(',')}]`));
+  const asked = query.get('sort');
+  // An empty `sort` asks for no order at all.
+  if (asked === '') return found;
+  const paths = [...(asked === null ? [] : [asked]), ...sortedBy].map((column) => column.split('.'));
+  const keysOf = (item: T): readonly unknown[] => paths.map((path) => valueAt(item, columns, path));
+  return yield* sorted(found, keysOf, query.get('sort_reverse') === 'true');
 }
 
 /** The same of rows that are there anyway. */
 export function list(
   request: ApiRequest,
-  patterns: Patterns,
+  management: Management,
   rows: readonly Row[],
   sortedBy: readonly string[] = usually,
-): Answer | Promise<Answer> {
-  return listOf(request, patterns, rows, columnsOf(rows), sortedBy);
+): Promise<Answer> {
+  return listOf(request, management, rows, columnsOf(rows), sortedBy);
 }
 
 /** One object, with the `columns` that were asked for. */

@@ -15,13 +15,20 @@ import { notFound } from './reply.js';
 import type { ApiRequest } from './resource.js';
 import { Statistics } from './statistics.js';
 
+/** Bytes of a reply at most, unless told. */
+export const usualReplyLimit = 64_000_000;
+
 /** What every handler is given: the broker, and what the resources share. */
 export class Management {
   readonly nodeName: string;
   readonly statistics: Statistics;
   readonly dlx: Dlx;
 
-  constructor(readonly host: ManagementHost) {
+  /** @param replyLimit bytes of a reply at most */
+  constructor(
+    readonly host: ManagementHost,
+    readonly replyLimit = usualReplyLimit,
+  ) {
     this.nodeName = host.nodeName ?? 'rabbit@localhost';
     this.dlx = host.dlx ?? new Dlx(host);
     this.statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory);
@@ -63,6 +70,16 @@ export class Management {
   /** Acts as the host application, to which everything is allowed: for what an administrator brings in as a whole. */
   asHost<T>(vhost: string, act: (channel: Channel) => T): T {
     return this.#act({ vhost }, act);
+  }
+
+  /** As {@link as}, for what takes several turns. The connection ends when it is done. @throws AmqpError */
+  async during<T>(user: User, vhost: string, act: (channel: Channel) => Promise<T>): Promise<T> {
+    const connection = this.broker.connect({ vhost, user: user.name, isBrief: true });
+    try {
+      return await act(connection.openChannel(silentOutbox));
+    } finally {
+      connection.close();
+    }
   }
 
   #act<T>(options: ConnectOptions, act: (channel: Channel) => T): T {

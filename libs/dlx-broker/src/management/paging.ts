@@ -1,4 +1,5 @@
-import type { Patterns } from '../broker/index.js';
+import type { Effort, Patterns } from '../broker/index.js';
+import { Rows } from './json.js';
 import { badRequest, Problem } from './reply.js';
 
 /** A page of a list, counted from 1. */
@@ -27,6 +28,9 @@ export function pageIn(query: URLSearchParams): Page | undefined {
   return { number, size: asked ?? defaultPageSize, name: name === '' ? undefined : name, useRegex };
 }
 
+const tooDear = (steps: number, count: number): Problem =>
+  badRequest(`the pattern in 'name' takes more than ${steps} steps for ${count} names: say it in a simpler way`);
+
 const invalid = (): Problem => badRequest('Pagination parameters are invalid');
 
 function integer(text: string | null): number | undefined {
@@ -35,15 +39,32 @@ function integer(text: string | null): number | undefined {
   return Number(text);
 }
 
-/** Whether a name is wanted; case does not count. @throws Problem 400 when the pattern is none */
-export function nameFilter({ name = '', useRegex }: Page, patterns: Patterns): (name: string) => boolean {
+/** Steps that a pattern may take for all names of a request together: so many, and for each name so many more. */
+const patience = { all: 1_000_000, each: 200 };
+
+/**
+ * Whether a name is wanted; case does not count. Of all names together a pattern may take only so many steps.
+ * @param count of names
+ * @throws Problem 400 when the pattern is none; the filter itself throws it when the pattern takes too many steps
+ */
+export function nameFilter(
+  { name = '', useRegex }: Page,
+  patterns: Patterns,
+  count: number,
+): (name: string) => boolean {
   if (!useRegex) {
     const wanted = name.toLowerCase();
     return (text) => text.toLowerCase().includes(wanted);
   }
   try {
     const matcher = patterns.compile(`(?i)${name}`);
-    return (text) => matcher.matches(text);
+    const effort: Effort = { steps: 0 };
+    const most = patience.all + patience.each * count;
+    return (text) => {
+      const matched = matcher.matches(text, effort);
+      if (effort.steps > most) throw tooDear(most, count);
+      return matched;
+    };
   } catch {
     throw invalid();
   }
@@ -56,11 +77,11 @@ export function cut<T>(items: readonly T[], { number, size }: Page, total: numbe
     const reason = `Page out of range, page: ${number} page size: ${size}, len: ${items.length}`;
     throw new Problem(400, 'page_out_of_range', reason);
   }
-  const shown = items.slice(start, start + size).map(show);
+  const shown = items.slice(start, start + size);
   return {
     filtered_count: items.length,
     item_count: shown.length,
-    items: shown,
+    items: new Rows(shown, show),
     page: number,
     page_count: Math.ceil(items.length / size),
     page_size: size,

@@ -16,7 +16,9 @@ function hashOf(args: FieldTable): string {
 }
 
 /** As in a query string: a space is a plus; and `~`, which parts key and hash, is not itself. */
-const quoted = (text: string): string =>
+const quoted = (text: string): string => (/^[A-Za-z0-9._-]*$/.test(text) ? text : quotedBytes(text));
+
+const quotedBytes = (text: string): string =>
   [...Buffer.from(text)].map((byte) => (byte === 0x20 ? '+' : quotedByte(byte))).join('');
 
 const quotedByte = (byte: number): string =>

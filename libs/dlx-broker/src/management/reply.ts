@@ -4,14 +4,9 @@ import { FieldJsonError } from './field-json.js';
 /** What a handler answers. */
 export interface Answer {
   readonly status: number;
-  /** Anything JSON can say, or a {@link JsonText}; undefined for an empty body. */
+  /** Anything JSON can say, with `Rows` in it for long lists, or a `WrittenJson`; undefined for an empty body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** A body that is JSON already. */
-export class JsonText {
-  constructor(readonly text: string) {}
 }
 
 export const ok = (body: unknown): Answer => ({ status: 200, body });

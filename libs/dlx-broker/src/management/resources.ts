@@ -26,7 +26,7 @@ import { whoami } from './resources/whoami.js';
  * How to add a resource. A file in resources/ exports a list of rows, `readonly Resource[]`, and gets one line below.
  *
  *   export const things: readonly Resource[] = [
- *     { path: '/things', allows: 'management', GET: (request, management) => list(request, patterns, rows) },
+ *     { path: '/things', allows: 'management', GET: (request, management) => list(request, management, rows) },
  *     { path: '/things/:vhost/:name', allows: 'management', GET: get, PUT: put, DELETE: remove },
  *   ];
  *

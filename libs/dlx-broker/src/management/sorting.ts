@@ -1,35 +1,92 @@
-/**
- * Sorts by several keys of each item, in Erlang's order of kinds: numbers, then true, false and null, objects, lists,
- * text. What is not there is nothing, 0. Reversed means as a whole, equal ones too.
- */
-export function sorted<T>(items: readonly T[], keysOf: (item: T) => readonly unknown[], reverse: boolean): T[] {
-  const keyed = items.map((item) => ({ item, keys: keysOf(item) }));
-  keyed.sort((one, other) => compareAll(one.keys, other.keys));
-  if (reverse) keyed.reverse();
-  return keyed.map(({ item }) => item);
+/** One key of an item: a number or a text as it is, anything else with the rank of its kind. */
+type Key = number | string | { readonly rank: number; readonly text: string };
+
+interface Keyed<T> {
+  readonly item: T;
+  readonly keys: readonly Key[];
 }
 
-function compareAll(one: readonly unknown[], other: readonly unknown[]): number {
+/** Items that are sorted in one go, and merged in one go. */
+const atOnce = 64;
+/** Characters of a table or list that count for its place. */
+const longestText = 1_024;
+
+/**
+ * Sorts by several keys of each item, in Erlang's order of kinds: numbers, then true, false and null, objects, lists,
+ * text. What is not there is nothing, 0. Reversed means as a whole, equal ones too. Yields wherever it may pause.
+ */
+export function* sorted<T>(
+  items: readonly T[],
+  keysOf: (item: T) => readonly unknown[],
+  reverse: boolean,
+): Generator<void, T[], void> {
+  const keyed: Keyed<T>[] = [];
+  for (const item of items) {
+    keyed.push({ item, keys: keysOf(item).map(keyOf) });
+    yield;
+  }
+  const inOrder = yield* mergeSorted(keyed);
+  if (reverse) inOrder.reverse();
+  return inOrder.map(({ item }) => item);
+}
+
+/** From short runs to long ones; equal ones stay in their order. */
+function* mergeSorted<T>(items: readonly Keyed<T>[]): Generator<void, Keyed<T>[], void> {
+  let runs: Keyed<T>[][] = [];
+  for (let start = 0; start < items.length; start += atOnce) {
+    runs.push(items.slice(start, start + atOnce).sort(compareAll));
+    yield;
+  }
+  while (runs.length > 1) {
+    const longer: Keyed<T>[][] = [];
+    for (let index = 0; index < runs.length; index += 2) {
+      longer.push(yield* merged(runs[index] as Keyed<T>[], runs[index + 1] ?? []));
+    }
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+function* merged<T>(one: readonly Keyed<T>[], other: readonly Keyed<T>[]): Generator<void, Keyed<T>[], void> {
+  const all: Keyed<T>[] = [];
+  let [at, atOther] = [0, 0];
+  while (at < one.length && atOther < other.length) {
+    const isFirst = compareAll(one[at] as Keyed<T>, other[atOther] as Keyed<T>) <= 0;
+    all.push(isFirst ? (one[at++] as Keyed<T>) : (other[atOther++] as Keyed<T>));
+    if (all.length % atOnce === 0) yield;
+  }
+  while (at < one.length) all.push(one[at++] as Keyed<T>);
+  while (atOther < other.length) all.push(other[atOther++] as Keyed<T>);
+  return all;
+}
+
+function compareAll<T>({ keys: one }: Keyed<T>, { keys: other }: Keyed<T>): number {
   for (let index = 0; index < one.length; index++) {
-    const order = compare(orNothing(one[index]), orNothing(other[index]));
+    const order = compare(one[index] as Key, other[index] as Key);
     if (order !== 0) return order;
   }
   return 0;
 }
 
-const orNothing = (value: unknown): unknown => (value === undefined ? 0 : value);
-
-function compare(one: unknown, other: unknown): number {
+function compare(one: Key, other: Key): number {
   if (typeof one === 'number' && typeof other === 'number') return one - other;
-  const ranks = rank(one) - rank(other);
+  const ranks = rankOf(one) - rankOf(other);
   if (ranks !== 0) return ranks;
-  const [a, b] = typeof one === 'object' ? [JSON.stringify(one), JSON.stringify(other)] : [String(one), String(other)];
+  const [a, b] = [textOf(one), textOf(other)];
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function rank(value: unknown): number {
-  if (typeof value === 'number') return 0;
-  if (typeof value === 'boolean' || value === null) return 1;
-  if (typeof value === 'object') return Array.isArray(value) ? 3 : 2;
-  return 4;
+function keyOf(value: unknown): Key {
+  if (value === undefined) return 0;
+  if (typeof value === 'number' || typeof value === 'string') return value;
+  if (typeof value === 'boolean' || value === null) return { rank: 1, text: String(value) };
+  if (typeof value !== 'object') return String(value);
+  return { rank: Array.isArray(value) ? 3 : 2, text: beginningOf(JSON.stringify(value)) };
 }
+
+/** By way of bytes: a part of a text keeps all of it in memory. */
+const beginningOf = (text: string): string =>
+  text.length <= longestText ? text : Buffer.from(text.slice(0, longestText)).toString();
+
+const rankOf = (key: Key): number => (typeof key === 'number' ? 0 : typeof key === 'string' ? 4 : key.rank);
+const textOf = (key: Key): string => (typeof key === 'object' ? key.text : String(key));

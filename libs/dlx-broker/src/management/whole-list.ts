@@ -9,8 +9,8 @@ export function wholeList(
   management: Management,
   rows: readonly Row[],
   sortedBy: readonly string[] = ['vhost', 'name'],
-): Answer | Promise<Answer> {
+): Promise<Answer> {
   const query = new URLSearchParams(request.query);
   query.delete('page');
-  return list({ ...request, query }, management.host.patterns, rows, sortedBy);
+  return list({ ...request, query }, management, rows, sortedBy);
 }

@@ -63,6 +63,11 @@ export class Exchange {
     return [...this.#bindings.values()].flatMap((of) => [...of.values()]);
   }
 
+  /** Those that lead to one destination. */
+  bindingsTo(destination: Destination): readonly Binding<Destination>[] {
+    return [...(this.#bindings.get(destination)?.values() ?? [])];
+  }
+
   /** Binding twice is one binding (rule P5): false. */
   bind(destination: Destination, bindingKey: string, args: FieldTable): boolean {
     let known = this.#bindings.get(destination);

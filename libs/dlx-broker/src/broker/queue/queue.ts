@@ -114,9 +114,9 @@ export class Queue {
     return this.#deaths.retained?.bytes ?? 0;
   }
 
-  /** The `timestamp` of the next message, if it has one: seconds since 1970. */
-  get headTimestamp(): number | bigint | undefined {
-    return this.#ready.first()?.message.properties.timestamp;
+  /** The next message; undefined when none is ready. */
+  get head(): Message | undefined {
+    return this.#ready.first()?.message;
   }
 
   /** A page of the ready messages in the order of delivery; nothing is delivered, counted or flagged. */

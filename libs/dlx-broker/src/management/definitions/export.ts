@@ -1,5 +1,6 @@
 import { type Broker, type Exchange, Queue, type VirtualHost } from '../../broker/index.js';
 import { tableToJson } from '../field-json.js';
+import { Rows } from '../json.js';
 import type { Row } from '../listing.js';
 import { permissionRows } from '../resources/permissions.js';
 import { parameterRows } from '../resources/parameters.js';
@@ -25,22 +26,22 @@ export function exportBroker(broker: Broker): Row {
     parameters: parameterRows(vhosts),
     global_parameters: broker.parameters.list(),
     policies: policyRows('policies', vhosts),
-    queues: vhosts.flatMap(queuesOf),
+    queues: new Rows(vhosts.flatMap(queuesIn), queueToJson),
     exchanges: vhosts.flatMap(exchangesOf),
-    bindings: vhosts.flatMap(bindingsOf),
+    bindings: new Rows(vhosts.flatMap(bindingsIn), bindingToJson),
   };
 }
 
 /** What is declared in one virtual host; objects do not say in which, so that they can go into another. */
 export function exportVhost(broker: Broker, vhost: VirtualHost): Row {
-  const bare = (rows: readonly Row[]): readonly Row[] => rows.map((row) => without(row, 'vhost'));
+  const bare = (rows: Iterable<Row>): Rows<Row, Row> => new Rows(rows, (row) => without(row, 'vhost'));
   return {
     rabbit_version: versionOf(broker),
     parameters: parameterRows([vhost]),
     policies: policyRows('policies', [vhost]),
-    queues: bare(queuesOf(vhost)),
+    queues: bare(new Rows(queuesIn(vhost), queueToJson)),
     exchanges: bare(exchangesOf(vhost)),
-    bindings: bare(bindingsOf(vhost)),
+    bindings: bare(new Rows(bindingsIn(vhost), bindingToJson)),
   };
 }
 
@@ -52,14 +53,16 @@ function vhostToJson({ name, metadata: { description, tags } }: VirtualHost): Ro
 /** An exclusive queue belongs to a connection, and goes with it. */
 const isExported = ({ declared }: Queue): boolean => declared.owner === undefined;
 
-const queuesOf = (vhost: VirtualHost): readonly Row[] =>
-  [...vhost.queues.values()].filter(isExported).map(({ declared }) => ({
-    name: declared.name,
-    vhost: vhost.name,
-    durable: declared.durable,
-    auto_delete: declared.autoDelete,
-    arguments: tableToJson(declared.arguments),
-  }));
+/** Which there are is known at once; the rows are made when they are written. */
+const queuesIn = (vhost: VirtualHost): readonly Queue[] => [...vhost.queues.values()].filter(isExported);
+
+const queueToJson = ({ declared, home }: Queue): Row => ({
+  name: declared.name,
+  vhost: home.name,
+  durable: declared.durable,
+  auto_delete: declared.autoDelete,
+  arguments: tableToJson(declared.arguments),
+});
 
 /** Every virtual host has these from the start. */
 const isPredeclared = (name: string): boolean => name === '' || name.startsWith('amq.');
@@ -77,18 +80,26 @@ const exchangesOf = (vhost: VirtualHost): readonly Row[] =>
       arguments: tableToJson(declared.arguments),
     }));
 
-const bindingsOf = (vhost: VirtualHost): readonly Row[] =>
-  [...vhost.exchanges.values()].flatMap((source) => bindingsFrom(source, vhost.name));
+const bindingsIn = (vhost: VirtualHost): readonly PlacedBinding[] =>
+  [...vhost.exchanges.values()].flatMap((source) =>
+    source.bindings().flatMap((binding) => {
+      const { destination } = binding;
+      if (destination instanceof Queue && !isExported(destination)) return [];
+      return [{ source: source.name, vhost: vhost.name, binding }];
+    }),
+  );
 
-const bindingsFrom = (source: Exchange, vhost: string): readonly Row[] =>
-  source
-    .bindings()
-    .filter(({ destination }) => !(destination instanceof Queue) || isExported(destination))
-    .map(({ destination, bindingKey, arguments: args }) => ({
-      source: source.name,
-      vhost,
-      destination: destination.name,
-      destination_type: destination instanceof Queue ? 'queue' : 'exchange',
-      routing_key: bindingKey,
-      arguments: tableToJson(args),
-    }));
+interface PlacedBinding {
+  readonly source: string;
+  readonly vhost: string;
+  readonly binding: ReturnType<Exchange['bindings']>[number];
+}
+
+const bindingToJson = ({ source, vhost, binding }: PlacedBinding): Row => ({
+  source,
+  vhost,
+  destination: binding.destination.name,
+  destination_type: binding.destination instanceof Queue ? 'queue' : 'exchange',
+  routing_key: binding.bindingKey,
+  arguments: tableToJson(binding.arguments),
+});

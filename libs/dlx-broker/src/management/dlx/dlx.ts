@@ -4,7 +4,7 @@ import type { RedriveTask } from '../redrives/redrive-task.js';
 import { Redrives } from '../redrives/redrives.js';
 import { EventStreams } from './event-streams.js';
 import { filterToJson } from './input.js';
-import { eventLoop, type Turns } from './turns.js';
+import { SharedTurns, type Turns } from './turns.js';
 
 /** What {@link Dlx} is lent; everything but the broker has a default. */
 export interface DlxParts {
@@ -24,7 +24,7 @@ export class Dlx {
   readonly turns: Turns;
   readonly #sink: AuditSink | undefined;
 
-  constructor({ broker, audit, turns = eventLoop, log }: DlxParts) {
+  constructor({ broker, audit, turns = new SharedTurns(), log }: DlxParts) {
     this.#sink = audit;
     this.turns = turns;
     this.audit = new AuditLog(() => broker.clock.now(), audit);

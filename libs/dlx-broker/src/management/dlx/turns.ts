@@ -14,6 +14,29 @@ export const eventLoop: Turns = {
   next: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
+/**
+ * Real ones for all long work of one API: one piece of it in each turn of the event loop, so that many requests at a time
+ * hold it up no longer than one.
+ */
+export class SharedTurns implements Turns {
+  readonly #waiting: (() => void)[] = [];
+
+  now(): number {
+    return performance.now();
+  }
+
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#waiting.push(resolve) === 1) setImmediate(this.#go);
+    });
+  }
+
+  readonly #go = (): void => {
+    this.#waiting.shift()?.();
+    if (this.#waiting.length > 0) setImmediate(this.#go);
+  };
+}
+
 /** Milliseconds in which nobody else gets a turn. */
 export const longestTurn = 5;
 

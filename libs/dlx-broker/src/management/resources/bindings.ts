@@ -1,3 +1,4 @@
+import { inTurns } from '../dlx/turns.js';
 import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../management.js';
 import { placesOf } from '../places.js';
@@ -7,6 +8,7 @@ import type { ApiRequest, Handler, Resource } from '../resource.js';
 import {
   bindingColumns,
   bindingOrder,
+  bindingsBetween,
   bindingsFrom,
   bindingsOf,
   bindingsTo,
@@ -15,15 +17,11 @@ import {
 import { exchangeIn } from './exchanges.js';
 import { argumentsIn } from './queues.js';
 
-const show = (
-  request: ApiRequest,
-  { host }: Management,
-  bindings: readonly PlacedBinding[],
-): Answer | Promise<Answer> => {
+const show = (request: ApiRequest, management: Management, bindings: readonly PlacedBinding[]): Promise<Answer> => {
   // RabbitMQ does not cut bindings into pages.
   const query = new URLSearchParams(request.query);
   query.delete('page');
-  return listOf({ ...request, query }, host.patterns, bindings, bindingColumns, bindingOrder);
+  return listOf({ ...request, query }, management, bindings, bindingColumns, bindingOrder);
 };
 
 const getAll: Handler = (request, management) =>
@@ -50,7 +48,8 @@ function between({ names }: ApiRequest, management: Management): readonly Placed
   const place = management.vhost(vhost);
   const source = exchangeIn(names['source']);
   const found = isQueue(names) ? place.queues.get(destination) : place.exchanges.get(exchangeIn(destination));
-  return found === undefined ? [] : bindingsTo(place, found).filter((binding) => binding.source === source);
+  const from = place.exchanges.get(source);
+  return found === undefined || from === undefined ? [] : bindingsBetween(place, from, found);
 }
 
 /** @throws Problem 404 for any other letter */
@@ -77,10 +76,11 @@ const post: Handler = async (request, management) => {
   return created({ location: [destination, propertiesKey(key, args)].map(encodeURIComponent).join('/') });
 };
 
-const getOne: Handler = (request, management) => oneOf(request, bindingOf(request, management), bindingColumns);
+const getOne: Handler = async (request, management) =>
+  oneOf(request, await bindingOf(request, management), bindingColumns);
 
-const deleteOne: Handler = (request, management) => {
-  const { source, destination, bindingKey, args, kind, vhost } = bindingOf(request, management);
+const deleteOne: Handler = async (request, management) => {
+  const { source, destination, bindingKey, args, kind, vhost } = await bindingOf(request, management);
   management.as(request.user, vhost, (channel) => {
     if (kind === 'queue') channel.unbindQueue(destination, source, bindingKey, args);
     else channel.unbindExchange(destination, source, bindingKey, args);
@@ -89,13 +89,23 @@ const deleteOne: Handler = (request, management) => {
 };
 
 /** @throws Problem 404 */
-function bindingOf(request: ApiRequest, management: Management): PlacedBinding {
+async function bindingOf(request: ApiRequest, management: Management): Promise<PlacedBinding> {
   const asked = plainKey(request.names['props'] ?? '');
-  const found = between(request, management).find(
-    ({ bindingKey, args }) => plainKey(propertiesKey(bindingKey, args)) === asked,
-  );
+  const work = bindingCalled(asked, between(request, management));
+  const found = await inTurns(work, management.dlx.turns, request.signal);
   if (found === undefined) throw notFound();
   return found;
+}
+
+function* bindingCalled(
+  asked: string,
+  bindings: readonly PlacedBinding[],
+): Generator<void, PlacedBinding | undefined, void> {
+  for (const binding of bindings) {
+    if (plainKey(propertiesKey(binding.bindingKey, binding.args)) === asked) return binding;
+    yield;
+  }
+  return undefined;
 }
 
 /** Key and hash apart, and the key as it is: who writes `a.*` and who writes `a.%2A` mean the same. */

@@ -17,13 +17,13 @@ const getAll: Handler = (request, management) => {
   checkStatistics(request);
   const channels = connectionsFor(request, management).flatMap((connection) => [...connection.channels]);
   const columns = channelColumns(management.nodeName, management.measures(request));
-  return listOf(request, management.host.patterns, channels, columns);
+  return listOf(request, management, channels, columns);
 };
 
 const ofConnection: Handler = (request, management) => {
   const channels = [...connectionOf(request, management).channels];
   const columns = channelColumns(management.nodeName, management.measures(request));
-  return listOf(request, management.host.patterns, channels, columns);
+  return listOf(request, management, channels, columns);
 };
 
 const getOne: Handler = (request, management) => {
@@ -48,7 +48,7 @@ const consumersAll: Handler = (request, management) => {
   const all = [...places].flatMap((vhost) => [...consumersOf(vhost)]);
   const own = all.filter(({ receiver }) => receiver.channel.connection.user?.name === user.name);
   const shown = isOf('monitor', user) ? all : own;
-  return listOf(request, management.host.patterns, shown, consumerColumns(management.nodeName));
+  return listOf(request, management, shown, consumerColumns(management.nodeName));
 };
 
 export const channels: readonly Resource[] = [

@@ -17,13 +17,13 @@ export function connectionsFor({ names, user }: ApiRequest, management: Manageme
 }
 
 const getAll: Handler = (request, management) => {
-  const { nodeName, host } = management;
+  const { nodeName } = management;
   // Of one virtual host RabbitMQ has no other list.
   const columns =
     withoutStatistics(request) && request.names['vhost'] === undefined
       ? trackedConnectionColumns(nodeName)
       : connectionColumns(nodeName, management.measures(request), null);
-  return listOf(request, host.patterns, connectionsFor(request, management), columns);
+  return listOf(request, management, connectionsFor(request, management), columns);
 };
 
 const getOne: Handler = (request, management) => {
@@ -46,7 +46,7 @@ const ofUser = (request: ApiRequest, management: Management): readonly Connectio
 };
 
 const getOfUser: Handler = (request, management) =>
-  listOf(request, management.host.patterns, ofUser(request, management), trackedConnectionColumns(management.nodeName));
+  listOf(request, management, ofUser(request, management), trackedConnectionColumns(management.nodeName));
 
 const deleteOfUser: Handler = (request, management) => {
   for (const connection of ofUser(request, management)) end(connection, request);

@@ -20,7 +20,7 @@ const getAll: Handler = (request, management) => {
   const columns: Columns<PlacedExchange> = withoutStatistics(request)
     ? declaredExchangeColumns
     : exchangeColumns(management.measures(request));
-  return listOf(request, management.host.patterns, items, columns);
+  return listOf(request, management, items, columns);
 };
 
 const getOne: Handler = (request, management) =>

@@ -14,7 +14,7 @@ import { memoryOf, relativeMemoryOf } from '../views/memory.js';
 import { contexts } from './overview.js';
 
 const getAll: Handler = (request, management) =>
-  listOf(request, management.host.patterns, [undefined], columnsFor(request, management));
+  listOf(request, management, [undefined], columnsFor(request, management));
 
 const getOne: Handler = (request, management) => {
   checkNode(request, management);

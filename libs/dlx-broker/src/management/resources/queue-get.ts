@@ -1,39 +1,37 @@
 import { isUtf8 } from 'node:buffer';
-import { AmqpError, type Channel, type Got } from '../../broker/index.js';
+import { AmqpError, type Channel, type Got, type Queue } from '../../broker/index.js';
 import { integerIn } from '../body.js';
+import { inTurns } from '../dlx/turns.js';
+import { JsonSink, tooLarge, type WrittenJson } from '../json.js';
+import type { Management } from '../management.js';
 import { propertiesToJson } from '../properties-json.js';
 import { badRequest, channelErrorOf, notAuthorised, ok, Problem } from '../reply.js';
-import type { Handler, JsonObject, Resource } from '../resource.js';
+import type { ApiRequest, Handler, JsonObject, Resource } from '../resource.js';
 
 /** What becomes of the messages afterwards. Those that nobody settles go back when the channel closes. */
-const ackModes: ReadonlyMap<unknown, { readonly noAck: boolean; readonly requeue?: boolean }> = new Map([
+const ackModes: ReadonlyMap<unknown, AckMode> = new Map([
   ['ack_requeue_true', { noAck: false }],
   ['ack_requeue_false', { noAck: true }],
   ['reject_requeue_true', { noAck: false, requeue: true }],
   ['reject_requeue_false', { noAck: false, requeue: false }],
 ]);
 
-/** Rule U2. */
-const get: Handler = async ({ names, user, body }, management) => {
-  const json = await body('ackmode', 'count', 'encoding');
-  const { vhost = '', name = '' } = names;
+interface AckMode {
+  readonly noAck: boolean;
+  readonly requeue?: boolean;
+}
+
+/** Rule U2. A long reply is made in turns: other clients get and publish meanwhile, as on RabbitMQ. */
+const get: Handler = async (request, management) => {
+  const json = await request.body('ackmode', 'count', 'encoding');
   const how = askedFor(json);
   const mode = ackModes.get(json['ackmode']);
   if (mode === undefined) throw badRequest(['unsupported_ackmode', json['ackmode']]);
-  return ok(
-    closing(() =>
-      management.as(user, vhost, (channel) => {
-        const got = fetched(channel, name, how.count, mode.noAck);
-        const { requeue } = mode;
-        // Only now: a message that went back at once would be fetched again.
-        if (requeue !== undefined) for (const { deliveryTag } of got) channel.reject(deliveryTag, requeue);
-        return got.map((each) => shown(each, how));
-      }),
-    ),
-  );
+  return ok(await closing(() => fetched(request, management, how, mode)));
 };
 
 interface Asked {
+  /** Negative is no limit. */
   readonly count: number;
   readonly encoding: 'auto' | 'base64';
   /** Bytes of a payload that are shown. */
@@ -51,15 +49,60 @@ function askedFor(json: JsonObject): Asked {
   return { count, encoding, truncate };
 }
 
-/** A negative count is no limit. */
-function fetched(channel: Channel, queue: string, count: number, noAck: boolean): readonly Got[] {
-  const all: Got[] = [];
-  while (count < 0 || all.length < count) {
-    const got = channel.get(queue, { noAck });
+async function fetched(
+  { names, user, signal }: ApiRequest,
+  management: Management,
+  how: Asked,
+  mode: AckMode,
+): Promise<WrittenJson> {
+  const { vhost = '', name = '' } = names;
+  return management.during(user, vhost, (channel) => {
+    channel.vhost.check(user, 'read', 'queue', name);
+    return inTurns(taken(channel, name, how, mode, management.replyLimit), management.dlx.turns, signal);
+  });
+}
+
+/**
+ * Takes messages until there are enough, or none, or the reply is full: what does not fit stays in the queue.
+ * @throws Problem 413 when not even the first fits
+ */
+function* taken(
+  channel: Channel,
+  name: string,
+  how: Asked,
+  { noAck, requeue }: AckMode,
+  limit: number,
+): Generator<void, WrittenJson, void> {
+  const sink = new JsonSink(Infinity);
+  const tags: number[] = [];
+  let count = 0;
+  for (; how.count < 0 || count < how.count; count++) {
+    if (!hasRoom(channel.vhost.queues.get(name), how, limit - sink.bytes)) {
+      if (count > 0) break;
+      throw tooLarge(limit);
+    }
+    const got = channel.get(name, { noAck });
     if (got === undefined) break;
-    all.push(got);
+    if (requeue !== undefined) tags.push(got.deliveryTag);
+    sink.add((count === 0 ? '[' : ',') + JSON.stringify(shown(got, how)));
+    yield;
   }
-  return all;
+  sink.add(count === 0 ? '[]' : ']');
+  // Only now: a message that went back at once would be fetched again.
+  for (const tag of requeue === undefined ? [] : tags) {
+    channel.reject(tag, requeue);
+    yield;
+  }
+  return sink.end();
+}
+
+/** Beside its body a message takes about so many bytes of a reply, most of them names. */
+const envelope = 512;
+
+/** Whether the next message fits; base64 is the longest way to write a body, but for control characters. */
+function hasRoom(queue: Queue | undefined, { truncate }: Asked, room: number): boolean {
+  const size = queue?.head?.size;
+  return size === undefined || envelope + (Math.min(size, truncate) * 4) / 3 <= room;
 }
 
 function shown({ message, redelivered, messageCount }: Got, { encoding, truncate }: Asked): object {
@@ -79,9 +122,9 @@ function shown({ message, redelivered, messageCount }: Got, { encoding, truncate
 }
 
 /** An error closes the channel: RabbitMQ tells it with its code, unless it is one that HTTP has a status for. */
-function closing<T>(act: () => T): T {
+async function closing<T>(act: () => Promise<T>): Promise<T> {
   try {
-    return act();
+    return await act();
   } catch (error) {
     if (!(error instanceof AmqpError) || error.reply === 'NOT_ALLOWED') throw error;
     if (error.reply === 'NOT_FOUND') throw new Problem(404, 'not_found', error.message);

@@ -11,7 +11,7 @@ import { declaredQueueColumns, queueColumns, singleQueueColumns } from '../views
 
 const getAll: Handler = (request, management) => {
   const queues = placesOf(request, management).flatMap((vhost) => [...vhost.queues.values()]);
-  return listOf(request, management.host.patterns, queues, columnsFor(request, management));
+  return listOf(request, management, queues, columnsFor(request, management));
 };
 
 const getOne: Handler = (request, management) => {

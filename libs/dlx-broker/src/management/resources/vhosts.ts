@@ -20,13 +20,9 @@ const columnsFor = ({ nodeName }: Management, measures: Measures): Columns<Virtu
 });
 
 const getAll: Handler = (request, management) =>
-  listOf(
-    request,
-    management.host.patterns,
-    management.vhostsOf(request.user),
-    columnsFor(management, management.measures(request)),
-    ['name'],
-  );
+  listOf(request, management, management.vhostsOf(request.user), columnsFor(management, management.measures(request)), [
+    'name',
+  ]);
 
 const getOne: Handler = (request, management) =>
   oneOf(request, management.vhost(request.name('vhost')), columnsFor(management, management.measures(request)));

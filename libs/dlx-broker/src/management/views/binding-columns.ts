@@ -41,26 +41,34 @@ export function bindingsOf(vhost: VirtualHost): readonly PlacedBinding[] {
 /** Those that begin at an exchange. */
 export function bindingsFrom(vhost: VirtualHost, source: Source): readonly PlacedBinding[] {
   if (source.name === '') return [...vhost.queues.values()].map((queue) => defaultBinding(vhost, queue));
-  return source.bindings().map(({ destination, bindingKey, arguments: args }) => ({
-    vhost: vhost.name,
-    source: source.name,
-    destination: destination.name,
-    kind: destination instanceof Exchange ? ('exchange' as const) : ('queue' as const),
-    bindingKey,
-    args,
-  }));
+  return source.bindings().map((binding) => placed(vhost, source, binding));
 }
 
 /** Those that lead to a queue or an exchange: only exchanges that know it are looked at. */
 export function bindingsTo(vhost: VirtualHost, destination: Queue | Exchange): readonly PlacedBinding[] {
   const found = destination instanceof Exchange ? [] : [defaultBinding(vhost, destination)];
-  const kind = destination instanceof Exchange ? 'exchange' : 'queue';
   for (const source of destination.boundTo as ReadonlySet<Source>) {
-    const bindings = bindingsFrom(vhost, source);
-    found.push(...bindings.filter((each) => each.kind === kind && each.destination === destination.name));
+    for (const binding of source.bindingsTo(destination)) found.push(placed(vhost, source, binding));
   }
   return found;
 }
+
+/** Those from an exchange to a queue or another exchange. */
+export function bindingsBetween(vhost: VirtualHost, source: Source, to: Queue | Exchange): readonly PlacedBinding[] {
+  if (source.name === '') return to instanceof Exchange ? [] : [defaultBinding(vhost, to)];
+  return source.bindingsTo(to).map((binding) => placed(vhost, source, binding));
+}
+
+type Bound = ReturnType<Source['bindings']>[number];
+
+const placed = (vhost: VirtualHost, source: Source, { destination, bindingKey, arguments: args }: Bound) => ({
+  vhost: vhost.name,
+  source: source.name,
+  destination: destination.name,
+  kind: destination instanceof Exchange ? ('exchange' as const) : ('queue' as const),
+  bindingKey,
+  args,
+});
 
 const defaultBinding = (vhost: VirtualHost, { name }: Queue): PlacedBinding => ({
   vhost: vhost.name,

@@ -87,7 +87,10 @@ const countOf = ({ length, unacked, retained, delayed }: Queue): number => lengt
 const classicColumns = (measures: Measures): Columns<Queue> => ({
   backing_queue_status: (queue) => backingQueueStatus(queue, measures.of(queue, queueSeries)),
   exclusive_consumer_tag: ({ consumers }) => (consumers.hasExclusive ? tagOf(consumers.active) : null),
-  head_message_timestamp: ({ headTimestamp }) => (headTimestamp === undefined ? null : Number(headTimestamp)),
+  head_message_timestamp: ({ head }) => {
+    const timestamp = head?.properties.timestamp;
+    return timestamp === undefined ? null : Number(timestamp);
+  },
   message_bytes_paged_out: () => 0,
   messages_paged_out: () => 0,
   messages_ready_ram: ({ length }) => length,

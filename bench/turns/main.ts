@@ -1,0 +1,150 @@
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commands } from '../../libs/dlx-broker/src/cli/ctl/commands.js';
+import { runCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';
+import { resources } from '../../libs/dlx-broker/src/management/resources.js';
+import { linesOf } from './commands.js';
+import type { Turn } from './meter.js';
+import { type Asked, requestsOf } from './requests.js';
+import { definitions, type Size } from './scene.js';
+
+/**
+ * The longest turn of the event loop that anything costs which a client or an operator may ask for: every method of
+ * every route of the management API, every command of `ctl`, and what the engine does at once for many.
+ *
+ * npm run bench:turns [-- --data] [--small] [--only <part of a name>] [--over <milliseconds>]
+ */
+const args = process.argv.slice(2);
+const value = (name: string): string | undefined => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
+const scale = args.includes('--small') ? 10 : 1;
+const size: Size = { queues: 10_000 / scale, bindings: 30_000 / scale, messages: 1_000_000 / scale };
+const only = value('--only') ?? '';
+const over = Number(value('--over') ?? 0);
+const folder = mkdtempSync(join(tmpdir(), 'turns-'));
+
+const child = fork(
+  new URL('./server.js', import.meta.url),
+  [JSON.stringify(size), ...(args.includes('--data') ? [join(folder, 'data')] : [])],
+  { execArgv: ['--expose-gc', '--max-old-space-size=6000'], serialization: 'advanced' },
+);
+const { port, operations } = (await heard()) as { readonly port: number; readonly operations: readonly string[] };
+
+child.once('exit', (code) => {
+  console.error(`the broker ended with ${code}`);
+  process.exit(1);
+});
+
+function heard(): Promise<unknown> {
+  return new Promise((resolve) => child.once('message', resolve));
+}
+
+async function tell(what: string, which = ''): Promise<unknown> {
+  const answer = heard();
+  child.send([what, which]);
+  return ((await answer) as readonly unknown[])[0];
+}
+
+/** Status and length of the answer, and of its beginning as much as tells an error. */
+function ask({ method, path, body, ends }: Asked): Promise<{ status: number; bytes: number; text: string }> {
+  const sent = body === undefined ? undefined : JSON.stringify(body);
+  const headers = {
+    authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}`,
+    ...(sent !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(sent) }),
+  };
+  return new Promise((resolve) => {
+    const asked = request({ port, method, path: `/api${path}`, headers, agent: false }, (response) => {
+      let bytes = 0;
+      let text = '';
+      const done = (): void => resolve({ status: response.statusCode ?? 0, bytes, text });
+      response.on('data', (part: Buffer) => {
+        bytes += part.length;
+        if (text.length < 150) text += part.toString('latin1', 0, 150);
+      });
+      response.on('end', done);
+      response.on('error', done);
+    });
+    asked.on('error', (error) => resolve({ status: 0, bytes: 0, text: error.message }));
+    if (ends !== undefined) setTimeout(() => asked.destroy(), ends);
+    asked.end(sent);
+  });
+}
+
+const texts: Readonly<Record<string, () => Promise<string>>> = {
+  connection: async () => encodeURIComponent(await first('/connections?columns=name')),
+  channel: async () => encodeURIComponent(await first('/channels?columns=name')),
+  redrive: async () => {
+    const body = { vhost: '/', queue: 'died', to: { exchange: '', routing_key: 'died' }, rate: 1 };
+    const { text } = await ask({ label: '', method: 'POST', path: '/dlx/redrives', body });
+    if (!text.startsWith('{"id":')) return redrive;
+    return (redrive = /"id":"([^"]*)"/.exec(text)?.[1] ?? '');
+  },
+};
+let redrive = '';
+
+/** Fills in what is known of the running broker only. */
+async function named(path: string): Promise<string> {
+  const name = /\{(\w+)\}/.exec(path)?.[1];
+  return name === undefined ? path : path.replace(`{${name}}`, (await texts[name]?.()) ?? '');
+}
+
+async function first(path: string): Promise<string> {
+  const { text } = await ask({ label: '', method: 'GET', path });
+  return /"name":"([^"]*)"/.exec(text)?.[1] ?? 'nobody';
+}
+
+const rows: (readonly [label: string, turn: Turn, more: string])[] = [];
+
+/** The turn that worked longest, its collections aside. */
+function told(label: string, turns: readonly Turn[], more: string): void {
+  const none = { start: 0, end: 0, cpu: 0, gc: 0 };
+  const longest = turns.reduce((best, turn) => (turn.cpu - turn.gc > best.cpu - best.gc ? turn : best), none);
+  rows.push([label, longest, more]);
+  if (longest.cpu - longest.gc >= over) console.log(line(label, longest, more));
+}
+
+const milliseconds = (time: number): string => time.toFixed(1).padStart(8);
+const line = (label: string, { cpu, gc }: Turn, more: string): string =>
+  `${label.slice(0, 100).padEnd(100)} ${milliseconds(cpu - gc)} ${milliseconds(gc)}  ${more}`;
+
+console.log(`${'longest turn, in milliseconds of processor time'.padEnd(100)}     work       gc  answer`);
+await tell('prepare', 'furnish');
+for (const asked of requestsOf(resources, size)) {
+  if (!asked.label.includes(only)) continue;
+  if (asked.before !== undefined) await tell('prepare', asked.before);
+  const path = await named(asked.path);
+  await tell('begin');
+  const { status, bytes, text } = await ask({ ...asked, path });
+  const why = status >= 400 ? ` ${text.replaceAll('\n', ' ').slice(0, 80)}` : '';
+  told(asked.label, (await tell('end')) as readonly Turn[], `${status} ${bytes} bytes${why}`);
+}
+const file = join(folder, 'definitions.json');
+writeFileSync(file, JSON.stringify(definitions({ ...size, queues: size.queues / 2, bindings: size.bindings / 2 })));
+for (const { words, before } of linesOf(commands, file)) {
+  const label = `ctl ${words.join(' ').replace(file, '<file>')}`;
+  if (!label.includes(only)) continue;
+  if (before !== undefined) await tell('prepare', before);
+  let bytes = 0;
+  let fault = '';
+  await tell('begin');
+  const code = await runCtl([...words, '--url', `http://guest:guest@127.0.0.1:${port}`], {
+    env: process.env,
+    version: '',
+    out: (text) => void (bytes += text.length),
+    error: (text) => void (fault = text),
+    stdin: () => Promise.resolve(''),
+  });
+  told(label, (await tell('end')) as readonly Turn[], `${code} ${bytes} bytes ${fault.split('\n')[0] ?? ''}`);
+}
+for (const operation of operations) {
+  if (!`engine: ${operation}`.includes(only)) continue;
+  told(`engine: ${operation}`, (await tell('operate', operation)) as readonly Turn[], '');
+}
+const long = rows.filter(([, { cpu, gc }]) => cpu - gc > 50);
+console.log(`\n${rows.length} tried, ${long.length} of them with a turn of more than 50 ms of work`);
+for (const row of long) console.log(line(...row));
+child.removeAllListeners('exit').kill('SIGKILL');
+rmSync(folder, { recursive: true, force: true });
+process.exit(0);

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { Dlx } from './dlx/dlx.js';
+import { SharedTurns, type Turns } from './dlx/turns.js';
+import { type ApiHouse, apiHouse } from '../../../../test/houses/api-house.js';
+
+/** Each look at the clock is a step of a tenth of a millisecond, so fifty steps are a turn. */
+class CountedTurns implements Turns {
+  turns = 1;
+  most = 0;
+  #steps = 0;
+  #now = 0;
+
+  now(): number {
+    this.most = Math.max(this.most, ++this.#steps);
+    return (this.#now += 0.1);
+  }
+
+  next(): Promise<void> {
+    this.turns++;
+    this.#steps = 0;
+    return Promise.resolve();
+  }
+}
+
+const count = 3_000;
+
+function house(replyLimit?: number): ApiHouse & { readonly turns: CountedTurns } {
+  const turns = new CountedTurns();
+  const made = apiHouse({
+    ...(replyLimit !== undefined && { replyLimit }),
+    makeHost: (broker) => ({ dlx: new Dlx({ broker, turns }) }),
+  });
+  return { ...made, turns };
+}
+
+function furnished(replyLimit?: number): ReturnType<typeof house> {
+  const made = house(replyLimit);
+  const channel = made.broker.connect().openChannel({} as never);
+  for (let n = 0; n < count; n++) {
+    channel.declareQueue(`q${n}`);
+    channel.bindQueue(`q${n}`, 'amq.direct', `key${n}`);
+    channel.publish('', 'q0', {}, Buffer.from(`message ${n}`));
+  }
+  return made;
+}
+
+const evil = `use_regex=true&name=${encodeURIComponent('((a|q|[0-9])+)+!')}`;
+
+describe('an answer about many is made in turns:', () => {
+  it.each([
+    ['GET', '/queues', undefined, count],
+    ['GET', '/queues?sort=message_stats.publish_details.rate&columns=name', undefined, count],
+    ['GET', '/queues?page=1&page_size=500', undefined, count],
+    ['GET', '/bindings', undefined, count],
+    ['GET', '/bindings/%2F/e/amq.direct/q/q1', undefined, 1],
+    ['GET', '/exchanges/%2F/amq.direct/bindings/source', undefined, count],
+    ['GET', '/definitions', undefined, count],
+    ['GET', '/dlx/topology', undefined, count],
+    ['POST', '/queues/%2F/q0/get', { count: -1, ackmode: 'ack_requeue_true', encoding: 'auto' }, count],
+    ['POST', '/queues/%2F/q0/get', { count: -1, ackmode: 'reject_requeue_true', encoding: 'auto' }, count],
+  ])('%s %s', async (method, path, body, rows) => {
+    const { call, turns } = furnished();
+    const { status } = await call(method, path, { body });
+    expect(status).toBe(200);
+    expect(turns.most).toBeLessThan(120);
+    expect(turns.turns).toBeGreaterThanOrEqual(Math.floor(rows / 60));
+  });
+
+  it('many requests at a time get one turn after the other', async () => {
+    const turns = new SharedTurns();
+    const seen: string[] = [];
+    const work = async (name: string): Promise<void> => {
+      for (let n = 0; n < 3; n++) {
+        await turns.next();
+        seen.push(name);
+      }
+    };
+    const ticks = (async () => {
+      while (seen.filter((each) => each !== '-').length < 6) {
+        await new Promise((resolve) => setImmediate(resolve));
+        seen.push('-');
+      }
+    })();
+    await Promise.all([work('a'), work('b'), ticks]);
+    expect(seen.join('')).not.toMatch(/[ab]{2}/);
+  });
+});
+
+describe('a pattern for the names of a list', () => {
+  it('has one budget for all of them, and is refused when it is spent', async () => {
+    const { call } = furnished();
+    const { status, body } = await call('GET', `/queues?page=1&${evil}`);
+    expect([status, (body as { reason: string }).reason]).toEqual([
+      400,
+      "the pattern in 'name' takes more than 1600000 steps for 3000 names: say it in a simpler way",
+    ]);
+  });
+
+  it('that is an ordinary one goes through all of them', async () => {
+    const { call } = furnished();
+    const { body } = await call('GET', '/queues?page=1&use_regex=true&name=^q[0-9]*(7|8)$&columns=name');
+    expect(body).toMatchObject({ filtered_count: 600, total_count: count });
+  });
+});
+
+describe('a reply that would be too long', () => {
+  it('is refused, and says how to ask for less', async () => {
+    const { call } = furnished(100_000);
+    const { status, body } = await call('GET', '/queues');
+    expect(status).toBe(413);
+    expect((body as { reason: string }).reason).toMatch(/over 100000 bytes.*page_size.*columns/);
+    expect((await call('GET', '/queues?page=1&page_size=20')).status).toBe(200);
+  });
+
+  const asked = { count: -1, ackmode: 'ack_requeue_false', encoding: 'auto' };
+
+  it('of messages ends early, and what did not fit is still in the queue (rule U2)', async () => {
+    const { call, broker } = furnished(100_000);
+    const { status, body } = await call('POST', '/queues/%2F/q0/get', { body: asked });
+    const got = body as readonly { readonly payload: string }[];
+    expect(status).toBe(200);
+    expect(got.length).toBeGreaterThan(200);
+    expect(got.length + (broker.virtualHost('/').queues.get('q0')?.length ?? 0)).toBe(count);
+    expect(JSON.stringify(body).length).toBeLessThanOrEqual(100_000);
+  });
+
+  it('of one message that is too long takes nothing out of the queue', async () => {
+    const { call, broker } = house(100_000);
+    const channel = broker.connect().openChannel({} as never);
+    channel.declareQueue('q');
+    channel.publish('', 'q', {}, Buffer.alloc(90_000));
+    expect((await call('POST', '/queues/%2F/q/get', { body: asked })).status).toBe(413);
+    expect(broker.virtualHost('/').queues.get('q')?.length).toBe(1);
+    const { status, body } = await call('POST', '/queues/%2F/q/get', { body: { ...asked, truncate: 10 } });
+    expect([status, (body as readonly unknown[]).length]).toEqual([200, 1]);
+  });
+});
