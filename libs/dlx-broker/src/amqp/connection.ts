@@ -13,7 +13,7 @@ import { frameOverhead, type Limits } from './limits.js';
 import * as methods from './methods.js';
 import { methodIds } from './methods.js';
 import { HeaderReader, protocolHeader } from './protocol-header.js';
-import type { Surroundings } from './surroundings.js';
+import type { Arrival, Surroundings } from './surroundings.js';
 import { Traffic } from './traffic.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
 
@@ -53,8 +53,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   constructor(
     readonly socket: Socket,
     readonly surroundings: Surroundings,
-    /** When the system accepted the socket, by the clock of the surroundings. */
-    readonly acceptedAt: number,
+    readonly arrival: Arrival,
   ) {
     this.to = new FrameWriter(
       surroundings.pool,
@@ -211,7 +210,6 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   /** Ends the socket. @param after milliseconds of silence */
   end(after: number): void {
     this.#state = 'over';
-    this.#handshake?.leave();
     this.#closeEngine();
     this.afterOutputs(() => {
       this.isMute = true;
@@ -274,6 +272,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.#engine = this.surroundings.broker.connect({ vhost, user, outbox: this, client: new Details(this) });
     this.#handshake = undefined;
     this.#state = 'running';
+    this.surroundings.entered(this);
     methods.writeConnectionOpenOk(this.to, 0);
   }
 
@@ -351,7 +350,6 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   #gone(): void {
     this.#state = 'over';
-    this.#handshake?.leave();
     this.isMute = true;
     this.#closeEngine();
     this.traffic.gone();
@@ -360,6 +358,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #closeEngine(): void {
+    this.#handshake?.leave();
     this.#engine?.close();
     this.channels.clear();
   }

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import type { Newcomer } from '../users/index.js';
 
 /** Certificates in PEM. TLS 1.2 at least. */
 export interface TlsOptions {
@@ -13,15 +14,16 @@ export interface TlsOptions {
 export interface House {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
-  /** Whether there is no room for one more, also among those who are still at the door. */
-  isFull(): boolean;
+  /** A socket was accepted. Undefined when there is no room for it. */
+  arrive(socket: Socket): Newcomer | undefined;
   /** A socket that may talk AMQP. @param since when the system accepted it, which with TLS was a while ago */
-  enter(socket: Socket, since: number): void;
+  enter(socket: Socket, since: number, newcomer: Newcomer): void;
 }
 
 interface Visitor {
   readonly socket: Socket;
   readonly since: number;
+  readonly newcomer: Newcomer;
 }
 
 /** The port itself. With TLS it minds those who are not through with that yet: their time runs, and they count. */
@@ -61,25 +63,30 @@ export class Door {
   }
 
   #plain(socket: Socket): void {
-    if (this.house.isFull()) socket.destroy();
-    else this.house.enter(socket, this.house.now());
+    const newcomer = this.house.arrive(socket);
+    if (newcomer === undefined) socket.destroy();
+    else this.house.enter(socket, this.house.now(), newcomer);
   }
 
   #visited(socket: Socket): void {
-    if (this.house.isFull()) return void socket.destroy();
+    const newcomer = this.house.arrive(socket);
+    if (newcomer === undefined) return void socket.destroy();
     const ends = endsOf(socket);
-    const visitor = { socket, since: this.house.now() };
+    const visitor = { socket, since: this.house.now(), newcomer };
     this.#visitors.set(ends, visitor);
     socket.once('close', () => {
-      if (this.#visitors.get(ends) === visitor) this.#visitors.delete(ends);
+      if (this.#visitors.get(ends) !== visitor) return;
+      this.#visitors.delete(ends);
+      newcomer.leave();
     });
   }
 
   #secured(socket: Socket): void {
     const ends = endsOf(socket);
-    const since = this.#visitors.get(ends)?.since ?? this.house.now();
+    const visitor = this.#visitors.get(ends);
+    if (visitor === undefined) return void socket.destroy(); // it had to make room meanwhile
     this.#visitors.delete(ends);
-    this.house.enter(socket, since);
+    this.house.enter(socket, visitor.since, visitor.newcomer);
   }
 }
 

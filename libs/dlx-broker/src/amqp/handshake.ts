@@ -8,7 +8,7 @@ import type { FrameWriter } from './frame/writer.js';
 import { type Limits, smallestFrameSize } from './limits.js';
 import * as methods from './methods.js';
 import { methodIds } from './methods.js';
-import { isLoopback, type LoginAttempt } from '../users/index.js';
+import { isLoopback, type LoginAttempt, type Newcomer } from '../users/index.js';
 import type { Surroundings } from './surroundings.js';
 
 /** The handshake failed in a way that is not told: the connection ends after a silence. */
@@ -57,6 +57,8 @@ export interface HandshakeHost {
   readonly limits: Limits;
   readonly surroundings: Pick<Surroundings, 'logins' | 'properties'>;
   readonly socket: { readonly remoteAddress?: string | undefined };
+  /** Not to be dropped for being silent while its login waits. */
+  readonly arrival: { readonly newcomer: Pick<Newcomer, 'speaks' | 'rests'> };
   /** Reads no further. @returns goes on */
   hold(): () => void;
   /** Ends it for an error that was met later than in {@link Handshake.frame}. */
@@ -104,8 +106,10 @@ export class Handshake {
 
   #lookLater(attempt: LoginAttempt, user: string, mechanism: string): void {
     const goOn = this.host.hold();
+    this.host.arrival.newcomer.speaks();
     const look = (): void => {
       this.#attempt = undefined;
+      this.host.arrival.newcomer.rests();
       try {
         this.#look(attempt, user, mechanism);
       } catch (error) {

@@ -1,7 +1,10 @@
 /** What a listener grants its clients at most. */
 export interface Limits {
-  /** Connections at a time; one more is ended without a word. */
+  /** Connections at a time. For one more a silent one that has not logged in is ended, or itself, without a word. */
   readonly connections: number;
+  /** Connections that have not logged in: of one address, and in all. More of them end those that are silent longest. */
+  readonly newcomersOfAddress: number;
+  readonly newcomers: number;
   /** Channels of a connection, as offered in tune. */
   readonly channels: number;
   /** Consumers of a channel. */
@@ -27,6 +30,8 @@ export interface Limits {
 
 export const defaultLimits: Limits = {
   connections: 20_000,
+  newcomersOfAddress: 1_024,
+  newcomers: 4_096,
   channels: 2047,
   consumers: 10_000,
   frameSize: 131_072,

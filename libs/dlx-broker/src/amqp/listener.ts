@@ -1,6 +1,14 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { AmqpError, type Broker, profiles } from '../broker/index.js';
-import { type Authenticate, LoginLog, Logins, LoginThrottle, usersOf } from '../users/index.js';
+import {
+  type Authenticate,
+  LoginLog,
+  Logins,
+  LoginThrottle,
+  type Newcomer,
+  Newcomers,
+  usersOf,
+} from '../users/index.js';
 import { type Alarm, Alarms } from './alarms.js';
 import { ClientConnection } from './connection.js';
 import { Door, type TlsOptions } from './door.js';
@@ -38,6 +46,9 @@ const versionOf = (broker: Broker): string => (broker.profile === profiles['4'] 
 /** Milliseconds between looks at heartbeats, handshakes and alarms. */
 const interval = 500;
 
+/** Milliseconds after which a client that has not logged in may have to make room for others. */
+const patience = 1_000;
+
 /** Milliseconds that clients have to hear that the listener closes. */
 const farewell = 2_000;
 
@@ -53,6 +64,9 @@ export class Listener {
   readonly #door: Door;
   readonly #surroundings: Surroundings;
   readonly #connections = new Set<ClientConnection>();
+  /** Those that have logged in. */
+  readonly #members = new Set<ClientConnection>();
+  readonly #newcomers: Newcomers;
   readonly #timer: NodeJS.Timeout;
   #whenEmpty: (() => void) | undefined;
 
@@ -76,12 +90,15 @@ export class Listener {
       alarms: new Alarms([memoryAlarm(memory ?? processMemory()), ...alarms]),
       now,
       log: (error) => log?.(error),
+      entered: (connection) => this.#entered(connection),
       forget: (connection) => this.#forget(connection),
     };
+    const { newcomersOfAddress: ofAddress, newcomers: all } = this.#surroundings.limits;
+    this.#newcomers = new Newcomers({ ofAddress, all, patience }, now);
     this.#door = new Door(tls, {
       now: this.#surroundings.now,
-      isFull: () => this.#connections.size + this.#door.visitors >= this.#surroundings.limits.connections,
-      enter: (socket, since) => this.#accept(socket, since),
+      arrive: (socket) => this.#arrive(socket),
+      enter: (socket, since, newcomer) => this.#accept(socket, since, newcomer),
     });
     this.#timer = setInterval(() => this.#tick(), interval).unref();
   }
@@ -139,11 +156,25 @@ export class Listener {
     for (const { socket } of this.#connections) socket.destroy();
   }
 
-  #accept(socket: Socket, since: number): void {
-    this.#connections.add(new ClientConnection(socket, this.#surroundings, since));
+  /** Undefined when all connections there may be have logged in, or are just being looked at. */
+  #arrive(socket: Socket): Newcomer | undefined {
+    const isFull = this.#newcomers.count + this.#members.size >= this.#surroundings.limits.connections;
+    if (isFull && !this.#newcomers.dropOldest()) return undefined;
+    return this.#newcomers.arrived(socket.remoteAddress ?? '', () => socket.destroy());
+  }
+
+  #accept(socket: Socket, since: number, newcomer: Newcomer): void {
+    this.#connections.add(new ClientConnection(socket, this.#surroundings, { at: since, newcomer }));
+  }
+
+  #entered(connection: ClientConnection): void {
+    connection.arrival.newcomer.leave();
+    this.#members.add(connection);
   }
 
   #forget(connection: ClientConnection): void {
+    connection.arrival.newcomer.leave();
+    this.#members.delete(connection);
     this.#connections.delete(connection);
     if (this.#connections.size === 0) this.#whenEmpty?.();
   }
@@ -155,7 +186,7 @@ export class Listener {
     if (alarms.look()) for (const connection of this.#connections) connection.unblock();
     for (const connection of this.#connections) {
       if (!connection.isShakingHands) connection.traffic.tick(time, connection.tuning.heartbeat);
-      else if (time - connection.acceptedAt >= limits.handshake) connection.socket.destroy();
+      else if (time - connection.arrival.at >= limits.handshake) connection.socket.destroy();
     }
   }
 }

@@ -1,11 +1,19 @@
 import type { Broker } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
-import type { Logins } from '../users/index.js';
+import type { Logins, Newcomer } from '../users/index.js';
 import type { Alarms } from './alarms.js';
 import type { ClientConnection } from './connection.js';
 import type { Flusher } from './flusher.js';
 import type { BufferPool } from './frame/buffer-pool.js';
 import type { Limits } from './limits.js';
+
+/** How a connection came in. */
+export interface Arrival {
+  /** When the system accepted the socket, by the clock of the surroundings. */
+  readonly at: number;
+  /** Among those that have not logged in. */
+  readonly newcomer: Newcomer;
+}
 
 /** What all connections of a listener share. */
 export interface Surroundings {
@@ -21,6 +29,8 @@ export interface Surroundings {
   now(): number;
   /** Something that must not happen did. */
   log(error: unknown): void;
+  /** A connection has logged in and is open. */
+  entered(connection: ClientConnection): void;
   /** A connection is gone. */
   forget(connection: ClientConnection): void;
 }

@@ -3,4 +3,5 @@ export { defaultHashing, type HashedPassword, hashPassword, keep, keptPassword, 
 export { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './served-user.js';
 export { LoginLog } from './login-log.js';
 export { LoginThrottle, networkOf } from './login-throttle.js';
+export { type Newcomer, type NewcomerLimits, Newcomers } from './newcomers.js';
 export { type Claim, type LoginAttempt, Logins } from './logins.js';
