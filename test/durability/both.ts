@@ -27,6 +27,10 @@ export class Both implements Journal {
     this.journal.enqueued(queue, entry);
   }
 
+  parted(message: Entry['message']): void {
+    this.journal.parted?.(message);
+  }
+
   delivered(queue: Queue, entry: Entry): void {
     this.ledger.delivered(queue, entry);
     this.journal.delivered(queue, entry);

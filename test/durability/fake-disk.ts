@@ -30,10 +30,18 @@ export class FakeDisk implements Disk, FileHome {
   onStep: () => void = () => undefined;
   /** What the next syncs say. */
   syncError: Error | undefined;
+  /** What the next writes say. */
+  writeError: Error | undefined;
+  /** What the next reads say. */
+  readError: Error | undefined;
+  /** Bytes that one read gives at most, however many there are. */
+  longestRead = Infinity;
+  /** True: of each file one read gives something, and those behind it nothing. */
+  readsOnce = false;
   /** Bytes that one call writes at most. */
   longestWrite = Infinity;
   /** How often things were done. */
-  readonly counts = { write: 0, sync: 0, syncDir: 0, create: 0, unlink: 0, rename: 0, truncate: 0 };
+  readonly counts = { read: 0, write: 0, sync: 0, syncDir: 0, create: 0, unlink: 0, rename: 0, truncate: 0 };
 
   constructor({ capacity = Infinity }: FakeDiskOptions = {}) {
     this.capacity = capacity;
@@ -80,6 +88,13 @@ export class FakeDisk implements Disk, FileHome {
     const file = new FakeFile(this, bytes);
     this.#entries.set(name, file);
     this.#durable.set(name, file);
+  }
+
+  /** Other bytes in the place of some, safe. */
+  overwrite(name: string, at: number, bytes: Buffer): void {
+    const file = this.#entries.get(name);
+    if (file === undefined) throw systemError('ENOENT', `no such file or directory, open '${name}'`);
+    file.overwrite(at, bytes);
   }
 
   /** What is in it now. */

@@ -15,7 +15,11 @@ export interface FileHome {
   readonly used: number;
   readonly longestWrite: number;
   readonly syncError: Error | undefined;
-  readonly counts: { write: number; sync: number; truncate: number };
+  readonly writeError: Error | undefined;
+  readonly readError: Error | undefined;
+  readonly longestRead: number;
+  readonly readsOnce: boolean;
+  readonly counts: { read: number; write: number; sync: number; truncate: number };
   begin(): Promise<void>;
   onStep(): void;
 }
@@ -76,6 +80,14 @@ export class FakeFile implements DiskFile {
     return found;
   }
 
+  /** Bytes go bad. */
+  overwrite(at: number, bytes: Buffer): void {
+    this.#own(this.#length);
+    bytes.copy(this.#bytes, at);
+    this.#safe = Buffer.from(this.#safe);
+    bytes.copy(this.#safe, at);
+  }
+
   async size(): Promise<number> {
     return this.#length;
   }
@@ -83,6 +95,7 @@ export class FakeFile implements DiskFile {
   async write(chunks: readonly Uint8Array[], position: number): Promise<number> {
     const disk = this.#disk;
     disk.counts.write++;
+    if (disk.writeError !== undefined) throw disk.writeError;
     const all = Buffer.concat(chunks);
     const room = Math.max(0, disk.capacity - disk.used + Math.max(0, this.#length - position));
     if (room === 0 && all.length > 0) throw systemError('ENOSPC', 'no space left on device, write');
@@ -119,8 +132,17 @@ export class FakeFile implements DiskFile {
     return this.readSync(into, position);
   }
 
+  sizeSync(): number {
+    return this.#length;
+  }
+
   readSync(into: Uint8Array, position: number): number {
-    return this.#bytes.copy(into, 0, position, Math.max(position, Math.min(this.#length, position + into.length)));
+    const { readError, readsOnce, longestRead, counts } = this.#disk;
+    counts.read++;
+    if (readError !== undefined) throw readError;
+    if (readsOnce && position > 0) return 0;
+    const wanted = Math.min(into.length, longestRead);
+    return this.#bytes.copy(into, 0, position, Math.max(position, Math.min(this.#length, position + wanted)));
   }
 
   async close(): Promise<void> {}

@@ -40,6 +40,7 @@ class ForgetfulDisk implements Disk {
       truncate: (size) => file.truncate(size),
       read: (into, position) => file.read(into, position),
       readSync: (into, position) => file.readSync(into, position),
+      sizeSync: () => file.sizeSync(),
       close: () => file.close(),
     };
   }
@@ -99,6 +100,10 @@ class Through implements Journal {
 
   enqueued(queue: Holder, entry: Entry): void {
     this.to.enqueued(queue, entry);
+  }
+
+  parted(message: Entry['message']): void {
+    this.to.parted?.(message);
   }
 
   delivered(queue: Queue, entry: Entry): void {

@@ -71,10 +71,10 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
   get({ queue, noAck }: BasicGet): void {
     const got = this.engine.get(queue, { noAck });
     if (got === undefined) return methods.writeBasicGetEmpty(this.to, this.number);
-    const { deliveryTag, redelivered, message, messageCount } = got;
+    const { deliveryTag, redelivered, message, body, messageCount } = got;
     const { exchange, routingKey } = message;
     methods.writeBasicGetOk(this.to, this.number, deliveryTag, redelivered, exchange, routingKey, messageCount);
-    this.#contentOf(message);
+    this.#contentOf(message, body);
     this.connection.wrote();
   }
 
@@ -113,10 +113,10 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     return this.connection.traffic.promise(bytes);
   }
 
-  deliver({ consumerTag, deliveryTag, redelivered, message }: Delivery): void {
+  deliver({ consumerTag, deliveryTag, redelivered, message, body }: Delivery): void {
     const { exchange, routingKey } = message;
     methods.writeBasicDeliver(this.to, this.number, consumerTag, deliveryTag, redelivered, exchange, routingKey);
-    this.#contentOf(message);
+    this.#contentOf(message, body);
     this.connection.wrote();
   }
 
@@ -124,7 +124,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     if (this.#isMute) return;
     const { exchange, routingKey } = message;
     methods.writeBasicReturn(this.to, this.number, replyCode, replyText, exchange, routingKey);
-    this.#contentOf(message);
+    this.#contentOf(message, message.body);
     this.connection.wrote();
   }
 
@@ -227,12 +227,12 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     this.#close(error);
   }
 
-  #contentOf(message: Message): void {
+  #contentOf(message: Message, body: Uint8Array): void {
     const { to, number } = this;
     to.begin(frameTypes.header, number);
     this.#header.write(to, message);
     to.end();
-    to.body(number, message.body);
+    to.body(number, body);
   }
 
   /** Returns and confirms of what was published before the error are in front of the close. */

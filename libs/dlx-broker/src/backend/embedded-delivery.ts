@@ -7,6 +7,8 @@ export type Deposit = (publication: Publication, settled: Done) => Error | undef
 
 /** A message of the engine in a consumer's hands. */
 export class EmbeddedDelivery implements BackendDelivery {
+  /** With its body in memory for as long as this is in use: a handler may look at it when the disk does not answer. */
+  readonly message: Message;
   #settled = false;
 
   constructor(
@@ -14,10 +16,9 @@ export class EmbeddedDelivery implements BackendDelivery {
     readonly channel: Channel,
     readonly delivery: Delivery,
     readonly deposit: Deposit,
-  ) {}
-
-  get message(): Message {
-    return this.delivery.message;
+  ) {
+    const { message, body } = delivery;
+    this.message = message.mark === 0 ? message : message.pinned(body);
   }
 
   get queue(): string {

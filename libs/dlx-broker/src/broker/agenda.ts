@@ -3,6 +3,7 @@ import { Deque } from './deque.js';
 import type { Clock, Journal, Pace, Settled } from './ports.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import type { Queue } from './queue/queue.js';
+import { Stalls } from './queue/stall.js';
 import { Wakeups } from './wakeups.js';
 
 /** Something that leaves the broker: a delivery, a return, a confirm. */
@@ -39,6 +40,8 @@ export type Carry = (letter: DeadLetter, now: number) => void;
  */
 export class Agenda {
   readonly wakeups = new Wakeups();
+  /** Queues that stand still. */
+  readonly stalls = new Stalls();
   readonly dead = new Deque<DeadLetter>();
   readonly #chores = new Deque<Chore>();
   readonly #queues = new Deque<Queue>();

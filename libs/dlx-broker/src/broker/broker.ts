@@ -9,6 +9,7 @@ import type { Patterns } from './patterns.js';
 import { PolicyBook } from './policy-book.js';
 import type { ClientDetails, Clock, ConnectionOutbox, Journal, Names, Pace, Settled, TopologyChange } from './ports.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
+import type { Stalls } from './queue/stall.js';
 import { VirtualHost } from './virtual-host.js';
 import { noMetadata, type VirtualHostMetadata } from './virtual-host-parts.js';
 
@@ -67,6 +68,11 @@ export class Broker {
 
   get virtualHosts(): ReadonlyMap<string, VirtualHost> {
     return this.#vhosts;
+  }
+
+  /** Queues that stand still, for the body of their next message cannot be read now. */
+  get stalls(): Stalls {
+    return this.#agenda.stalls;
   }
 
   /** What happened since the start, in all virtual hosts there are and were. */

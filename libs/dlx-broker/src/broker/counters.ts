@@ -43,6 +43,8 @@ export class QueueCounters extends DeliveryCounters {
   redriven = 0;
   /** Deleted one by one by an operator. */
   discarded = 0;
+  /** Whose body was proven lost when it was to leave. */
+  lost = 0;
 }
 
 /** What went through one exchange; dead letters are counted by the queues. */
@@ -97,6 +99,7 @@ export class TotalCounters extends Counters {
   deliveryLimit = 0;
   redriven = 0;
   discarded = 0;
+  lost = 0;
 
   /** Adds what another one counted. */
   add(other: TotalCounters): void {

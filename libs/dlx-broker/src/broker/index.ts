@@ -24,6 +24,7 @@ export { delayedType, longestDelay } from './exchange/delay.js';
 export { exchangeOfHold, type Hold, holdName } from './exchange/hold.js';
 export { Exchange, type Destination, type ExchangeDeclared } from './exchange/exchange.js';
 export type { QueueDeclared } from './queue/queue.js';
+export type { Stalled, Stalls } from './queue/stall.js';
 export type { Witness } from './queue/queue-home.js';
 export type { QueueSettings } from './queue/settings.js';
 export { Consumer } from './channel/consumer.js';

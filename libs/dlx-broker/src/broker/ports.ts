@@ -72,6 +72,11 @@ export interface Journal {
   returned(queue: Queue, entry: Entry): void;
   /** At-least-once it died, and is in its queue until every target has it (rule M3); `settled` follows then. */
   died(queue: Queue, entry: Entry, death: RetainedDeath): void;
+  /**
+   * A message no queue takes goes on its way, and the one it shares its body with may be gone at the end of the command:
+   * from now on it has its body for itself. Nothing is read.
+   */
+  parted?(message: Message): void;
   /** Gone from the queue. An entry with position 0 never was in it: the queue refused it. */
   settled(queue: Holder, entry: Entry): void;
   /**
@@ -198,6 +203,8 @@ export interface Delivery {
   readonly deliveryTag: number;
   readonly redelivered: boolean;
   readonly message: Message;
+  /** Its body: in memory until `deliver` returns, wherever that of the message is. */
+  readonly body: Uint8Array;
   /** The queue it comes from. */
   readonly queue: string;
   /** Quorum queues: how often it came back before this delivery (rule D3). */

@@ -19,7 +19,8 @@ import type { Profile } from './profile.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import { Queue, type QueueDeclared, type QueueHome } from './queue/queue.js';
 import type { Witness } from './queue/queue-home.js';
-import { ReplyAddresses } from './reply-addresses.js';
+import type { Stalls } from './queue/stall.js';
+import { carryReply, ReplyAddresses } from './reply-addresses.js';
 import { type Routed, stillThere } from './routed.js';
 import { Routing } from './routing.js';
 import { discard, readdressed, redrive, type Redrive, type RedriveResult } from './redrive.js';
@@ -84,6 +85,10 @@ export class VirtualHost implements QueueHome {
 
   get wakeups(): Wakeups {
     return this.agenda.wakeups;
+  }
+
+  get stalls(): Stalls {
+    return this.agenda.stalls;
   }
 
   get dead(): Deque<DeadLetter> {
@@ -207,7 +212,7 @@ export class VirtualHost implements QueueHome {
       hold.take(message, now);
       arrived = true;
     }
-    if (exchange.name === '') this.replies.deliver(message); // rule G9
+    if (exchange.name === '' && !carryReply(this, this.replies, message, letter, now)) return; // rule G9
     letter.queue.finish(letter, (arrived || letter.delivered !== undefined) && !refused, now);
   }
 

@@ -8,3 +8,4 @@ export * from './nesting.js';
 export * from './plain.js';
 export * from './retry-headers.js';
 export { shownLines, shownText } from './shown-text.js';
+export { isLost, type Unreadable } from './unreadable.js';

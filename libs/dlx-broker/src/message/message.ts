@@ -26,7 +26,10 @@ export interface Properties {
 
 /** Has bodies that need not be in memory. */
 export interface Shelf {
-  /** Reads the body of a message back; the mark of one that shares another's body is that of the other, negative. */
+  /**
+   * Reads the body of a message back; the mark of one that shares another's body is that of the other, negative.
+   * @throws Unreadable which says whether the body is lost, or cannot be read now
+   */
   bodyOf(message: Message): Uint8Array;
 }
 
@@ -75,6 +78,7 @@ export class Message {
     return this.#held.length;
   }
 
+  /** @throws Unreadable when it is on disk, and cannot be read */
   get body(): Uint8Array {
     const held = this.#held;
     return held instanceof Shelved ? held.shelf.bodyOf(this) : held;
@@ -90,10 +94,21 @@ export class Message {
     this.#held = place;
   }
 
-  /** Brings the body back into memory: it is about to leave, or shall outlive the message it shares it with. */
+  /**
+   * Brings the body back into memory: it is about to leave, or shall outlive the message it shares it with.
+   * @throws Unreadable when it cannot be read; then nothing has changed
+   */
   fetch(): void {
     this.#held = this.body;
     if (this.mark < 0) this.mark = 0;
+  }
+
+  /** The same message with this body in memory, whatever becomes of this one's; no journal keeps it. */
+  pinned(body: Uint8Array): Message {
+    const { exchange, routingKey, properties, carbonCopies } = this;
+    return this.hasDied
+      ? new DeadLetteredMessage(exchange, routingKey, properties, body, carbonCopies)
+      : messageOf(exchange, routingKey, properties, body, carbonCopies);
   }
 
   /** Whether a death brought it here, so that its `x-death` is the broker's own (rule W3). */

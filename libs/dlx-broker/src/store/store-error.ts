@@ -12,6 +12,8 @@ export type StoreErrorCode =
   | 'vanished'
   /** Bytes in it are not what was written. */
   | 'damaged'
+  /** Bytes in it cannot be read now; they may be as they were. */
+  | 'unreadable'
   /** The disk refused a write or a sync: nothing after that is safe. */
   | 'disk-failed';
 
@@ -25,5 +27,10 @@ export class StoreError extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+
+  /** Only what is damaged is gone for good. */
+  get isLost(): boolean {
+    return this.code === 'damaged';
   }
 }

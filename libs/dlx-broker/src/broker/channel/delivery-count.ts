@@ -14,7 +14,6 @@ export function withDeliveryCount(entry: Entry, always: boolean): Message {
   const headers = new Map<string, Field>(properties.headers);
   if (counted) headers.set('x-acquired-count', int64(entry.returns));
   if (!counted || entry.failures > 0) headers.set('x-delivery-count', int64(entry.failures));
-  const handedOut = new Message(message.exchange, message.routingKey, { ...properties, headers }, message);
-  handedOut.fetch(); // the queue's own copy may go before this one leaves
-  return handedOut;
+  // With the body itself: the queue's own copy may go before this one leaves.
+  return new Message(message.exchange, message.routingKey, { ...properties, headers }, message.body);
 }

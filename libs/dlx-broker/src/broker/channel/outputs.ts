@@ -69,6 +69,10 @@ export class ReplyDelivery implements Output, Delivery {
     readonly message: Message,
   ) {}
 
+  get body(): Uint8Array {
+    return this.message.body;
+  }
+
   get connection(): Connection {
     return this.channel.connection;
   }

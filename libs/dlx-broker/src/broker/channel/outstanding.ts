@@ -6,6 +6,9 @@ import type { Channel } from './channel.js';
 import type { Connection } from './connection.js';
 import type { Consumer } from './consumer.js';
 
+/** Of what has left. */
+export const noBody = new Uint8Array();
+
 /** A delivery: what goes out to the client, and what the channel remembers until it is settled. */
 export class Outstanding implements Delivery {
   settled = false;
@@ -20,6 +23,8 @@ export class Outstanding implements Delivery {
     readonly redelivered: boolean,
     /** As handed out: the queue's own message, or one with `x-delivery-count` (rule D3). */
     readonly message: Message,
+    /** Until it has left: the store may take the message's own out of memory before. */
+    public body: Uint8Array,
   ) {}
 
   get consumerTag(): string {
@@ -41,5 +46,6 @@ export class Outstanding implements Delivery {
   /** As an output of the agenda. */
   send(): void {
     if (!this.channel.isClosed) this.channel.outbox.deliver(this);
+    this.body = noBody;
   }
 }

@@ -8,7 +8,7 @@ import type { Channel } from './channel.js';
 import type { Consumer } from './consumer.js';
 import { withDeliveryCount } from './delivery-count.js';
 import { Cancelled, ReplyDelivery, ServerClosed } from './outputs.js';
-import { Outstanding } from './outstanding.js';
+import { noBody, Outstanding } from './outstanding.js';
 import { Prefetch } from './prefetch.js';
 import { Settler } from './settler.js';
 
@@ -17,6 +17,8 @@ export interface Got {
   readonly deliveryTag: number;
   readonly redelivered: boolean;
   readonly message: Message;
+  /** Its body, wherever the store has that of the message by now. */
+  readonly body: Uint8Array;
   readonly queue: string;
   /** Ready messages left. */
   readonly messageCount: number;
@@ -67,7 +69,8 @@ export class Receiver {
     const message = queue.declared.type === 'quorum' ? withDeliveryCount(entry, false) : entry.message;
     const tag = ++this.#lastTag;
     const redelivered = entry.returns > 0;
-    const delivery = new Outstanding(this.channel, tag, queue, entry, consumer, redelivered, message);
+    const { body } = message;
+    const delivery = new Outstanding(this.channel, tag, queue, entry, consumer, redelivered, message, body);
     this.#count(queue, consumer.noAck ? 'deliverNoAck' : 'deliver', redelivered);
     if (consumer.noAck) {
       queue.settle(entry);
@@ -86,16 +89,20 @@ export class Receiver {
     if (type === 'quorum' && queue.settings.singleActiveConsumer) throw notByGet(queue.name, this.channel.vhost.name);
     const ready = queue.length;
     const entry = queue.take(now);
-    if (entry === undefined) return this.#count(queue, 'getEmpty', false);
+    if (entry === undefined) {
+      if (queue.stalled !== undefined) throw cannotGet(queue.name, this.channel.vhost.name, queue.stalled.reason);
+      return this.#count(queue, 'getEmpty', false);
+    }
     const message = type === 'quorum' ? withDeliveryCount(entry, true) : entry.message;
+    const { body } = message;
     const deliveryTag = ++this.#lastTag;
     const redelivered = entry.returns > 0;
     this.#count(queue, noAck ? 'getNoAck' : 'get', redelivered);
     if (noAck) queue.settle(entry);
-    else this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message));
+    else this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message, noBody));
     // Rule Q7: what expires behind it at once still counts in a quorum queue, unless the get settles its message.
     const messageCount = type === 'quorum' && !noAck ? ready - 1 : queue.length;
-    return { deliveryTag, redelivered, message, queue: queue.name, messageCount, deliveryCount: entry.failures };
+    return { deliveryTag, redelivered, message, body, queue: queue.name, messageCount, deliveryCount: entry.failures };
   }
 
   /** A consumer's delivery was settled: it, and others under the channel's limit, may have room again. */
@@ -204,4 +211,12 @@ const notByGet = (queue: string, vhost: string): AmqpError =>
     'RESOURCE_LOCKED',
     `cannot obtain access to locked queue '${queue}' in vhost '${vhost}'. basic.get operations are not supported by quorum ` +
       'queues with single active consumer',
+  );
+
+/** RabbitMQ's words for a queue that answers with an error. Only the channel ends: what others get is not touched by it. */
+const cannotGet = (queue: string, vhost: string, reason: string): AmqpError =>
+  new AmqpError(
+    'INTERNAL_ERROR',
+    `Cannot get a message from queue '${queue}' in vhost '${vhost}': ${reason}. It stays in its queue`,
+    'channel',
   );

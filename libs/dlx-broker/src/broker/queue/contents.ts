@@ -1,12 +1,13 @@
-import type { Message } from '../../message/index.js';
+import { isLost, type Message } from '../../message/index.js';
 import type { Queue } from './queue.js';
 import type { QueueHome } from './queue-home.js';
-import { Delayed } from './delayed.js';
-import type { Entry } from './entry.js';
+import { Delayed, quorumReturn, retryDelay } from './delayed.js';
+import type { Entry, Return } from './entry.js';
 import { exceeds } from './overflow.js';
 import type { Ready } from './ready-list.js';
 import type { Retained } from './retained.js';
 import type { QueueSettings } from './settings.js';
+import { Stall, type Stalled } from './stall.js';
 
 /** What a queue holds: messages that are ready, held back, or in somebody's hands, in sums that cost nothing to ask for. */
 export class Contents {
@@ -16,10 +17,12 @@ export class Contents {
   persistent = 0;
   persistentBytes = 0;
   #delayed: Delayed | undefined;
+  #stall: Stall | undefined;
 
   constructor(
     readonly ready: Ready,
     readonly home: QueueHome,
+    readonly countsFailuresApart: boolean,
     /** Called when something is ready that was held back. */
     readonly wake: () => void,
   ) {}
@@ -33,22 +36,70 @@ export class Contents {
     return this.bytes - this.ready.bytes - (this.#delayed?.bytes ?? 0);
   }
 
+  /** Why it stands still; undefined while it goes on. */
+  get stalled(): Stalled | undefined {
+    return this.#stall !== undefined && this.#stall.failures > 0 ? this.#stall : undefined;
+  }
+
   /**
-   * The next ready one, with its body at hand. One whose body cannot be read back as it was written is lost, for nothing
-   * else may be delivered in its place.
+   * The next ready one, with its body at hand; undefined when there is none, or when its body cannot be read now: then
+   * every message keeps its place, and the queue is attended again later. A body that is proven lost takes its message
+   * along, for nothing else may be delivered in its place.
    */
-  next(queue: Queue): Entry | undefined {
+  next(queue: Queue, now: number): Entry | undefined {
     for (;;) {
-      const entry = this.ready.shift();
-      if (entry === undefined || entry.message.isAtHand) return entry;
-      try {
-        entry.message.fetch();
-        return entry;
-      } catch {
-        this.remove(entry.message);
-        this.home.journal?.settled(queue, entry);
-      }
+      const entry = this.ready.first();
+      if (entry === undefined || entry.message.isAtHand) break;
+      if (this.#stall?.isWaiting === true) return undefined;
+      const found = this.#bring(queue, entry.message, now);
+      if (found === 'later') return undefined;
+      if (found === 'here') break;
+      this.ready.shift();
+      this.#lose(queue, entry);
     }
+    this.#stall?.over();
+    return this.ready.shift();
+  }
+
+  /** Whether the body of a message that is about to leave is in memory, perhaps only now. */
+  brings(queue: Queue, message: Message, now: number): boolean {
+    return message.isAtHand || this.#bring(queue, message, now) === 'here';
+  }
+
+  /** What cannot be read now stalls the queue. */
+  #bring(queue: Queue, message: Message, now: number): 'here' | 'lost' | 'later' {
+    try {
+      message.fetch();
+      return 'here';
+    } catch (error) {
+      if (isLost(error)) return 'lost';
+      this.#stallOf(queue).failed(error, now);
+      return 'later';
+    }
+  }
+
+  /** It has left the list of the ready: it is counted, and gone. */
+  #lose(queue: Queue, entry: Entry): void {
+    queue.counters.lost++;
+    this.home.counters.lost++;
+    this.remove(entry.message);
+    this.home.journal?.settled(queue, entry);
+  }
+
+  #stallOf(queue: Queue): Stall {
+    return (this.#stall ??= new Stall(queue, this.home.wakeups, this.home.stalls, (now) => this.#retry(now)));
+  }
+
+  /** The head may be another one by now; it is read whether somebody waits for it or not, or nobody would know. */
+  #retry(now: number): void {
+    const head = this.ready.first()?.message;
+    try {
+      if (head?.isAtHand === false) void head.body;
+    } catch (error) {
+      if (!isLost(error)) return this.#stall?.failed(error, now);
+    }
+    this.#stall?.over();
+    this.wake();
   }
 
   /** A message came, wherever it goes next. */
@@ -67,6 +118,23 @@ export class Contents {
     if (message.properties.deliveryMode !== 2) return;
     this.persistent--;
     this.persistentBytes -= size;
+  }
+
+  /**
+   * A message comes back to a quorum queue (rules D5, W7): it is held back, in front, or at the back.
+   * @param next position of one that goes to the back
+   * @returns whether it has that position now
+   */
+  returnToQuorum(entry: Entry, settings: QueueSettings, how: Return, now: number, next: number): boolean {
+    const delay = settings.delayedRetryType === undefined ? 0 : retryDelay(settings, entry, how);
+    if (delay > 0) {
+      this.delay(entry, now + delay);
+      return false;
+    }
+    const to = quorumReturn(settings, how, this.countsFailuresApart);
+    if (to === 'back') entry.position = next;
+    this.ready.giveBack(entry, to);
+    return to === 'back';
   }
 
   /** Rule W7: when its time is over it stands with the returned, before all others. */
@@ -116,6 +184,7 @@ export class Contents {
 
   /** Forgets all but what is in somebody's hands, when nobody will ask any more. */
   clear(): void {
+    this.#stall?.over();
     this.ready.clear();
     this.#delayed?.clear();
   }

@@ -44,7 +44,7 @@ export class Deaths {
   refuse(message: Message, now: number): void {
     const { deadLetterExchange, overflow } = this.#queue.settings;
     if (!overflowPolicies[overflow].deadLettersRefused || deadLetterExchange === undefined) return;
-    message.fetch(); // no journal keeps it, and the message it shares its body with may go first
+    this.#home.journal?.parted?.(message);
     this.die(new Entry(message, 0, 0), 'maxlen', now);
   }
 

@@ -8,6 +8,7 @@ import type { Wakeups } from '../wakeups.js';
 import type { DeadLetter } from './dead-letter.js';
 import type { Queue } from './queue.js';
 import type { QueueType } from './queue-types.js';
+import type { Stalls } from './stall.js';
 
 /** Sees a message die, inside the command that lets it die: it may start no other. */
 export type Witness = (queue: Queue, message: Message, reason: DeathReason, now: number) => void;
@@ -22,6 +23,8 @@ export interface QueueHome {
   /** Where deaths are handed in; the virtual host carries them on after the command. */
   readonly dead: Deque<DeadLetter>;
   readonly journal: Journal | undefined;
+  /** Where queues are told that stand still. */
+  readonly stalls: Stalls;
   /** Asks for a call of `attend` when the command is over. */
   attend(queue: Queue): void;
   /** It is no longer wanted: its time is up (rule B12) or its last consumer left (rule O5). */

@@ -6,7 +6,6 @@ import { Consumers, type Taker } from './consumers.js';
 import { Contents } from './contents.js';
 import type { DeadLetter } from './dead-letter.js';
 import { Deaths } from './deaths.js';
-import { quorumReturn, retryDelay } from './delayed.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
 import { HeadAlarm } from './head-alarm.js';
 import { Lease } from './lease.js';
@@ -14,6 +13,7 @@ import type { QueueDeclared, QueueHome } from './queue-home.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
 import { deadlineOf, type QueueSettings } from './settings.js';
+import type { Stalled } from './stall.js';
 
 export type { QueueDeclared, QueueHome };
 
@@ -56,7 +56,7 @@ export class Queue {
     this.consumers = new Consumers(settings.singleActiveConsumer);
     this.#countsFailuresApart = declared.type === 'quorum' && home.profile.countsFailuresApart;
     this.#ready = readyListOf(declared.type, settings, home.profile);
-    this.#contents = new Contents(this.#ready, home, () => home.attend(this));
+    this.#contents = new Contents(this.#ready, home, this.#countsFailuresApart, () => home.attend(this));
     this.#headAlarm = new HeadAlarm(home.wakeups, this.#ready, () => home.attend(this));
     this.#settings = settings;
     this.#bounds = new Bounds(settings);
@@ -117,6 +117,11 @@ export class Queue {
   /** The next message; undefined when none is ready. */
   get head(): Message | undefined {
     return this.#ready.first()?.message;
+  }
+
+  /** Why it stands still: the body of its next message cannot be read now; undefined while it goes on. */
+  get stalled(): Stalled | undefined {
+    return this.#contents.stalled;
   }
 
   /** A page of the ready messages in the order of delivery; nothing is delivered, counted or flagged. */
@@ -196,14 +201,17 @@ export class Queue {
     this.#contents.add(message);
     this.lastUse = now;
     const taker = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
-    if (taker !== undefined) {
-      this.#home.journal?.enqueued(this, entry);
-      this.#handedOut(entry);
-      taker.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
-      return true;
-    }
-    this.#ready.push(entry);
+    if (taker === undefined) this.#ready.push(entry);
     this.#home.journal?.enqueued(this, entry);
+    if (taker !== undefined) {
+      if (this.#contents.brings(this, message, now)) {
+        this.#handedOut(entry);
+        taker.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
+        return true;
+      }
+      this.#ready.push(entry);
+      this.#home.attend(this);
+    }
     // While a policy's excess is still being dropped, this message waits for that, too.
     const dropped = this.#bounds.isSet && !this.#bounds.isShortening && this.#dropHead(now, Infinity) > 0;
     if (dropped || (entry.deadline !== 0 && this.#ready.isHead(entry))) this.#headChanged(now);
@@ -215,7 +223,7 @@ export class Queue {
     this.lastUse = now;
     this.touch(now);
     this.#expireHeads(now, Infinity);
-    const entry = this.#contents.next(this);
+    const entry = this.#contents.next(this, now);
     if (entry === undefined) return undefined;
     this.#handedOut(entry);
     this.#headChanged(now); // rule B5: at once
@@ -250,7 +258,7 @@ export class Queue {
     this.#home.attend(this);
     if (limit !== undefined && entry.failures > limit) return this.#die(entry, 'delivery_limit', now); // rule D2
     if (this.declared.type === 'classic') this.#ready.giveBack(entry, 'original');
-    else this.#giveBackToQuorum(entry, now, how);
+    else if (this.#contents.returnToQuorum(entry, this.#settings, how, now, this.#nextPosition)) this.#nextPosition++;
     this.#home.journal?.returned(this, entry);
   }
 
@@ -269,7 +277,7 @@ export class Queue {
     while (steps < limit && this.#ready.length > 0) {
       const taker = this.consumers.count > 0 ? this.consumers.next() : undefined;
       if (taker === undefined) break;
-      const entry = this.#contents.next(this);
+      const entry = this.#contents.next(this, now);
       if (entry === undefined) break;
       this.#handedOut(entry);
       taker.take(entry);
@@ -340,14 +348,6 @@ export class Queue {
   /** An at-least-once dead letter has arrived everywhere, or could not (rule M3). */
   finish(letter: DeadLetter, arrived: boolean, now: number): void {
     this.#deaths.finish(letter, arrived, now);
-  }
-
-  #giveBackToQuorum(entry: Entry, now: number, how: Return): void {
-    const delay = this.#settings.delayedRetryType === undefined ? 0 : retryDelay(this.#settings, entry, how);
-    if (delay > 0) return this.#contents.delay(entry, now + delay);
-    const to = quorumReturn(this.#settings, how, this.#countsFailuresApart);
-    if (to === 'back') entry.position = this.#nextPosition++;
-    this.#ready.giveBack(entry, to);
   }
 
   #shorten(now: number, limit: number): number {

@@ -1,7 +1,8 @@
 import { type Message, type Shelf, Shelved } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { endOfRecord } from './record.js';
-import { bodyLost } from './faults.js';
+import { bodyLost, bodyUnreadable, shortRead } from './faults.js';
+import type { DiskFile } from './disk.js';
 import type { MessageTable } from './message-table.js';
 import type { Segment, Segments } from './segment.js';
 
@@ -24,10 +25,10 @@ export class Bodies implements Shelf {
   #next = 1;
   /** Bytes in memory. */
   bytes = 0;
-  /** Hears of each body that cannot be read back, once. */
+  /** Hears of bodies that are proven lost, once for each file. */
   damaged: (error: StoreError) => void = () => undefined;
-  /** Where these are. */
-  readonly #lost = new Set<string>();
+  /** The files these are in. */
+  readonly #lostIn = new Set<string>();
   readonly #places = new Map<number, Shelved>();
   #window = none;
   #windowOf: Segment | undefined;
@@ -48,7 +49,8 @@ export class Bodies implements Shelf {
     this.messages.held.set(mark, this.#next);
     this.#ring[this.#next++ & (this.#ring.length - 1)] = message;
     this.bytes += message.size + overhead;
-    while (this.bytes > this.memory && this.#oldest < this.#next) this.#shelveOldest();
+    // Never this one: it is about to leave.
+    while (this.bytes > this.memory && this.#oldest < this.#next - 1) this.#shelveOldest();
   }
 
   /** Its body is in memory, perhaps again. */
@@ -102,46 +104,46 @@ export class Bodies implements Shelf {
     return this.messages.root.get(number) || number;
   }
 
+  /** @throws StoreError `damaged` only when two looks at the disk agree that it is not what was written */
   #read(segment: Segment, offset: number, length: number, size: number): Uint8Array {
-    let start = this.#inWindow(segment, offset, length);
-    let end = start < 0 ? 0 : endOfRecord(this.#window, start, segment.salt, start + length);
-    if (end === 0) {
-      // Also what was read before it was written to its end.
+    let end = this.#endInWindow(segment, offset, length);
+    // Also what was read before it was written to its end.
+    for (let look = 0; end === 0 && look < 2; look++) {
       this.#fill(segment, offset, length);
-      start = this.#inWindow(segment, offset, length);
-      end = start < 0 ? 0 : endOfRecord(this.#window, start, segment.salt, start + length);
+      end = this.#endInWindow(segment, offset, length);
     }
-    if (end === 0) throw this.#lostIn(segment, offset);
+    if (end === 0) throw this.#lost(segment);
     const body = Buffer.from(this.#window.subarray(end - size, end));
     if (this.#window.length > windowLength * 4) this.#windowOf = undefined;
     return body;
   }
 
-  #inWindow(segment: Segment, offset: number, length: number): number {
-    if (this.#windowOf !== segment) return -1;
+  /** Where the record ends in the window; 0 when it is not there, or not as it was written. */
+  #endInWindow(segment: Segment, offset: number, length: number): number {
+    if (this.#windowOf !== segment) return 0;
     const start = offset - this.#windowStart;
-    return start >= 0 && start + length <= this.#window.length ? start : -1;
+    if (start < 0 || start + length > this.#window.length) return 0;
+    return endOfRecord(this.#window, start, segment.salt, start + length);
   }
 
   #fill(segment: Segment, offset: number, length: number): void {
     this.#windowOf = undefined;
-    const bytes = Buffer.allocUnsafeSlow(Math.max(length, Math.min(windowLength, segment.end - offset)));
-    let read: number;
+    const wanted = Math.max(length, Math.min(windowLength, segment.end - offset));
+    let read: Buffer<ArrayBuffer>;
     try {
-      read = segment.file.readSync(bytes, offset);
+      read = readNow(segment.file, wanted, length, offset);
     } catch (error) {
-      throw this.#lostIn(segment, offset, error);
+      throw bodyUnreadable(segment.name, error);
     }
-    this.#window = bytes.subarray(0, read);
+    this.#window = read;
     this.#windowOf = segment;
     this.#windowStart = offset;
   }
 
-  #lostIn({ name }: Segment, offset: number, cause?: unknown): StoreError {
-    const error = bodyLost(name, cause);
-    const place = `${name} ${offset}`;
-    if (!this.#lost.has(place)) {
-      this.#lost.add(place);
+  #lost({ name }: Segment): StoreError {
+    const error = bodyLost(name);
+    if (!this.#lostIn.has(name)) {
+      this.#lostIn.add(name);
       this.damaged(error);
     }
     return error;
@@ -169,4 +171,24 @@ export class Bodies implements Shelf {
     }
     this.#ring = ring;
   }
+}
+
+/**
+ * @param needed bytes of the record itself: if only what stands behind it cannot be read, it is enough
+ * @returns fewer bytes than needed only when the file has no more
+ */
+function readNow(file: DiskFile, wanted: number, needed: number, offset: number): Buffer<ArrayBuffer> {
+  const bytes = Buffer.allocUnsafeSlow(wanted);
+  let read: number;
+  try {
+    read = file.readSync(bytes, offset);
+  } catch (error) {
+    if (wanted === needed) throw error;
+    return readNow(file, needed, needed, offset);
+  }
+  if (read < needed) {
+    const size = file.sizeSync();
+    if (size > offset + read) throw shortRead(needed, read, size);
+  }
+  return bytes.subarray(0, read);
 }

@@ -8,6 +8,7 @@ import { type Declared, plainOf } from './declared.js';
 import type { Disk, DiskFile } from './disk.js';
 import { encodeInventory } from './encode-inventory.js';
 import { closed, writeFailed } from './faults.js';
+import { beforeNextTry, gather } from './gather.js';
 import type { Inventory } from './inventory.js';
 import { NextSegment, zeros } from './next-segment.js';
 import type { Durability } from './options.js';
@@ -170,6 +171,12 @@ export class Commits {
     const { inventory, durability, space, now } = this.#parts;
     const segment = await this.#segment();
     if (segment === undefined) return;
+    let attempt = 0;
+    for (let error = gather(inventory); error !== undefined; error = gather(inventory)) {
+      if (attempt === 0) this.#parts.damaged(error);
+      await beforeNextTry(attempt++, error);
+      if (this.#isOver()) return;
+    }
     const written = this.#encode(segment);
     this.#told = this.#waiting;
     this.#waiting = undefined;
@@ -188,10 +195,7 @@ export class Commits {
       if (durability === 'fsync' && isUsed && !this.#isOver()) this.#next.prepare(segments.nextNumber);
     }
     if (this.#isClosed) return;
-    this.#compaction.prepare(
-      () => this.#schedule(),
-      (error) => this.fail(error),
-    );
+    this.#compaction.prepare(() => this.#schedule());
     const told = this.#told;
     this.#told = undefined;
     this.#isOnItsWay = false;

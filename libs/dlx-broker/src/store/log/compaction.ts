@@ -3,7 +3,7 @@ import type { Batch } from './batch.js';
 import { ByteSource } from './byte-source.js';
 import { encodeEntry } from './encode-inventory.js';
 import { Mark } from './entry-table.js';
-import { cannotBeFreed } from './faults.js';
+import { cannotBeFreed, cannotBeReadNow, shortRead } from './faults.js';
 import type { Inventory } from './inventory.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
 import { scan } from './scan.js';
@@ -12,6 +12,9 @@ import type { Segment, Segments } from './segment.js';
 
 /** Bytes of the record that closes a batch. */
 const commitBytes = recordHead + 16;
+/** How long a segment that cannot be read is left alone, in milliseconds: twice as long after each try, up to the last. */
+const firstWait = 1_000;
+const longestWait = 60_000;
 
 export interface CompactionOptions {
   /** Bytes the log may always have. */
@@ -34,6 +37,9 @@ export class Compaction {
   isDeclaredInEach = true;
   /** A segment could not be read whole: nothing after it may go either. */
   #isStuck = false;
+  /** Tries in a row that failed, and when the next one may be made. */
+  #failures = 0;
+  #notBefore = 0;
 
   constructor(
     readonly inventory: Inventory,
@@ -70,18 +76,32 @@ export class Compaction {
     return records + (needed + 1) * beginning + (isDeclaredInEach ? 0 : declaredBytes);
   }
 
-  /** Begins to read the next segment if it is time for it. @param ready called when it is in memory */
-  prepare(ready: () => void, failed: (error: unknown) => void): void {
+  /**
+   * Begins to read the next segment if it is time for it. One that cannot be read stays, and is tried again with a later
+   * batch: what nothing is written to need not be made shorter.
+   * @param ready called when it is in memory
+   */
+  prepare(ready: () => void): void {
     if (this.#isReading || this.#isStuck || this.#source !== undefined) return;
+    if (performance.now() < this.#notBefore) return;
     const segment = this.#next;
     if (segment === undefined) return;
     this.#isReading = true;
     void this.#read(segment)
-      .then((bytes) => {
-        this.#source = { segment, bytes };
-        ready();
-      }, failed)
+      .then(
+        (bytes) => {
+          this.#failures = 0;
+          this.#source = { segment, bytes };
+          ready();
+        },
+        (error: unknown) => this.#failed(segment, error),
+      )
       .finally(() => (this.#isReading = false));
+  }
+
+  #failed(segment: Segment, error: unknown): void {
+    this.#notBefore = performance.now() + Math.min(longestWait, firstWait * 2 ** Math.min(this.#failures, 16));
+    if (this.#failures++ === 0) this.options.damaged(cannotBeReadNow(segment.name, error));
   }
 
   /** Copies what is needed of the segment in memory. */
@@ -112,6 +132,8 @@ export class Compaction {
       if (read === 0) break;
       at += read;
     }
+    const size = at < end ? await file.size() : end;
+    if (size > at) throw shortRead(end, at, size);
     return bytes.subarray(0, at);
   }
 

@@ -154,12 +154,13 @@ export class DiskJournal implements Journal {
 
   enqueued(queue: Holder, entry: Entry): void {
     const { message } = entry;
-    if (!this.#keeps(queue, message)) {
-      if (message.mark < 0) this.#inventory.bodies.cutOff(message); // the one it shares its body with may go
-      return;
-    }
+    if (!this.#keeps(queue, message)) return this.parted(message); // the one it shares its body with may go
     this.told++;
     this.#inventory.enqueued(queue.mark, entry);
+  }
+
+  parted(message: Message): void {
+    if (message.mark < 0) this.#inventory.bodies.cutOff(message);
   }
 
   delivered(_queue: Queue, entry: Entry): void {

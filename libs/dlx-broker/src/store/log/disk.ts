@@ -31,5 +31,7 @@ export interface DiskFile {
   read(into: Uint8Array, position: number): Promise<number>;
   /** The same, at once: for a body that is about to be delivered. */
   readSync(into: Uint8Array, position: number): number;
+  /** Bytes, at once: to tell a file that was cut from a read that came short. */
+  sizeSync(): number;
   close(): Promise<void>;
 }

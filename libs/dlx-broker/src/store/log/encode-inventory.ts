@@ -16,6 +16,8 @@ export function encodeInventory(inventory: Inventory, batch: Batch, segment: Seg
     const message = fresh[index] as Message;
     // It may be gone, or have come twice.
     if (message.mark <= 0 || inventory.messages.segment.get(message.mark) !== 0) continue;
+    // Its body is lost: its entry tells that when the log is read again.
+    if (!message.isAtHand && inventory.messages.root.get(message.mark) === 0) continue;
     encodeMessage(inventory, batch, segment, message, inventory.freshFor.at(index));
     written.push(message);
   }

@@ -55,17 +55,37 @@ const afterwards =
 /** While running: a sync that failed is never tried again, for the system may have dropped what it could not write. */
 export function writeFailed(cause: unknown): StoreError {
   const text = textOf(cause);
+  if (cause instanceof StoreError && cause.code === 'unreadable')
+    return new StoreError('disk-failed', `${text}, and it has to be written again. ${afterwards}`, { cause });
   const isGone = errorCode(cause) === 'ENOENT';
   return isGone
     ? new StoreError('vanished', `${text}: the data directory is gone. ${afterwards}`, { cause })
     : new StoreError('disk-failed', `${text}: the data directory cannot be written. ${afterwards}`, { cause });
 }
 
+/** Proven: the bytes are there and are not what was written, or the file ends before them. */
 export const bodyLost = (file: string, cause?: unknown): StoreError =>
   new StoreError(
     'damaged',
     `a message in ${file} cannot be read back as it was written, and is not delivered. Check the disk; after a restart the ` +
       'damage is counted, and the rest is served',
+    { cause },
+  );
+
+/** Nothing is proven: the message stays where it is, and is read again later. */
+export const bodyUnreadable = (file: string, cause: unknown): StoreError =>
+  new StoreError('unreadable', `a message in ${file} cannot be read now: ${textOf(cause)}`, { cause });
+
+/** Fewer bytes came than the file has. */
+export const shortRead = (wanted: number, read: number, size: number): Error =>
+  new Error(`the system gave ${read} of ${wanted} bytes, and the file has ${size}`);
+
+/** Of a segment that was to be freed: it stays, and is tried again. */
+export const cannotBeReadNow = (file: string, cause: unknown): StoreError =>
+  new StoreError(
+    'unreadable',
+    `${file} cannot be read now: ${textOf(cause)}. Nothing in it is lost by that; until it can be read nothing is freed, and ` +
+      'the log grows. Check the disk',
     { cause },
   );
 

@@ -106,6 +106,10 @@ class NodeFile implements DiskFile {
     return (await fstat(this.fd)).size;
   }
 
+  sizeSync(): number {
+    return fs.fstatSync(this.fd).size;
+  }
+
   async write(chunks: readonly Uint8Array[], position: number): Promise<number> {
     this.disk.check();
     return (await writev(this.fd, chunks, position)).bytesWritten;

@@ -51,6 +51,10 @@ class OverlayFile implements DiskFile {
     return this.#bytes?.length ?? (await this.base?.size()) ?? 0;
   }
 
+  sizeSync(): number {
+    return this.#bytes?.length ?? this.base?.sizeSync() ?? 0;
+  }
+
   async write(chunks: readonly Uint8Array[], position: number): Promise<number> {
     const written = Buffer.concat(chunks);
     const bytes = await this.#resized(Math.max(await this.size(), position + written.length));

@@ -1,6 +1,6 @@
 import type { Disk, DiskFile } from './disk.js';
 import { Declared } from './declared.js';
-import { cannotOpen, foreignFile } from './faults.js';
+import { cannotOpen, foreignFile, shortRead } from './faults.js';
 import { Inventory } from './inventory.js';
 import type { DamagedPlace } from './options.js';
 import { recordTypes, typeAt } from './record.js';
@@ -37,14 +37,15 @@ export async function recover(disk: Disk, memory: number): Promise<Recovered> {
 const isDraft = (name: string): boolean =>
   name.endsWith(draft) && segmentNumber(name.slice(0, -draft.length)) !== undefined;
 
+/** @throws when fewer bytes come than the file has: what was not read must not pass for what was cut off */
 async function readWhole(file: DiskFile, into: Buffer): Promise<Buffer> {
   let at = 0;
   while (at < into.length) {
     const read = await file.read(into.subarray(at), at);
-    if (read === 0) break;
+    if (read === 0) throw shortRead(into.length, at, await file.size());
     at += read;
   }
-  return into.subarray(0, at);
+  return into;
 }
 
 const nothing = Buffer.alloc(0);

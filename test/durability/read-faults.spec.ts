@@ -1,0 +1,432 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import {
+  AmqpError,
+  Broker,
+  type Channel,
+  type Delivery,
+  silentOutbox,
+} from '../../libs/dlx-broker/src/broker/index.js';
+import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
+import type { StoreError } from '../../libs/dlx-broker/src/store/store-error.js';
+import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
+import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { atLeastOnceTo } from './at-least-once.js';
+import { bodyOf, messageIdOf } from './bodies.js';
+import { FakeDisk } from './fake-disk.js';
+import { systemError } from './fake-file.js';
+import { lent } from './house.js';
+
+const fault = systemError('EIO', 'i/o error, read');
+const size = 30_000;
+const small = 1_000;
+
+interface House {
+  readonly disk: FakeDisk;
+  readonly clock: ManualClock;
+  readonly broker: Broker;
+  readonly journal: DiskJournal;
+  readonly told: StoreError[];
+  readonly failed: StoreError[];
+}
+
+async function house(disk: FakeDisk, memory = 0): Promise<House> {
+  disk.isManual = false;
+  const clock = new ManualClock();
+  const told: StoreError[] = [];
+  const failed: StoreError[] = [];
+  const journal = await DiskJournal.open(disk, {
+    memory,
+    diskFree: 0,
+    now: () => clock.now(),
+    damaged: (error) => void told.push(error),
+    failed: (error) => void failed.push(error),
+  });
+  const broker = new Broker({ ...lent(clock), journal });
+  journal.restore(broker);
+  return { disk, clock, broker, journal, told, failed };
+}
+
+const args = (...fields: (readonly [string, Field])[]) => new Map(fields);
+
+/** So many in a durable queue, all of them on disk only but perhaps the newest. */
+async function filled(count: number, queue: Map<string, Field> = new Map(), length = small): Promise<House> {
+  const found = await house(new FakeDisk());
+  const { channel } = listen(found.broker);
+  channel.declareQueue('work', { durable: true, arguments: queue });
+  publish(channel, count, length);
+  await found.journal.flush();
+  return found;
+}
+
+function publish(channel: Channel, count: number, length = small, key = 'work'): void {
+  for (let number = 1; number <= count; number++) {
+    const messageId = messageIdOf(number, length);
+    channel.publish('', key, { messageId, deliveryMode: 2 }, bodyOf(messageId));
+  }
+}
+
+const queueOf = ({ broker }: House, name = 'work') => broker.virtualHost('/').queues.get(name)!;
+
+/** Ids and whole bodies, as they left. */
+const arrived = (deliveries: readonly Delivery[], bodies: readonly Buffer[]): readonly string[] =>
+  deliveries.map(({ message: { properties } }, index) => {
+    expect(bodies[index]?.equals(bodyOf(properties.messageId as string))).toBe(true);
+    return properties.messageId as string;
+  });
+
+/** Consumes, and keeps bodies as they were when they left. */
+function consume({ broker }: House, queue = 'work', options: { noAck?: boolean } = {}) {
+  const deliveries: Delivery[] = [];
+  const bodies: Buffer[] = [];
+  const channel: Channel = broker.connect().openChannel({
+    ...silentOutbox,
+    deliver: (delivery) => {
+      deliveries.push(delivery);
+      bodies.push(Buffer.from(delivery.body));
+    },
+  });
+  channel.consume(queue, options);
+  return { channel, deliveries, ids: () => arrived(deliveries, bodies) };
+}
+
+/** After a clean restart on a disk that answers. */
+async function restarted(found: House): Promise<House> {
+  found.disk.readError = undefined;
+  await found.journal.close();
+  return house(found.disk.copy());
+}
+
+const ids = (count: number, length = small): readonly string[] =>
+  Array.from({ length: count }, (_, index) => messageIdOf(index + 1, length));
+
+describe('a disk that cannot be read for a while', () => {
+  it('pauses the queue, loses nothing, and goes on by the clock', async () => {
+    const found = await filled(20);
+    found.disk.readError = fault;
+    const consumer = consume(found);
+    const stood = queueOf(found);
+    expect(stood.length).toBe(20);
+    expect(consumer.deliveries).toEqual([]);
+    expect(stood.stalled).toMatchObject({ failures: 1 });
+    expect(stood.stalled?.reason).toMatch(/0000000001\.log cannot be read now: EIO/);
+    const { read } = found.disk.counts;
+    for (let command = 0; command < 100; command++)
+      listen(found.broker).channel.declareQueue('work', { passive: true });
+    expect(found.disk.counts.read, 'no command reads again before it is time').toBe(read);
+    found.clock.advance(1_500);
+    expect(stood.stalled?.failures).toBe(4 + 1);
+    found.disk.readError = undefined;
+    found.clock.advance(1_600);
+    expect(consumer.ids()).toEqual(ids(20));
+    expect(stood.stalled).toBeUndefined();
+    expect(found.broker.stalls.count).toBe(0);
+    expect(consumer.deliveries.every(({ redelivered }) => !redelivered)).toBe(true);
+    consumer.channel.ack(0, true);
+    expect(queueOf(await restarted(found)).length).toBe(0);
+  });
+
+  it('keeps everything over a clean restart in the middle', async () => {
+    const found = await filled(50);
+    found.disk.readError = fault;
+    const { channel } = listen(found.broker);
+    channel.consume('work');
+    found.clock.advance(700);
+    const again = await restarted(found);
+    expect(again.journal.damage).toMatchObject({ queues: [], places: [] });
+    expect(consume(again).ids()).toEqual(ids(50));
+  });
+
+  it('lets other queues go on, and what is in memory leave a stalled one only in its turn', async () => {
+    const found = await filled(3);
+    const { channel } = listen(found.broker);
+    channel.declareQueue('other', { durable: true });
+    found.disk.readError = fault;
+    const stalled = consume(found);
+    const other = consume(found, 'other');
+    publish(channel, 2, small, 'other');
+    publish(channel, 1);
+    expect(other.ids()).toEqual(ids(2));
+    expect(stalled.deliveries).toEqual([]);
+    expect(queueOf(found).length).toBe(4);
+    expect([...found.broker.stalls].map(({ queue }) => queue.name)).toEqual(['work']);
+  });
+
+  it('is told of once when it begins and once when it is over', async () => {
+    const found = await filled(2);
+    const said: string[] = [];
+    found.broker.stalls.changed = ({ queue }, isOver) => void said.push(`${queue.name} ${isOver}`);
+    found.disk.readError = fault;
+    consume(found);
+    found.clock.advance(20_000);
+    found.disk.readError = undefined;
+    found.clock.advance(5_000);
+    expect(said).toEqual(['work false', 'work true']);
+  });
+
+  it('answers basic.get with 541 and its reason, and the message stays', async () => {
+    const found = await filled(2);
+    found.disk.readError = fault;
+    const { channel } = listen(found.broker);
+    let error: AmqpError | undefined;
+    try {
+      channel.get('work', { noAck: true });
+    } catch (thrown) {
+      error = thrown as AmqpError;
+    }
+    expect(error).toMatchObject({ code: 541, closes: 'channel' });
+    expect(error?.message).toMatch(
+      /Cannot get a message from queue 'work' in vhost '\/': .*EIO.*It stays in its queue/,
+    );
+    expect(queueOf(found).length).toBe(2);
+    found.disk.readError = undefined;
+    found.clock.advance(100);
+    expect(queueOf(found).stalled, 'tried again although nobody consumes').toBeUndefined();
+    const got = listen(found.broker).channel.get('work', { noAck: true });
+    expect(bodyOf(messageIdOf(1, small)).equals(got?.body as Buffer)).toBe(true);
+  });
+
+  it('does not matter to a body that has been handed out and not left', async () => {
+    for (const type of ['classic', 'quorum']) {
+      const found = await filled(4, args(['x-queue-type', longstr(type)]), size);
+      const bodies: Buffer[] = [];
+      const channel: Channel = found.broker.connect().openChannel({
+        ...silentOutbox,
+        deliver: ({ body }) => void bodies.push(Buffer.from(body)),
+      });
+      found.broker.batch(() => {
+        channel.consume('work', { noAck: true });
+        found.broker.batch(() => undefined);
+        // All are on their way by now: in a batch they leave at its end.
+        found.broker.virtualHost('/').agenda.wakeups.ring(found.clock.now());
+        found.broker.virtualHost('/').attend(queueOf(found));
+      });
+      found.disk.readError = fault;
+      expect(bodies.map((body, index) => body.equals(bodyOf(ids(4, size)[index]!)))).toEqual([true, true, true, true]);
+    }
+  });
+
+  it('dies of a limit, of its time or by a rejection with its body on disk, which comes along', async () => {
+    const dead = args(['x-dead-letter-exchange', longstr('')], ['x-dead-letter-routing-key', longstr('dead')]);
+    const found = await filled(5, new Map([...dead, ['x-max-length', int32(5)], ['x-message-ttl', int32(60_000)]]));
+    const { channel } = listen(found.broker);
+    channel.declareQueue('dead', { durable: true });
+    const taken = consume(found);
+    channel.declareQueue('dead', { durable: true });
+    taken.channel.close();
+    const holder = listen(found.broker).channel;
+    holder.get('work');
+    found.disk.readError = fault;
+    holder.reject(1, false); // rejected, out of a client's hands
+    publish(channel, 2); // and one dies of the limit
+    found.clock.advance(60_000); // and the rest of its time
+    expect(queueOf(found).length).toBe(0);
+    expect(queueOf(found, 'dead').length).toBe(7);
+    found.disk.readError = undefined;
+    const again = await restarted(found);
+    expect(again.journal.damage).toMatchObject({ queues: [] });
+    const { deliveries } = consume(again, 'dead');
+    expect(deliveries.map(({ message }) => message.properties.messageId).sort()).toEqual([...ids(5), ...ids(2)].sort());
+  });
+
+  it('keeps a dead letter whose next queue has a consumer waiting, or refuses it', async () => {
+    const toNext = args(
+      ['x-dead-letter-exchange', longstr('')],
+      ['x-dead-letter-routing-key', longstr('next')],
+      ['x-message-ttl', int32(1_000)],
+    );
+    const found = await filled(3, toNext);
+    const { channel } = listen(found.broker);
+    channel.declareQueue('next', { durable: true });
+    const waiting = consume(found, 'next');
+    found.disk.readError = fault;
+    found.clock.advance(1_000);
+    expect(queueOf(found).length).toBe(0);
+    expect(queueOf(found, 'next').length).toBe(3);
+    found.disk.readError = undefined;
+    found.clock.advance(5_000);
+    expect(waiting.ids()).toEqual(ids(3));
+
+    const full = await filled(3, toNext);
+    const declare = listen(full.broker).channel;
+    const refusing = new Map([
+      ['x-max-length', int32(0)],
+      ['x-overflow', longstr('reject-publish-dlx')],
+      ['x-dead-letter-exchange', longstr('')],
+      ['x-dead-letter-routing-key', longstr('last')],
+    ] as const);
+    declare.declareQueue('next', { arguments: refusing }); // not kept
+    declare.declareQueue('last', { durable: true });
+    full.disk.readError = fault;
+    full.clock.advance(1_000);
+    expect(queueOf(full, 'last').length).toBe(3);
+    full.disk.readError = undefined;
+    await full.journal.flush();
+    const again = await restarted(full);
+    expect(consume(again, 'last').ids()).toEqual(ids(3));
+  });
+
+  it('rule M3: keeps an at-least-once dead letter until its target has it', async () => {
+    const found = await filled(2, atLeastOnceTo('dlx'));
+    const { channel } = listen(found.broker);
+    const holder = listen(found.broker).channel;
+    holder.get('work');
+    holder.get('work');
+    found.disk.readError = fault;
+    holder.reject(1, false);
+    holder.reject(2, false);
+    channel.declareExchange('dlx', { type: 'fanout', durable: true });
+    channel.declareQueue('dead', { durable: true });
+    channel.bindQueue('dead', 'dlx', '');
+    found.clock.advance(180_000);
+    expect(queueOf(found, 'dead').length).toBe(2);
+    expect(consume(await restarted(found), 'dead').ids()).toEqual(ids(2));
+  });
+
+  it('keeps a body that several queues share for each of them', async () => {
+    const found = await house(new FakeDisk());
+    const { channel } = listen(found.broker);
+    channel.declareExchange('all', { type: 'fanout', durable: true });
+    for (const queue of ['one', 'two', 'three']) {
+      channel.declareQueue(queue, { durable: true });
+      channel.bindQueue(queue, 'all', '');
+    }
+    for (const messageId of ids(4)) channel.publish('all', '', { messageId, deliveryMode: 2 }, bodyOf(messageId));
+    await found.journal.flush();
+    const first = consume(found, 'one');
+    first.channel.ack(0, true);
+    found.disk.readError = fault;
+    const second = consume(found, 'two');
+    expect(queueOf(found, 'two').length + second.deliveries.length).toBe(4);
+    const again = await restarted(found);
+    expect(queueOf(again, 'one').length).toBe(0);
+    expect(consume(again, 'three').ids()).toEqual(ids(4));
+    expect(consume(again, 'two').deliveries.length).toBe(4);
+  });
+
+  it('moves by a redrive without reading, and straight to a consumer only with its body', async () => {
+    const found = await filled(3);
+    const { channel } = listen(found.broker);
+    channel.declareQueue('to', { durable: true });
+    const waiting = consume(found, 'to');
+    found.disk.readError = fault;
+    const vhost = found.broker.virtualHost('/');
+    for (const entry of queueOf(found).browse({ limit: 10 }).entries) {
+      const to = { exchange: '', routingKey: 'to', headers: undefined };
+      expect(vhost.redrive(queueOf(found), entry, to)).toMatchObject({ outcome: 'moved' });
+    }
+    expect(waiting.deliveries).toEqual([]);
+    expect(queueOf(found, 'to').length).toBe(3);
+    found.disk.readError = undefined;
+    found.clock.advance(5_000);
+    expect(waiting.ids()).toEqual(ids(3));
+  });
+
+  it('takes only a read that comes short for a cut file when the file is short', async () => {
+    const found = await filled(3);
+    found.disk.longestRead = 100;
+    const consumer = consume(found);
+    expect(queueOf(found).stalled?.reason).toMatch(/the system gave \d+ of \d+ bytes/);
+    expect(queueOf(found).length).toBe(3);
+    found.disk.longestRead = Infinity;
+    found.clock.advance(5_000);
+    expect(consumer.ids()).toEqual(ids(3));
+  });
+
+  it('refuses the start instead of opening a log that seems cut', async () => {
+    const found = await filled(10);
+    await found.journal.close();
+    const before = [...found.disk.files()];
+    for (const [name, harm] of [
+      ['EIO', (disk: FakeDisk) => (disk.readError = fault)],
+      ['gave', (disk: FakeDisk) => (disk.longestRead = 4_000)],
+    ] as const) {
+      const disk = found.disk.copy();
+      disk.isManual = false;
+      harm(disk);
+      if (name === 'gave') disk.readsOnce = true;
+      await expect(DiskJournal.open(disk, {})).rejects.toMatchObject({
+        code: 'disk-failed',
+        message: expect.stringMatching(new RegExp(`${name}.*Nothing was changed`)),
+      });
+      expect([...disk.files()].map(([file, bytes], index) => [file, bytes.equals(before[index]![1])])).toEqual(
+        before.map(([file]) => [file, true]),
+      );
+    }
+  });
+});
+
+describe('a body that is proven lost', () => {
+  /** Overwrites the body of each second message. */
+  function harm(disk: FakeDisk, lost: readonly string[]): void {
+    for (const [name, bytes] of disk.files()) {
+      for (const id of lost) {
+        const at = bytes.indexOf(bodyOf(id));
+        if (at >= 0) disk.overwrite(name, at + 100, Buffer.alloc(64, 7));
+      }
+    }
+  }
+
+  it('takes its message along, is counted by its queue, and told once', async () => {
+    const found = await filled(6);
+    harm(found.disk, [ids(6)[1]!, ids(6)[3]!]);
+    const consumer = consume(found);
+    expect(consumer.ids()).toEqual([ids(6)[0], ids(6)[2], ids(6)[4], ids(6)[5]]);
+    expect(queueOf(found).counters.lost).toBe(2);
+    expect(found.broker.counters.lost).toBe(2);
+    expect(found.told).toHaveLength(1);
+    expect(found.told[0]).toMatchObject({ code: 'damaged' });
+    expect(queueOf(found).unacked).toBe(4);
+    expect(found.failed).toEqual([]);
+  });
+
+  it('does not stop the journal when a dead letter of it is written whole', async () => {
+    const found = await house(new FakeDisk());
+    const { channel } = listen(found.broker);
+    const dead = args(['x-dead-letter-exchange', longstr('')], ['x-dead-letter-routing-key', longstr('kept')]);
+    channel.declareQueue('work', { durable: true, arguments: dead });
+    channel.declareQueue('loose', { arguments: new Map([...dead, ['x-message-ttl', int32(1_000)]]) });
+    channel.declareQueue('kept', { durable: true });
+    publish(channel, 2);
+    await found.journal.flush();
+    const vhost = found.broker.virtualHost('/');
+    for (const entry of queueOf(found).browse({ limit: 10 }).entries)
+      vhost.redrive(queueOf(found), entry, { exchange: '', routingKey: 'loose', headers: undefined });
+    await found.journal.flush();
+    harm(found.disk, [ids(2)[0]!]);
+    found.clock.advance(1_000);
+    await found.journal.flush();
+    await setImmediate();
+    expect(found.failed).toEqual([]);
+    expect(queueOf(found, 'kept').length).toBe(2);
+    const again = await house(found.disk.copy());
+    expect(again.journal.damage.queues).toEqual([{ vhost: '/', queue: 'kept', lost: 1 }]);
+    expect(consume(found, 'kept').ids()).toEqual([ids(2)[1]]);
+    expect(queueOf(found, 'kept').counters.lost).toBe(1);
+  });
+
+  it('is waited for when it cannot be read while it is to be written whole', async () => {
+    const found = await house(new FakeDisk());
+    const { channel } = listen(found.broker);
+    const dead = args(['x-dead-letter-exchange', longstr('')], ['x-dead-letter-routing-key', longstr('kept')]);
+    channel.declareQueue('work', { durable: true });
+    channel.declareQueue('loose', { arguments: new Map([...dead, ['x-message-ttl', int32(1_000)]]) });
+    channel.declareQueue('kept', { durable: true });
+    publish(channel, 3);
+    await found.journal.flush();
+    const vhost = found.broker.virtualHost('/');
+    for (const entry of queueOf(found).browse({ limit: 10 }).entries)
+      vhost.redrive(queueOf(found), entry, { exchange: '', routingKey: 'loose', headers: undefined });
+    await found.journal.flush();
+    found.disk.readError = fault;
+    found.clock.advance(1_000);
+    const flushed = found.journal.flush();
+    await setImmediate();
+    found.disk.readError = undefined;
+    await flushed;
+    expect(found.failed).toEqual([]);
+    expect(found.told.map(({ code }) => code)).toEqual(['unreadable']);
+    expect(consume(await restarted(found), 'kept').ids()).toEqual(ids(3));
+  });
+});
