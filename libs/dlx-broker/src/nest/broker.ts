@@ -95,15 +95,28 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** Declared before other modules are initialised, which may publish already. */
   async onModuleInit(): Promise<void> {
     await this.#inTurn(async () => {
+      if (this.#closing) return;
       await this.backend.connect();
       await this.#declare(this.#plan());
     });
   }
 
-  /** Consumes for the handlers that are ready. Earlier the application's providers would not be ready for messages. */
+  /**
+   * Consumes for the handlers that are ready. Earlier the application's providers would not be ready for messages. When it
+   * fails, nothing is left at work and no port open.
+   */
   async start(): Promise<void> {
     this.#booted = true;
-    await this.#inTurn(() => this.#consume());
+    await this.#inTurn(() => this.#open()).catch(async (error: unknown) => {
+      await this.drain();
+      await this.connected.close();
+      throw error;
+    });
+  }
+
+  async #open(): Promise<void> {
+    await this.#consume();
+    if (this.#closing) return;
     await this.connected.open();
     const { amqp, http } = this;
     if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
@@ -175,6 +188,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #consume(): Promise<void> {
+    if (this.#closing) return;
     const plan = this.#plan();
     const ready = new Set<Handler>([
       ...this.source.ofModule(),

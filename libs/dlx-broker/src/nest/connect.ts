@@ -79,6 +79,7 @@ function connectTo(at: OwnBroker, { vhost = '/', user, listen = {} }: DlxBrokerO
   const backend = new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) });
   const ways = new WaysIn(broker, data, { ...ears, amqp, http, audit, refused: refusal(listen) });
   let opened = false;
+  let closed: Promise<void> | undefined;
   return {
     backend,
     open: async () => {
@@ -89,11 +90,13 @@ function connectTo(at: OwnBroker, { vhost = '/', user, listen = {} }: DlxBrokerO
     },
     amqp: () => addressOf(ways.amqp),
     http: () => addressOf(ways.http),
-    close: async () => {
-      await ways.close();
-      await backend.close();
-      await at.close().catch(known);
-    },
+    // Nest runs the hooks again when an application is closed twice.
+    close: () =>
+      (closed ??= (async () => {
+        await ways.close();
+        await backend.close();
+        await at.close().catch(known);
+      })()),
   };
 }
 

@@ -17,7 +17,7 @@ import { DlxBroker } from './broker.js';
 import { captureHook } from './capture.js';
 import { DlxClient } from './client.js';
 import { HandlerSource } from './handler-source.js';
-import { Lifecycle } from './lifecycle.js';
+import { beginsFirst, beginsLast, Lifecycle } from './lifecycle.js';
 import { defaultBrokerName, resolveOptions, type Connected, type TransportOptions } from './options.js';
 import { OutcomeEvents } from './outcome-events.js';
 import { DlxServer } from './server.js';
@@ -83,8 +83,14 @@ export class DlxBrokerModule {
 function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): DynamicModule {
   const lifecycle: Provider = {
     provide: Lifecycle,
-    inject: [getDlxBrokerToken(name)],
-    useFactory: (broker: DlxBroker) => new Lifecycle(broker),
+    inject: [getDlxBrokerToken(name), ModulesContainer],
+    useFactory: (broker: DlxBroker, modules: ModulesContainer) => {
+      for (const module of modules.values()) {
+        if (module.metatype === DlxBrokerCoreModule) beginsFirst(module);
+        if (module.metatype === DlxBrokerModule) beginsLast(module);
+      }
+      return new Lifecycle(broker);
+    },
   };
   return { module: DlxBrokerModule, imports: [core], providers: [lifecycle], exports: [core] };
 }
