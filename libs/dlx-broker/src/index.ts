@@ -9,16 +9,24 @@ export * from './nest/index.js';
 export * from './streams/index.js';
 export {
   DlxConfigurationError,
+  binding,
   describeTopology,
   NotedFailure,
+  queue,
   type Backoff,
   type BindingDeclaration,
+  type BindingOption,
+  type DeadLetterWords,
   type ExchangeDeclaration,
+  type ExchangeOption,
   type ExchangeType,
   type Plain,
   type QueueDeclaration,
+  type QueueOption,
+  type QueueWords,
   type RetryPolicy,
   type Topology,
+  type TopologyOption,
   type WaitQueueType,
 } from './topology/index.js';
 export * from './backend/index.js';

@@ -137,7 +137,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.parts.redrives.close();
     await this.drain();
-    this.parts.client.close();
+    this.parts.client.end();
     this.parts.rooms.close();
     await this.connected.close();
     this.parts.events.end();
@@ -209,7 +209,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   #plan(): Plan {
-    return planHandlers([...this.source.ofModule(), ...this.source.ofServer(this.server)], this.options);
+    const handlers = [...this.source.ofModule(), ...this.source.ofServer(this.server)];
+    return planHandlers(handlers, this.options, this.source.features());
   }
 
   #warn(topology: Topology): void {

@@ -8,7 +8,14 @@ import { AsyncSubject, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, parseDelay } from '../backend/index.js';
 import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
 import type { Field, Message, Properties } from '../message/index.js';
-import { DlxConfigurationError, fieldTableOf, type WaitQueueType } from '../topology/index.js';
+import {
+  DlxConfigurationError,
+  fieldTableOf,
+  optionsOf,
+  refuseUnknown,
+  text,
+  type WaitQueueType,
+} from '../topology/index.js';
 import { describeError } from './failure.js';
 import { dlxHeaders } from './headers.js';
 import { decodePayload, encodePayload } from './payload.js';
@@ -38,6 +45,23 @@ export interface EmitOptions {
 }
 
 const noOptions: EmitOptions = {};
+const emitOptions: readonly string[] = ['delay', 'messageId'];
+
+/** Published after the application or its client was closed. */
+export class ClientClosedError extends Error {
+  override readonly name = 'ClientClosedError';
+
+  constructor() {
+    super('the client is closed, as its application is: nothing is published any more');
+  }
+}
+
+/** @throws DlxConfigurationError */
+function checkEmitOptions(options: EmitOptions): void {
+  const { messageId } = optionsOf(options, 'options of emit', "write { delay: '10m' }");
+  refuseUnknown(options, emitOptions, 'options of emit');
+  if (messageId !== undefined) text.read(messageId, 'messageId of emit');
+}
 
 /** What a message is known by, where that was not left to the client. */
 type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
@@ -57,6 +81,8 @@ export class DlxClient extends ClientProxy {
   readonly #pending = new Map<string, Asked>();
   #replies: ReplyChannel | undefined;
   #connected = false;
+  #closed = false;
+  #ended = false;
   #requestCount = 0;
   #messageCount = 0;
 
@@ -69,20 +95,32 @@ export class DlxClient extends ClientProxy {
   }
 
   override async connect(): Promise<void> {
+    if (this.#ended) throw new ClientClosedError();
+    this.#closed = false;
     if (this.#connected) return;
     await this.#backend.connect();
     this.#connected = true;
     this._status$.next('connected');
   }
 
-  /** Requests without an answer fail; the backend stays open. */
+  /**
+   * Requests without an answer fail, and so does what is published from now on, until {@link connect} is called again. The
+   * backend stays open.
+   */
   override close(): void {
     this.#replies?.close();
     this.#replies = undefined;
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const asked of pending) asked.answer({ err: new Error('the client was closed') });
+    for (const asked of pending) asked.answer({ err: new ClientClosedError() });
     this.#connected = false;
+    this.#closed = true;
+  }
+
+  /** @internal The application is shut down: there is no broker to connect to any more. */
+  end(): void {
+    this.close();
+    this.#ended = true;
   }
 
   /** The backend. */
@@ -113,7 +151,8 @@ export class DlxClient extends ClientProxy {
       if (caller === undefined) finish(failure);
       else caller.runInAsyncScope(finish, undefined, failure);
     };
-    if (this.#connected) this.#publishEvent(this.createPacket(pattern, data), done, options);
+    if (this.#closed) done(new ClientClosedError());
+    else if (this.#connected) this.#publishEvent(this.createPacket(pattern, data), done, options);
     else this.connect().then(() => this.#publishEvent(this.createPacket(pattern, data), done, options), done);
     // What comes later comes from where a disk or a socket was waited for: subscribers hear it where they are.
     if (!isOver) caller = new AsyncResource('DlxEmit');
@@ -136,6 +175,7 @@ export class DlxClient extends ClientProxy {
     const whenConnected = super.send<TResult, TInput>(pattern, data);
     if (pattern === undefined || pattern === null || data === undefined || data === null) return whenConnected;
     return new Observable((observer) => {
+      if (this.#closed) return observer.error(new ClientClosedError());
       if (!this.#connected) return whenConnected.subscribe(observer);
       return this.publish(this.createPacket(pattern, data), this.createObserver(observer));
     });
@@ -179,6 +219,7 @@ export class DlxClient extends ClientProxy {
 
   #publishEvent(packet: ReadPacket, done: Done, options = noOptions): void {
     try {
+      if (options !== noOptions) checkEmitOptions(options);
       const publication = this.#publication(packet, this.#events, false, options);
       const delay = delayAsked(packet.data, options);
       if (delay === 0) this.#backend.publish(publication, done);

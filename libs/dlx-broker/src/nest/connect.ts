@@ -1,13 +1,13 @@
 import { Logger } from '@nestjs/common';
 import type { ListenOptions } from '../amqp/index.js';
 import { type Backend, EmbeddedBackend } from '../backend/index.js';
+import { profiles } from '../broker/index.js';
 import type { HttpOptions } from '../management/index.js';
 import { type Ears, openBroker, type OwnBroker, type OwnBrokerOptions } from '../own-broker.js';
 import type { Durability } from '../store/index.js';
-import { DlxConfigurationError } from '../topology/index.js';
+import { DlxConfigurationError, oneOf, refused, whole } from '../topology/index.js';
 import { guestOf, letIn, type ServedUser } from '../users/index.js';
 import { type Part, WaysIn } from '../ways-in.js';
-import { refused, whole } from './decorators/accepts.js';
 import type { DlxBrokerOptions } from './dlx-broker.module.js';
 import type { Connected, SocketAddress } from './options.js';
 
@@ -48,7 +48,8 @@ export const lent = (backend: Backend): Connected => ({
 
 /** Gets the module its broker: one that was lent, or one of its own. @throws DlxConfigurationError */
 export async function connect(options: DlxBrokerOptions): Promise<Connected> {
-  const { backend, broker, listen } = options;
+  const { backend, broker, listen, rabbitmq } = options;
+  if (rabbitmq !== undefined) oneOf(...Object.keys(profiles)).read(rabbitmq, origin('rabbitmq'));
   checkData(options);
   if (backend !== undefined) {
     if (listen === undefined) return lent(backend);

@@ -12,13 +12,14 @@ import { WaitRooms, type Backend } from '../backend/index.js';
 import type { Broker, ProfileName } from '../broker/index.js';
 import { connect, type KeepIn, type ListenAt } from './connect.js';
 import { DeadLetters, Redrives, type DeadLettersOptions } from '../streams/index.js';
-import { DlxConfigurationError } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../topology/index.js';
 import { DlxBroker } from './broker.js';
 import { captureHook } from './capture.js';
 import { DlxClient } from './client.js';
+import { type DlxFeatureOptions, featureModule } from './feature.js';
 import { HandlerSource } from './handler-source.js';
 import { beginsFirst, beginsLast, Lifecycle } from './lifecycle.js';
-import { defaultBrokerName, resolveOptions, type Connected, type TransportOptions } from './options.js';
+import { checkOptions, defaultBrokerName, resolveOptions, type Connected, type TransportOptions } from './options.js';
 import { OutcomeEvents } from './outcome-events.js';
 import { DlxServer } from './server.js';
 import {
@@ -70,15 +71,72 @@ class DlxBrokerCoreModule {}
  */
 @Module({})
 export class DlxBrokerModule {
+  /** @throws DlxConfigurationError when it is imported as it is, and no module of the application brings a broker */
+  constructor(modules: ModulesContainer) {
+    if ([...modules.values()].some(({ metatype }) => metatype === DlxBrokerCoreModule)) return;
+    throw new DlxConfigurationError(
+      'DlxBrokerModule is imported without a broker: write imports: [DlxBrokerModule.forRoot()] in the root module',
+    );
+  }
+
+  /**
+   * Brings a broker into the application.
+   * @throws DlxConfigurationError naming the option and the value
+   */
   static forRoot(options: DlxBrokerOptions & DlxBrokerModuleExtras = {}): DynamicModule {
+    checkOptions(options, nameIn(options));
     return moduleOf(coreModule(options, { provide: optionsToken(options.name), useValue: options }), options);
   }
 
+  /**
+   * The same with options from a factory.
+   * @throws DlxConfigurationError for what cannot be a factory; what it returns is checked when the application starts
+   */
   static forRootAsync(options: DlxBrokerAsyncOptions): DynamicModule {
-    const { name, inject = [], useFactory, imports = [] } = options;
+    const { name, inject = [], imports = [] } = checkAsyncOptions(options);
+    const useFactory = checkedFactory(options);
     return moduleOf({ ...coreModule(options, { provide: optionsToken(name), inject, useFactory }), imports }, options);
   }
+
+  /**
+   * What a module declares for itself, beside what its handlers need: `forFeature({ queues: [queue('x')] })`. It needs a
+   * broker, which `forRoot` brings into the root module.
+   * @throws DlxConfigurationError naming the queue, exchange or binding, the word and a remedy
+   */
+  static forFeature(options: DlxFeatureOptions): DynamicModule {
+    return featureModule(options);
+  }
 }
+
+const nameIn = (options: unknown): string => ((options ?? {}) as { readonly name?: string }).name ?? defaultBrokerName;
+
+const asyncNames: readonly string[] = ['inject', 'useFactory', 'imports', 'name', 'isGlobal'];
+
+function checkAsyncOptions(options: DlxBrokerAsyncOptions): DlxBrokerAsyncOptions {
+  const origin = 'forRootAsync of DlxBrokerModule';
+  const given = optionsOf(options, origin, 'write { inject: [ConfigService], useFactory: (config) => ({}) }');
+  refuseUnknown(given, asyncNames, origin);
+  const { name, isGlobal } = options;
+  checkOptions({ ...(name !== undefined && { name }), ...(isGlobal !== undefined && { isGlobal }) }, nameIn(options));
+  if (typeof options.useFactory === 'function') return options;
+  throw refused(
+    options.useFactory,
+    `useFactory of ${origin}`,
+    'is not a function; write (config) => ({ prefetch: 10 })',
+  );
+}
+
+/** What the factory returns is checked like what `forRoot` is given. */
+const checkedFactory =
+  ({ name = defaultBrokerName, useFactory }: DlxBrokerAsyncOptions): DlxBrokerAsyncOptions['useFactory'] =>
+  async (...injected: unknown[]) => {
+    const options = checkOptions(await useFactory(...injected), name);
+    const early = (['name', 'isGlobal'] as const).find((option) => option in options);
+    if (early === undefined) return options;
+    throw new DlxConfigurationError(
+      `forRootAsync of DlxBrokerModule: useFactory returned '${early}', which has to be known before: write it beside useFactory`,
+    );
+  };
 
 function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): DynamicModule {
   const lifecycle: Provider = {

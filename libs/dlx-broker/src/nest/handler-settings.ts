@@ -3,15 +3,19 @@ import {
   DlxConfigurationError,
   fieldOf,
   fieldTableOf,
+  optionsOf,
   parseDuration,
-  sameField,
-  showField,
+  putArgument,
+  refused,
+  refuseUnknown,
+  routingKeysOf,
+  withSafeStrategy,
   type RetryPolicy,
 } from '../topology/index.js';
-import { refused } from './decorators/accepts.js';
 import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';
 import type { ExchangeOptions } from './decorators/exchange.js';
+import { exchangeOptions, freeOptions, remedies } from './decorators/free-options.js';
 import type { IdempotentOptions } from './decorators/idempotent.js';
 import type { QueueOptions } from './decorators/queue.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
@@ -34,23 +38,14 @@ export interface HandlerSettings {
   readonly exchanges: readonly NamedExchange[];
   readonly bindings: readonly ExtraBinding[];
   readonly consume: ConsumeOptions | undefined;
+  /** `@DeadLetter(false)`: what the handler fails on may be lost. */
+  readonly losesFailures: boolean;
   readonly prefetch: number | undefined;
   readonly priority: number | undefined;
   /** False: none, whatever the module says. */
   readonly retry: RetryPolicy | false | undefined;
   readonly idempotence: Idempotence | undefined;
 }
-
-/** The options of the decorators that are not rows of the table. */
-const freeOptions: Readonly<Record<string, readonly string[]>> = {
-  Queue: ['name', 'durable', 'exclusive', 'autoDelete', 'declare', 'arguments'],
-  Exchange: ['name', 'type', 'durable', 'autoDelete', 'internal', 'alternateExchange', 'arguments', 'declare'],
-  Bind: ['exchange', 'routingKey', 'arguments'],
-  Consume: ['queue', 'exchange', 'routingKey', 'broker'],
-  QueueArguments: ['arguments'],
-  Retry: ['policy'],
-  Idempotent: ['key', 'ttl', 'lease', 'store'],
-};
 
 /**
  * @param handler class and method, for errors
@@ -59,12 +54,17 @@ const freeOptions: Readonly<Record<string, readonly string[]>> = {
 export function readSettings(contributions: readonly Contribution[], handler: string): HandlerSettings {
   const args = new Map<string, Field>();
   const consumer = new Map<string, Field>();
-  for (const { decorator, settings } of contributions) {
+  for (const { decorator, settings, misplaced } of contributions) {
     const origin = `@${decorator} on ${handler}`;
+    if (misplaced !== undefined) {
+      throw refused(misplaced.value, origin, `is not an object of options; ${remedies[decorator] ?? 'leave it out'}`);
+    }
     for (const [setting, value] of Object.entries(settings)) {
-      if (value === undefined) continue;
       const row = decoratorTable.find((row) => row.decorator === decorator && row.setting === setting);
-      if (row === undefined) checkFree(decorator, setting, value, origin);
+      checkKnown(decorator, settings, origin);
+      if (value === undefined)
+        throw refused(value, nameOf(setting, origin), 'where a value is expected; write one, or leave it out');
+      if (row === undefined) freeOptions[decorator]?.[setting]?.(value, nameOf(setting, origin));
       else put(row.of === 'queue' ? args : consumer, row.becomes, read(row, value, origin), origin);
     }
     if (decorator === 'Queue' || decorator === 'QueueArguments') {
@@ -75,10 +75,11 @@ export function readSettings(contributions: readonly Contribution[], handler: st
   }
   return {
     queue: (single(contributions, 'Queue', handler) ?? {}) as QueueOptions,
-    queueArguments: withSafeStrategy(args, handler),
-    exchanges: all(contributions, 'Exchange').map((settings) => checkedExchange(settings, `@Exchange on ${handler}`)),
+    queueArguments: withSafeStrategy(args, `strategy of @DeadLetter on ${handler}`, '@Quorum() beside it'),
+    exchanges: all(contributions, 'Exchange') as unknown as readonly NamedExchange[],
     bindings: all(contributions, 'Bind').map((settings) => readBinding(settings, `@Bind on ${handler}`)),
-    consume: single(contributions, 'Consume', handler) as ConsumeOptions | undefined,
+    consume: readConsume(single(contributions, 'Consume', handler), `@Consume on ${handler}`),
+    losesFailures: mayLose(contributions, handler),
     prefetch: consumer.get('prefetch')?.value as number | undefined,
     priority: consumer.get('priority')?.value as number | undefined,
     idempotence: readIdempotence(single(contributions, 'Idempotent', handler), `@Idempotent on ${handler}`),
@@ -86,46 +87,27 @@ export function readSettings(contributions: readonly Contribution[], handler: st
   };
 }
 
+const nameOf = (setting: string, origin: string): string => (setting === 'value' ? origin : `${setting} of ${origin}`);
+
 const read = (row: DecoratorRow, value: unknown, origin: string): Field =>
-  row.accepts.read(value, row.setting === 'value' ? origin : `${row.setting} of ${origin}`);
+  row.accepts.read(value, nameOf(row.setting, origin));
 
-function put(into: Map<string, Field>, name: string, field: Field, origin: string): void {
-  const there = into.get(name);
-  if (there !== undefined && !sameField(there, field)) {
-    throw new DlxConfigurationError(
-      `${origin}: ${name} is ${showField(field)} here and ${showField(there)} in another decorator of the same handler`,
-    );
-  }
-  into.set(name, field);
+const put = (into: Map<string, Field>, name: string, field: Field, origin: string): void =>
+  putArgument(into, name, field, origin, 'another decorator of the same handler');
+
+function checkKnown(decorator: string, settings: Contribution['settings'], origin: string): void {
+  const rows = decoratorTable.filter((row) => row.decorator === decorator).map(({ setting }) => setting);
+  refuseUnknown(settings, [...rows, ...Object.keys(freeOptions[decorator] ?? {})], origin);
 }
-
-function checkFree(decorator: string, setting: string, value: unknown, origin: string): void {
-  const known =
-    freeOptions[decorator] ?? decoratorTable.filter((row) => row.decorator === decorator).map((row) => row.setting);
-  if (!known.includes(setting)) throw refused(setting, origin, `is no option; there are ${known.join(', ')}`);
-  const expected = optionTypes[setting];
-  if (expected !== undefined && typeof value !== expected && !(decorator === 'Consume' && setting === 'exchange')) {
-    throw refused(value, `${setting} of ${origin}`, `is not a ${expected}`);
-  }
-}
-
-const optionTypes: Readonly<Record<string, 'string' | 'boolean' | 'object'>> = {
-  name: 'string',
-  queue: 'string',
-  exchange: 'string',
-  broker: 'string',
-  type: 'string',
-  alternateExchange: 'string',
-  durable: 'boolean',
-  exclusive: 'boolean',
-  autoDelete: 'boolean',
-  internal: 'boolean',
-  declare: 'boolean',
-  arguments: 'object',
-};
 
 const all = (contributions: readonly Contribution[], decorator: string): readonly Contribution['settings'][] =>
   contributions.filter((contribution) => contribution.decorator === decorator).map(({ settings }) => settings);
+
+function mayLose(contributions: readonly Contribution[], handler: string): boolean {
+  if (all(contributions, 'DeadLetter(false)').length === 0) return false;
+  if (all(contributions, 'DeadLetter').length === 0) return true;
+  throw new DlxConfigurationError(`@DeadLetter on ${handler}: it stands there with an exchange and with false`);
+}
 
 function single(
   contributions: readonly Contribution[],
@@ -147,13 +129,26 @@ function readRetry(policy: unknown, origin: string): RetryPolicy | false | undef
 function readIdempotence(given: IdempotentOptions | undefined, origin: string): Idempotence | undefined {
   if (given === undefined) return undefined;
   const { key, ttl = '24h', lease = '5m', store } = given;
-  if (key !== undefined && typeof key !== 'function') throw refused(key, `key of ${origin}`, 'is not a function');
+  if (store !== undefined) checkStore(store, `store of ${origin}`);
   return {
     key: key ?? ((_, { properties }) => properties.messageId),
     ttl: someTime(ttl, `ttl of ${origin}`),
     lease: someTime(lease, `lease of ${origin}`),
     store,
   };
+}
+
+/** @throws DlxConfigurationError for what cannot remember */
+export function checkStore(store: unknown, origin: string): void {
+  const methods = ['claim', 'done', 'release'] as const;
+  const found = (store ?? {}) as Readonly<Record<string, unknown>>;
+  const missing = methods.find((method) => typeof found[method] !== 'function');
+  if (missing === undefined) return;
+  throw refused(
+    store,
+    origin,
+    `is no IdempotencyStore: it has no method ${missing}(); those are ${methods.join(', ')}`,
+  );
 }
 
 /** Milliseconds. @throws DlxConfigurationError */
@@ -163,41 +158,29 @@ function someTime(value: number | string, origin: string): number {
   return time;
 }
 
-function checkedExchange(settings: Contribution['settings'], origin: string): NamedExchange {
-  const exchange = settings as unknown as NamedExchange;
-  if (exchange.name === '')
-    throw refused(exchange.name, origin, 'is the default exchange, to which nothing can be bound');
-  return exchange;
+function readConsume(settings: Contribution['settings'] | undefined, origin: string): ConsumeOptions | undefined {
+  const exchange = settings?.['exchange'];
+  if (exchange === undefined) return settings;
+  if (typeof exchange === 'string') exchangeOptions['name']?.(exchange, `exchange of ${origin}`);
+  else checkExchange(exchange, `exchange of ${origin}`);
+  return settings;
+}
+
+/** @throws DlxConfigurationError for what is no exchange with a name */
+export function checkExchange(given: unknown, origin: string): void {
+  const exchange = optionsOf(given, origin, "write its name, or { name: 'shop', type: 'direct' }");
+  refuseUnknown(exchange, Object.keys(exchangeOptions), origin);
+  for (const [option, check] of Object.entries(exchangeOptions)) {
+    if (option === 'name' || exchange[option] !== undefined) check(exchange[option], `${option} of ${origin}`);
+  }
 }
 
 function readBinding(settings: Contribution['settings'], origin: string): ExtraBinding {
   const exchange = settings['exchange'] as string;
-  if (exchange === '') throw refused(exchange, origin, 'is the default exchange, to which nothing can be bound');
   const args = settings['arguments'] as Readonly<Record<string, unknown>>;
   return {
     exchange,
     routingKeys: routingKeysOf(settings['routingKey'], origin),
     arguments: fieldTableOf(args, origin),
   };
-}
-
-/** @throws DlxConfigurationError unless it is a text or several, none longer than AMQP allows */
-export function routingKeysOf(value: unknown, origin: string): readonly string[] {
-  const keys: readonly unknown[] = Array.isArray(value) ? value : [value];
-  for (const key of keys) {
-    if (typeof key !== 'string') throw refused(key, `routingKey of ${origin}`, 'is not a text');
-    if (Buffer.byteLength(key) > 255) throw refused(key, `routingKey of ${origin}`, 'is longer than 255 bytes');
-  }
-  return keys as readonly string[];
-}
-
-/** Rule M1: at-least-once works on quorum queues that reject publishes, and silently falls back anywhere else. */
-function withSafeStrategy(args: Map<string, Field>, handler: string): FieldTable {
-  if (args.get('x-dead-letter-strategy')?.value !== 'at-least-once') return args;
-  const origin = `strategy of @DeadLetter on ${handler}`;
-  if (args.get('x-queue-type')?.value !== 'quorum') throw refused('at-least-once', origin, 'needs @Quorum() beside it');
-  const overflow = args.get('x-overflow');
-  if (overflow === undefined) return new Map(args).set('x-overflow', { type: 'S', value: 'reject-publish' });
-  if (overflow.value === 'reject-publish') return args;
-  throw refused('at-least-once', origin, `needs overflow 'reject-publish', and it is '${showField(overflow)}'`);
 }

@@ -1,7 +1,8 @@
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import type { Module } from '@nestjs/core/internal';
-import { DlxConfigurationError } from '../topology/index.js';
+import { type Contributions, DlxConfigurationError } from '../topology/index.js';
 import { discoverMethods, type DiscoveredMethod } from './explorer.js';
+import { featuresOf } from './feature.js';
 import type { Handler } from './handler.js';
 import { readSettings } from './handler-settings.js';
 import { Invoker, type RegisterRequest } from './invoker.js';
@@ -16,6 +17,7 @@ import type { AddedHandler, DlxServer } from './server.js';
 export class HandlerSource {
   #methods: readonly DiscoveredMethod[] | undefined;
   #consuming: readonly Handler[] | undefined;
+  #features: readonly Required<Contributions>[] | undefined;
   #adopted = 0;
   readonly #ofServer: Handler[] = [];
   readonly #byMethod = new Map<DiscoveredMethod, string[]>();
@@ -31,6 +33,11 @@ export class HandlerSource {
   /** The methods with `@Consume`. */
   ofModule(): readonly Handler[] {
     return (this.#consuming ??= this.#bindConsuming());
+  }
+
+  /** What modules declare by `forFeature`. */
+  features(): readonly Required<Contributions>[] {
+    return (this.#features ??= featuresOf(this.modules, this.broker));
   }
 
   /** The methods with `@EventPattern` and `@MessagePattern`, once Nest has added them. */

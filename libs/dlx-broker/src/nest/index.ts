@@ -5,6 +5,7 @@ export { type KeepIn, lent, type ListenAt } from './connect.js';
 export * from './context.js';
 export * from './decorators/index.js';
 export * from './dlx-broker.module.js';
+export type { DlxFeatureOptions } from './feature.js';
 export { HandlerTimeoutError } from './handler-timeout-error.js';
 export * from './headers.js';
 export * from './idempotency/index.js';

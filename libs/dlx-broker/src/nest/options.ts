@@ -1,12 +1,17 @@
 import type { Backend } from '../backend/index.js';
 import {
+  type Contributions,
   DlxConfigurationError,
+  optionsOf,
   parseDuration,
+  readTopology,
+  refuseUnknown,
   type RetryPolicy,
-  type Topology,
+  type TopologyOption,
   type WaitQueueType,
+  whole,
 } from '../topology/index.js';
-import { refused, whole } from './decorators/accepts.js';
+import { optionChecks } from './check-options.js';
 import type { NamedExchange } from './handler-settings.js';
 import type { IdempotencyStore } from './idempotency/index.js';
 
@@ -34,10 +39,12 @@ export interface TransportOptions {
   readonly random?: () => number;
   /** The queues behind `@Retry`. Default `classic`. */
   readonly waitQueueType?: WaitQueueType;
-  /** Declared together with what the handlers need. */
-  readonly topology?: Partial<Topology>;
+  /** Declared together with what the handlers need: names, plain objects with defaults, or full declarations. */
+  readonly topology?: TopologyOption;
   /** False: exchanges, queues and bindings are there already. Default true. */
   readonly declare?: boolean;
+  /** Whether the log shows each handler at start, with its queue, bindings, dead-letter exchange and retries. Default true. */
+  readonly logHandlers?: boolean;
 }
 
 export interface ErrorHeaderOptions {
@@ -60,8 +67,9 @@ export interface ResolvedOptions {
   readonly random: () => number;
   readonly idempotencyStore: IdempotencyStore | undefined;
   readonly waitQueueType: WaitQueueType;
-  readonly topology: Partial<Topology>;
+  readonly topology: Required<Contributions>;
   readonly declare: boolean;
+  readonly logHandlers: boolean;
 }
 
 /** Where something listens. */
@@ -108,21 +116,35 @@ const known: readonly string[] = [
   'waitQueueType',
   'topology',
   'declare',
+  'logHandlers',
 ];
+
+/** What an option is called in errors. */
+const originOf = (option: string, name: string): string => `option '${option}' of DlxBrokerModule (broker '${name}')`;
+
+/**
+ * Checks what the user wrote, by name and by type, before any of it is used. An option that is undefined is left out.
+ * @throws DlxConfigurationError naming the option, the value, and the nearest option there is
+ */
+export function checkOptions<T extends object>(options: T, name: string): T {
+  const origin = `DlxBrokerModule (broker '${name}')`;
+  const given = optionsOf(options, origin, 'write forRoot({ prefetch: 10 }), or forRoot() for the defaults');
+  refuseUnknown(given, known, origin);
+  for (const [option, value] of Object.entries(given)) {
+    if (value !== undefined) optionChecks[option]?.(value, originOf(option, name));
+  }
+  return options;
+}
 
 /** @throws DlxConfigurationError naming the option and the value */
 export function resolveOptions(options: TransportOptions, name: string): ResolvedOptions {
-  const origin = (option: string): string => `option '${option}' of DlxBrokerModule (broker '${name}')`;
-  for (const option of Object.keys(options)) {
-    if (!known.includes(option)) throw refused(option, `DlxBrokerModule (broker '${name}')`, 'is no option');
-  }
-  const prefetch = options.prefetch ?? 100;
-  whole(0, 65_535).read(prefetch, origin('prefetch'));
+  const origin = (option: string): string => originOf(option, name);
+  checkOptions(options, name);
   return {
     name,
     events: exchange(options.events, { name: 'dlx.events', type: 'topic' }, origin('events')),
     requests: exchange(options.requests, { name: 'dlx.requests', type: 'direct' }, origin('requests')),
-    prefetch,
+    prefetch: options.prefetch ?? 100,
     drainTimeout: parseDuration(options.drainTimeout ?? '10s', origin('drainTimeout')),
     errorHeaders: errorHeaders(options.errorHeaders ?? true, origin('errorHeaders')),
     retry: options.retry,
@@ -130,8 +152,9 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     random: options.random ?? Math.random,
     idempotencyStore: options.idempotencyStore,
     waitQueueType: options.waitQueueType ?? 'classic',
-    topology: options.topology ?? {},
+    topology: readTopology(options.topology ?? {}, "option 'topology' of DlxBrokerModule"),
     declare: options.declare ?? true,
+    logHandlers: options.logHandlers ?? true,
   };
 }
 

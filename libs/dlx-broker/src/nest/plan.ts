@@ -8,8 +8,10 @@ import {
   refuseCutCircles,
   rejectArgumentNames,
   rejectArguments,
+  routingKeysOf,
   styleOf,
   type BindingDeclaration,
+  type Contributions,
   type ExchangeDeclaration,
   type MentionedExchange,
   type QueueDeclaration,
@@ -18,7 +20,7 @@ import {
   type Topology,
 } from '../topology/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
-import { routingKeysOf, type NamedExchange } from './handler-settings.js';
+import type { NamedExchange } from './handler-settings.js';
 import { hopeless } from './hopeless.js';
 import type { ResolvedOptions } from './options.js';
 
@@ -43,11 +45,16 @@ export interface Plan {
  * From handlers to what is declared and consumed. Touches no broker.
  * @throws DlxConfigurationError naming handlers, decorators and values
  */
-export function planHandlers(handlers: readonly Handler[], options: ResolvedOptions): Plan {
+export function planHandlers(
+  handlers: readonly Handler[],
+  options: ResolvedOptions,
+  features: readonly Required<Contributions>[] = [],
+): Plan {
   refuseTwins(handlers);
-  const parts: Partial<Topology>[] = [brokersOwn(options), options.topology];
-  const mentioned: MentionedExchange[] = [];
-  const foreign = new Set<string>();
+  const own = [options.topology, ...features];
+  const parts: Partial<Topology>[] = [brokersOwn(options), ...own.flatMap(({ parts }) => parts)];
+  const mentioned: MentionedExchange[] = own.flatMap(({ mentioned }) => mentioned);
+  const foreign = new Set<string>(own.flatMap(({ foreign }) => [...foreign]));
   const consumers = new Map<string, PlannedHandler[]>();
   for (const handler of handlers) {
     const queue = queueOf(handler);
@@ -204,6 +211,7 @@ function refuseTwins(handlers: readonly Handler[]): void {
   const requests = new Map<string, Handler>();
   const unfiltered = new Map<string, Handler>();
   const unnamed = new Map<string, Handler>();
+  const keys = new Map<string, Handler>();
   for (const handler of handlers) {
     const queue = queueOf(handler);
     if (handler.kind === 'request') {
@@ -215,6 +223,10 @@ function refuseTwins(handlers: readonly Handler[]): void {
     }
     if (handler.patterns.length === 0)
       refuseTwin(unfiltered, `queue '${queue}', which no routing key tells apart`, handler, queue);
+    for (const pattern of handler.kind === 'request' ? [] : new Set(handler.patterns)) {
+      const what = `routing key '${pattern}' of queue '${queue}', so that both get each message; give one a queue of its own`;
+      refuseTwin(keys, what, handler, JSON.stringify([queue, pattern]));
+    }
     if (queue === handler.origin) refuseTwin(unnamed, `queue '${queue}'; name it by @Queue`, handler, queue);
   }
 }

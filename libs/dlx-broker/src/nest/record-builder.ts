@@ -1,7 +1,15 @@
 import { parseDelay } from '../backend/index.js';
 import type { Properties } from '../message/index.js';
-import { fieldTableOf, parseDuration } from '../topology/index.js';
-import { refused, whole } from './decorators/accepts.js';
+import {
+  fieldTableOf,
+  flag,
+  optionsOf,
+  parseDuration,
+  refused,
+  refuseUnknown,
+  text,
+  whole,
+} from '../topology/index.js';
 
 /** What is published beside the payload. Names are those of the AMQP properties. */
 export interface DlxRecordOptions {
@@ -113,7 +121,10 @@ export class DlxRecordBuilder<T = unknown> {
 
   /** @throws DlxConfigurationError for a delay that is none, or a property AMQP cannot carry */
   build(): DlxRecord<T> {
+    refuseUnknown(optionsOf(this.#options, origin, 'write { priority: 5 }'), recordOptions, origin);
     const { exchange, mandatory, delay } = this.#options;
+    if (exchange !== undefined) text.read(exchange, `exchange of ${origin}`);
+    if (mandatory !== undefined) flag.read(mandatory, `mandatory of ${origin}`);
     const later = delay === undefined ? undefined : parseDelay(delay, `delay of ${origin}`);
     return new DlxRecord(this.data, propertiesOf(this.#options), exchange, mandatory, later);
   }
@@ -121,9 +132,27 @@ export class DlxRecordBuilder<T = unknown> {
 
 const origin = 'DlxRecordBuilder';
 
+const texts = ['messageId', 'correlationId', 'type', 'appId', 'userId', 'contentType', 'contentEncoding'] as const;
+
+const recordOptions: readonly string[] = [
+  ...(['headers', 'priority', 'expiration', 'persistent', 'timestamp', 'cc', 'bcc'] as const),
+  ...(['exchange', 'mandatory', 'delay'] as const),
+  ...texts,
+] satisfies readonly (keyof DlxRecordOptions)[];
+
 function propertiesOf(options: DlxRecordOptions): Properties {
   const { headers, cc, bcc, priority, expiration, persistent = true, timestamp } = options;
   if (priority !== undefined) whole(0, 255).read(priority, `priority of ${origin}`);
+  flag.read(persistent, `persistent of ${origin}`);
+  for (const name of texts) if (options[name] !== undefined) text.read(options[name], `${name} of ${origin}`);
+  if (timestamp !== undefined && (!(timestamp instanceof Date) || Number.isNaN(timestamp.getTime()))) {
+    throw refused(timestamp, `timestamp of ${origin}`, 'is not a Date');
+  }
+  if (headers !== undefined) optionsOf(headers, `headers of ${origin}`, "write { tenant: 'acme' }");
+  for (const [name, keys] of Object.entries({ cc, bcc })) {
+    if (keys !== undefined && !Array.isArray(keys))
+      throw refused(keys, `${name} of ${origin}`, 'is not a list of texts');
+  }
   for (const key of [...(cc ?? []), ...(bcc ?? [])]) {
     if (typeof key !== 'string') throw refused(key, `cc or bcc of ${origin}`, 'is not a text');
   }

@@ -1,4 +1,4 @@
-import { DlxConfigurationError, parseDuration } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown, shown } from '../topology/index.js';
 import type { Letter } from './letter.js';
 import type { RedriveTarget } from './redrive-to.js';
 
@@ -38,14 +38,29 @@ export interface ResolvedRedrive {
   readonly circuit: { readonly share: number; readonly atLeast: number; readonly pause: number } | undefined;
 }
 
+const requestOptions: readonly string[] = [
+  'from',
+  'to',
+  'where',
+  'perSecond',
+  'dryRun',
+  'circuit',
+] satisfies readonly (keyof RedriveRequest)[];
+const circuitOptions: readonly string[] = ['share', 'atLeast', 'pause'] satisfies readonly (keyof RedriveCircuit)[];
+
 /** @throws DlxConfigurationError naming the option and the value */
 export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
+  refuseUnknown(optionsOf(request, 'redrive', "write { from: 'orders.parked' }"), requestOptions, 'redrive');
   const { from, to, where = () => true, perSecond = 50, dryRun = false, circuit = {} } = request;
-  const queues = typeof from === 'string' ? [from] : [...new Set(from)];
+  const queues = typeof from === 'string' ? [from] : Array.isArray(from) ? [...new Set(from as readonly string[])] : [];
   const refuse = (what: string): DlxConfigurationError => new DlxConfigurationError(`redrive: ${what}`);
   if (queues.length === 0 || queues.includes(''))
     throw refuse('from names no queue; name the queue of the dead letters');
-  if (!(perSecond > 0)) throw refuse(`perSecond is ${String(perSecond)}; write a number above 0`);
+  if (typeof perSecond !== 'number' || !(perSecond > 0))
+    throw refuse(`perSecond is ${String(perSecond)}; write a number above 0`);
+  if (typeof where !== 'function') throw refuse(`where is ${shown(where)}; write (letter) => true, or leave it out`);
+  if (typeof dryRun !== 'boolean') throw refuse(`dryRun is ${shown(dryRun)}; write true or false`);
+  if (queues.some((queue) => typeof queue !== 'string')) throw refuse(`from is ${shown(from)}; write names of queues`);
   if (typeof to === 'string' && queues.includes(to)) throw refuse(`to is '${to}', the queue they come from`);
   return {
     queues,
@@ -58,10 +73,14 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
 }
 
 function resolveCircuit(
-  { share = 0.5, atLeast = 20, pause = '1m' }: Partial<RedriveCircuit>,
+  circuit: Partial<RedriveCircuit>,
   refuse: (what: string) => DlxConfigurationError,
 ): ResolvedRedrive['circuit'] {
-  if (!(share > 0 && share <= 1)) throw refuse(`circuit.share is ${String(share)}; write a share above 0, up to 1`);
+  const remedy = "write { share: 0.5, atLeast: 20, pause: '1m' }, or false for none";
+  refuseUnknown(optionsOf(circuit, 'redrive: circuit', remedy), circuitOptions, 'redrive: circuit');
+  const { share = 0.5, atLeast = 20, pause = '1m' } = circuit;
+  if (typeof share !== 'number' || !(share > 0 && share <= 1))
+    throw refuse(`circuit.share is ${String(share)}; write a share above 0, up to 1`);
   if (!Number.isSafeInteger(atLeast) || atLeast < 1)
     throw refuse(`circuit.atLeast is ${String(atLeast)}; write 1 or more`);
   return { share, atLeast, pause: parseDuration(pause, 'redrive: circuit.pause') };

@@ -14,7 +14,7 @@ import {
   type TransportOptions,
 } from '../nest/index.js';
 import type { Letter } from '../streams/index.js';
-import { parseDuration } from '../topology/index.js';
+import { optionsOf, parseDuration, refuseUnknown, whole } from '../topology/index.js';
 import { QueueExpectation } from './expectations.js';
 import { house, type House, type HouseOptions } from './house.js';
 import type { QueueView } from './queue-view.js';
@@ -39,6 +39,14 @@ export interface SettledOptions {
   /** Queues in which the test itself keeps messages unsettled. */
   readonly except?: readonly string[];
 }
+
+const testingOptions: readonly string[] = [
+  'start',
+  'vhost',
+  'rabbitmq',
+  'patience',
+  'logger',
+] satisfies readonly (keyof DlxTestingOptions)[];
 
 /** Messages that no handler settled within the patience of the test. */
 export class UnsettledError extends Error {
@@ -74,9 +82,12 @@ export class DlxTesting {
   }
 
   constructor(options: DlxTestingOptions = {}) {
-    this.#house = house(options);
-    this.#patience = options.patience ?? 2_000;
-    this.#logger = options.logger === false ? silent : options.logger;
+    const { patience = 2_000, logger, ...arranged } = optionsOf(options, 'DlxTesting', 'write { start: new Date() }');
+    refuseUnknown(options, testingOptions, 'DlxTesting');
+    whole(1, 2_147_483_647).read(patience, 'patience of DlxTesting');
+    this.#house = house(arranged);
+    this.#patience = patience as number;
+    this.#logger = logger === false ? silent : (logger as LoggerService | undefined);
     this.#timeline = new Timeline(this.#house.clock.now());
   }
 

@@ -1,5 +1,6 @@
 import { EmbeddedBackend } from '../backend/index.js';
-import { Broker, type BrokerOptions, type ProfileName } from '../broker/index.js';
+import { Broker, type BrokerOptions, type ProfileName, profiles } from '../broker/index.js';
+import { oneOf, optionsOf, refused, refuseUnknown } from '../topology/index.js';
 import { CountedNames } from './counted-names.js';
 import { ManualClock } from './manual-clock.js';
 import { QueueView } from './queue-view.js';
@@ -30,7 +31,16 @@ const patterns: BrokerOptions['patterns'] = {
   },
 };
 
-export function house({ start, vhost = '/', rabbitmq }: HouseOptions = {}): House {
+const houseOptions: readonly string[] = ['start', 'vhost', 'rabbitmq'] satisfies readonly (keyof HouseOptions)[];
+
+/** @throws DlxConfigurationError for an option there is not, or a start that is no time */
+export function house(options: HouseOptions = {}): House {
+  refuseUnknown(optionsOf(options, 'house', 'write { start: new Date() }'), houseOptions, 'house');
+  const { start, vhost = '/', rabbitmq } = options;
+  if (start !== undefined && !Number.isFinite(start instanceof Date ? start.getTime() : start)) {
+    throw refused(start, 'start of house', 'is no time; write a Date, or milliseconds since 1970');
+  }
+  if (rabbitmq !== undefined) oneOf(...Object.keys(profiles)).read(rabbitmq, 'rabbitmq of house');
   const clock = new ManualClock(start);
   const broker = new Broker({
     clock,

@@ -1,5 +1,6 @@
 import { DlxConfigurationError } from './configuration-error.js';
 import { longestDuration, parseDuration } from './duration.js';
+import { optionsOf, refuseUnknown } from './known-options.js';
 import { nearestStep } from './steps.js';
 import { mostWaitQueues } from './wait-queues.js';
 
@@ -50,6 +51,15 @@ export interface Schedule {
   before(retry: number, error: unknown, random: () => number): number;
 }
 
+const backoffOptions: readonly string[] = [
+  'type',
+  'delay',
+  'increment',
+  'factor',
+  'max',
+  'jitter',
+] satisfies readonly (keyof Backoff)[];
+
 const types: readonly unknown[] = ['fixed', 'linear', 'exponential'];
 const jitters: readonly unknown[] = ['full', 'equal', 'none'];
 
@@ -98,6 +108,8 @@ function exactly(waits: readonly number[], retries: number, origin: string): Sch
 }
 
 function ruled(backoff: Backoff, retries: number, origin: string): Schedule {
+  const remedy = "write '5s', ['1s', '5s'], { type: 'exponential', delay: '1s' } or a function";
+  refuseUnknown(optionsOf(backoff, `${origin}: backoff`, remedy), backoffOptions, `${origin}: backoff`);
   const { type, jitter = 'none' } = backoff;
   if (!types.includes(type)) {
     const text = `${origin}: backoff.type is '${String(type)}'; write 'fixed', 'linear' or 'exponential'`;

@@ -21,7 +21,7 @@ export function refuseCutCircles(topology: Topology, consumed: ReadonlySet<strin
     const circle = consumed.has(queue.name) && dies(queue) ? circleFrom(queue, topology) : undefined;
     if (circle === undefined) continue;
     throw new DlxConfigurationError(
-      `${queue.origin ?? 'somebody'}: messages expire from ${circle.map((name) => `'${name}'`).join(' to ')} in a circle, ` +
+      `${queue.origin ?? 'the topology'}: messages expire from ${circle.map((name) => `'${name}'`).join(' to ')} in a circle, ` +
         'and the broker drops what comes back without a rejection (rule I2); take the time to live from a queue whose ' +
         'consumer rejects, or lead its dead letters elsewhere',
     );

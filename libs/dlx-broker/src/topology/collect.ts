@@ -3,7 +3,7 @@ import { DlxConfigurationError } from './configuration-error.js';
 import { sameField, sameTable, showField } from './field.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from './topology.js';
 
-/** An exchange somebody only mentions: as dead-letter exchange, or as the source of a binding. */
+/** An exchange that is only mentioned: as dead-letter exchange, or as the source of a binding. */
 export interface MentionedExchange {
   readonly name: string;
   readonly origin: string;
@@ -120,6 +120,7 @@ function addBinding(known: Map<string, BindingDeclaration>, added: BindingDeclar
 type Claim = readonly [value: unknown, by: { readonly origin?: string }];
 
 function contradiction(what: string, property: string, one: Claim, other: Claim): DlxConfigurationError {
-  const claim = ([value, by]: Claim): string => `${by.origin ?? 'somebody'} says ${String(value)}`;
+  const claim = ([value, by]: Claim): string =>
+    `${by.origin ?? 'a declaration without an origin'} says ${String(value)}`;
   return new DlxConfigurationError(`${what}: two declarations differ in ${property}: ${claim(one)}, ${claim(other)}`);
 }

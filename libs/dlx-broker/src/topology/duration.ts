@@ -1,17 +1,21 @@
 import ms from 'ms';
-import { DlxConfigurationError } from './configuration-error.js';
+import { refused } from './refused.js';
 
 /** The longest time AMQP knows for a TTL: ten years of 365 days, in milliseconds (rule B1). */
 export const longestDuration = 315_360_000_000;
 
 /**
- * Reads a duration as users write it: a number of milliseconds, or a text such as `'200ms'`, `'30s'`, `'5m'`, `'1h'`.
- * @param value what the user wrote; a text without a unit counts milliseconds
- * @param origin who wrote it and where, for the error: `retry.backoff.delay of OrdersController.created`
+ * Reads a duration as users write it: a number of milliseconds, or a text with a unit such as `'200ms'`, `'30s'`, `'1h'`.
+ * @param value what the user wrote
+ * @param origin where it is written, for the error: `retry.backoff.delay of OrdersController.created`
  * @returns whole milliseconds, 0 up to ten years (rule B1)
  * @throws DlxConfigurationError naming origin and value
  */
 export function parseDuration(value: string | number, origin: string): number {
+  if (typeof value === 'string' && bareNumber.test(value)) {
+    const number = value.trim();
+    throw refused(value, origin, `has no unit; write ${number} for milliseconds, or a text such as '${number}s'`);
+  }
   const milliseconds = typeof value === 'number' ? value : read(value);
   if (milliseconds === undefined || !Number.isFinite(milliseconds)) {
     throw refused(
@@ -26,6 +30,8 @@ export function parseDuration(value: string | number, origin: string): number {
   return milliseconds;
 }
 
+const bareNumber = /^\s*-?\d*\.?\d+\s*$/;
+
 /** The library throws for an empty or an endless text and answers undefined for a strange one: here both are no duration. */
 function read(text: string): number | undefined {
   try {
@@ -33,9 +39,4 @@ function read(text: string): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function refused(value: string | number, origin: string, why: string): DlxConfigurationError {
-  const shown = typeof value === 'string' ? `'${value}'` : String(value);
-  return new DlxConfigurationError(`${origin}: ${shown} ${why}`);
 }

@@ -1,5 +1,6 @@
 import { emptyTable, longstr } from '../message/index.js';
 import { DlxConfigurationError } from './configuration-error.js';
+import { shown } from './refused.js';
 import type { QueueDeclaration } from './topology.js';
 import { isWaitQueueName, type WaitQueueType } from './wait-queues.js';
 
@@ -10,6 +11,7 @@ const longestName = 255;
 export function checkedParkingLot(parkingLot: string | undefined, queue: string, origin: string): string {
   const name = parkingLot ?? `${queue}.parked`;
   const refuse = (why: string) => new DlxConfigurationError(`${origin}: parkingLot ${why}`);
+  if (typeof name !== 'string') throw refuse(`is ${shown(name)}; name a queue, or leave it out for '${queue}.parked'`);
   if (name === '') throw refuse(`is empty; name a queue, or leave it out for '${queue}.parked'`);
   if (name === queue) {
     throw refuse(`is '${name}', the work queue itself, where it would fail again; leave it out for '${queue}.parked'`);

@@ -2,6 +2,7 @@ import { planWaits, type BackoffSetting, type Wait } from './backoff.js';
 import { DlxConfigurationError } from './configuration-error.js';
 import { parseDuration } from './duration.js';
 import { anyOf, type ErrorTests } from './error-tests.js';
+import { optionsOf, refuseUnknown } from './known-options.js';
 import { checkedParkingLot, parkingLotQueue } from './parking-lot.js';
 import type { Topology } from './topology.js';
 import { waitQueues, type WaitQueueType } from './wait-queues.js';
@@ -87,13 +88,14 @@ const options: readonly string[] = [
  */
 export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
   const { queue, origin, random = Math.random, waitQueueType = 'classic' } = target;
-  const unknown = Object.keys(policy).find((option) => !options.includes(option));
-  if (unknown !== undefined) {
-    throw new DlxConfigurationError(`${origin}: '${unknown}' is no option; there are ${options.join(', ')}`);
-  }
+  refuseUnknown(optionsOf(policy, origin, 'write { attempts: 5 }'), options, origin);
   const attempts = whole(policy.attempts, 1, `${origin}: attempts`, 'the first attempt included');
   const immediate = whole(policy.immediate ?? 0, 0, `${origin}: immediate`, 'or leave it out');
-  const waits = planWaits(policy.backoff ?? usualBackoff, attempts - 1 - immediate, origin);
+  const waits = planWaits(
+    policy.backoff === undefined ? usualBackoff : policy.backoff,
+    attempts - 1 - immediate,
+    origin,
+  );
   const deadline = limit(policy.deadline, `${origin}: deadline`);
   const [least] = waits.exact;
   if (deadline !== undefined && immediate === 0 && least !== undefined && least > deadline) {

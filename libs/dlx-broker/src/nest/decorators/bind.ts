@@ -5,8 +5,13 @@ import { contribute } from './contribution.js';
  * number of words, anywhere in the key.
  * @param headers arguments of the binding, for headers exchanges: `{ 'x-match': 'any', kind: 'invoice' }`
  */
-export const Bind = (
+export function Bind(
   exchange: string,
-  routingKey: string | readonly string[] = '',
-  headers: Readonly<Record<string, unknown>> = {},
-): MethodDecorator => contribute('Bind', { exchange, routingKey, arguments: headers });
+  routingKey?: string | readonly string[],
+  headers?: Readonly<Record<string, unknown>>,
+): MethodDecorator;
+export function Bind(...given: readonly unknown[]): MethodDecorator {
+  const [exchange, routingKey, headers] = given;
+  const keys = given.length > 1 ? routingKey : '';
+  return contribute('Bind', { exchange, routingKey: keys, arguments: given.length > 2 ? headers : {} });
+}

@@ -17,5 +17,11 @@ export interface ConsumeOptions {
  * Makes any method of a controller or provider a handler: it needs no transport strategy. Guards, pipes, interceptors
  * and filters apply, `@Payload()` and `@Ctx()` work, a failure dead-letters the message.
  */
-export const Consume = (options: string | ConsumeOptions = {}): MethodDecorator =>
-  contribute('Consume', typeof options === 'string' ? { queue: options } : { ...options });
+export function Consume(options?: string | ConsumeOptions): MethodDecorator;
+export function Consume(...given: readonly unknown[]): MethodDecorator {
+  const [options] = given;
+  if (given.length === 0) return contribute('Consume', {});
+  return typeof options === 'string'
+    ? contribute('Consume', { queue: options })
+    : contribute('Consume', {}, { given: options });
+}

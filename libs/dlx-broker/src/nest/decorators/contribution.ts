@@ -1,20 +1,52 @@
 import 'reflect-metadata';
+import { DlxConfigurationError } from '../../topology/index.js';
 
 /** What one decorator says about a handler: plain data, read when the application starts. */
 export interface Contribution {
   /** Without the `@`. */
   readonly decorator: string;
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Stands where an object of options was expected, and is none. */
+  readonly misplaced?: { readonly value: unknown };
 }
 
 const contributionsKey = 'dlx-broker:contributions';
 
-/** A decorator only contributes data; nothing is checked and no broker is touched before the application starts. */
-export function contribute(decorator: string, settings: Readonly<Record<string, unknown>>): MethodDecorator {
-  return (_target, _key, descriptor) => {
-    const method = descriptor.value as object;
-    Reflect.defineMetadata(contributionsKey, [{ decorator, settings }, ...contributionsOf(method)], method);
+/**
+ * A decorator only contributes data; values are checked when the application starts, and no broker is touched before.
+ * @param options what the user gave as an object of options, if anything; its entries are added to the settings
+ * @throws DlxConfigurationError at once for a decorator above anything but a method of an instance: it would never be read
+ */
+export function contribute(
+  decorator: string,
+  settings: Readonly<Record<string, unknown>>,
+  options?: { readonly given: unknown },
+): MethodDecorator {
+  const isRecord = typeof options?.given === 'object' && options.given !== null && !Array.isArray(options.given);
+  const contribution: Contribution = {
+    decorator,
+    settings: isRecord ? { ...settings, ...(options.given as Contribution['settings']) } : settings,
+    ...(options !== undefined && !isRecord && { misplaced: { value: options.given } }),
   };
+  return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {
+    const method: unknown = descriptor?.value;
+    if (typeof target === 'function' || typeof method !== 'function') {
+      throw new DlxConfigurationError(`@${decorator} stands above ${placeOf(target, key, descriptor)}; ${remedy}`);
+    }
+    Reflect.defineMetadata(contributionsKey, [contribution, ...contributionsOf(method)], method);
+  };
+}
+
+const remedy = 'it is for methods: put it above the method that handles the messages';
+
+/** Where a decorator was written that is not for there. */
+function placeOf(target: object, key: string | symbol | undefined, descriptor: PropertyDescriptor | undefined): string {
+  const owner = (typeof target === 'function' ? target : target.constructor) as { readonly name?: string };
+  const name = `${owner.name || 'a class'}${key === undefined ? '' : `.${String(key)}`}`;
+  if (key === undefined) return `the class ${name}`;
+  if (typeof descriptor === 'number') return `a parameter of ${name}`;
+  if (typeof target === 'function') return `the static member ${name}`;
+  return descriptor === undefined ? `the property ${name}` : `the accessor or property ${name}`;
 }
 
 /** In the order in which they are written above the method. */

@@ -11,11 +11,15 @@ export interface DeadLetterOptions {
 }
 
 /**
- * What the handler rejects, what expires in its queue or does not fit goes to this exchange. If nobody declares the
- * exchange it is declared as a durable topic exchange.
+ * What the handler rejects, what expires in its queue or does not fit goes to this exchange. An exchange that no
+ * declaration names is declared as a durable topic exchange. `false`: what the handler fails on may be lost, and no
+ * warning says so at start.
  */
 export function DeadLetter(exchange: string, routingKey?: string): MethodDecorator;
-export function DeadLetter(options: DeadLetterOptions): MethodDecorator;
-export function DeadLetter(exchange: string | DeadLetterOptions, routingKey?: string): MethodDecorator {
-  return contribute('DeadLetter', typeof exchange === 'object' ? { ...exchange } : { exchange, routingKey });
+export function DeadLetter(options: DeadLetterOptions | false): MethodDecorator;
+export function DeadLetter(...given: readonly unknown[]): MethodDecorator {
+  const [exchange, routingKey] = given;
+  if (exchange === false) return contribute('DeadLetter(false)', {});
+  if (typeof exchange === 'object') return contribute('DeadLetter', {}, { given: exchange });
+  return contribute('DeadLetter', given.length > 1 ? { exchange, routingKey } : { exchange });
 }

@@ -8,7 +8,7 @@ export interface IdempotentOptions<T = unknown> {
   readonly key?: (data: T, context: DlxContext) => string | undefined;
   /** How long a handled message is remembered: milliseconds or `'24h'`, which is the default. */
   readonly ttl?: number | string;
-  /** How long a handler may take before somebody else may try. Default `'5m'`. */
+  /** How long a handler may take before another consumer may try. Default `'5m'`. */
   readonly lease?: number | string;
   /** Default: the module's option `idempotencyStore`, or else the memory of this process. */
   readonly store?: IdempotencyStore;
@@ -19,4 +19,4 @@ export interface IdempotentOptions<T = unknown> {
  * that fails may be tried again. For events; a request wants an answer each time.
  */
 export const Idempotent = <T = unknown>(options: IdempotentOptions<T> = {}): MethodDecorator =>
-  contribute('Idempotent', { ...options });
+  contribute('Idempotent', {}, { given: options });

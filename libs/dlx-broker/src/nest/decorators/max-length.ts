@@ -7,4 +7,4 @@ export interface LengthOptions {
 
 /** How many waiting messages the handler's queue holds. */
 export const MaxLength = (messages: number, options: LengthOptions = {}): MethodDecorator =>
-  contribute('MaxLength', { value: messages, ...options });
+  contribute('MaxLength', { value: messages }, { given: options });

@@ -19,4 +19,4 @@ export interface QueueOptions {
  * key.
  */
 export const Queue = (queue: string | QueueOptions): MethodDecorator =>
-  contribute('Queue', typeof queue === 'string' ? { name: queue } : { ...queue });
+  typeof queue === 'string' ? contribute('Queue', { name: queue }) : contribute('Queue', {}, { given: queue });

@@ -7,4 +7,4 @@ export interface QuorumOptions {
 
 /** The handler's queue is a quorum queue: replicated on a cluster, and it counts deliveries. */
 export const Quorum = (options: QuorumOptions = {}): MethodDecorator =>
-  contribute('Quorum', { type: 'quorum', ...options });
+  contribute('Quorum', { type: 'quorum' }, { given: options });

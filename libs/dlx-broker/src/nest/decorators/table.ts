@@ -1,4 +1,4 @@
-import { duration, flag, oneOf, text, whole, type Accepts } from './accepts.js';
+import { queueArguments, whole, type Accepts } from '../../topology/index.js';
 
 /** One setting of one decorator and the one thing it becomes. */
 export interface DecoratorRow {
@@ -15,37 +15,25 @@ export interface DecoratorRow {
 
 const any = Number.MAX_SAFE_INTEGER;
 
+const ofQueue = (decorator: string, setting: string, becomes: keyof typeof queueArguments): DecoratorRow => {
+  return { decorator, setting, of: 'queue', becomes, accepts: queueArguments[becomes] };
+};
+
 /** Every decorator that says something about a queue or a consumer. docs/decorators.md shows this table. */
 export const decoratorTable: readonly DecoratorRow[] = [
-  { decorator: 'Ttl', setting: 'value', of: 'queue', becomes: 'x-message-ttl', accepts: duration(0) },
-  { decorator: 'Expires', setting: 'value', of: 'queue', becomes: 'x-expires', accepts: duration(1) },
-  { decorator: 'MaxLength', setting: 'value', of: 'queue', becomes: 'x-max-length', accepts: whole(0, any) },
-  { decorator: 'MaxLengthBytes', setting: 'value', of: 'queue', becomes: 'x-max-length-bytes', accepts: whole(0, any) },
-  { decorator: 'MaxLength', setting: 'overflow', of: 'queue', becomes: 'x-overflow', accepts: overflow() },
-  { decorator: 'MaxLengthBytes', setting: 'overflow', of: 'queue', becomes: 'x-overflow', accepts: overflow() },
-  { decorator: 'DeadLetter', setting: 'exchange', of: 'queue', becomes: 'x-dead-letter-exchange', accepts: text },
-  { decorator: 'DeadLetter', setting: 'routingKey', of: 'queue', becomes: 'x-dead-letter-routing-key', accepts: text },
-  {
-    decorator: 'DeadLetter',
-    setting: 'strategy',
-    of: 'queue',
-    becomes: 'x-dead-letter-strategy',
-    accepts: oneOf('at-most-once', 'at-least-once'),
-  },
-  { decorator: 'Quorum', setting: 'type', of: 'queue', becomes: 'x-queue-type', accepts: oneOf('quorum') },
-  { decorator: 'Quorum', setting: 'deliveryLimit', of: 'queue', becomes: 'x-delivery-limit', accepts: whole(0, any) },
-  { decorator: 'MaxPriority', setting: 'value', of: 'queue', becomes: 'x-max-priority', accepts: whole(1, 255) },
-  {
-    decorator: 'SingleActiveConsumer',
-    setting: 'value',
-    of: 'queue',
-    becomes: 'x-single-active-consumer',
-    accepts: flag,
-  },
+  ofQueue('Ttl', 'value', 'x-message-ttl'),
+  ofQueue('Expires', 'value', 'x-expires'),
+  ofQueue('MaxLength', 'value', 'x-max-length'),
+  ofQueue('MaxLengthBytes', 'value', 'x-max-length-bytes'),
+  ofQueue('MaxLength', 'overflow', 'x-overflow'),
+  ofQueue('MaxLengthBytes', 'overflow', 'x-overflow'),
+  ofQueue('DeadLetter', 'exchange', 'x-dead-letter-exchange'),
+  ofQueue('DeadLetter', 'routingKey', 'x-dead-letter-routing-key'),
+  ofQueue('DeadLetter', 'strategy', 'x-dead-letter-strategy'),
+  ofQueue('Quorum', 'type', 'x-queue-type'),
+  ofQueue('Quorum', 'deliveryLimit', 'x-delivery-limit'),
+  ofQueue('MaxPriority', 'value', 'x-max-priority'),
+  ofQueue('SingleActiveConsumer', 'value', 'x-single-active-consumer'),
   { decorator: 'Prefetch', setting: 'value', of: 'consumer', becomes: 'prefetch', accepts: whole(0, 65_535) },
   { decorator: 'ConsumerPriority', setting: 'value', of: 'consumer', becomes: 'priority', accepts: whole(-any, any) },
 ];
-
-function overflow(): Accepts {
-  return oneOf('drop-head', 'reject-publish', 'reject-publish-dlx');
-}

@@ -1,7 +1,8 @@
-import type { Field } from '../../message/index.js';
-import { DlxConfigurationError, parseDuration } from '../../topology/index.js';
+import type { Field } from '../message/index.js';
+import { parseDuration } from './duration.js';
+import { refused } from './refused.js';
 
-/** Reads what a user wrote in a decorator, or throws a DlxConfigurationError that names origin and value. */
+/** Reads what a user wrote in a decorator or an option, or throws a DlxConfigurationError that names origin and value. */
 export interface Accepts {
   /** For the table in the documentation. */
   readonly says: string;
@@ -63,14 +64,3 @@ export const oneOf = (...words: readonly string[]): Accepts => ({
 });
 
 const integer = (value: number): Field => ({ type: Math.abs(value) > 0x7fff_ffff ? 'l' : 'I', value });
-
-/** A value as it appears in an error text. */
-export function shown(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
-  if (typeof value === 'function') return `function ${value.name}`;
-  if (typeof value === 'object' && value !== null) return JSON.stringify(value);
-  return String(value);
-}
-
-export const refused = (value: unknown, origin: string, why: string): DlxConfigurationError =>
-  new DlxConfigurationError(`${origin}: ${shown(value)} ${why}`);

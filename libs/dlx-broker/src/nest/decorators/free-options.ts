@@ -1,0 +1,65 @@
+import { checkedArguments, optionsOf, refused } from '../../topology/index.js';
+
+/** Throws a DlxConfigurationError, or lets a value pass. */
+type Check = (value: unknown, origin: string) => unknown;
+
+const typed =
+  (type: 'string' | 'boolean' | 'function'): Check =>
+  (value, origin) => {
+    if (typeof value !== type) throw refused(value, origin, `is not a ${type}`);
+  };
+const isText = typed('string');
+const isFlag = typed('boolean');
+const isFunction = typed('function');
+const isTable: Check = (value, origin) =>
+  checkedArguments(optionsOf(value, origin, "write { 'x-...': value }"), origin);
+/** Read by what uses it, which knows better what is wrong with it. */
+const later: Check = () => undefined;
+
+/** Every exchange to which something is bound. */
+const isSource: Check = (value, origin) => {
+  isText(value, origin);
+  if (value === '') {
+    throw refused(
+      value,
+      origin,
+      'is the default exchange, to which nothing can be bound: it takes the names of queues',
+    );
+  }
+};
+
+/** The options of an exchange, wherever it is written. */
+export const exchangeOptions: Readonly<Record<string, Check>> = {
+  name: isSource,
+  type: isText,
+  durable: isFlag,
+  autoDelete: isFlag,
+  internal: isFlag,
+  alternateExchange: isText,
+  arguments: isTable,
+  declare: isFlag,
+};
+
+/** The options of the decorators that are not rows of the table, and what checks them. */
+export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+  Queue: { name: isText, durable: isFlag, exclusive: isFlag, autoDelete: isFlag, declare: isFlag, arguments: isTable },
+  Exchange: exchangeOptions,
+  Bind: { exchange: isSource, routingKey: later, arguments: isTable },
+  Consume: { queue: isText, exchange: later, routingKey: later, broker: isText },
+  QueueArguments: { arguments: isTable },
+  Retry: { policy: later },
+  Idempotent: { key: isFunction, ttl: later, lease: later, store: later },
+};
+
+/** What to write where an object of options was expected. */
+export const remedies: Readonly<Record<string, string>> = {
+  Queue: "write 'orders' or { name: 'orders', durable: false }",
+  Exchange: "write { type: 'direct' } behind its name",
+  Consume:
+    "write 'orders' or { queue: 'orders', routingKey: 'order.*' }, or nothing for a queue named after the method",
+  DeadLetter: "write 'exchange', 'key' or { exchange: 'dlx', routingKey: 'key' }, or false if dead letters may be lost",
+  MaxLength: "write { overflow: 'reject-publish' } behind the number",
+  MaxLengthBytes: "write { overflow: 'reject-publish' } behind the number",
+  Quorum: 'write { deliveryLimit: 5 }, or nothing',
+  Idempotent: "write { key: (order) => order.id, ttl: '24h' }, or nothing for the message id",
+};

@@ -1,0 +1,65 @@
+import type { DynamicModule, InjectionToken } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
+import {
+  type Contributions,
+  DlxConfigurationError,
+  optionsOf,
+  readTopology,
+  refuseUnknown,
+  type TopologyOption,
+} from '../topology/index.js';
+import { defaultBrokerName } from './options.js';
+
+/** What a module of an application declares for itself, beside what its handlers need. */
+export interface DlxFeatureOptions extends TopologyOption {
+  /** The name of the broker, if the application has several. */
+  readonly broker?: string;
+}
+
+const words: readonly string[] = ['queues', 'exchanges', 'bindings', 'broker'];
+
+/** What one `forFeature` contributes, found among the providers of the application. */
+export class Feature {
+  constructor(readonly options: DlxFeatureOptions) {}
+}
+
+@Module({})
+class DlxBrokerFeatureModule {}
+
+/** @throws DlxConfigurationError naming the queue, exchange or binding, the word and a remedy */
+export function featureModule(options: DlxFeatureOptions): DynamicModule {
+  const given = optionsOf(options, origin, "write { queues: [queue('orders')] }");
+  refuseUnknown(given, words, origin);
+  const { broker, ...topology } = options;
+  if (broker !== undefined && typeof broker !== 'string') {
+    throw new DlxConfigurationError(`${origin}: broker is no text; write the name that forRoot({ name }) gives it`);
+  }
+  readTopology(topology, origin);
+  // Nest may tell dynamic modules apart by their metadata as text: the token says all there is to say.
+  const token: InjectionToken = `DlxFeature:${JSON.stringify(options, mapsAsEntries)}`;
+  return { module: DlxBrokerFeatureModule, providers: [{ provide: token, useValue: new Feature(options) }] };
+}
+
+const origin = 'forFeature of DlxBrokerModule';
+
+const mapsAsEntries = (_: string, value: unknown): unknown => {
+  if (typeof value === 'bigint') return String(value);
+  return value instanceof Map ? [...(value as ReadonlyMap<string, unknown>)] : value;
+};
+
+/** Everything the modules of an application contribute to a broker by `forFeature`, in the order of the modules. */
+export function featuresOf(modules: ModulesContainer, broker: string): readonly Required<Contributions>[] {
+  const features: Required<Contributions>[] = [];
+  for (const module of modules.values()) {
+    if (module.metatype !== DlxBrokerFeatureModule) continue;
+    for (const { instance } of module.providers.values()) {
+      if (!(instance instanceof Feature)) continue;
+      const { broker: asked = defaultBrokerName, ...topology } = instance.options;
+      if (asked !== broker) continue;
+      const importers = [...modules.values()].filter(({ imports }) => imports.has(module)).map(({ name }) => name);
+      features.push(readTopology(topology, `forFeature in ${importers.join(', ') || 'a module'}`));
+    }
+  }
+  return features;
+}

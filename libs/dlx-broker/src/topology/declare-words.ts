@@ -1,0 +1,169 @@
+import type { FieldTable } from '../message/index.js';
+import { flag, text } from './accepts.js';
+import { isPredeclared, type Contributions, type MentionedExchange } from './collect.js';
+import { checkedArguments, checkedName, routingKeysOf } from './declared-parts.js';
+import { optionsOf, refuseUnknown } from './known-options.js';
+import { readQueue, type QueueOption } from './queue-words.js';
+import { refused } from './refused.js';
+import type { BindingDeclaration, ExchangeDeclaration, ExchangeType, QueueDeclaration } from './topology.js';
+
+/** How an exchange is declared. */
+export interface ExchangeWords {
+  /** `topic` unless said otherwise. */
+  readonly type?: ExchangeType;
+  /** Survives a restart of the broker; true unless said otherwise. */
+  readonly durable?: boolean;
+  readonly autoDelete?: boolean;
+  readonly internal?: boolean;
+  /** Takes what this exchange cannot route. */
+  readonly alternateExchange?: string;
+  readonly arguments?: Readonly<Record<string, unknown>> | FieldTable;
+  /** False: it exists already, use it as it is. */
+  readonly declare?: boolean;
+}
+
+/** An exchange of the option `topology`. */
+export interface ExchangeOption extends ExchangeWords {
+  readonly name: string;
+}
+
+/** A binding of the option `topology`: from an exchange to a queue, or to another exchange. */
+export interface BindingOption {
+  readonly source: string;
+  readonly destination: string;
+  /** Default `queue`. */
+  readonly destinationType?: 'queue' | 'exchange';
+  /** One key or several; `''` unless told. */
+  readonly routingKey?: string | readonly string[];
+  /** For headers exchanges: `{ 'x-match': 'any', kind: 'invoice' }`. */
+  readonly arguments?: Readonly<Record<string, unknown>> | FieldTable;
+}
+
+/** Exchanges, queues and bindings as users write them: names, plain objects with defaults, or full declarations. */
+export interface TopologyOption {
+  readonly exchanges?: readonly (string | ExchangeOption | ExchangeDeclaration)[];
+  readonly queues?: readonly (string | QueueOption | QueueDeclaration)[];
+  readonly bindings?: readonly (BindingOption | BindingDeclaration)[];
+}
+
+/** Binds a queue to an exchange, for option `topology` or `forFeature`. */
+export const binding = (
+  exchange: string,
+  queue: string,
+  routingKey: string | readonly string[] = '',
+  headers: Readonly<Record<string, unknown>> = {},
+): BindingOption => ({ source: exchange, destination: queue, routingKey, arguments: headers });
+
+/**
+ * Reads what a module declares beyond its handlers. An exchange that is only mentioned, by a dead letter or a binding, is
+ * implied, as it is for decorators.
+ * @param origin where it is written: `option 'topology' of DlxBrokerModule`
+ * @throws DlxConfigurationError naming the queue, exchange or binding, the word and a remedy
+ */
+export function readTopology(given: unknown, origin: string): Required<Contributions> {
+  const option = optionsOf(given, origin, 'write { queues: [], exchanges: [], bindings: [] }');
+  refuseUnknown(option, ['exchanges', 'queues', 'bindings'], origin);
+  const mentioned: MentionedExchange[] = [];
+  const foreign = new Set<string>();
+  const exchanges: ExchangeDeclaration[] = [];
+  const listed = listOf(option, 'exchanges', origin).map((each, index) => readExchange(each, index, origin));
+  for (const { declaration, declare, alternateExchange } of listed) {
+    if (declare && !isPredeclared(declaration.name)) exchanges.push(declaration);
+    else foreign.add(declaration.name);
+    if (alternateExchange !== undefined) mentioned.push({ name: alternateExchange, origin });
+  }
+  const queues = listOf(option, 'queues', origin).map((each) => {
+    const queue = readQueue(each, origin);
+    const exchange = queue.arguments.get('x-dead-letter-exchange');
+    // A raw argument may name an exchange that comes later (rule F2); the word is as good as the decorator.
+    const isWord = typeof each === 'object' && each !== null && 'deadLetter' in each;
+    if (isWord && exchange?.type === 'S') mentioned.push({ name: exchange.value, origin: queue.origin ?? origin });
+    return queue;
+  });
+  const bindings = listOf(option, 'bindings', origin).flatMap((each, index) =>
+    readBinding(each, `bindings[${index}] of ${origin}`),
+  );
+  for (const { source } of bindings) mentioned.push({ name: source, origin });
+  return { parts: [{ exchanges, queues, bindings }], mentioned, foreign };
+}
+
+function listOf(option: Readonly<Record<string, unknown>>, name: string, origin: string): readonly unknown[] {
+  const list = option[name];
+  if (list === undefined) return [];
+  if (Array.isArray(list)) return list as readonly unknown[];
+  throw refused(list, `${name} of ${origin}`, 'is not a list; write [...]');
+}
+
+interface ReadExchange {
+  readonly declaration: ExchangeDeclaration;
+  readonly declare: boolean;
+  readonly alternateExchange: string | undefined;
+}
+
+const exchangeWords: readonly string[] = [
+  'name',
+  'type',
+  'durable',
+  'autoDelete',
+  'internal',
+  'alternateExchange',
+  'arguments',
+  'declare',
+];
+
+function readExchange(given: unknown, index: number, where: string): ReadExchange {
+  const at = `exchanges[${index}] of ${where}`;
+  const option =
+    typeof given === 'string' ? { name: given } : optionsOf(given, at, "write a name, or { name: 'shop' }");
+  refuseUnknown(option, 'origin' in option ? [...exchangeWords, 'origin'] : exchangeWords, at);
+  return checkedExchange(option, at, typeof option['origin'] === 'string' ? option['origin'] : where);
+}
+
+/**
+ * @param at where it is written, for errors
+ * @param origin who declares it, for the topology
+ * @throws DlxConfigurationError
+ */
+export function checkedExchange(option: Readonly<Record<string, unknown>>, at: string, origin: string): ReadExchange {
+  const name = checkedName(option['name'], `name of ${at}`);
+  const said = (word: string, preset: boolean): boolean =>
+    option[word] === undefined ? preset : (flag.read(option[word], `${word} of ${at}`).value as boolean);
+  const type = option['type'] === undefined ? 'topic' : (text.read(option['type'], `type of ${at}`).value as string);
+  const alternate = option['alternateExchange'];
+  const args = new Map(checkedArguments(option['arguments'], `arguments of ${at}`));
+  if (alternate !== undefined) args.set('alternate-exchange', text.read(alternate, `alternateExchange of ${at}`));
+  return {
+    declaration: {
+      name,
+      type,
+      durable: said('durable', true),
+      autoDelete: said('autoDelete', false),
+      internal: said('internal', false),
+      arguments: args,
+      origin,
+    },
+    declare: said('declare', true),
+    alternateExchange: alternate as string | undefined,
+  };
+}
+
+const bindingWords: readonly string[] = ['source', 'destination', 'destinationType', 'routingKey', 'arguments'];
+
+function readBinding(given: unknown, at: string): readonly BindingDeclaration[] {
+  const option = optionsOf(given, at, "write { source: 'exchange', destination: 'queue', routingKey: 'key' }");
+  refuseUnknown(option, 'origin' in option ? [...bindingWords, 'origin'] : bindingWords, at);
+  const { destinationType = 'queue', routingKey = '' } = option;
+  if (destinationType !== 'queue' && destinationType !== 'exchange') {
+    throw refused(destinationType, `destinationType of ${at}`, "is neither 'queue' nor 'exchange'");
+  }
+  if (option['source'] === '') {
+    throw refused('', `source of ${at}`, 'is the default exchange, to which nothing can be bound');
+  }
+  const source = checkedName(option['source'], `source of ${at}`);
+  const destination = checkedName(option['destination'], `destination of ${at}`);
+  const args = checkedArguments(option['arguments'], `arguments of ${at}`);
+  const origin = typeof option['origin'] === 'string' ? option['origin'] : at;
+  return routingKeysOf(routingKey, at).map((key) => {
+    return { source, destination, destinationType, routingKey: key, arguments: args, origin };
+  });
+}

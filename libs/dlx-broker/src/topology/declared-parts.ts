@@ -1,0 +1,45 @@
+import { emptyTable, type Field, type FieldTable } from '../message/index.js';
+import { fieldTableOf } from './field.js';
+import { optionsOf } from './known-options.js';
+import { refused } from './refused.js';
+
+/** Names are short strings on the wire. */
+const longestName = 255;
+
+/** The name of a queue or an exchange that is declared. @throws DlxConfigurationError */
+export function checkedName(name: unknown, origin: string): string {
+  if (typeof name !== 'string') throw refused(name, origin, 'is not a text');
+  if (name === '') throw refused(name, origin, 'is empty; write a name');
+  if (Buffer.byteLength(name) > longestName) throw refused(name, origin, `is longer than ${longestName} bytes`);
+  return name;
+}
+
+/** A routing key, or several. @throws DlxConfigurationError unless it is a text or several, none longer than AMQP allows */
+export function routingKeysOf(value: unknown, origin: string): readonly string[] {
+  const keys: readonly unknown[] = Array.isArray(value) ? value : [value];
+  for (const key of keys) {
+    if (typeof key !== 'string') throw refused(key, `routingKey of ${origin}`, 'is not a text');
+    if (Buffer.byteLength(key) > longestName) {
+      throw refused(key, `routingKey of ${origin}`, `is longer than ${longestName} bytes`);
+    }
+  }
+  return keys as readonly string[];
+}
+
+/** Arguments as users write them: a plain object, or a Map of fields, which is taken as it is. @throws DlxConfigurationError */
+export function checkedArguments(given: unknown, origin: string): FieldTable {
+  if (given === undefined) return emptyTable;
+  if (given instanceof Map) {
+    for (const [name, field] of given as ReadonlyMap<unknown, unknown>) {
+      if (typeof name === 'string' && isField(field)) continue;
+      const remedy = "is no field such as { type: 'S', value: 'text' }; write a plain object instead of a Map";
+      throw refused(field, `${origin}, '${String(name)}'`, remedy);
+    }
+    return given as FieldTable;
+  }
+  return fieldTableOf(optionsOf(given, origin, "write { 'x-message-ttl': 1000 }"), origin);
+}
+
+function isField(value: unknown): value is Field {
+  return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
+}

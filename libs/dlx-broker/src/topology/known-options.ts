@@ -1,0 +1,62 @@
+import { DlxConfigurationError } from './configuration-error.js';
+import { refused } from './refused.js';
+
+/**
+ * An object of options as a record.
+ * @param origin which options, for the error
+ * @param remedy what to write instead: `write { attempts: 5 }`
+ * @throws DlxConfigurationError for anything but an object with names and values
+ */
+export function optionsOf(value: unknown, origin: string, remedy: string): Readonly<Record<string, unknown>> {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map);
+  if (!isRecord) throw refused(value, origin, `is not an object of options; ${remedy}`);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/**
+ * @param known every option there is
+ * @throws DlxConfigurationError for an option that is not known: it names the nearest one and lists all
+ */
+export function refuseUnknown(given: object, known: readonly string[], origin: string): void {
+  const unknown = Object.keys(given).find((option) => !known.includes(option));
+  if (unknown === undefined) return;
+  const meant = nearestWord(unknown, known);
+  const hint = meant === undefined ? '' : `did you mean '${meant}'? `;
+  throw new DlxConfigurationError(`${origin}: '${unknown}' is no option; ${hint}there are ${known.join(', ')}`);
+}
+
+/** The word that a misspelt one stands for: in other letters of case, or at most a third of its letters off. */
+export function nearestWord(word: string, words: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let least = Math.floor(Math.min(word.length, longestWord) / 3) + 1;
+  for (const candidate of words) {
+    const distance = distanceBetween(word.slice(0, longestWord).toLowerCase(), candidate.toLowerCase());
+    if (distance >= least) continue;
+    least = distance;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+/** No option is as long as this; what is longer is cut before it is compared. */
+const longestWord = 40;
+
+/** How many letters have to be inserted, deleted, replaced, or swapped with their neighbour (optimal string alignment). */
+function distanceBetween(one: string, other: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= one.length; row++) {
+    const next = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped =
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      const replaced = last[column - 1]! + (isSame ? 0 : 1);
+      const swapped = isSwapped ? before[column - 2]! + 1 : Infinity;
+      next.push(Math.min(last[column]! + 1, next[column - 1]! + 1, replaced, swapped));
+    }
+    before = last;
+    last = next;
+  }
+  return last[other.length]!;
+}

@@ -1,0 +1,160 @@
+import type { Field, FieldTable } from '../message/index.js';
+import { flag } from './accepts.js';
+import { checkedArguments, checkedName } from './declared-parts.js';
+import { optionsOf, refuseUnknown } from './known-options.js';
+import { putArgument, queueArguments, withSafeStrategy } from './queue-arguments.js';
+import { refused } from './refused.js';
+import type { QueueDeclaration } from './topology.js';
+
+/** Where the messages of a queue go when they die. */
+export interface DeadLetterWords {
+  /** `''` is the default exchange: then `routingKey` names a queue. */
+  readonly exchange: string;
+  /** Without it a dead letter keeps its own key. */
+  readonly routingKey?: string;
+  /** `at-least-once` needs `quorum`; overflow `reject-publish`, which it needs as well, is added. */
+  readonly strategy?: 'at-most-once' | 'at-least-once';
+}
+
+/** How a queue without a handler is declared: the words of the decorators, and what AMQP itself knows. */
+export interface QueueWords {
+  /** Survives a restart of the broker. Default true. */
+  readonly durable?: boolean;
+  /** Default false. */
+  readonly exclusive?: boolean;
+  /** Default false. */
+  readonly autoDelete?: boolean;
+  /** How long a message may wait: milliseconds, or a text such as `'30s'`. */
+  readonly ttl?: number | string;
+  /** After how long without a consumer the queue is deleted, with everything in it: milliseconds or `'1h'`. */
+  readonly expires?: number | string;
+  /** How many waiting messages the queue holds. */
+  readonly maxLength?: number;
+  /** How many bytes of waiting message bodies the queue holds. */
+  readonly maxLengthBytes?: number;
+  /** What a full queue does with one message more. Default `drop-head`. */
+  readonly overflow?: 'drop-head' | 'reject-publish' | 'reject-publish-dlx';
+  /** The dead-letter exchange; or the exchange and the routing key; or all there is to say about it. */
+  readonly deadLetter?: string | readonly [exchange: string, routingKey: string] | DeadLetterWords;
+  /** A quorum queue, and how often a message may come back to it before it is dead-lettered. Default false. */
+  readonly quorum?: boolean | { readonly deliveryLimit?: number };
+  /** The queue tells priorities from 0 to this one apart; at most 255. */
+  readonly maxPriority?: number;
+  /** One consumer works at a time; the others step in when it goes. */
+  readonly singleActiveConsumer?: boolean;
+  /** Arguments for which there is no word, as AMQP names them: a plain object, or a table of fields. */
+  readonly arguments?: Readonly<Record<string, unknown>> | FieldTable;
+}
+
+/** A queue of the option `topology`: its name, and how it is declared. */
+export interface QueueOption extends QueueWords {
+  readonly name: string;
+}
+
+/** The words that are one queue argument each. */
+const oneArgument = {
+  ttl: 'x-message-ttl',
+  expires: 'x-expires',
+  maxLength: 'x-max-length',
+  maxLengthBytes: 'x-max-length-bytes',
+  overflow: 'x-overflow',
+  maxPriority: 'x-max-priority',
+  singleActiveConsumer: 'x-single-active-consumer',
+} as const satisfies Readonly<Record<string, keyof typeof queueArguments>>;
+
+const flags = ['durable', 'exclusive', 'autoDelete'] as const;
+const deadLetterWords: readonly string[] = ['exchange', 'routingKey', 'strategy'];
+
+/** Every word, for errors. `mayDiffer` and `origin` belong to full declarations, which may be given as well. */
+const words: readonly string[] = [...flags, ...Object.keys(oneArgument), 'deadLetter', 'quorum', 'arguments'];
+const known: readonly string[] = ['name', ...words];
+const ofDeclarations: readonly string[] = ['mayDiffer', 'origin'];
+
+/**
+ * A queue without a handler, in the words that decorators have: `queue('x', { ttl: '30s', deadLetter: ['dlx', 'key'] })`.
+ * @returns the queue for option `topology` or `forFeature`: durable unless the words say otherwise
+ * @throws DlxConfigurationError naming the queue, the word and what it accepts
+ */
+export function queue(name: string, given: QueueWords = {}): QueueOption {
+  const origin = `queue('${String(name)}')`;
+  const option = { ...optionsOf(given, origin, "write words such as { ttl: '30s' }"), name };
+  readQueue(option, origin);
+  return option;
+}
+
+/**
+ * @param given a name, a name with words, or a full declaration
+ * @param where it is written, for errors and for `describeTopology`
+ * @throws DlxConfigurationError
+ */
+export function readQueue(given: unknown, where: string): QueueDeclaration {
+  if (typeof given === 'string') return readQueue({ name: given }, where);
+  const option = optionsOf(given, where, "write a name, or { name: 'orders', ttl: '30s' }");
+  const name = checkedName(option['name'], `name of a queue of ${where}`);
+  const origin = where.startsWith('queue(') ? where : `queue '${name}' of ${where}`;
+  refuseUnknown(option, 'origin' in option || 'mayDiffer' in option ? [...known, ...ofDeclarations] : known, origin);
+  const said = (word: (typeof flags)[number]): boolean =>
+    option[word] === undefined
+      ? word === 'durable'
+      : (flag.read(option[word], `${word} of ${origin}`).value as boolean);
+  const mayDiffer = option['mayDiffer'] as readonly string[] | undefined;
+  return {
+    name,
+    durable: said('durable'),
+    exclusive: said('exclusive'),
+    autoDelete: said('autoDelete'),
+    arguments: readArguments(option, origin),
+    ...(mayDiffer !== undefined && { mayDiffer }),
+    origin: typeof option['origin'] === 'string' ? option['origin'] : origin,
+  };
+}
+
+function readArguments(option: Readonly<Record<string, unknown>>, origin: string): FieldTable {
+  const args = new Map<string, Field>();
+  const put = (argument: keyof typeof queueArguments, value: unknown, where: string): void => {
+    if (value === undefined) return;
+    putArgument(args, argument, queueArguments[argument].read(value, where), where, `another word of ${origin}`);
+  };
+  for (const [word, argument] of Object.entries(oneArgument)) put(argument, option[word], `${word} of ${origin}`);
+  const where = `deadLetter of ${origin}`;
+  for (const [word, value] of Object.entries(deadLetterOf(option['deadLetter'], where))) {
+    put(word === 'strategy' ? 'x-dead-letter-strategy' : deadLetterArgument[word]!, value, `${word} of ${where}`);
+  }
+  const quorum = quorumOf(option['quorum'], `quorum of ${origin}`);
+  if (quorum !== undefined) {
+    put('x-queue-type', 'quorum', `quorum of ${origin}`);
+    put('x-delivery-limit', quorum.deliveryLimit, `deliveryLimit of quorum of ${origin}`);
+  }
+  for (const [name, field] of checkedArguments(option['arguments'], `arguments of ${origin}`)) {
+    putArgument(args, name, field, `arguments of ${origin}`, 'a word beside it');
+  }
+  return withSafeStrategy(args, `strategy of ${where}`, 'quorum: true beside it');
+}
+
+const deadLetterArgument: Readonly<Record<string, 'x-dead-letter-exchange' | 'x-dead-letter-routing-key'>> = {
+  exchange: 'x-dead-letter-exchange',
+  routingKey: 'x-dead-letter-routing-key',
+};
+
+function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterWords> {
+  if (given === undefined) return {};
+  if (typeof given === 'string') return { exchange: given };
+  const remedy = "write 'exchange', ['exchange', 'key'] or { exchange, routingKey, strategy }";
+  if (Array.isArray(given)) {
+    if (given.length !== 2) throw refused(given, origin, `is not an exchange and a routing key; ${remedy}`);
+    const [exchange, routingKey] = given as unknown as readonly [string, string];
+    return { exchange, routingKey };
+  }
+  const option = optionsOf(given, origin, remedy);
+  refuseUnknown(option, deadLetterWords, origin);
+  if (option['exchange'] === undefined) throw refused(given, origin, `names no exchange; ${remedy}`);
+  return option as Partial<DeadLetterWords>;
+}
+
+function quorumOf(given: unknown, origin: string): { readonly deliveryLimit?: unknown } | undefined {
+  if (given === undefined || given === false) return undefined;
+  if (given === true) return {};
+  const option = optionsOf(given, origin, 'write true, or { deliveryLimit: 5 }');
+  refuseUnknown(option, ['deliveryLimit'], origin);
+  return option;
+}
