@@ -110,7 +110,15 @@ export const avoided: readonly Avoided[] = [
         ({ kind, entry, queue }) =>
           (kind === 'died' || kind === 'settled') &&
           entry.returns > (queue.settings.deliveryLimit ?? Infinity) &&
-          consumers.some(({ queue: name, prefetch }) => name === queue.name && prefetch > 0),
+          consumers.some(({ queue: name, prefetch, shared }) => name === queue.name && prefetch + shared > 0),
+      ),
+  },
+  {
+    name: 'shared limit of consumers of several queues',
+    why: 'a limiter that has room again asks its queues in an order drawn by lot',
+    applies: ({ consumers }) =>
+      consumers.some((one) =>
+        consumers.some((other) => other.channel === one.channel && other.queue !== one.queue && one.shared > 0),
       ),
   },
   {

@@ -15,6 +15,10 @@ export interface Draft {
   readonly types: ReadonlyMap<string, string>;
   readonly queueTypes: ReadonlyMap<string, 'quorum' | 'classic'>;
   readonly policies: boolean;
+  /** Whether the second channel has transactions; bindings and queues change more often then. */
+  readonly transactions: boolean;
+  /** Whether `basic.qos` is called for itself, with and without global. */
+  readonly sharedLimits: boolean;
   readonly unitsLeft: number;
   /** A number never given before. */
   count(): number;
@@ -22,9 +26,10 @@ export interface Draft {
 
 /** The next thing to do; undefined when the draw makes no sense right now. */
 export function drawStep(draft: Draft): Step | undefined {
-  const { random, names, rehearsal } = draft;
+  const { random, names, rehearsal, transactions } = draft;
   const held = Array.from({ length: channelCount }, (_, channel) => rehearsal.world.held(channel)).flat();
-  const channel = random.integer(0, channelCount - 1);
+  const isOpen = transactions && rehearsal.world.isTransactional(transactional);
+  const channel = isOpen && random.chance(0.3) ? transactional : random.integer(0, channelCount - 1);
   const waiting = names.queues.filter((name) => (rehearsal.ground.queues.get(name)?.length ?? 0) > 0);
   const queue = random.pick(waiting.length > 0 && random.chance(0.75) ? waiting : names.queues);
   const what = random.weighted({
@@ -34,15 +39,20 @@ export function drawStep(draft: Draft): Step | undefined {
     consume: rehearsal.world.consumers().length < 3 ? 8 : 0,
     elapse: draft.unitsLeft > 0 ? 9 : 0,
     cancel: 2,
-    recover: held.length > 0 ? 2 : 0,
+    recover: held.length > 0 ? 4 : 0,
     close: 2,
-    bind: 2,
-    unbind: 1,
+    closeHolder: held.length > 1 ? 2 : 0,
+    bind: transactions ? 6 : 2,
+    unbind: transactions ? 6 : 1,
     purge: 0.7,
-    deleteQueue: 0.7,
-    deleteExchange: 0.6,
-    declare: 0.8,
+    deleteQueue: transactions ? 2 : 0.7,
+    deleteExchange: transactions ? 1.2 : 0.6,
+    declare: transactions ? 2 : 0.8,
     policy: draft.policies ? 3 : 0,
+    qos: draft.sharedLimits ? 9 : 0,
+    select: transactions && !isOpen ? 8 : 0,
+    commit: isOpen ? 11 : 0,
+    rollback: isOpen ? 3 : 0,
   });
   switch (what) {
     case 'publish':
@@ -50,7 +60,7 @@ export function drawStep(draft: Draft): Step | undefined {
     case 'settle':
       return drawSettle(random, random.pick(held), held);
     case 'get':
-      return { do: 'get', channel, queue, as: `g${draft.count()}`, noAck: random.chance(0.15) };
+      return { do: 'get', channel, queue, as: `g${draft.count()}`, noAck: random.chance(0.3) };
     case 'consume':
       return drawConsume(draft, channel, queue);
     case 'elapse':
@@ -60,6 +70,16 @@ export function drawStep(draft: Draft): Step | undefined {
     case 'recover':
     case 'close':
       return { do: what, channel };
+    case 'closeHolder':
+      return { do: 'close', channel: random.pick(held).channel };
+    case 'qos':
+      return drawQos(draft, channel);
+    case 'select':
+      return { do: 'txSelect', channel: transactional };
+    case 'commit':
+      return { do: 'txCommit', channel: transactional };
+    case 'rollback':
+      return { do: 'txRollback', channel: transactional };
     case 'bind': {
       const from = random.pick(names.exchanges);
       return drawBinding(random, names, from, draft.types.get(from) as string);
@@ -88,6 +108,22 @@ export function drawStep(draft: Draft): Step | undefined {
     }
   }
 }
+
+/** The channel that has transactions, where any has. */
+const transactional = 1;
+
+/** Rule D10: a shared limit and a consumer of a quorum queue are a hard error together. */
+function drawQos({ random, rehearsal }: Draft, channel: number): Step | undefined {
+  const global = random.chance(0.6);
+  const ofQuorum = rehearsal.world
+    .consumers()
+    .some((consumer) => consumer.channel === channel && isQuorum(rehearsal, consumer.queue));
+  if (global && ofQuorum) return undefined;
+  return { do: 'qos', channel, prefetch: random.pick([0, 1, 2, 2, 3, 4]), global };
+}
+
+const isQuorum = (rehearsal: Rehearsal, queue: string): boolean =>
+  rehearsal.ground.queues.get(queue)?.declared.type === 'quorum';
 
 function drawPublish(draft: Draft, channel: number): Step {
   const { random, names } = draft;
@@ -151,13 +187,15 @@ function drawConsume(draft: Draft, channel: number, queue: string): Step | undef
   const { random, rehearsal } = draft;
   const others = rehearsal.world.consumers().filter((other) => other.queue === queue);
   if (others.length > 0 && random.chance(0.5)) return undefined;
+  const keepsLimits = draft.sharedLimits && random.chance(0.7);
+  if (keepsLimits && rehearsal.world.sharedLimit(channel) > 0 && isQuorum(rehearsal, queue)) return undefined;
   return {
     do: 'consume',
     channel,
     queue,
     as: `c${draft.count()}`,
     noAck: random.chance(0.12),
-    prefetch: random.pick([1, 1, 2, 3, 0]),
+    ...(keepsLimits ? {} : { prefetch: random.pick([1, 1, 2, 3, 0]) }),
     args: random.chance(0.15) ? { 'x-priority': random.integer(-1, 2) } : {},
   };
 }
@@ -174,17 +212,17 @@ function drawCancel({ random, rehearsal }: Draft): Step | undefined {
 
 function drawDelete({ random, rehearsal }: Draft, channel: number, name: string): Step {
   // Rule D10: the conditions are a hard error there.
-  const quorum = rehearsal.ground.queues.get(name)?.declared.type === 'quorum';
-  const flags = quorum ? {} : random.pick<Values>([{}, { ifEmpty: true }, { ifUnused: true }]);
+  const flags = isQuorum(rehearsal, name) ? {} : random.pick<Values>([{}, { ifEmpty: true }, { ifUnused: true }]);
   return { do: 'deleteQueue', channel, name, flags };
 }
 
 function drawSettle(random: Random, delivery: HeldDelivery, all: readonly HeldDelivery[]): Step {
   const { channel, of, nth } = delivery;
   const how = random.weighted({ reject: 5, nack: 4, ack: 1.5 });
-  // Between queues and between consumers the order of multiple is open (rule J1), so all covered are of one.
+  // Between queues the order of what returns or dies is open (rule J1), so all covered are of one; an ack has no order.
   const covered = all.filter((other) => other.channel === channel);
-  const multiple = how !== 'reject' && covered.every((other) => isOfOne(other, delivery)) && random.chance(0.4);
+  const isOrdered = how === 'ack' || covered.every((other) => isOfOne(other, delivery));
+  const multiple = how !== 'reject' && isOrdered && random.chance(0.4);
   return { do: 'settle', channel, how, delivery: { of, nth }, multiple, requeue: how !== 'ack' && random.chance(0.4) };
 }
 

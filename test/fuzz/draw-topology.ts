@@ -41,11 +41,14 @@ function closeLoop(random: Random, names: Names, steps: Step[]): void {
       'x-dead-letter-exchange': '',
       'x-dead-letter-routing-key': step.name === work ? delay : work,
     };
-    if (step.name === delay && !('x-max-priority' in args)) args['x-message-ttl'] = { units: 1 };
+    if (step.name === delay && !('x-max-priority' in args))
+      args['x-message-ttl'] = { units: quorum(step) ? 1 : random.pick([0, 1, 1]) };
     if (step.name === work && random.chance(0.7)) delete args['x-message-ttl'];
     steps[index] = { ...step, args };
   }
 }
+
+const quorum = ({ args }: Extract<Step, { do: 'declareQueue' }>): boolean => args['x-queue-type'] === 'quorum';
 
 function drawExchange(random: Random, names: Names, name: string, type: string): Step {
   const args: Mutable = random.chance(0.2) ? { 'alternate-exchange': random.pick([...names.exchanges, 'none']) } : {};
@@ -107,7 +110,7 @@ function drawQuorumArguments(random: Random): Mutable {
   // Rule D7: a limit and reject-publish together are approximate there.
   const args: Mutable = random.chance(0.3) ? drawLimits(random, ['drop-head', 'reject-publish-dlx']) : {};
   args['x-queue-type'] = 'quorum';
-  if (random.chance(0.6)) args['x-delivery-limit'] = random.integer(0, 3);
+  if (random.chance(0.6)) args['x-delivery-limit'] = random.pick([0, 0, 1, 2, 3]);
   if (random.chance(0.1)) args['x-single-active-consumer'] = true;
   if (random.chance(0.25)) args['x-dead-letter-strategy'] = random.pick(['at-most-once', 'at-least-once']);
   if (

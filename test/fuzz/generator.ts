@@ -29,10 +29,13 @@ export async function generate(seed: number): Promise<Program> {
 
   const topology = drawTopology(random, names);
   const policies = random.chance(0.2);
+  const transactions = random.chance(0.3);
+  const sharedLimits = random.chance(0.25);
   if (policies && random.chance(0.6))
     topology.splice(random.integer(0, topology.length), 0, drawPolicy(random, names, random.chance(0.25)));
   for (const step of topology) await attempt(step);
   if (random.chance(0.5)) await attempt({ do: 'confirmSelect', channel: 0 });
+  if (transactions) await attempt({ do: 'txSelect', channel: 1 });
   const types = new Map(
     topology.flatMap((step) => (step.do === 'declareExchange' ? [[step.name, step.type] as const] : [])),
   );
@@ -50,6 +53,8 @@ export async function generate(seed: number): Promise<Program> {
       types,
       queueTypes,
       policies,
+      transactions,
+      sharedLimits,
       unitsLeft: mostUnits - units,
       count: () => ++count,
     };
@@ -76,10 +81,14 @@ export async function isFair(program: Program): Promise<boolean> {
 async function reasonAgainst(step: Step, rehearsal: Rehearsal): Promise<string | undefined> {
   const { ground, world } = rehearsal;
   const channels = Array.from({ length: channelCount }, (_, channel) => channel);
-  const before = channels.map((channel) => ({ generation: world.generation(channel), held: world.held(channel) }));
+  const before = channels.map((channel) => ({
+    generation: world.generation(channel),
+    held: world.outstanding(channel),
+  }));
   const consumers = world.consumers();
   ground.events.length = 0;
   await rehearsal.perform(step);
+  if (world.isCutOff) return 'a hard error';
   const lost = before.flatMap(({ generation, held }, channel) =>
     world.generation(channel) === generation ? [] : held,
   );

@@ -73,7 +73,8 @@ function lookAt(last: Step, rabbitmq: Shown, engine: Shown): { code: string[]; e
 const bodiesOf = (messages: readonly unknown[]): unknown[] =>
   messages.map((message) => (message as { body?: string }).body);
 
-const settles = (step: Step): boolean => ['consume', 'publish', 'settle', 'recover', 'close'].includes(step.do);
+const settles = (step: Step): boolean =>
+  ['consume', 'publish', 'settle', 'recover', 'close', 'qos', 'txCommit', 'txRollback'].includes(step.do);
 
 function lineOf(step: Step): string {
   switch (step.do) {
@@ -129,7 +130,7 @@ function onChannel(step: Extract<Step, { channel: number }>, channel: string): s
     case 'get':
       return `const ${step.as} = await ${channel}.get('${step.queue}', { noAck: ${step.noAck} })`;
     case 'consume':
-      return `await ${channel}.qos(${step.prefetch}); const ${step.as} = await ${channel}.consume('${step.queue}', { tag: '${step.as}', noAck: ${step.noAck}, arguments: ${withArguments(step.args)} })`;
+      return `${step.prefetch === undefined ? '' : `await ${channel}.qos(${step.prefetch}); `}const ${step.as} = await ${channel}.consume('${step.queue}', { tag: '${step.as}', noAck: ${step.noAck}, arguments: ${withArguments(step.args)} })`;
     case 'cancel':
       return `await ${channel}.cancel('${step.consumer}')`;
     case 'settle':
@@ -138,8 +139,13 @@ function onChannel(step: Extract<Step, { channel: number }>, channel: string): s
       return `await ${channel}.recover(true)`;
     case 'close':
       return `await ${channel}.close()`;
+    case 'qos':
+      return `await ${channel}.qos(${step.prefetch}, { global: ${step.global} })`;
     case 'confirmSelect':
-      return `await ${channel}.confirmSelect()`;
+    case 'txSelect':
+    case 'txCommit':
+    case 'txRollback':
+      return `await ${channel}.${step.do}()`;
   }
 }
 

@@ -49,7 +49,8 @@ export type Step =
   | (OnChannel & { readonly do: 'deleteExchange'; readonly name: string; readonly flags: Values })
   | (OnChannel & { readonly do: 'deleteQueue'; readonly name: string; readonly flags: Values })
   | (OnChannel & { readonly do: 'purge'; readonly name: string })
-  | (OnChannel & { readonly do: 'confirmSelect' })
+  | (OnChannel & { readonly do: 'confirmSelect' | 'txSelect' | 'txCommit' | 'txRollback' })
+  | (OnChannel & { readonly do: 'qos'; readonly prefetch: number; readonly global: boolean })
   | (OnChannel & {
       readonly do: 'publish';
       readonly exchange: string;
@@ -64,7 +65,8 @@ export type Step =
       readonly queue: string;
       readonly as: string;
       readonly noAck: boolean;
-      readonly prefetch: number;
+      /** Set by a `basic.qos` just before; absent: whatever the channel's last one was. */
+      readonly prefetch?: number;
       readonly args: Values;
     })
   | (OnChannel & { readonly do: 'cancel'; readonly consumer: string })

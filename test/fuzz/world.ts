@@ -37,6 +37,12 @@ interface Slot {
   /** Counts the channels that stood in this slot. */
   generation: number;
   readonly settled: Set<number>;
+  /** Settled in a transaction that is not committed yet; undefined outside one. */
+  transaction: Set<number> | undefined;
+  /** The limit of consumers that start from now on; 0 when there is none. */
+  prefetch: number;
+  /** The shared limit of all its consumers. */
+  shared: number;
 }
 
 interface Source {
@@ -61,6 +67,8 @@ export interface RunningConsumer {
   readonly channel: number;
   readonly queue: string;
   readonly prefetch: number;
+  /** The limit it shares with all consumers of its channel; 0 when there is none. */
+  readonly shared: number;
   readonly noAck: boolean;
 }
 
@@ -88,7 +96,8 @@ export class World {
   /** Opens the channels. */
   async begin(channels: number): Promise<void> {
     for (let index = 0; index < channels; index++) {
-      this.#slots.push({ channel: await this.#ground.channel(), generation: 0, settled: new Set() });
+      const channel = await this.#ground.channel();
+      this.#slots.push({ ...unused(), channel, generation: 0, settled: new Set() });
     }
     this.#observer = await this.#ground.channel();
   }
@@ -121,6 +130,11 @@ export class World {
     };
   }
 
+  /** Whether the last step was answered by the end of the connection. */
+  get isCutOff(): boolean {
+    return isFailure(this.#outcome) && (this.#outcome as { closes: unknown }).closes === 'connection';
+  }
+
   /** What is in a channel's hands, in the order of the tags. */
   held(channel: number): HeldDelivery[] {
     const slot = this.#slots[channel] as Slot;
@@ -132,6 +146,25 @@ export class World {
       }
     }
     return held.sort((a, b) => a.tag - b.tag);
+  }
+
+  /** What the broker takes back when the channel ends: also what an open transaction has settled. */
+  outstanding(channel: number): HeldDelivery[] {
+    const { settled, transaction } = this.#slots[channel] as Slot;
+    if (transaction === undefined) return this.held(channel);
+    for (const tag of transaction) settled.delete(tag);
+    const all = this.held(channel);
+    for (const tag of transaction) settled.add(tag);
+    return all;
+  }
+
+  isTransactional(channel: number): boolean {
+    return (this.#slots[channel] as Slot).transaction !== undefined;
+  }
+
+  /** The limit all consumers of a channel share; 0 when there is none. */
+  sharedLimit(channel: number): number {
+    return (this.#slots[channel] as Slot).shared;
   }
 
   /** How often a channel was replaced by a new one. */
@@ -146,7 +179,7 @@ export class World {
       !consumer.cancelled &&
       !this.#ended.has(name) &&
       generation === this.#slots[channel]?.generation
-        ? [{ name, channel, queue, prefetch, noAck }]
+        ? [{ name, channel, queue, prefetch, shared: this.sharedLimit(channel), noAck }]
         : [],
     );
   }
@@ -191,6 +224,20 @@ export class World {
       case 'confirmSelect':
         this.#confirming.add(step.channel);
         return channel.confirmSelect();
+      case 'txSelect':
+        slot.transaction ??= new Set();
+        return channel.txSelect();
+      case 'txCommit':
+        slot.transaction?.clear();
+        return channel.txCommit();
+      case 'txRollback':
+        for (const tag of slot.transaction ?? []) slot.settled.delete(tag);
+        slot.transaction?.clear();
+        return channel.txRollback();
+      case 'qos':
+        if (step.global) slot.shared = step.prefetch;
+        else [slot.prefetch, slot.shared] = [step.prefetch, 0];
+        return channel.qos(step.prefetch, { global: step.global });
       case 'publish':
         return Promise.all(
           step.bodies.map((body) =>
@@ -207,10 +254,13 @@ export class World {
         return message === undefined ? 'empty' : { ...this.#seen(message), left: message.messageCount };
       }
       case 'consume': {
-        await channel.qos(step.prefetch);
+        if (step.prefetch !== undefined) {
+          [slot.prefetch, slot.shared] = [step.prefetch, 0];
+          await channel.qos(step.prefetch);
+        }
         const options = { tag: step.as, noAck: step.noAck, arguments: this.#table(step.args) };
         const consumer = await channel.consume(step.queue, options);
-        return this.#source(step.as, step, consumer.messages, consumer);
+        return this.#source(step.as, { ...step, prefetch: slot.prefetch }, consumer.messages, consumer);
       }
       case 'cancel':
         this.#ended.add(step.consumer);
@@ -231,7 +281,10 @@ export class World {
     const tag = this.#sources.get(delivery.of)?.messages[delivery.nth]?.deliveryTag;
     if (tag === undefined || this.#sources.get(delivery.of)?.generation !== slot.generation) return 'not there';
     for (const held of this.held(step.channel))
-      if (held.tag === tag || (multiple && held.tag < tag)) slot.settled.add(held.tag);
+      if (held.tag === tag || (multiple && held.tag < tag)) {
+        slot.settled.add(held.tag);
+        slot.transaction?.add(held.tag);
+      }
     if (how === 'ack') return slot.channel.ack(tag, multiple);
     if (how === 'reject') return slot.channel.reject(tag, requeue);
     return slot.channel.nack(tag, { multiple, requeue });
@@ -279,6 +332,7 @@ export class World {
     slot.channel = await this.#ground.channel();
     slot.generation++;
     slot.settled.clear();
+    Object.assign(slot, unused());
     this.#confirming.delete(index);
   }
 
@@ -321,6 +375,12 @@ export class World {
     };
   }
 }
+
+const unused = (): Pick<Slot, 'transaction' | 'prefetch' | 'shared'> => ({
+  transaction: undefined,
+  prefetch: 0,
+  shared: 0,
+});
 
 function fieldOf(value: string | number | boolean): Field {
   if (typeof value === 'string') return longstr(value);
