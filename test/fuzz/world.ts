@@ -1,17 +1,10 @@
-import {
-  longstr,
-  int32,
-  int64,
-  bool,
-  type Field,
-  type FieldTable,
-  type Properties,
-} from '../../libs/dlx-broker/src/message/index.js';
 import { attempt } from '../contract/contract.js';
 import type { Received, TestChannel, TestConsumer, TestPolicy } from '../contract/driver.js';
 import { Failure } from '../contract/failure.js';
 import { normalForm, type NormalForm, type Viewpoint } from '../contract/normal-form.js';
-import { isUnits, type DeliveryName, type Sent, type Step, type Value, type Values } from './program.js';
+import { plainValues, propertiesOf, tableOf } from './plain-values.js';
+import type { DeliveryName, Step } from './program.js';
+import { type Slot, unused } from './slot.js';
 
 /** What a world stands on: a broker, whichever it is. */
 export interface Ground extends Viewpoint {
@@ -30,19 +23,6 @@ export interface Seen {
   readonly deliveries: Readonly<Record<string, readonly unknown[]>>;
   readonly confirms: readonly unknown[];
   readonly returns: readonly unknown[];
-}
-
-interface Slot {
-  channel: TestChannel;
-  /** Counts the channels that stood in this slot. */
-  generation: number;
-  readonly settled: Set<number>;
-  /** Settled in a transaction that is not committed yet; undefined outside one. */
-  transaction: Set<number> | undefined;
-  /** The limit of consumers that start from now on; 0 when there is none. */
-  prefetch: number;
-  /** The shared limit of all its consumers. */
-  shared: number;
 }
 
 interface Source {
@@ -189,7 +169,7 @@ export class World {
   async #do(step: Step): Promise<unknown> {
     if (step.do === 'setPolicy') {
       const { name, operator, pattern, applyTo, priority } = step;
-      const definition = this.#plainValues(step.definition);
+      const definition = plainValues(step.definition, this.#unit);
       return this.#ground.setPolicy(name, operator, { pattern, applyTo, priority, definition });
     }
     if (step.do === 'clearPolicy') return this.#ground.clearPolicy(step.name, step.operator);
@@ -202,11 +182,14 @@ export class World {
     const { channel } = slot;
     switch (step.do) {
       case 'declareExchange':
-        return channel.declareExchange(step.name, step.type, { ...step.flags, arguments: this.#table(step.args) });
+        return channel.declareExchange(step.name, step.type, {
+          ...step.flags,
+          arguments: tableOf(this.#unit, step.args),
+        });
       case 'declareQueue': {
         if (step.args['x-queue-type'] === 'quorum') this.#quorum.add(step.name);
         this.#gone.delete(step.name);
-        const ok = await channel.declareQueue(step.name, { ...step.flags, arguments: this.#table(step.args) });
+        const ok = await channel.declareQueue(step.name, { ...step.flags, arguments: tableOf(this.#unit, step.args) });
         if (!('x-expires' in step.args)) this.#watched.add(step.name); // rule B12: looking would keep it alive
         return this.#quorum.has(step.name) ? { ...ok, consumerCount: 'not compared' } : ok;
       }
@@ -214,7 +197,7 @@ export class World {
       case 'unbindQueue':
       case 'bindExchange':
       case 'unbindExchange':
-        return channel[step.do](step.to, step.from, step.key, this.#table(step.args));
+        return channel[step.do](step.to, step.from, step.key, tableOf(this.#unit, step.args));
       case 'deleteExchange':
         return channel.deleteExchange(step.name, step.flags);
       case 'deleteQueue':
@@ -244,7 +227,7 @@ export class World {
             channel.publish(step.exchange, step.key, {
               body,
               mandatory: step.mandatory,
-              properties: this.#properties(step.sent),
+              properties: propertiesOf(step.sent, this.#unit),
             }),
           ),
         ).then(() => undefined);
@@ -258,7 +241,7 @@ export class World {
           [slot.prefetch, slot.shared] = [step.prefetch, 0];
           await channel.qos(step.prefetch);
         }
-        const options = { tag: step.as, noAck: step.noAck, arguments: this.#table(step.args) };
+        const options = { tag: step.as, noAck: step.noAck, arguments: tableOf(this.#unit, step.args) };
         const consumer = await channel.consume(step.queue, options);
         return this.#source(step.as, { ...step, prefetch: slot.prefetch }, consumer.messages, consumer);
       }
@@ -352,40 +335,6 @@ export class World {
     if (form === undefined) this.#normal.set(message, (form = normalForm(this.#ground, message)));
     return form;
   }
-
-  #plainValues(values: Values): Record<string, string | number> {
-    return Object.fromEntries(
-      Object.entries(values).map(([key, value]) => [key, this.#plain(value) as string | number]),
-    );
-  }
-
-  #plain(value: Value): string | number | boolean {
-    return isUnits(value) ? value.units * this.#unit : value;
-  }
-
-  #table(values: Values): FieldTable {
-    return new Map(Object.entries(values).map(([name, value]) => [name, fieldOf(this.#plain(value))]));
-  }
-
-  #properties({ expiration, headers, ...others }: Sent): Properties {
-    return {
-      ...others,
-      ...(expiration === undefined ? {} : { expiration: String(expiration.units * this.#unit) }),
-      ...(headers === undefined ? {} : { headers: new Map(Object.entries(headers)) }),
-    };
-  }
-}
-
-const unused = (): Pick<Slot, 'transaction' | 'prefetch' | 'shared'> => ({
-  transaction: undefined,
-  prefetch: 0,
-  shared: 0,
-});
-
-function fieldOf(value: string | number | boolean): Field {
-  if (typeof value === 'string') return longstr(value);
-  if (typeof value === 'boolean') return bool(value);
-  return value < 2 ** 31 ? int32(value) : int64(value);
 }
 
 /** What was answered, or the failure as data. */

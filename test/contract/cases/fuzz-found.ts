@@ -107,4 +107,32 @@ export const fuzzFoundCases: readonly Case[] = [
       ['lives', left],
     ),
   ),
+  contract(
+    'rule P4: auto-delete exchanges bound to one another go together',
+    async (session, channel) => {
+      for (const name of ['x', 'y']) await channel.declareExchange(name, 'fanout', { autoDelete: true });
+      await channel.bindExchange('x', 'y');
+      await channel.bindExchange('y', 'x');
+      await channel.deleteExchange('x');
+      return [
+        await attempt(channel.declareExchange('x', 'fanout', { passive: true })),
+        await attempt((await session.channel()).declareExchange('y', 'fanout', { passive: true })),
+      ];
+    },
+    [soft(404, '40.10', "no exchange 'x' in vhost 'V'"), soft(404, '40.10', "no exchange 'y' in vhost 'V'")],
+  ),
+  contract(
+    'rule P4: an auto-delete exchange bound to itself goes with that binding',
+    async (session, channel) => {
+      await channel.declareQueue('q');
+      await channel.declareExchange('x', 'fanout', { autoDelete: true });
+      await channel.bindExchange('x', 'x');
+      await channel.bindQueue('q', 'x');
+      await channel.unbindQueue('q', 'x');
+      const bound = await attempt(channel.declareExchange('x', 'fanout', { passive: true }));
+      await channel.unbindExchange('x', 'x');
+      return [bound, await attempt((await session.channel()).declareExchange('x', 'fanout', { passive: true }))];
+    },
+    ['ok', soft(404, '40.10', "no exchange 'x' in vhost 'V'")],
+  ),
 ];

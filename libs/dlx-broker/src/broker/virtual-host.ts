@@ -249,12 +249,17 @@ export class VirtualHost implements QueueHome {
     return this.#makeExchange(declared);
   }
 
+  /** A list and not a recursion: auto-delete exchanges that lose their last binding by it go, too (rule P4). */
   removeExchange(exchange: Exchange): void {
-    this.exchanges.delete(exchange.name);
-    exchange.hold?.end();
-    for (const source of exchange.boundTo) this.#forget(source, exchange);
-    for (const { destination } of exchange.bindings()) destination.boundTo.delete(exchange);
-    this.journal?.changed({ kind: 'exchange', change: 'removed', vhost: this.name, name: exchange.name });
+    const leaving = [exchange];
+    for (const each of leaving) {
+      const { name } = each;
+      if (this.exchanges.get(name) !== each) continue; // it is on the list twice: they are bound in a circle
+      this.exchanges.delete(name);
+      each.hold?.end();
+      leaving.push(...each.leave());
+      this.journal?.changed({ kind: 'exchange', change: 'removed', vhost: this.name, name });
+    }
   }
 
   addQueue(declared: QueueDeclared, now: number): Queue {
@@ -274,14 +279,17 @@ export class VirtualHost implements QueueHome {
     this.queues.delete(queue.name);
     this.counters.queueDeleted++;
     queue.declared.owner?.exclusiveQueues.delete(queue);
-    for (const source of queue.boundTo) this.#forget(source as Exchange, queue);
+    for (const source of queue.boundTo) {
+      source.forget(queue);
+      this.bindingRemoved(source as Exchange);
+    }
     for (const taker of queue.end()) taker.cancelledByServer(); // rule Q6
     this.journal?.changed({ kind: 'queue', change: 'removed', vhost: this.name, name: queue.name });
   }
 
   /** After a binding went: an auto-delete exchange goes with its last one as a source (rule P4). */
   bindingRemoved(exchange: Exchange): void {
-    if (exchange.declared.autoDelete && exchange.bindingCount === 0) this.removeExchange(exchange);
+    if (exchange.isOver) this.removeExchange(exchange);
   }
 
   /** Makes or replaces a policy; it acts at once, also on messages that wait (rule F6). @throws PolicyError */
@@ -338,11 +346,6 @@ export class VirtualHost implements QueueHome {
     this.exchanges.set(declared.name, exchange);
     this.policies.applyToExchange(exchange);
     return exchange;
-  }
-
-  #forget(source: Exchange, destination: Destination): void {
-    source.forget(destination);
-    this.bindingRemoved(source);
   }
 
   #router(declared: ExchangeDeclared): Router<Destination> {

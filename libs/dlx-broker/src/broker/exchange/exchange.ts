@@ -98,6 +98,18 @@ export class Exchange {
     return true;
   }
 
+  /** Whether it goes because it has lost its last binding as a source (rule P4). */
+  get isOver(): boolean {
+    return this.declared.autoDelete && this.#bindingCount === 0;
+  }
+
+  /** It goes: all bindings to it and from it are gone. @returns the exchanges that are over because of it */
+  leave(): Exchange[] {
+    for (const source of this.boundTo) source.forget(this);
+    for (const { destination } of this.bindings()) destination.boundTo.delete(this);
+    return [...this.boundTo].filter((source) => source.isOver);
+  }
+
   /** The destination is gone. */
   forget(destination: Destination): void {
     const known = this.#bindings.get(destination);

@@ -1,0 +1,22 @@
+import type { TestChannel } from '../contract/driver.js';
+
+/** One of a program's channels, and those that came after it when it was closed. */
+export interface Slot {
+  channel: TestChannel;
+  /** Counts the channels that stood in this slot. */
+  generation: number;
+  readonly settled: Set<number>;
+  /** Settled in a transaction that is not committed yet; undefined outside one. */
+  transaction: Set<number> | undefined;
+  /** The limit of consumers that start from now on; 0 when there is none. */
+  prefetch: number;
+  /** The shared limit of all its consumers. */
+  shared: number;
+}
+
+/** What a new channel has. */
+export const unused = (): Pick<Slot, 'transaction' | 'prefetch' | 'shared'> => ({
+  transaction: undefined,
+  prefetch: 0,
+  shared: 0,
+});
