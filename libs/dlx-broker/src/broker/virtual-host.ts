@@ -22,6 +22,7 @@ import type { Witness } from './queue/queue-home.js';
 import type { Stalls } from './queue/stall.js';
 import { carryReply, ReplyAddresses } from './reply-addresses.js';
 import { type Routed, stillThere } from './routed.js';
+import { Outcome } from './outcome.js';
 import { Routing } from './routing.js';
 import { discard, readdressed, redrive, type Redrive, type RedriveResult } from './redrive.js';
 import type { Entry } from './queue/entry.js';
@@ -30,13 +31,6 @@ import type { Policies, PolicyRequest } from './policy.js';
 import type { PolicyBook } from './policy-book.js';
 import { VirtualHostLimits } from './virtual-host-limits.js';
 import type { VirtualHostMetadata, VirtualHostParts } from './virtual-host-parts.js';
-
-/** What a publish came to; both can be true at once (rule C10). */
-export const enum Outcome {
-  Unroutable = 0,
-  Routed = 1,
-  Refused = 2,
-}
 
 /** Where the rooms meet. It knows exchanges and queues and walks every message from one to the other. */
 export class VirtualHost implements QueueHome {

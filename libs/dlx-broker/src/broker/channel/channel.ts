@@ -13,7 +13,8 @@ import {
 import { methods } from '../methods.js';
 import type { ChannelOutbox, Settled } from '../ports.js';
 import { Counters } from '../counters.js';
-import type { Outcome, VirtualHost } from '../virtual-host.js';
+import type { Outcome } from '../outcome.js';
+import type { VirtualHost } from '../virtual-host.js';
 import { bindExchange, bindQueue, deleteExchange, deleteQueue, type DeleteQueueOptions } from './binding-commands.js';
 import { purgeQueue, unbindExchange, unbindQueue } from './binding-commands.js';
 import type { Confirms } from './confirms.js';

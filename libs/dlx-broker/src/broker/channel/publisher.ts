@@ -7,7 +7,7 @@ import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../pu
 import { parseExpiration, withoutBcc } from '../publication-checks.js';
 import { replyQueue } from '../reply-addresses.js';
 import { routeAhead } from '../routed.js';
-import { Outcome } from '../virtual-host.js';
+import { Outcome } from '../outcome.js';
 import type { Channel } from './channel.js';
 import { Confirms } from './confirms.js';
 import { ReturnedMessage } from './outputs.js';
