@@ -29,6 +29,11 @@ export interface ServeOptions extends Ears {
    */
   readonly users?: readonly ServedUser[];
   readonly limits?: Partial<Limits>;
+  /**
+   * How much memory there may be in use before publishers wait: up to 1 a share of what the process may have (the
+   * container's limit, else the machine's memory), above it bytes; 0.4 unless told.
+   */
+  readonly memoryLimit?: number;
 }
 
 /** A broker on its own, and how it is reached. */
@@ -45,11 +50,11 @@ export interface Served {
  * @throws what the system says when a port cannot be had, what is wrong with the definitions, the users or the data directory
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const { tls, limits, http, audit, definitions, virtualHosts = [], users, notice, log } = options;
+  const { tls, limits, http, audit, definitions, virtualHosts = [], users, memoryLimit, notice, log } = options;
   const own = await openBroker(options, options);
   const { broker, data } = own;
   const amqp = { ...options.amqp, ...(tls && { tls }), ...(limits && { limits }) };
-  const ways = new WaysIn(broker, data, { amqp, http, audit, notice, log });
+  const ways = new WaysIn(broker, data, { amqp, http, audit, memoryLimit, notice, log });
   const close = async (): Promise<void> => {
     await ways.close();
     await own.close();

@@ -1,4 +1,5 @@
-import type { Alarm, Listener, ListenOptions } from './amqp/index.js';
+import { type Alarm, memoryAlarm, type MemoryLimit, type MemoryUse, processMemory } from './alarms/index.js';
+import type { Listener, ListenOptions } from './amqp/index.js';
 import { policyPatterns } from './backend/index.js';
 import type { Broker } from './broker/index.js';
 import type { HttpListener, HttpOptions, ManagementHost } from './management/index.js';
@@ -14,6 +15,11 @@ export interface WaysInOptions extends Ears {
   readonly http?: HttpOptions | undefined;
   /** A file to which everything that operators do over HTTP is appended. */
   readonly audit?: string | undefined;
+  /**
+   * How much memory there may be in use before publishers wait: up to 1 a share of what the process may have (the
+   * container's limit, else the machine's memory), above it bytes; 0.4 unless told.
+   */
+  readonly memoryLimit?: MemoryLimit | undefined;
   /** What is to be said of a part that cannot be had, in place of its own error. */
   readonly refused?: (part: Part, error: Error) => Error;
 }
@@ -28,13 +34,16 @@ export class WaysIn {
   /** Guesses at one port count at all. */
   readonly #throttle = new LoginThrottle(() => performance.now());
   readonly #alarms: readonly Alarm[];
+  /** One measure for publishers, management and health checks. */
+  readonly #memory: () => MemoryUse;
 
   constructor(
     private readonly broker: Broker,
     data: Data | undefined,
     private readonly options: WaysInOptions,
   ) {
-    const { amqp, log, notice } = options;
+    const { amqp, log, memoryLimit, notice } = options;
+    this.#memory = amqp?.memory ?? processMemory(memoryLimit);
     this.#alarms = data === undefined ? [] : [{ resource: 'disk', isRaised: () => isLow(data) }];
     const kind = amqp?.tls === undefined ? { protocol: 'amqp' } : { protocol: 'amqp/ssl', certificate: amqp.tls.cert };
     this.#host = {
@@ -44,7 +53,11 @@ export class WaysIn {
       throttle: this.#throttle,
       ports: () => (this.amqp === undefined ? [] : [{ ...kind, host: this.amqp.host, port: this.amqp.port }]),
       alarms: () =>
-        this.amqp?.raised ?? this.#alarms.flatMap(({ resource, isRaised }) => (isRaised() ? [resource] : [])),
+        this.amqp?.raised ??
+        [memoryAlarm(this.#memory), ...this.#alarms].flatMap(({ resource, isRaised }) =>
+          isRaised() ? [resource] : [],
+        ),
+      memory: this.#memory,
       ...(data && { data: { directory: data.directory, freeLimit: data.diskFreeLimit } }),
       ...(log && { log }),
       ...(notice && { notice }),
@@ -80,6 +93,7 @@ export class WaysIn {
       ...(notice && { notice }),
       ...amqp,
       throttle: this.#throttle,
+      memory: this.#memory,
       alarms: [...(amqp.alarms ?? []), ...this.#alarms],
     });
   }

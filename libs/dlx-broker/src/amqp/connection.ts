@@ -218,7 +218,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #received(chunk: Buffer): void {
-    this.traffic.heard();
+    this.traffic.heard(chunk.length);
     if (this.#state === 'over' || this.#reader.isBroken) return;
     if (this.#header !== undefined) return this.#greet(this.#header.read(chunk));
     this.#reader.push(chunk);

@@ -1,4 +1,5 @@
 import type { AddressInfo, Socket } from 'node:net';
+import { type Alarm, Alarms, memoryAlarm, type MemoryUse, processMemory } from '../alarms/index.js';
 import { AmqpError, type Broker, profiles } from '../broker/index.js';
 import {
   type Authenticate,
@@ -9,14 +10,12 @@ import {
   Newcomers,
   usersOf,
 } from '../users/index.js';
-import { type Alarm, Alarms } from './alarms.js';
 import { ClientConnection } from './connection.js';
 import { Door, type TlsOptions } from './door.js';
 import { Flusher } from './flusher.js';
 import { BufferPool } from './frame/buffer-pool.js';
 import { serverProperties } from './handshake.js';
 import { defaultLimits, type Limits } from './limits.js';
-import { memoryAlarm, type MemoryUse, processMemory } from './memory-alarm.js';
 import type { Surroundings } from './surroundings.js';
 
 export interface ListenOptions {
@@ -28,7 +27,7 @@ export interface ListenOptions {
   readonly limits?: Partial<Limits>;
   /** Who may log in: the users of the broker unless told. */
   readonly authenticate?: Authenticate;
-  /** Measures memory; above its limit publishers are stopped. */
+  /** Measures memory; above its limit publishers are stopped. The memory of this process unless told. */
   readonly memory?: () => MemoryUse;
   /** What else may run short, the disk for one; publishers go on when all of it is over. */
   readonly alarms?: readonly Alarm[];

@@ -1,7 +1,7 @@
+import type { Alarms } from '../alarms/index.js';
 import type { Broker } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
 import type { Logins, Newcomer } from '../users/index.js';
-import type { Alarms } from './alarms.js';
 import type { ClientConnection } from './connection.js';
 import type { Flusher } from './flusher.js';
 import type { BufferPool } from './frame/buffer-pool.js';

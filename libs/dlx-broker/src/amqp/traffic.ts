@@ -57,9 +57,11 @@ export class Traffic {
     };
   }
 
-  heard(): void {
+  heard(bytes: number): void {
     this.#received++;
-    this.#heardAt = this.surroundings.now();
+    const { alarms, now } = this.surroundings;
+    this.#heardAt = now();
+    alarms.received(bytes);
   }
 
   write(bytes: Uint8Array, done: (() => void) | undefined): void {

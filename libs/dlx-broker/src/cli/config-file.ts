@@ -16,6 +16,8 @@ export interface Config {
   /** Bytes: a number, or with a unit. */
   readonly messageMemory?: string | number;
   readonly diskFreeLimit?: string | number;
+  /** A share of memory up to 1, or bytes. */
+  readonly memoryLimit?: string | number;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly tlsCa?: string;
@@ -119,6 +121,9 @@ const config = object({
   durability: text,
   messageMemory: bytes,
   diskFreeLimit: bytes,
+  memoryLimit: simple('a share such as 0.4, a number of bytes, or a text such as 600MB', (value) =>
+    ['number', 'string'].includes(typeof value),
+  ),
   tlsCert: text,
   tlsKey: text,
   tlsCa: text,

@@ -30,6 +30,10 @@ program
   .option('--durability <HOW>', 'what a confirm waits for: fsync, os or none (default: fsync)')
   .option('--message-memory <BYTES>', 'how much of the messages stays in memory, such as 256MB (default: 64MiB)')
   .option('--disk-free-limit <BYTES>', 'refuse publishes while less is free on the disk (default: 50MiB)')
+  .option(
+    '--memory-limit <LIMIT>',
+    'publishers wait while more memory is in use: bytes such as 600MB, or a share such as 0.6 (default: 0.4)',
+  )
   .option('--config <FILE>', 'a file in JSON or YAML with the same settings, users and limits')
   .option('--tls-cert <FILE>', 'speak TLS, with this certificate')
   .option('--tls-key <FILE>', 'the key of the certificate')

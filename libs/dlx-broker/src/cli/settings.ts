@@ -4,7 +4,15 @@ import type { TlsOptions } from '../amqp/index.js';
 import type { ServeOptions } from '../serve.js';
 import type { Config } from './config-file.js';
 import { Refusal } from './refusal.js';
-import { type LogLevel, parseAddress, parseBytes, parseDurability, parseLogLevel, parseProfile } from './values.js';
+import {
+  type LogLevel,
+  parseAddress,
+  parseBytes,
+  parseDurability,
+  parseLogLevel,
+  parseMemoryLimit,
+  parseProfile,
+} from './values.js';
 
 /** The options of the command line, by their long names in camel case: what a configuration file may say, but lists. */
 export interface Flags extends Omit<Config, 'httpHosts' | 'virtualHosts' | 'users' | 'limits'> {
@@ -21,7 +29,8 @@ export interface Settings {
 /** Joins command line and configuration file; the command line goes before. @throws Refusal */
 export function settingsOf(flags: Flags, config: Config): Settings {
   const given = { ...config, ...flags };
-  const { amqp, http, httpHosts, audit, definitions, rabbitmq, virtualHosts, users, limits, logLevel } = given;
+  const { amqp, http, httpHosts, audit, definitions, rabbitmq, virtualHosts, users, limits, logLevel, memoryLimit } =
+    given;
   for (const [name, value] of Object.entries({ 'http-hosts': httpHosts, audit }))
     if (http === undefined && value !== undefined) throw new Refusal(`--${name} is about the port of --http`);
   if (audit === '') throw new Refusal('--audit must name a file');
@@ -42,6 +51,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
       ...(virtualHosts && { virtualHosts }),
       ...(users && { users }),
       ...(limits && { limits }),
+      ...(memoryLimit !== undefined && { memoryLimit: parseMemoryLimit(memoryLimit, '--memory-limit') }),
     },
   };
 }

@@ -32,10 +32,24 @@ export const parseDurability = (text: string, where: string): Durability => oneO
 
 /** A number of bytes, or one with a unit: `500MB` are 500,000,000, `64MiB` 67,108,864. @throws Refusal */
 export function parseBytes(given: string | number, where: string): number {
-  const [, number, unit = ''] = /^([0-9]+) ?([A-Za-z]*)$/.exec(String(given)) ?? [];
-  const bytes = Number(number) * (units.get(unit.toLowerCase()) ?? NaN);
-  if (Number.isSafeInteger(bytes)) return bytes;
+  const bytes = bytesIn(String(given));
+  if (!Number.isNaN(bytes)) return bytes;
   throw new Refusal(`${where} must be a number of bytes such as 64MiB or 500MB, but is '${given}'`);
+}
+
+/** NaN for what is none. */
+function bytesIn(text: string): number {
+  const [, number, unit = ''] = /^([0-9]+) ?([A-Za-z]*)$/.exec(text) ?? [];
+  const bytes = Number(number) * (units.get(unit.toLowerCase()) ?? NaN);
+  return Number.isSafeInteger(bytes) ? bytes : NaN;
+}
+
+/** A share of memory up to 1, or bytes above it. @throws Refusal */
+export function parseMemoryLimit(given: string | number, where: string): number {
+  const text = String(given);
+  const limit = /^(0?\.[0-9]+|1(\.0*)?)$/.test(text) ? Number(text) : bytesIn(text);
+  if (limit > 0) return limit;
+  throw new Refusal(`${where} must be a share of memory such as 0.4, or bytes such as 600MB, but is '${given}'`);
 }
 
 const units: ReadonlyMap<string, number> = new Map([

@@ -1,3 +1,4 @@
+import type { MemoryUse } from '../alarms/index.js';
 import type { Broker, Patterns } from '../broker/index.js';
 import type { AuditSink } from './audit/audit-log.js';
 import type { Dlx } from './dlx/dlx.js';
@@ -37,6 +38,8 @@ export interface ManagementHost {
   readonly ports?: () => readonly OpenPort[];
   /** Where messages are kept, and how many bytes of its disk have to stay free for publishers to go on. */
   readonly data?: { readonly directory: string; readonly freeLimit: number };
+  /** Memory in use and its limit, the same that raises the alarm; of this process unless told. */
+  readonly memory?: () => MemoryUse;
   /** What stops publishers now: `memory`, `disk`. */
   readonly alarms?: () => readonly string[];
   /** Gets a line for the operator about clients: refused logins, never with a password. */

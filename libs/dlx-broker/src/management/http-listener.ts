@@ -58,7 +58,7 @@ export class HttpListener {
   /** See {@link listenHttp}. */
   constructor(host: ManagementHost, options: HttpOptions) {
     this.#log = host.log;
-    const statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory);
+    const statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory, host.memory);
     if (host.statistics === undefined) this.#timer = setInterval(() => statistics.sample(), interval).unref();
     this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
     const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];

@@ -1,20 +1,19 @@
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
-import { totalmem } from 'node:os';
+import { type MemoryUse, processMemory } from '../alarms/index.js';
 import type { Broker } from '../broker/index.js';
 import type { Series } from './series.js';
 
 /** The process and the machine it runs on, as far as Node tells. */
 export class Machine {
-  /** @param directory whose disk is looked at */
+  /**
+   * @param directory whose disk is looked at
+   * @param memory the measure by which publishers have to wait
+   */
   constructor(
     readonly broker: Broker,
     readonly directory = process.cwd(),
+    readonly memory: () => MemoryUse = processMemory(),
   ) {}
-
-  /** Bytes of memory that messages may take before publishers have to wait. */
-  get memoryLimit(): number {
-    return Math.floor(totalmem() * 0.4);
-  }
 
   get connections(): number {
     let count = 0;
@@ -74,7 +73,7 @@ export const machineSeries: Series<Machine> = {
   read: (machine) => {
     const { voluntaryContextSwitches, involuntaryContextSwitches, fsRead, fsWrite } = process.resourceUsage();
     return [
-      process.memoryUsage.rss(),
+      machine.memory().used,
       machine.files,
       machine.connections,
       machine.parts,

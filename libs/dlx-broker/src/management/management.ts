@@ -31,7 +31,7 @@ export class Management {
   ) {
     this.nodeName = host.nodeName ?? 'rabbit@localhost';
     this.dlx = host.dlx ?? new Dlx(host);
-    this.statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory);
+    this.statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory, host.memory);
   }
 
   get broker(): Broker {

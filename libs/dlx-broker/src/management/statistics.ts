@@ -1,3 +1,4 @@
+import type { MemoryUse } from '../alarms/index.js';
 import type { Broker } from '../broker/index.js';
 import { History } from './history.js';
 import { Machine, machineSeries } from './machine.js';
@@ -31,10 +32,13 @@ export class Statistics {
   #times: [beforeLast: number, last: number];
   #kept = 0;
 
-  /** @param directory whose disk counts: where messages are kept, else where this process is */
-  constructor(broker: Broker, now: () => number, directory?: string) {
+  /**
+   * @param directory whose disk counts: where messages are kept, else where this process is
+   * @param memory the measure of the alarm
+   */
+  constructor(broker: Broker, now: () => number, directory?: string, memory?: () => MemoryUse) {
     this.#broker = broker;
-    this.machine = new Machine(broker, directory);
+    this.machine = new Machine(broker, directory, memory);
     this.#now = now;
     this.#times = [now(), now()];
     this.sample();

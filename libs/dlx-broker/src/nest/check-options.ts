@@ -7,7 +7,7 @@ type Check = (value: unknown, origin: string) => unknown;
 
 type Names<T> = Readonly<Record<keyof T, true>>;
 
-const listenNames = { amqp: true, http: true, audit: true, users: true } satisfies Names<ListenAt>;
+const listenNames = { amqp: true, http: true, audit: true, memoryLimit: true, users: true } satisfies Names<ListenAt>;
 
 const amqpNames = {
   host: true,

@@ -19,6 +19,11 @@ export interface ListenAt {
   readonly http?: HttpOptions;
   /** A file to which everything that operators do over HTTP is appended. */
   readonly audit?: string;
+  /**
+   * How much memory this process may use before publishers at these ports wait: up to 1 a share of what it may have (the
+   * container's limit, else the machine's memory), above it bytes. Default 0.4.
+   */
+  readonly memoryLimit?: number;
   /** Who may log in. Unless told, `guest` with the password `guest`, who may do everything, but only from this machine. */
   readonly users?: readonly ServedUser[];
 }
@@ -74,11 +79,11 @@ export async function connect(options: DlxBrokerOptions): Promise<Connected> {
 /** @param at what it closes in the end */
 function connectTo(at: OwnBroker, { vhost = '/', user, listen = {} }: DlxBrokerOptions, ears: Ears): Connected {
   const { broker, data } = at;
-  const { amqp, http, audit, users } = listen;
+  const { amqp, http, audit, memoryLimit, users } = listen;
   broker.addVirtualHost(vhost);
   letIn(broker, users ?? []); // at once: the application itself may be one of them
   const backend = new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) });
-  const ways = new WaysIn(broker, data, { ...ears, amqp, http, audit, refused: refusal(listen) });
+  const ways = new WaysIn(broker, data, { ...ears, amqp, http, audit, memoryLimit, refused: refusal(listen) });
   let opened = false;
   let closed: Promise<void> | undefined;
   return {

@@ -1,5 +1,6 @@
 import { exportBroker, exportVhost } from '../definitions/export.js';
 import { addDefinitions } from '../definitions/read.js';
+import { checkMemory } from '../memory-check.js';
 import { type Answer, badRequest, noContent, ok } from '../reply.js';
 import type { ApiRequest, Resource } from '../resource.js';
 
@@ -33,6 +34,7 @@ export const definitions: readonly Resource[] = [
     accepts,
     GET: (request, { broker }) => download(request, exportBroker(broker)),
     POST: async (request, management) => {
+      checkMemory(management.host);
       addDefinitions(management, await textOf(request), { maker: request.user.name });
       return noContent;
     },
@@ -48,6 +50,7 @@ export const definitions: readonly Resource[] = [
       return download(request, exportVhost(broker, vhost));
     },
     POST: async (request, management) => {
+      checkMemory(management.host);
       addDefinitions(management, await textOf(request), { vhost: request.name('vhost') });
       return noContent;
     },

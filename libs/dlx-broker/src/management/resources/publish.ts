@@ -1,5 +1,6 @@
 import { AmqpError, Outcome, type Settled } from '../../broker/index.js';
 import { bytesOfBase64 } from '../base64.js';
+import { checkMemory } from '../memory-check.js';
 import type { Management } from '../management.js';
 import { propertiesOfJson } from '../properties-json.js';
 import { badRequest, channelErrorOf, ok } from '../reply.js';
@@ -8,6 +9,7 @@ import { exchangeIn } from './exchanges.js';
 
 /** Rule U1. The answer comes when the message is safe, as a confirm would. */
 const publish: Handler = async ({ names, user, body }, management) => {
+  checkMemory(management.host);
   const json = await body('routing_key', 'properties', 'payload', 'payload_encoding');
   const { vhost = '' } = names;
   const { routing_key: key } = json;
