@@ -4,6 +4,7 @@ import type { User } from '../broker/index.js';
 import { checkAudience, checkVhost } from './auth.js';
 import { jsonObject, readBody } from './body.js';
 import type { ManagementHost } from './host.js';
+import type { Visit } from './http-connections.js';
 import { inTurns } from './dlx/turns.js';
 import { WrittenJson, writtenJson } from './json.js';
 import { Login } from './login.js';
@@ -15,6 +16,8 @@ import { type ApiRequest, methodNames, type Resource } from './resource.js';
 /** What the adapter to Node hands over; a test makes one up. */
 export interface Bindings {
   readonly incoming?: Pick<IncomingMessage, 'socket' | 'url'>;
+  /** Of the port; there is none without one. */
+  readonly visit?: Visit | undefined;
 }
 
 /** In bytes. */
@@ -48,18 +51,38 @@ export class Door {
     // A socket that is gone already has no address any more, and is not to pass for one of this machine.
     const peer = c.env?.incoming?.socket.remoteAddress ?? 'unknown';
     const user = await this.#login.user(raw.headers, peer, raw.signal);
+    c.env?.visit?.entered(user.name);
     const notes: Record<string, unknown> = {};
     const request = this.#request(c, resource, user, peer, (details) => void Object.assign(notes, details));
-    const act = (): Promise<Response> => this.#act(c, resource, request);
+    const act = (): Promise<Response> => this.#inTurn(c, resource, request);
     return isChange(method) ? this.#audited(request, resource, notes, act) : act();
   }
 
+  /** What reads waits until its reply may be made: clients that do not read theirs do not fill the memory. */
+  async #inTurn(c: ApiContext, resource: Resource, request: ApiRequest): Promise<Response> {
+    const visit = c.env?.visit;
+    if (visit === undefined || (isChange(request.method) && resource.readsMuch !== true)) {
+      return this.#act(c, resource, request);
+    }
+    this.#checkRights(resource, request);
+    // A body that comes slowly is read before, and takes no turn meanwhile.
+    const body = isChange(request.method) ? await request.bytes() : undefined;
+    const made = await visit.turn(request.user.name, request.signal);
+    try {
+      const text = async (): Promise<string> => Buffer.from(body ?? []).toString();
+      const bytes = async (): Promise<Uint8Array> => body ?? new Uint8Array();
+      const readBefore = { text, bytes, body: async (...required: string[]) => jsonObject(await text(), required) };
+      const response = await this.#act(c, resource, body === undefined ? request : { ...request, ...readBefore });
+      visit.made(request.user.name, Number(response.headers.get('content-length') ?? 0));
+      return response;
+    } finally {
+      made();
+    }
+  }
+
   async #act(c: ApiContext, resource: Resource, request: ApiRequest): Promise<Response> {
-    const { method, user, headers, names } = request;
-    const { allows, allowsChange = allows, anyVhost } = resource;
-    checkAudience(user, isChange(method) ? allowsChange : allows);
-    const { vhost } = names;
-    if (vhost !== undefined && anyVhost !== true) checkVhost(this.#management.broker, user, vhost, method, resource);
+    const { method, headers } = request;
+    this.#checkRights(resource, request);
     if (isChange(method) && method !== 'DELETE' && !isAccepted(resource, headers)) {
       return this.answer(c, { status: 415 });
     }
@@ -69,6 +92,13 @@ export class Door {
     const answer = await handler(request, this.#management);
     if (isChange(method)) await this.#kept(told);
     return answer instanceof Response ? answer : this.answer(c, answer);
+  }
+
+  /** @throws Problem */
+  #checkRights(resource: Resource, { method, user, names: { vhost } }: ApiRequest): void {
+    const { allows, allowsChange = allows, anyVhost } = resource;
+    checkAudience(user, isChange(method) ? allowsChange : allows);
+    if (vhost !== undefined && anyVhost !== true) checkVhost(this.#management.broker, user, vhost, method, resource);
   }
 
   /** An answer promises what was changed: it comes when the journal has it. */

@@ -1,10 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type ApiOptions, createApi } from './app.js';
 import { Dlx } from './dlx/dlx.js';
 import { eventLoop } from './dlx/turns.js';
+import { type ConnectionLimits, HttpConnections, usualConnectionLimits, type Visit } from './http-connections.js';
 import type { ManagementHost, OpenPort } from './host.js';
 import { interval, Statistics } from './statistics.js';
 
@@ -26,7 +27,7 @@ export async function listenHttp(host: ManagementHost, options: HttpOptions = {}
 }
 
 /** What a client may take of us: who sends a request letter by letter keeps nobody else waiting. */
-export interface HttpLimits {
+export interface HttpLimits extends ConnectionLimits {
   /** Milliseconds for a connection to send the headers of its first request, and each further one. */
   readonly headersTimeout: number;
   /** Milliseconds for a whole request. */
@@ -35,23 +36,26 @@ export interface HttpLimits {
   readonly keepAliveTimeout: number;
   /** Bytes of all headers of a request. */
   readonly maxHeaderSize: number;
-  /** Connections at a time. */
-  readonly connections: number;
 }
 
 export const defaultHttpLimits: HttpLimits = {
-  headersTimeout: 10_000,
+  ...usualConnectionLimits,
+  headersTimeout: 5_000,
   requestTimeout: 60_000,
   keepAliveTimeout: 5_000,
   maxHeaderSize: 16_384,
-  connections: 1_000,
 };
+
+/** Milliseconds between two looks at what clients read. */
+const lookInterval = 500;
 
 export class HttpListener {
   readonly #server: Server;
   readonly #protocol: 'http' | 'https';
   readonly #log: ManagementHost['log'];
   readonly #timer: NodeJS.Timeout | undefined;
+  readonly #connections: HttpConnections;
+  readonly #looks: NodeJS.Timeout;
   /** Its own; undefined when it was lent one. */
   readonly #dlx: Dlx | undefined;
 
@@ -63,11 +67,24 @@ export class HttpListener {
     this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
     const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
     const api = createApi({ ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) }, options);
-    const answer = getRequestListener((request, env) => api.fetch(request, env), { overrideGlobalObjects: false });
-    const { connections, ...limits } = { ...defaultHttpLimits, ...options.limits };
+    const visits = new WeakMap<object, Visit>();
+    const answer = getRequestListener(
+      (request, env) => api.fetch(request, { ...env, visit: visits.get(env.outgoing) }),
+      {
+        overrideGlobalObjects: false,
+      },
+    );
+    const limits = { ...defaultHttpLimits, ...options.limits };
     const connectionsCheckingInterval = Math.min(1_000, limits.headersTimeout);
-    const settings = { ...limits, connectionsCheckingInterval };
-    const listener: RequestListener = (request, response) => void answer(request, response);
+    const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits;
+    const settings = { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize, connectionsCheckingInterval };
+    const connections = (this.#connections = new HttpConnections(limits, () => performance.now()));
+    const listener: RequestListener = (request, response) => {
+      const visit = connections.visit(request, response);
+      if (visit === undefined) return void request.socket.destroy();
+      visits.set(response, visit);
+      void answer(request, response);
+    };
     const { tls } = options;
     this.#protocol = tls === undefined ? 'http' : 'https';
     this.#server =
@@ -77,7 +94,14 @@ export class HttpListener {
             { ...settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: limits.headersTimeout },
             listener,
           );
-    this.#server.maxConnections = connections;
+    this.#server.on('connection', (socket: Socket) => connections.accept(socket));
+    this.#server.on('secureConnection', (socket: Socket) => connections.secured(socket));
+    this.#looks = setInterval(() => connections.look(), lookInterval).unref();
+  }
+
+  /** How many are open. */
+  get connections(): number {
+    return this.#connections.count;
   }
 
   get host(): string {
@@ -106,6 +130,7 @@ export class HttpListener {
   /** Lets nobody in any more and ends what is open. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    clearInterval(this.#looks);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#dlx?.close();
     await eventLoop.next(); // who listens to events is told that there are no more

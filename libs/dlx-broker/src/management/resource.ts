@@ -50,6 +50,8 @@ export interface Resource {
   readonly anyVhost?: true;
   /** The virtual host need not be open to those who watch: to the tags monitoring and administrator. */
   readonly visibleVhost?: true;
+  /** What changes something here answers with much, as a GET does. */
+  readonly readsMuch?: true;
   /** HEAD comes with it. */
   readonly GET?: Handler;
   readonly PUT?: Handler;

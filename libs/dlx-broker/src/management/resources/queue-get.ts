@@ -133,4 +133,6 @@ async function closing<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-export const queueGet: readonly Resource[] = [{ path: '/queues/:vhost/:name/get', allows: 'management', POST: get }];
+export const queueGet: readonly Resource[] = [
+  { path: '/queues/:vhost/:name/get', allows: 'management', readsMuch: true, POST: get },
+];
