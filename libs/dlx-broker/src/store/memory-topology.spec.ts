@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Broker } from '../broker/index.js';
+import { AmqpError, Broker, silentOutbox } from '../broker/index.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { MemoryJournal } from './memory-journal.js';
+import { MemoryTopology } from './memory-topology.js';
 
 const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
 const rights = { configure: 'c', write: 'w', read: 'r' };
@@ -111,5 +113,85 @@ describe('settings outlive the process', () => {
       expect([metadata, limits.list().size, policies.user.list()]).toEqual([{ description: '', tags: [] }, 0, []]);
       expect(each.access.mayEnter('U', 'v')).toBe(false);
     }
+  });
+});
+
+describe('what is declared', () => {
+  type Step = readonly [kind: number, a: number, b: number];
+  const names = ['a', 'b', 'c'];
+
+  /** Does something to a broker, whatever it is. */
+  function play(broker: Broker, [kind, a, b]: Step): void {
+    const [one = '', other = ''] = [names[a], names[b]];
+    const channel = broker.connect({ vhost: broker.virtualHosts.has('v') ? 'v' : '/' }).openChannel(silentOutbox);
+    const steps = [
+      () => broker.addVirtualHost('v'),
+      () => channel.declareQueue(one, { durable: a > 0 }),
+      () => channel.declareExchange(`x${one}`, { durable: b > 0 }),
+      () => channel.bindQueue(one, `x${other}`, one),
+      () => channel.bindExchange(`x${one}`, `x${other}`, other),
+      () => channel.deleteQueue(one),
+      () => channel.deleteExchange(`x${one}`),
+      () => channel.unbindQueue(one, `x${other}`, one),
+      () => broker.access.setUser(one),
+      () => broker.access.user(one) && broker.access.setPermissions(one, channel.vhost.name, rights),
+      () => broker.access.deleteUser(one),
+      () => broker.removeVirtualHost('v'),
+    ];
+    try {
+      steps[kind]?.();
+    } catch (error) {
+      if (!(error instanceof AmqpError)) throw error;
+    }
+  }
+
+  const declaredIn = (broker: Broker) => ({
+    ...settingsOf(broker),
+    all: [...broker.virtualHosts.values()].map(({ exchanges, queues }) => ({
+      queues: [...queues.values()]
+        .filter(({ declared }) => declared.durable)
+        .map(({ name }) => name)
+        .sort(),
+      bindings: [...exchanges.values()]
+        .filter(({ name, declared }) => declared.durable && name.startsWith('x'))
+        .flatMap((exchange) => exchange.bindings().map((each) => [exchange.name, each] as const))
+        .filter(([, { destination }]) => destination.declared.durable)
+        .map(([from, { destination, bindingKey }]) => `${from} ${destination.name} ${bindingKey}`)
+        .sort(),
+    })),
+  });
+
+  it('is what comes back, whatever was declared and removed before', () => {
+    const step = fc.tuple(fc.nat({ max: 11 }), fc.nat({ max: 2 }), fc.nat({ max: 2 }));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { broker, crash } = arrange();
+        for (const each of steps) play(broker, each);
+        const before = declaredIn(broker);
+        expect(declaredIn(crash())).toEqual(before);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is forgotten one by one without a look at all the rest', () => {
+    const topology = new MemoryTopology();
+    const [vhost, durable, autoDelete] = ['/', true, false];
+    const exchange = { name: 'x', type: 'direct', durable, autoDelete, internal: false, arguments: new Map() };
+    topology.changed({ kind: 'exchange', change: 'added', vhost, name: 'x', details: exchange });
+    const queues = Array.from({ length: 10_000 }, (_, n) => `q${n}`);
+    for (const name of queues) {
+      const details = { name, type: 'classic', durable, autoDelete, owner: undefined, arguments: new Map() } as const;
+      topology.changed({ kind: 'queue', change: 'added', vhost, name, details });
+      for (const bindingKey of ['a', 'b', 'c']) {
+        const binding = { to: 'queue', destination: name, bindingKey, arguments: new Map() } as const;
+        topology.changed({ kind: 'binding', change: 'added', vhost, name: 'x', details: binding });
+      }
+    }
+    const start = process.cpuUsage();
+    for (const name of queues) topology.changed({ kind: 'queue', change: 'removed', vhost, name });
+    const { user } = process.cpuUsage(start);
+    expect([...topology.all()].length).toBe(1);
+    expect(user / 1e6).toBeLessThan(1); // seconds: 0.2 measured, and 4.5 with a look at all the rest for each
   });
 });

@@ -5,6 +5,8 @@ type Added = Extract<TopologyChange, { readonly change: 'added' }>;
 /** What is declared, as it would come back: the last word about each thing. */
 export class MemoryTopology {
   readonly #added = new Map<string, Added>();
+  /** What goes with a thing, by its key: what it leads to need not be kept itself. */
+  readonly #dependents = new Map<string, Set<string>>();
 
   /** The name of a queue among all virtual hosts. */
   static placeOf(vhost: string, name: string): string {
@@ -13,7 +15,7 @@ export class MemoryTopology {
 
   copy(): MemoryTopology {
     const copy = new MemoryTopology();
-    for (const [key, added] of this.#added) copy.#added.set(key, added);
+    for (const [key, added] of this.#added) copy.#add(key, added);
     return copy;
   }
 
@@ -40,14 +42,40 @@ export class MemoryTopology {
 
   clear(): void {
     this.#added.clear();
+    this.#dependents.clear();
   }
 
   changed(change: TopologyChange): void {
     const key = keyOf(change);
-    if (change.change === 'added' && outlives(change)) this.#added.set(key, change);
-    if (change.change === 'added') return;
+    if (change.change === 'added') {
+      if (outlives(change)) this.#add(key, change);
+      return;
+    }
+    this.#remove(key);
+    for (const dependent of this.#dependents.get(key) ?? []) this.#remove(dependent);
+    this.#dependents.delete(key);
+  }
+
+  #add(key: string, added: Added): void {
+    if (!this.#added.has(key)) {
+      for (const parent of parentsOf(added)) {
+        const dependents = this.#dependents.get(parent);
+        if (dependents === undefined) this.#dependents.set(parent, new Set([key]));
+        else dependents.add(key);
+      }
+    }
+    this.#added.set(key, added);
+  }
+
+  #remove(key: string): void {
+    const added = this.#added.get(key);
+    if (added === undefined) return;
     this.#added.delete(key);
-    for (const [other, added] of this.#added) if (dependsOn(added, change)) this.#added.delete(other);
+    for (const parent of parentsOf(added)) {
+      const dependents = this.#dependents.get(parent);
+      dependents?.delete(key);
+      if (dependents?.size === 0) this.#dependents.delete(parent);
+    }
   }
 
   /** In an order in which everything finds what it needs. */
@@ -133,16 +161,13 @@ const plain = (_name: string, value: unknown): unknown => {
   return value instanceof Map ? [...(value as Map<string, unknown>)] : value;
 };
 
-/** Whether it goes with what was removed. */
-function dependsOn(added: Added, removed: TopologyChange): boolean {
-  if (removed.kind === 'global-parameter' || added.kind === 'global-parameter') return false;
-  if (removed.kind === 'user') return isPermission(added) && added.name === removed.name;
-  if (added.kind === 'user' || added.vhost !== removed.vhost) return false;
-  if (removed.kind === 'vhost') return true;
-  if (added.kind !== 'binding' || (removed.kind !== 'queue' && removed.kind !== 'exchange')) return false;
-  const begins = removed.kind === 'exchange' && added.name === removed.name;
-  return begins || (added.details.to === removed.kind && added.details.destination === removed.name);
+/** The keys of what it goes with: whatever it hangs on, and its virtual host. */
+function parentsOf(added: Added): readonly string[] {
+  if (added.kind === 'user' || added.kind === 'global-parameter' || added.kind === 'vhost') return [];
+  const vhost = `vhost ${added.vhost}`;
+  if (added.kind === 'permission' || added.kind === 'topic-permission') return [vhost, `user ${added.name}`];
+  if (added.kind !== 'binding') return [vhost];
+  const source = `exchange ${MemoryTopology.placeOf(added.vhost, added.name)}`;
+  const { to, destination } = added.details;
+  return [vhost, source, `${to} ${MemoryTopology.placeOf(added.vhost, destination)}`];
 }
-
-const isPermission = (added: Added): added is Extract<Added, { readonly kind: 'permission' | 'topic-permission' }> =>
-  added.kind === 'permission' || added.kind === 'topic-permission';
