@@ -59,6 +59,8 @@ export class Agenda {
   #now = 0;
   #sending = false;
   #resuming = false;
+  /** Some alarms that are due have not rung yet. */
+  #isRinging = false;
   /** Left in this turn of the host, whatever many small commands it is spent on. */
   #steps: number;
   #asked: number | undefined;
@@ -84,7 +86,7 @@ export class Agenda {
     if (this.#isBusy) this.#work(now);
     if (--this.#depth > 0) return;
     if (this.journal !== undefined) this.#commit(this.journal);
-    if (this.wakeups.next !== this.#asked && !this.#stopped) this.#askClock();
+    if (this.wakeups.next !== this.#asked && !this.#stopped && !this.#isRinging) this.#askClock();
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
   }
 
@@ -158,9 +160,21 @@ export class Agenda {
   readonly tick = (): void => {
     this.#asked = undefined;
     const now = this.begin();
-    this.wakeups.ring(now);
+    this.#isRinging = true;
+    this.#ring(now);
     this.end(now);
   };
+
+  /** Alarms that are due; with a pace as many as there are steps, the others when there are new ones. */
+  #ring(now: number): void {
+    while (this.#steps > 0) {
+      if (!this.wakeups.ringNext(now)) {
+        this.#isRinging = false;
+        return;
+      }
+      this.#steps--;
+    }
+  }
 
   #work(now: number): void {
     while (this.#steps > 0) {
@@ -178,20 +192,24 @@ export class Agenda {
         queue.attended = false;
         const steps = queue.attend(now, this.#steps);
         if (steps >= this.#steps) this.attend(queue);
-        this.#steps -= steps;
+        this.#steps -= steps > 0 ? steps : 1;
         continue;
       }
       const letter = this.dead.shift();
-      if (letter === undefined) break;
-      this.carry(letter, now);
-      this.#carried++;
-      this.#steps--;
+      if (letter !== undefined) {
+        this.carry(letter, now);
+        this.#carried++;
+        this.#steps--;
+        continue;
+      }
+      if (!this.#isRinging) break;
+      this.#ring(now);
     }
     this.#mindPace();
   }
 
   get #isBusy(): boolean {
-    return this.dead.length > 0 || this.#queues.length > 0 || this.#chores.length > 0;
+    return this.dead.length > 0 || this.#queues.length > 0 || this.#chores.length > 0 || this.#isRinging;
   }
 
   #send(): void {

@@ -1,6 +1,7 @@
 import { Access } from './access.js';
 import { Agenda } from './agenda.js';
 import { Connection } from './channel/connection.js';
+import { endVirtualHost } from './end-virtual-host.js';
 import { AmqpError } from './errors.js';
 import { TotalCounters } from './counters.js';
 import { GlobalParameters } from './global-parameters.js';
@@ -111,13 +112,26 @@ export class Broker {
     this.#vhosts.delete(name);
     const error = new AmqpError('CONNECTION_FORCED', `vhost '${name}' is deleted`);
     for (const connection of vhost.connections) connection.force(error);
+    // One record of the journal: a crash finds all of it, or nothing.
     this.#agenda.batch(() => {
-      for (const queue of vhost.queues.values()) vhost.removeQueue(queue);
-      for (const exchange of vhost.exchanges.values()) exchange.hold?.end();
+      endVirtualHost(vhost);
+      this.#counted.add(vhost.counters);
+      this.access.forgetVirtualHost(name);
+      this.#report({ kind: 'vhost', change: 'removed', vhost: name });
     });
-    this.#counted.add(vhost.counters);
-    this.access.forgetVirtualHost(name);
-    this.#report({ kind: 'vhost', change: 'removed', vhost: name });
+  }
+
+  /** Calls `then` when the policies of this moment are in force everywhere: at once, unless a pace keeps them waiting. */
+  whenPoliciesApply(then: () => void): void {
+    let waiting = 1;
+    const oneMore = (): void => {
+      if (--waiting === 0) then();
+    };
+    for (const vhost of this.#vhosts.values()) {
+      waiting++;
+      vhost.whenPoliciesApply(oneMore);
+    }
+    oneMore();
   }
 
   /** @throws 530 when there is no such virtual host */

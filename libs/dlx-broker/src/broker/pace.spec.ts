@@ -4,7 +4,8 @@ import { CountedNames } from '../testing/counted-names.js';
 import { listen, type Listener, publishText } from '../testing/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Broker } from './broker.js';
-import type { Journal } from './ports.js';
+import type { Effort } from './patterns.js';
+import { type Journal, silentOutbox } from './ports.js';
 
 const count = 20_000;
 const budget = 100;
@@ -202,5 +203,112 @@ describe('a ring of two queues', () => {
     expect(turns).toBe(2_000);
     expect(rejected).toBeGreaterThan(10_000);
     expect(journal.most).toBeLessThanOrEqual(4 * budget);
+  });
+});
+
+describe('with a pace, a command about very many takes so many steps in a turn, and no more:', () => {
+  const many = 10_000;
+
+  /** Counts what a turn does to queues: a policy applied, an end. */
+  function counted(broker: Broker) {
+    const vhost = broker.addVirtualHost('v');
+    const channel = broker.connect({ vhost: 'v' }).openChannel(silentOutbox);
+    for (let n = 0; n < many; n++) {
+      channel.declareQueue(`q${n}`, { arguments: table({ 'x-expires': 5_000 }), durable: true });
+    }
+    const queues = [...vhost.queues.values()];
+    let now = 0;
+    const turn = { most: 0, turns: 1, breathe: () => ((now = 0), void turn.turns++) };
+    for (const queue of queues) {
+      const { apply, end } = queue;
+      const count = (): void => void (turn.most = Math.max(turn.most, ++now));
+      queue.apply = (...args) => (count(), apply.call(queue, ...args));
+      queue.end = () => (count(), end.call(queue));
+    }
+    return { vhost, queues, turn };
+  }
+
+  function scene() {
+    const clock = new ManualClock();
+    const resumes: (() => void)[] = [];
+    const pace = { budget, later: (resume: () => void) => void resumes.push(resume) };
+    const efforts = { each: 0 };
+    const patterns = {
+      compile: () => ({
+        matches: (_name: string, effort?: Effort) => {
+          if (effort !== undefined) effort.steps += efforts.each;
+          return true;
+        },
+      }),
+    };
+    const broker = new Broker({ clock, names: new CountedNames(), patterns, pace });
+    const drain = (breathe: () => void): void => {
+      for (let resume = resumes.shift(); resume !== undefined; resume = resumes.shift()) {
+        breathe();
+        resume();
+      }
+    };
+    return { broker, clock, drain, efforts };
+  }
+
+  it('a policy for all queues (rule F6)', () => {
+    const { broker, drain } = scene();
+    const { vhost, queues, turn } = counted(broker);
+    drain(turn.breathe);
+    vhost.setPolicy('p', { pattern: '.*', definition: { 'max-length': 3 } });
+    let told = false;
+    vhost.whenPoliciesApply(() => (told = true));
+    expect(told).toBe(false);
+    expect(queues.at(-1)?.policy).toBeUndefined();
+    drain(turn.breathe);
+    expect(told).toBe(true);
+    expect(queues.every(({ policy, settings }) => policy === 'p' && settings.maxLength === 3)).toBe(true);
+    expect(turn.most).toBeLessThanOrEqual(budget / 2);
+  });
+
+  it('a policy whose pattern takes many steps for each name', () => {
+    const { broker, drain, efforts } = scene();
+    efforts.each = 500;
+    const { vhost, turn } = counted(broker);
+    drain(turn.breathe);
+    vhost.setPolicy('p', { pattern: '(a+)+$', definition: { 'max-length': 3 } });
+    drain(turn.breathe);
+    expect(turn.most).toBeLessThanOrEqual(5);
+  });
+
+  it('two changes of policies: the last one holds for all (rule F6)', () => {
+    const { broker, drain } = scene();
+    const { vhost, queues, turn } = counted(broker);
+    drain(turn.breathe);
+    vhost.setPolicy('p', { pattern: '.*', definition: { 'max-length': 3 } });
+    vhost.setPolicy('p', { pattern: '.*', definition: { 'max-length': 4 } });
+    vhost.setPolicy('p', { pattern: '.*', definition: { 'max-length': 5 } });
+    drain(turn.breathe);
+    expect(new Set(queues.map(({ settings }) => settings.maxLength))).toEqual(new Set([5]));
+  });
+
+  it('the end of a virtual host, which is gone at once for everybody', () => {
+    const { broker, drain, clock } = scene();
+    const { queues, turn } = counted(broker);
+    drain(turn.breathe);
+    broker.removeVirtualHost('v');
+    expect(broker.virtualHosts.has('v')).toBe(false);
+    expect(queues.every(({ deleted }) => deleted)).toBe(true);
+    expect(broker.counters.queueDeleted).toBe(many);
+    clock.advance(10_000); // their time is over, too, and nothing happens
+    drain(turn.breathe);
+    expect(turn.most).toBeLessThanOrEqual(budget);
+    expect(turn.turns).toBeGreaterThan(many / budget / 2);
+  });
+
+  it('the expiry of all queues at the same moment (rule B12)', () => {
+    const { broker, drain, clock } = scene();
+    const { vhost, turn } = counted(broker);
+    drain(turn.breathe);
+    clock.advance(5_000);
+    drain(turn.breathe);
+    expect(vhost.queues.size).toBe(0);
+    expect(turn.most).toBeLessThanOrEqual(budget);
+    expect(turn.turns).toBeGreaterThanOrEqual(many / budget);
   });
 });

@@ -1,5 +1,5 @@
 import type { Exchange } from './exchange/exchange.js';
-import type { Patterns } from './patterns.js';
+import type { Effort, Patterns } from './patterns.js';
 import { Policies } from './policy.js';
 import type { Profile } from './profile.js';
 import type { QueueDeclared } from './queue/queue.js';
@@ -25,17 +25,17 @@ export class PolicyBook {
   }
 
   /** Each pattern is asked once: names and settings come of the same answer. */
-  inForce(queue: QueueDeclared): InForce {
+  inForce(queue: QueueDeclared, effort?: Effort): InForce {
     const { name, type, arguments: args } = queue;
-    const policy = this.user.matchQueue(name, type);
-    const operatorPolicy = this.operator.matchQueue(name, type);
+    const policy = this.user.matchQueue(name, type, effort);
+    const operatorPolicy = this.operator.matchQueue(name, type, effort);
     const settings = effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
     return { settings, policy: policy?.name, operatorPolicy: operatorPolicy?.name };
   }
 
   /** An alternate exchange by argument, else by policy (rule G6). */
-  applyToExchange(exchange: Exchange): void {
-    const policy = this.user.matchExchange(exchange.name);
+  applyToExchange(exchange: Exchange, effort?: Effort): void {
+    const policy = this.user.matchExchange(exchange.name, effort);
     exchange.policy = policy?.name;
     const argument = exchange.declared.arguments.get('alternate-exchange');
     const byPolicy = policy?.definition.get('alternate-exchange');

@@ -1,7 +1,7 @@
 import { deepestNesting } from '../message/index.js';
 import { erlangJson, erlangString } from './erlang-terms.js';
 import { PatternError } from './patterns.js';
-import type { Matcher, Patterns } from './patterns.js';
+import type { Effort, Matcher, Patterns } from './patterns.js';
 import { policyKey, supportsAll, wrongTogether } from './policy-keys.js';
 import { type Profile, profiles } from './profile.js';
 import type { QueueType } from './queue/queue-types.js';
@@ -100,19 +100,19 @@ export class Policies {
   }
 
   /** The one policy that applies to a queue (rules F7, F8). */
-  matchQueue(name: string, type: QueueType): Policy | undefined {
+  matchQueue(name: string, type: QueueType, effort?: Effort): Policy | undefined {
     if (this.#byName.size === 0) return undefined;
     for (const { policy, matcher, fits } of this.#ranked()) {
-      if (appliesTo(policy, type) && fits[type] && matcher.matches(name)) return policy;
+      if (appliesTo(policy, type) && fits[type] && matcher.matches(name, effort)) return policy;
     }
     return undefined;
   }
 
   /** The one policy that applies to an exchange; its keys for queues do no harm there. */
-  matchExchange(name: string): Policy | undefined {
+  matchExchange(name: string, effort?: Effort): Policy | undefined {
     if (this.#byName.size === 0 || this.#operator) return undefined;
     for (const { policy, matcher } of this.#ranked()) {
-      if ((policy.applyTo === 'all' || policy.applyTo === 'exchanges') && matcher.matches(name)) return policy;
+      if ((policy.applyTo === 'all' || policy.applyTo === 'exchanges') && matcher.matches(name, effort)) return policy;
     }
     return undefined;
   }

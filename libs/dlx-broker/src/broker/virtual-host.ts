@@ -29,6 +29,7 @@ import type { Entry } from './queue/entry.js';
 import type { Wakeups } from './wakeups.js';
 import type { Policies, PolicyRequest } from './policy.js';
 import type { PolicyBook } from './policy-book.js';
+import { PolicyWalk } from './policy-walk.js';
 import { VirtualHostLimits } from './virtual-host-limits.js';
 import type { VirtualHostMetadata, VirtualHostParts } from './virtual-host-parts.js';
 
@@ -51,6 +52,8 @@ export class VirtualHost implements QueueHome {
   #metadata: VirtualHostMetadata;
   readonly #routing = new Routing((name) => this.exchanges.get(name));
   readonly #readdressing: Readdressing;
+  /** While the policies are put in force. */
+  #walk: PolicyWalk | undefined;
 
   constructor(
     readonly name: string,
@@ -318,16 +321,17 @@ export class VirtualHost implements QueueHome {
     return result;
   }
 
-  /** Puts the policies in force on everything there is, at once (rule F6). */
+  /** Calls `then` when everything has the policies of this moment: at once, unless a pace keeps it waiting. */
+  whenPoliciesApply(then: () => void): void {
+    if (this.#walk === undefined) then();
+    else this.#walk.whenDone(then);
+  }
+
+  /** Puts the policies in force on everything there is (rule F6). */
   #applyPolicies(): void {
-    const now = this.agenda.clock.now();
-    for (const exchange of this.exchanges.values()) this.policies.applyToExchange(exchange);
-    for (const queue of this.queues.values()) {
-      const { settings, policy, operatorPolicy } = this.policies.inForce(queue.declared);
-      queue.policy = policy;
-      queue.operatorPolicy = operatorPolicy;
-      queue.apply(settings, now);
-    }
+    if (this.#walk !== undefined) return this.#walk.again();
+    this.#walk = new PolicyWalk(this, () => (this.#walk = undefined));
+    this.agenda.undertake(this.#walk);
   }
 
   /** A command of its own. */

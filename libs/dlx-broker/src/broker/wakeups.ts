@@ -46,10 +46,16 @@ export class Wakeups {
 
   /** Rings everything that is due. An alarm that sets itself again at once rings again in the same call. */
   ring(now: number): void {
-    for (let alarm = this.#heap[0]; alarm !== undefined && alarm.time <= now; alarm = this.#heap[0]) {
-      this.unset(alarm);
-      alarm.ring(now);
-    }
+    while (this.ringNext(now)) continue;
+  }
+
+  /** Rings the next one. @returns false when none is due */
+  ringNext(now: number): boolean {
+    const alarm = this.#heap[0];
+    if (alarm === undefined || alarm.time > now) return false;
+    this.unset(alarm);
+    alarm.ring(now);
+    return true;
   }
 
   #up(alarm: Alarm, from: number): void {

@@ -90,7 +90,10 @@ export class Door {
     if (handler === undefined) throw notFound();
     const { told } = this.#host.broker;
     const answer = await handler(request, this.#management);
-    if (isChange(method)) await this.#kept(told);
+    if (isChange(method)) {
+      await new Promise<void>((resolve) => this.#host.broker.whenPoliciesApply(resolve));
+      await this.#kept(told);
+    }
     return answer instanceof Response ? answer : this.answer(c, answer);
   }
 
