@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export const library = resolve(import.meta.dirname, '../../libs/dlx-broker');
-const command = join(library, 'bin/dlx-broker.js');
+export const command = join(library, 'bin/dlx-broker.js');
 
 /** The command runs from the built library; without it there is nothing to start. */
 export const isBuilt = existsSync(join(library, 'dist/cli/main.js'));

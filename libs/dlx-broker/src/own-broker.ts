@@ -1,5 +1,6 @@
 import { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
 import { Broker, type ProfileName } from './broker/index.js';
+import { stallLine, stallOverLine } from './storage-faults.js';
 import type { Data, DataOptions } from './store/index.js';
 
 /** What a broker of this process's own is to be like. */
@@ -83,6 +84,10 @@ function spaceLine({ journal, directory, diskFreeLimit }: Data, isLow: boolean):
 /** Nothing that is damaged is passed over in silence. */
 async function restore({ journal, directory, isNew }: Data, broker: Broker, { notice, log }: Ears): Promise<void> {
   const { damageLines, StoreError } = await import('./store/index.js');
+  broker.stalls.changed = (stalled, isOver) => {
+    if (isOver) notice?.(stallOverLine);
+    else log?.(new StoreError('unreadable', stallLine(stalled)));
+  };
   journal.restore(broker);
   notice?.(`data directory ${directory}: ${isNew ? 'new' : `${journal.stats.entries} messages`}`);
   const damage = damageLines(journal.damage);

@@ -4,6 +4,7 @@ import { policyPatterns } from './backend/index.js';
 import type { Broker } from './broker/index.js';
 import type { HttpListener, HttpOptions, ManagementHost } from './management/index.js';
 import type { Ears } from './own-broker.js';
+import { faultsOf } from './storage-faults.js';
 import type { Data } from './store/index.js';
 import { LoginThrottle } from './users/index.js';
 
@@ -59,6 +60,7 @@ export class WaysIn {
         ),
       memory: this.#memory,
       ...(data && { data: { directory: data.directory, freeLimit: data.diskFreeLimit } }),
+      faults: () => faultsOf(broker, data),
       ...(log && { log }),
       ...(notice && { notice }),
     };

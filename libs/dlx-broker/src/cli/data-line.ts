@@ -8,6 +8,9 @@ import {
 } from '../message/index.js';
 import type { Contents, Kept } from './data-restored.js';
 
+/** A body, or that it is gone for good, or that the disk does not answer now. */
+export type BodyFound = Uint8Array | 'lost' | 'unreadable';
+
 /** Names of properties as AMQP has them. */
 const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, string>> = {
   contentType: 'content_type',
@@ -28,9 +31,8 @@ const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, strin
 /**
  * One message in one queue, or delayed by one exchange, as JSON in one line. A header is an object with one key, the name of its type on the wire, so
  * that an int16 is told from an int64: `{ "retries": { "short": 3 } }`.
- * @param body undefined when it cannot be read
  */
-export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: Uint8Array | undefined): string {
+export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: BodyFound): string {
   const { entry, due, death } = kept;
   const { message, returns, deadline, position } = entry;
   return JSON.stringify({
@@ -80,8 +82,9 @@ const deathsIn = ({ properties: { headers } }: Message): readonly object[] =>
 const isoOf = (time: number): string | null => (Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : null);
 
 /** As text where it is one. */
-function bodyIn(body: Uint8Array | undefined): object {
-  if (body === undefined) return { damaged: true };
+function bodyIn(body: BodyFound): object {
+  if (body === 'lost') return { damaged: true };
+  if (body === 'unreadable') return { unreadable: true };
   try {
     return { body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
   } catch {

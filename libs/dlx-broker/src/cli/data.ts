@@ -1,6 +1,7 @@
 import type { Broker } from '../broker/index.js';
+import { isLost, type Message } from '../message/index.js';
 import { damageLines, type Data } from '../store/index.js';
-import { lineOf } from './data-line.js';
+import { type BodyFound, lineOf } from './data-line.js';
 import { type Contents, contentsOf, restored } from './data-restored.js';
 
 /** What a tool made of a data directory; the process ends with it. */
@@ -18,14 +19,18 @@ export async function checkData(directory: string, out: Write): Promise<number> 
   try {
     const { segments, bytes, liveBytes } = data.journal.stats;
     await out(`${data.directory}: ${segments} segments, ${bytes} bytes, ${liveBytes} of them needed\n`);
-    let unreadable = 0;
+    const all = new Bodies();
     for (const contents of contentsOf(broker)) {
-      const lost = contents.kept.filter(({ entry }) => bodyOf(() => entry.message.body) === undefined).length;
-      unreadable += lost;
-      await out(`${countLine(contents, lost)}\n`);
+      const before = { lost: all.lost, unreadable: all.unreadable };
+      for (const { entry } of contents.kept) all.read(entry.message);
+      await out(`${countLine(contents, all.lost - before.lost, all.unreadable - before.unreadable)}\n`);
     }
     for (const line of damageIn(data)) await out(`${line}\n`);
-    const isWhole = unreadable === 0 && !isDamaged(data);
+    if (all.reason !== undefined) {
+      await out(`${all.line}\n`);
+      return dataExit.refused;
+    }
+    const isWhole = all.lost === 0 && !isDamaged(data);
     await out(isWhole ? 'everything is as it was written\n' : 'some of it is not as it was written\n');
     return isWhole ? dataExit.whole : dataExit.damaged;
   } finally {
@@ -41,43 +46,61 @@ export async function checkData(directory: string, out: Write): Promise<number> 
 export async function exportData(directory: string, out: Write, tell: (line: string) => void): Promise<number> {
   const { broker, data } = await restored(directory);
   try {
-    const unreadable = await exportAll(broker, out);
+    const all = await exportAll(broker, out);
     damageIn(data).forEach(tell);
-    if (unreadable > 0) tell(`${unreadable} messages are without their body`);
-    return unreadable === 0 && !isDamaged(data) ? dataExit.whole : dataExit.damaged;
+    if (all.lost > 0) tell(`${all.lost} messages are without their body`);
+    if (all.reason !== undefined) {
+      tell(all.line);
+      return dataExit.refused;
+    }
+    return all.lost === 0 && !isDamaged(data) ? dataExit.whole : dataExit.damaged;
   } finally {
     await data.close();
   }
 }
 
-function countLine({ vhost, queue, exchange, kept }: Contents, lost: number): string {
+function countLine({ vhost, queue, exchange, kept }: Contents, lost: number, unreadable: number): string {
   const where = queue === undefined ? `exchange '${exchange}'` : `queue '${queue}'`;
   const delayed = kept.filter(({ due }) => due > 0).length;
   const gone = kept.filter(({ death }) => death !== undefined).length;
   const dead = gone > 0 ? `, ${gone} of them dead, and not arrived` : '';
   const waiting = delayed > 0 ? `, ${delayed} of them held back` : '';
   const damaged = lost > 0 ? `, ${lost} of them without their body` : '';
-  return `${where} in vhost '${vhost}': ${kept.length} messages${waiting}${dead}${damaged}`;
+  const later = unreadable > 0 ? `, the bodies of ${unreadable} cannot be read now` : '';
+  return `${where} in vhost '${vhost}': ${kept.length} messages${waiting}${dead}${damaged}${later}`;
 }
 
-async function exportAll(broker: Broker, out: Write): Promise<number> {
-  let unreadable = 0;
+async function exportAll(broker: Broker, out: Write): Promise<Bodies> {
+  const all = new Bodies();
   for (const contents of contentsOf(broker)) {
-    for (const one of contents.kept) {
-      const body = bodyOf(() => one.entry.message.body);
-      if (body === undefined) unreadable++;
-      await out(`${lineOf(contents, one, body)}\n`);
+    for (const one of contents.kept) await out(`${lineOf(contents, one, all.read(one.entry.message))}\n`);
+  }
+  return all;
+}
+
+/** Bodies are read from the disk when they are looked at: one may be damaged, or the disk may not answer. */
+class Bodies {
+  lost = 0;
+  unreadable = 0;
+  /** Why the last of them could not be read. */
+  reason: string | undefined;
+
+  read(message: Message): BodyFound {
+    try {
+      return message.body;
+    } catch (error) {
+      if (isLost(error)) {
+        this.lost++;
+        return 'lost';
+      }
+      this.unreadable++;
+      this.reason = (error as Error).message;
+      return 'unreadable';
     }
   }
-  return unreadable;
-}
 
-/** Bodies are read from the disk when they are looked at: one may be damaged. */
-function bodyOf(read: () => Uint8Array): Uint8Array | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
+  get line(): string {
+    return `${this.unreadable} bodies cannot be read now, and nothing is known of them: ${this.reason}. Check the disk, and try again`;
   }
 }
 

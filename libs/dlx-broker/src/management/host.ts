@@ -15,6 +15,16 @@ export interface OpenPort {
   readonly certificate?: string | Buffer;
 }
 
+/** Something of the broker does not do what health checks promise of it. */
+export interface Fault {
+  /** `storage_failed`: nothing is kept any more. `storage_unreadable`: queues stand still until the disk answers. */
+  readonly name: 'storage_failed' | 'storage_unreadable';
+  /** For people. */
+  readonly reason: string;
+  /** Queues that stand still. */
+  readonly queues: readonly { readonly vhost: string; readonly name: string }[];
+}
+
 /** What the HTTP API is lent by whoever joins things up. Only the first three have to be there. */
 export interface ManagementHost {
   readonly broker: Broker;
@@ -44,6 +54,8 @@ export interface ManagementHost {
   readonly alarms?: () => readonly string[];
   /** Gets a line for the operator about clients: refused logins, never with a password. */
   readonly notice?: (text: string) => void;
+  /** What is wrong with the storage now; nothing unless told. */
+  readonly faults?: () => readonly Fault[];
   /** Hears of faults of our own; nothing a client does is one. */
   readonly log?: (error: unknown) => void;
 }

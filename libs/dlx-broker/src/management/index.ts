@@ -1,5 +1,5 @@
 export { type Api, type ApiOptions, createApi } from './app.js';
-export type { ManagementHost, OpenPort } from './host.js';
+export type { Fault, ManagementHost, OpenPort } from './host.js';
 export { type HttpLimits, HttpListener, type HttpOptions, listenHttp } from './http-listener.js';
 export { loadDefinitions } from './definitions/load.js';
 export { Problem } from './reply.js';

@@ -12,6 +12,10 @@ const gigabytes = (bytes: unknown): string => {
 
 const alarms = { mem_alarm: 'Memory alarm', disk_free_alarm: 'Free disk space alarm' } as const;
 
+/** Why it does not keep, or cannot read, what it should. */
+const faultsIn = (node: Facts): readonly Facts[] =>
+  Array.isArray(node['dlx_faults']) ? (node['dlx_faults'] as Facts[]) : [];
+
 /** What the broker is and how it fares, for people. What the API does not tell is left out. */
 export function statusText(overview: Facts, node: Facts, vhosts: number): string {
   const name = String(overview['node']);
@@ -29,10 +33,10 @@ export function statusText(overview: Facts, node: Facts, vhosts: number): string
       ...line('Product version', overview['product_version']),
       ...line('Erlang configuration', overview['erlang_full_version']),
     ]),
-    section(
-      'Alarms',
-      Object.entries(alarms).flatMap(([key, text]) => (node[key] === true ? [`${text} on node ${name}`] : [])),
-    ),
+    section('Alarms', [
+      ...Object.entries(alarms).flatMap(([key, text]) => (node[key] === true ? [`${text} on node ${name}`] : [])),
+      ...faultsIn(node).map(({ reason }) => `Storage of node ${name}: ${String(reason)}`),
+    ]),
     section('Memory', [
       ...line('Total memory used', node['mem_used'], gigabytes),
       ...line('Memory high watermark computed to', node['mem_limit'], gigabytes),

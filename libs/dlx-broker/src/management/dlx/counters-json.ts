@@ -13,6 +13,7 @@ export const liveCounters: readonly (readonly [string, (queue: Queue) => number]
   ['delivery_limit', ({ counters }) => counters.deliveryLimit],
   ['redriven', ({ counters }) => counters.redriven],
   ['discarded', ({ counters }) => counters.discarded],
+  ['lost', ({ counters }) => counters.lost],
 ];
 
 export const liveRow = (vhost: string, queue: Queue): Record<string, unknown> => ({

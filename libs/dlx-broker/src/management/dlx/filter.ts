@@ -1,5 +1,5 @@
 import { addressOf, type Field, fromField, type FieldTable, type Message } from '../../message/index.js';
-import { bodyOf } from './payload.js';
+import { bodyOf, Unread } from './payload.js';
 import { diedIn, failedOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
 
 /**
@@ -41,7 +41,7 @@ type Test = (message: Message, now: number) => boolean;
 export type Matches = Test;
 
 /** One row for each part of a filter; the dear ones come last. */
-const tests: readonly ((filter: MessageFilter) => Test | undefined)[] = [
+const tests: readonly ((filter: MessageFilter, unread: Unread) => Test | undefined)[] = [
   ({ headers }) => headers && ((message) => headers.every((wanted) => hasHeader(message.properties.headers, wanted))),
   ({ error }) => whenSaid(error, (wanted) => (message) => failedOf(message, wanted)),
   ({ reason }) => whenSaid(reason, (wanted) => (message) => (reasonOf(message) ?? '') === wanted),
@@ -51,12 +51,12 @@ const tests: readonly ((filter: MessageFilter) => Test | undefined)[] = [
   ({ routingKey }) => whenSaid(routingKey, (wanted) => (message) => addressOf(message).routingKey === wanted),
   ({ olderThan }) => whenSaid(olderThan, (age) => (message, now) => ageOf(message, now, -Infinity) > age),
   ({ youngerThan }) => whenSaid(youngerThan, (age) => (message, now) => ageOf(message, now, Infinity) < age),
-  ({ text }) => whenSaid(text, containsText),
+  ({ text }, unread) => whenSaid(text, (wanted) => containsText(wanted, unread)),
 ];
 
-/** Undefined when every message is meant. */
-export function matcherOf(filter: MessageFilter): Matches | undefined {
-  const asked = tests.map((test) => test(filter)).filter((test) => test !== undefined);
+/** Undefined when every message is meant. @param unread counts those that could not be looked at */
+export function matcherOf(filter: MessageFilter, unread = new Unread()): Matches | undefined {
+  const asked = tests.map((test) => test(filter, unread)).filter((test) => test !== undefined);
   if (asked.length === 0) return undefined;
   return (message, now) => asked.every((test) => test(message, now));
 }
@@ -82,10 +82,10 @@ function ageOf(message: Message, now: number, unknown: number): number {
   return time === undefined ? unknown : now - time;
 }
 
-function containsText(wanted: string): Test {
+function containsText(wanted: string, unread: Unread): Test {
   const bytes = Buffer.from(wanted);
   return (message) => {
-    const body = bodyOf(message);
+    const body = bodyOf(message, unread);
     if (body === undefined) return false;
     const searched = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, searchedBytes));
     return searched.includes(bytes);

@@ -3,6 +3,7 @@ import { addressOf, type Message } from '../../message/index.js';
 import { ok } from '../reply.js';
 import type { Handler, Resource } from '../resource.js';
 import { matcherOf } from './filter.js';
+import { Unread } from './payload.js';
 import { cursorIn, filterInQuery, filterNames, numberIn, onlyKnown, wordIn } from './input.js';
 import { diedIn, errorOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
 import { idOf } from './message-json.js';
@@ -47,9 +48,10 @@ const group: Handler = async (request, management) => {
     else others++;
     return true;
   };
+  const unread = new Unread();
   const work = scan({
     queue,
-    matches: matcherOf(filterInQuery(query)),
+    matches: matcherOf(filterInQuery(query), unread),
     after: cursorIn(query),
     most: numberIn(query, 'scan', scanned.most, 1, scanned.most),
     now: () => management.now(),
@@ -72,6 +74,7 @@ const group: Handler = async (request, management) => {
     scanned: looked,
     complete: next === undefined,
     cursor: cursorText(next),
+    ...unread.json,
   });
 };
 

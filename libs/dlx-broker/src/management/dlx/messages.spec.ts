@@ -230,8 +230,13 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       throw unreadable;
     };
     lost.shelve(new Shelved({ bodyOf }, 4));
-    expect((await page()).items).toMatchObject([{ payload: null, payload_bytes: 4 }, { payload: 'here' }]);
+    expect((await page()).items).toMatchObject([
+      { payload: null, payload_bytes: 4, payload_error: { kind: 'unreadable', reason: 'a bad sector' } },
+      { payload: 'here' },
+    ]);
     expect(await payloads('?text=e')).toEqual(['here']);
+    expect(await page('?text=e')).toMatchObject({ unreadable: { count: 1, reason: 'a bad sector' } });
+    expect(await page('?text=e')).toMatchObject({ items: [{ payload: 'here' }] });
     expect((await page('?truncate=0')).items).toMatchObject([{ payload: '' }, { payload: '' }]);
   });
 

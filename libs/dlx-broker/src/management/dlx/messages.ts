@@ -5,6 +5,7 @@ import type { ApiRequest, Handler, Resource } from '../resource.js';
 import { type MessageFilter, matcherOf } from './filter.js';
 import { cursorIn, filterInQuery, filterNames, filterToJson, numberIn, onlyKnown, wordIn } from './input.js';
 import { messageToJson, type Shown } from './message-json.js';
+import { Unread } from './payload.js';
 import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
 import { inTurns } from './turns.js';
@@ -31,9 +32,10 @@ const browse: Handler = async (request, management) => {
   const shown = shownIn(query, truncation.usual, longestHeader);
   if (limit * shown.truncate > mostBytes) throw badRequest(`page_size times truncate is over ${mostBytes} bytes`);
   const found: Entry[] = [];
+  const unread = new Unread();
   const work = scan({
     queue,
-    matches: matcherOf(filterInQuery(query)),
+    matches: matcherOf(filterInQuery(query), unread),
     after: cursorIn(query),
     most: numberIn(query, 'scan', scanned.usual, 1, scanned.most),
     now: () => management.now(),
@@ -46,6 +48,7 @@ const browse: Handler = async (request, management) => {
     scanned: looked,
     complete: next === undefined,
     cursor: cursorText(next),
+    ...unread.json,
   });
 };
 
@@ -103,10 +106,11 @@ async function discardMatching(
     if (!dryRun && vhost.discard(queue, entry)) counts.discarded++;
     return true;
   };
-  const matches = matcherOf(filter);
+  const unread = new Unread();
+  const matches = matcherOf(filter, unread);
   const work = scan({ queue, matches, most: Infinity, now: () => management.now(), found });
   const { scanned: looked } = await inTurns(work, management.dlx.turns, request.signal);
-  return { ...counts, scanned: looked };
+  return { ...counts, scanned: looked, ...unread.json };
 }
 
 /** @throws Problem 404 when it waits there no more */

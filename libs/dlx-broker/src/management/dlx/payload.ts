@@ -1,12 +1,14 @@
-import type { Message } from '../../message/index.js';
+import { isLost, type Message } from '../../message/index.js';
 
 /** How a payload is wanted: as text where it is text, or as base64 always. */
 export type PayloadEncoding = 'auto' | 'base64';
 
 /** A body in JSON, in the words of RabbitMQ's `get`. */
 export interface Payload {
-  /** Null when the body cannot be read back from disk. */
+  /** Null when the body cannot be read back from disk: `payload_error` says why. */
   readonly payload: string | null;
+  /** `lost` for good, or `unreadable` now: then it may be there at the next try. */
+  readonly payload_error?: { readonly kind: 'lost' | 'unreadable'; readonly reason: string };
   readonly payload_encoding: 'string' | 'base64';
   /** Of the whole body. */
   readonly payload_bytes: number;
@@ -22,19 +24,40 @@ const longestCharacter = 4;
 export function payloadOf(message: Message, encoding: PayloadEncoding, truncate: number): Payload {
   const payload_truncated = message.size > truncate;
   const about = { payload_bytes: message.size, payload_truncated };
-  const body = truncate === 0 ? nothing : bodyOf(message);
-  if (body === undefined) return { payload: null, payload_encoding: 'base64', ...about, payload_truncated: true };
+  let body: Uint8Array;
+  try {
+    body = truncate === 0 ? nothing : message.body;
+  } catch (error) {
+    const payload_error = { kind: isLost(error) ? 'lost' : 'unreadable', reason: (error as Error).message } as const;
+    return { payload: null, payload_encoding: 'base64', ...about, payload_truncated: true, payload_error };
+  }
   const shown = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, truncate));
   const text = encoding === 'auto' ? textOf(shown, payload_truncated) : undefined;
   if (text !== undefined) return { payload: text, payload_encoding: 'string', ...about };
   return { payload: shown.toString('base64'), payload_encoding: 'base64', ...about };
 }
 
-/** Undefined when a disk has it no more as it was written: the other messages of a page are shown all the same. */
-export function bodyOf(message: Message): Uint8Array | undefined {
+/** Messages whose bodies were to be looked at, and could not be read now: what was looked for may be in them. */
+export class Unread {
+  count = 0;
+  /** Why the last of them could not be read. */
+  reason = '';
+
+  /** To be added to an answer; nothing when all were read. */
+  get json(): { readonly unreadable?: { readonly count: number; readonly reason: string } } {
+    return this.count === 0 ? {} : { unreadable: { count: this.count, reason: this.reason } };
+  }
+}
+
+/** Undefined when it cannot be read back from disk: the others are looked at all the same. */
+export function bodyOf(message: Message, unread: Unread): Uint8Array | undefined {
   try {
     return message.body;
-  } catch {
+  } catch (error) {
+    if (!isLost(error)) {
+      unread.count++;
+      unread.reason = (error as Error).message;
+    }
     return undefined;
   }
 }

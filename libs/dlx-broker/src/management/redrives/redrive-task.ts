@@ -1,5 +1,6 @@
 import type { Clock, Entry } from '../../broker/index.js';
 import { matcherOf } from '../dlx/filter.js';
+import { Unread } from '../dlx/payload.js';
 import { Circuit } from './circuit.js';
 import { Mover } from './mover.js';
 import { Pacing } from './pacing.js';
@@ -43,6 +44,7 @@ export class RedriveTask {
   /** Only the journal is waited for. */
   #isWaiting = false;
   readonly #selection: Selection;
+  readonly #unread = new Unread();
   readonly #mover: Mover;
   readonly #pacing: Pacing;
   readonly #circuit: Circuit | undefined;
@@ -60,7 +62,9 @@ export class RedriveTask {
     const { queue, filter = {}, ids, dryRun, rate, circuit } = order;
     this.startedAt = clock.now();
     this.readyAtStart = queue.length;
-    this.#selection = ids ? new Picked(queue, ids) : new Filtered(queue, matcherOf(filter), () => clock.now());
+    this.#selection = ids
+      ? new Picked(queue, ids)
+      : new Filtered(queue, matcherOf(filter, this.#unread), () => clock.now());
     this.#mover = new Mover(order, id, this.tally, this.#settled);
     this.#pacing = new Pacing(dryRun ? Infinity : rate, this.startedAt);
     this.#circuit = circuit === undefined || dryRun ? undefined : new Circuit(circuit);
@@ -189,7 +193,13 @@ export class RedriveTask {
   /** It is completed when the journal has all that moved. */
   #finish(): void {
     this.#isWaiting = this.#unsafe > 0;
-    if (!this.#isWaiting) this.#end('completed');
+    if (!this.#isWaiting) this.#end('completed', this.#left);
+  }
+
+  /** Messages it could not tell whether they are meant stay where they are. */
+  get #left(): string | undefined {
+    const { count, reason } = this.#unread;
+    return count === 0 ? undefined : `${count} messages could not be looked at, and stay: ${reason}`;
   }
 
   #rest(state: 'paused' | 'tripped', reason?: string): void {

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { type Answer, badRequest, notFound, ok } from '../reply.js';
+import type { Fault } from '../host.js';
 import type { Management } from '../management.js';
 import { portsOf } from '../ports.js';
 import type { Handler, Resource } from '../resource.js';
@@ -13,10 +14,19 @@ const failed = (reason: string, more: object): Answer => ({ status: 503, body: {
 const alarms =
   (reason: string): Handler =>
   (_, { host, nodeName }) => {
-    const raised = host.alarms?.() ?? [];
-    if (raised.length === 0) return fine;
-    return failed(reason, { alarms: raised.map((resource) => ({ node: nodeName, resource })) });
+    const raised = (host.alarms?.() ?? []).map((resource) => ({ node: nodeName, resource }));
+    const faults = faultsOf(host).map(({ name, reason: why, queues }) => ({
+      node: nodeName,
+      resource: 'disk',
+      fault: name,
+      reason: why,
+      ...(queues.length > 0 && { queues }),
+    }));
+    if (raised.length + faults.length === 0) return fine;
+    return failed([reason, ...faults.map(({ reason: why }) => why)].join('; '), { alarms: [...raised, ...faults] });
   };
+
+const faultsOf = ({ faults }: Management['host']): readonly Fault[] => faults?.() ?? [];
 
 const days: ReadonlyMap<string, number> = new Map([
   ['days', 1],
@@ -74,7 +84,12 @@ const testQueue = 'aliveness-test';
 
 /** A message there and back. The queue stays: this may be asked for every few seconds. */
 const aliveness: Handler = (request, management) => {
-  const got = management.as(request.user, request.name('vhost'), (channel) => {
+  const vhost = request.name('vhost');
+  const fault = faultsOf(management.host).find(
+    ({ name, queues }) => name === 'storage_failed' || queues.some((queue) => queue.vhost === vhost),
+  );
+  if (fault !== undefined) return failed(fault.reason, {});
+  const got = management.as(request.user, vhost, (channel) => {
     channel.declareQueue(testQueue);
     channel.publish('', testQueue, {}, Buffer.from('test_message'));
     return channel.get(testQueue, { noAck: true });
@@ -88,8 +103,16 @@ const healthOf: Handler = (request, management: Management) => {
     throw notFound();
   }
   const raised = management.host.alarms?.() ?? [];
-  if (raised.length === 0) return fine;
-  return failed(`resource alarm(s) in effect: [${raised.join(',')}]`, {});
+  const reasons = raised.length === 0 ? [] : [`resource alarm(s) in effect: [${raised.join(',')}]`];
+  reasons.push(...faultsOf(management.host).map(({ reason }) => reason));
+  return reasons.length === 0 ? fine : failed(reasons.join('; '), {});
+};
+
+/** In RabbitMQ a virtual host ends when its message store does. */
+const virtualHosts: Handler = (_, { host, broker }) => {
+  const fault = faultsOf(host).find(({ name }) => name === 'storage_failed');
+  if (fault === undefined) return fine;
+  return failed(`Some virtual hosts are down; ${fault.reason}`, { 'virtual-hosts': [...broker.virtualHosts.keys()] });
 };
 
 const check = (path: string, GET: Handler): Resource => ({ path: `/health/checks/${path}`, allows: 'management', GET });
@@ -103,7 +126,7 @@ export const health: readonly Resource[] = [
   check('certificate-expiration/:within/:unit', certificates),
   check('port-listener/:port', port),
   check('protocol-listener/:protocol', protocol),
-  check('virtual-hosts', () => fine),
+  check('virtual-hosts', virtualHosts),
   check('node-is-mirror-sync-critical', alone),
   check('node-is-quorum-critical', alone),
   // Queues have one place, which is the best they can have.

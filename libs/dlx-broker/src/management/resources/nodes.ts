@@ -37,6 +37,7 @@ function facts(management: Management): object {
   const { broker, host, statistics } = management;
   const { machine } = statistics;
   const alarms = host.alarms?.() ?? [];
+  const faults = host.faults?.() ?? [];
   const version = versionOf(broker);
   return {
     applications: [{ name: 'rabbit', description: 'dlx-broker', version }],
@@ -48,8 +49,9 @@ function facts(management: Management): object {
     config_files: [],
     contexts: contexts(management),
     db_dir: machine.directory,
-    disk_free_alarm: alarms.includes('disk'),
+    disk_free_alarm: alarms.includes('disk') || faults.length > 0,
     disk_free_limit: host.data?.freeLimit ?? 0,
+    ...(faults.length > 0 && { dlx_faults: faults }),
     enabled_plugins: ['rabbitmq_management'],
     exchange_types: exchangeTypeRows,
     fd_total: machine.filesLimit,

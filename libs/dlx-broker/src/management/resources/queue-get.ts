@@ -81,7 +81,7 @@ function* taken(
       if (count > 0) break;
       throw tooLarge(limit);
     }
-    const got = channel.get(name, { noAck });
+    const got = nextOf(channel, name, noAck, count > 0);
     if (got === undefined) break;
     if (requeue !== undefined) tags.push(got.deliveryTag);
     sink.add((count === 0 ? '[' : ',') + JSON.stringify(shown(got, how)));
@@ -96,6 +96,19 @@ function* taken(
   return sink.end();
 }
 
+/** Those before one that cannot be read now are settled, perhaps, and are answered. @throws AmqpError */
+function nextOf(channel: Channel, name: string, noAck: boolean, isEnough: boolean): Got | undefined {
+  try {
+    return channel.get(name, { noAck });
+  } catch (error) {
+    if (isEnough && isUnreadable(error)) return undefined;
+    throw error;
+  }
+}
+
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof AmqpError && error.reply === 'INTERNAL_ERROR' && error.closes === 'channel';
+
 /** Beside its body a message takes about so many bytes of a reply, most of them names. */
 const envelope = 512;
 
@@ -105,8 +118,8 @@ function hasRoom(queue: Queue | undefined, { truncate }: Asked, room: number): b
   return size === undefined || envelope + (Math.min(size, truncate) * 4) / 3 <= room;
 }
 
-function shown({ message, redelivered, messageCount }: Got, { encoding, truncate }: Asked): object {
-  const { body, exchange, routingKey, properties } = message;
+function shown({ message, body, redelivered, messageCount }: Got, { encoding, truncate }: Asked): object {
+  const { exchange, routingKey, properties } = message;
   const part = Buffer.from(body.subarray(0, truncate));
   const isText = encoding === 'auto' && isUtf8(part);
   return {
@@ -127,6 +140,7 @@ async function closing<T>(act: () => Promise<T>): Promise<T> {
     return await act();
   } catch (error) {
     if (!(error instanceof AmqpError) || error.reply === 'NOT_ALLOWED') throw error;
+    if (isUnreadable(error)) throw new Problem(503, 'unavailable', channelErrorOf(error));
     if (error.reply === 'NOT_FOUND') throw new Problem(404, 'not_found', error.message);
     if (error.reply === 'ACCESS_REFUSED') throw notAuthorised(error.message);
     throw badRequest(channelErrorOf(error));

@@ -38,6 +38,9 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
     consumer_capacity: capacityOf,
     consumer_utilisation: capacityOf,
     consumers: ({ consumers }) => consumers.count,
+    dlx_lost: ({ counters }) => counters.lost || undefined,
+    dlx_stalled: ({ stalled }) =>
+      stalled && { reason: stalled.reason, since: stalled.since, failures: stalled.failures },
     effective_policy_definition: (queue) => effectivePolicy(queue.home as VirtualHost, queue),
     garbage_collection: () => garbageCollection,
     idle_since: ({ lastUse }) => {

@@ -64,7 +64,7 @@ export async function lockDirectory(directory: string, options: LockOptions): Pr
 function putDown(path: string, mark: ProcessMark): void {
   try {
     const written = path.replace(suffix, draft);
-    writeFileSync(written, `${JSON.stringify(mark)}\n`);
+    writeFileSync(written, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
     renameSync(written, path);
   } catch (error) {
     const { message } = error as Error;
