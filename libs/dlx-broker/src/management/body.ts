@@ -1,4 +1,5 @@
 import { deepestNesting } from '../message/index.js';
+import { nestingOf, parsedJson } from './json-parse.js';
 import type { JsonObject } from './resource.js';
 import { badRequest } from './reply.js';
 
@@ -19,15 +20,25 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
   return Buffer.concat(pieces, size);
 }
 
+/** What a body says as JSON; nothing at all is an empty object. Yields wherever it may pause. @throws Problem 400 */
+export function* valueIn(text: string): Generator<void, unknown, void> {
+  if (text.trim() === '' || text === 'undefined') return {};
+  yield* checkNesting(text);
+  try {
+    return yield* parsedJson(text);
+  } catch {
+    throw badRequest('not_json');
+  }
+}
+
 /** See {@link ApiRequest.body}. */
-export function jsonObject(text: string, required: readonly string[]): JsonObject {
-  const value = text.trim() === '' || text === 'undefined' ? {} : parse(text);
+export function jsonObject(value: unknown, required: readonly string[]): JsonObject {
   if (typeof value === 'string') {
     const doubly = 'the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?';
     throw badRequest(`invalid payload: ${doubly}`);
   }
   // Some clients send a null, and older ones of RabbitMQ's own an undefined, for nothing.
-  if (value === null || typeof value === 'boolean') return jsonObject('', required);
+  if (value === null || typeof value === 'boolean') return jsonObject({}, required);
   if (typeof value !== 'object' || Array.isArray(value)) throw badRequest('not_json');
   const object = Object.setPrototypeOf(value, null) as JsonObject;
   const missing = required.filter((key) => object[key] === undefined);
@@ -35,30 +46,11 @@ export function jsonObject(text: string, required: readonly string[]): JsonObjec
   return object;
 }
 
-function parse(text: string): unknown {
-  checkNesting(text);
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw badRequest('not_json');
-  }
-}
-
 /** What is nested without end could be read, but never shown again. @throws Problem 400 */
-export function checkNesting(json: string): void {
-  let depth = 0;
-  let isText = false;
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at);
-    if (code === quote) isText = !isText;
-    else if (isText) at += code === backslash ? 1 : 0;
-    else if (code === brace || code === bracket) depth++;
-    else if (code === brace + 2 || code === bracket + 2) depth--;
-    if (depth > 2 * deepestNesting) throw badRequest(`nested more than ${2 * deepestNesting} levels deep`);
-  }
+export function* checkNesting(json: string): Generator<void, void, void> {
+  const limit = 2 * deepestNesting;
+  if ((yield* nestingOf(json, limit)) > limit) throw badRequest(`nested more than ${limit} levels deep`);
 }
-
-const [quote, backslash, bracket, brace] = [34, 92, 91, 123];
 
 /** As Erlang prints a list: over several lines when it is long. */
 function erlangList(parts: readonly string[]): string {

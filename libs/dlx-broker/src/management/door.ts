@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import type { User } from '../broker/index.js';
 import { checkAudience, checkVhost } from './auth.js';
-import { jsonObject, readBody } from './body.js';
+import { jsonObject, readBody, valueIn } from './body.js';
 import type { ManagementHost } from './host.js';
 import type { Visit } from './http-connections.js';
 import { inTurns } from './dlx/turns.js';
@@ -173,7 +173,10 @@ export class Door {
       note,
       bytes,
       text,
-      body: async (...required) => jsonObject(await text(), required),
+      body: async (...required) => {
+        const value = await inTurns(valueIn(await text()), this.#management.dlx.turns, req.raw.signal);
+        return jsonObject(value, required);
+      },
     };
   }
 }

@@ -7,12 +7,15 @@ import { badRequest, codes, detailOf } from '../reply.js';
 import type { JsonObject } from '../resource.js';
 import { listIn } from './lists.js';
 
-/** Declares exchanges, queues and bindings as the host application, to which everything is allowed. @throws Problem 400 */
-export function declareAll(
+/**
+ * Declares exchanges, queues and bindings as the host application, to which everything is allowed. Yields after each.
+ * @throws Problem 400
+ */
+export function* declareAll(
   management: Management,
   definitions: JsonObject,
   vhostOf: (json: JsonObject) => VirtualHost,
-): void {
+): Generator<void, void, void> {
   for (const [key, declare] of [
     ['exchanges', declareExchange],
     ['queues', declareQueue],
@@ -21,6 +24,7 @@ export function declareAll(
     for (const json of listIn(definitions, key)) {
       const vhost = vhostOf(json);
       management.asHost(vhost.name, (channel) => refusing(() => declare(channel, vhost, json)));
+      yield;
     }
   }
 }

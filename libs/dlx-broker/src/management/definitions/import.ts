@@ -36,20 +36,34 @@ const steps: readonly (readonly [key: string, add: Step])[] = [
 
 /**
  * Adds what definitions tell of to the broker. Users, policies, permissions and parameters replace those of their name;
- * exchanges and queues that exist stay as they are. What went before a fault has been added, as in RabbitMQ.
+ * exchanges and queues that exist stay as they are. What went before a fault has been added, as in RabbitMQ. Yields after
+ * each thing that was added.
  * @throws Problem 400 with RabbitMQ's reasons
  */
-export function importBroker(management: Management, definitions: JsonObject, maker: string | undefined): void {
-  for (const [key, add] of steps) for (const json of listIn(definitions, key)) add(management, json, maker);
-  declareAll(management, definitions, (json) => vhostIn(management, json));
+export function* importBroker(
+  management: Management,
+  definitions: JsonObject,
+  maker: string | undefined,
+): Generator<void, void, void> {
+  for (const [key, add] of steps) {
+    for (const json of listIn(definitions, key)) {
+      add(management, json, maker);
+      yield;
+    }
+  }
+  yield* declareAll(management, definitions, (json) => vhostIn(management, json));
 }
 
 /** Into one virtual host, whatever the definitions say of virtual hosts. @throws Problem 400 */
-export function importVhost(management: Management, vhost: VirtualHost, definitions: JsonObject): void {
+export function* importVhost(
+  management: Management,
+  vhost: VirtualHost,
+  definitions: JsonObject,
+): Generator<void, void, void> {
   const here = (json: JsonObject): JsonObject => ({ ...json, vhost: vhost.name });
   for (const json of listIn(definitions, 'parameters')) addParameter(management, here(json));
   for (const json of listIn(definitions, 'policies')) addPolicy(management, here(json));
-  declareAll(management, definitions, () => vhost);
+  yield* declareAll(management, definitions, () => vhost);
 }
 
 /** Definitions of RabbitMQ 3.10 tell nothing: what is known stays then. */

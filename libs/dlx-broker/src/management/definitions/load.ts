@@ -1,6 +1,6 @@
 import type { ManagementHost } from '../host.js';
 import { Management } from '../management.js';
-import { addDefinitions } from './read.js';
+import { addDefinitionsAtOnce } from './read.js';
 
 /**
  * Adds the definitions of a file to a broker, as `POST /api/definitions` does.
@@ -8,5 +8,5 @@ import { addDefinitions } from './read.js';
  * @throws Problem, whose message says what is wrong
  */
 export function loadDefinitions(host: Pick<ManagementHost, 'broker' | 'now' | 'patterns'>, text: string): void {
-  addDefinitions(new Management(host), text);
+  addDefinitionsAtOnce(new Management(host), text);
 }

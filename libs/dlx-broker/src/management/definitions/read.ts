@@ -1,16 +1,18 @@
 import { checkNesting } from '../body.js';
+import { inTurns, longestTurn } from '../dlx/turns.js';
+import { parsedJson } from '../json-parse.js';
 import type { Management } from '../management.js';
 import { badRequest } from '../reply.js';
 import type { JsonObject } from '../resource.js';
 import { existingVhost, importBroker, importVhost } from './import.js';
 
-/** The object that definitions are; nothing at all is an empty one. @throws Problem 400 */
-export function readDefinitions(text: string): JsonObject {
+/** The object that definitions are; nothing at all is an empty one. Yields wherever it may pause. @throws Problem 400 */
+function* readDefinitions(text: string): Generator<void, JsonObject, void> {
   if (text.trim() === '') return {};
-  checkNesting(text);
+  yield* checkNesting(text);
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+    value = yield* parsedJson(text.replace(/^\uFEFF/, ''));
   } catch {
     throw badRequest('failed_to_parse_json');
   }
@@ -25,12 +27,45 @@ export interface Adding {
   readonly maker?: string;
 }
 
-/** @throws Problem 400 or 404 */
-export function addDefinitions(management: Management, text: string, { vhost, maker }: Adding = {}): void {
-  const definitions = readDefinitions(text);
-  // One command: policies and what they apply to become true together.
+/**
+ * Adds them in turns, in each as many as there is time for: RabbitMQ's order lets whatever is there already be whole, for
+ * policies come before the queues they are for. What went before a fault has been added, as in RabbitMQ.
+ * @throws Problem 400 or 404
+ */
+export async function addDefinitions(management: Management, text: string, adding: Adding = {}): Promise<void> {
+  const { turns } = management.dlx;
+  const work = added(management, await inTurns(readDefinitions(text), turns), adding);
+  for (let isDone = false; !isDone;) {
+    const began = turns.now();
+    management.broker.batch(() => {
+      do isDone = work.next().done === true;
+      while (!isDone && turns.now() - began < longestTurn);
+    });
+    if (!isDone) await turns.next();
+  }
+}
+
+/** The same in one go and one command, before anybody else is there. @throws Problem 400 */
+export function addDefinitionsAtOnce(management: Management, text: string): void {
   management.broker.batch(() => {
-    if (vhost === undefined) importBroker(management, definitions, maker);
-    else importVhost(management, existingVhost(management, vhost), definitions);
+    const definitions = whole(readDefinitions(text));
+    whole(added(management, definitions, {}));
   });
+}
+
+function* added(
+  management: Management,
+  definitions: JsonObject,
+  { vhost, maker }: Adding,
+): Generator<void, void, void> {
+  if (vhost === undefined) yield* importBroker(management, definitions, maker);
+  else yield* importVhost(management, existingVhost(management, vhost), definitions);
+}
+
+/** Work to its end without a pause. */
+function whole<T>(work: Iterator<void, T, void>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
 }

@@ -35,7 +35,7 @@ export const definitions: readonly Resource[] = [
     GET: (request, { broker }) => download(request, exportBroker(broker)),
     POST: async (request, management) => {
       checkMemory(management.host);
-      addDefinitions(management, await textOf(request), { maker: request.user.name });
+      await addDefinitions(management, await textOf(request), { maker: request.user.name });
       return noContent;
     },
   },
@@ -51,7 +51,7 @@ export const definitions: readonly Resource[] = [
     },
     POST: async (request, management) => {
       checkMemory(management.host);
-      addDefinitions(management, await textOf(request), { vhost: request.name('vhost') });
+      await addDefinitions(management, await textOf(request), { vhost: request.name('vhost') });
       return noContent;
     },
   },
