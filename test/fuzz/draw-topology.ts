@@ -152,13 +152,15 @@ export function drawPolicy(random: Random, names: Names, operator: boolean): Ext
     const key = random.pick(Object.keys(all));
     definition[key] = (all[key] as () => Value)();
   }
+  // Of two that match with one priority 3.10.8 takes either, by a hash of their names and the virtual host's.
+  const number = random.integer(0, 1);
   return {
     do: 'setPolicy',
-    name: `p${random.integer(0, 1)}`,
+    name: `p${number}`,
     operator,
     pattern: random.pick(['.*', '^q', '^q[01]$', '^x', '0', `^${random.pick(names.queues)}$`]),
     applyTo: operator ? 'queues' : random.weighted({ queues: 3, all: 2, exchanges: 1 }),
-    priority: random.integer(-1, 2),
+    priority: random.pick([-2, 0, 2]) + number,
     definition: definition as Values,
   };
 }
