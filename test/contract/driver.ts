@@ -46,6 +46,8 @@ export interface Session {
   clearOperatorPolicy(name: string): Promise<void>;
   /** A user of this session only, with these permissions in its virtual host; undefined for none. */
   addUser(name: string, permissions?: TestPermissions): Promise<void>;
+  /** Limits of a user of this session, by RabbitMQ's names. @throws AdministrationFailure */
+  limitUser(name: string, limits: Readonly<Record<string, number>>): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -101,6 +101,10 @@ class EngineSession implements Session {
     if (permissions !== undefined) this.#broker.access.setPermissions(name, 'V', permissions);
   }
 
+  async limitUser(name: string, limits: Readonly<Record<string, number>>): Promise<void> {
+    this.#broker.access.setUserLimits(name, limits);
+  }
+
   async close(): Promise<void> {
     this.#broker.close();
   }

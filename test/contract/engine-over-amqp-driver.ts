@@ -120,6 +120,12 @@ class EngineOverAmqpSession implements Session {
     if (permissions !== undefined) await this.#administer('PUT', `/permissions/V/${name}`, permissions);
   }
 
+  async limitUser(name: string, limits: Readonly<Record<string, number>>): Promise<void> {
+    for (const [limit, value] of Object.entries(limits)) {
+      await this.#administer('PUT', `/user-limits/${name}/${limit}`, { value });
+    }
+  }
+
   async close(): Promise<void> {
     for (const { socket } of this.#connections) socket.destroy();
     await Promise.all([this.listener.close(), this.#http?.then((http) => http.close())]);

@@ -152,6 +152,12 @@ class RabbitMqSession implements Session {
       await this.#management.call('PUT', `/permissions/${this.#vhost}/${user}`, permissions);
   }
 
+  async limitUser(name: string, limits: Readonly<Record<string, number>>): Promise<void> {
+    for (const [limit, value] of Object.entries(limits)) {
+      await this.#management.call('PUT', `/user-limits/${this.#userName(name)}/${limit}`, { value });
+    }
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()));
     await this.#management.call('DELETE', `/vhosts/${this.#vhost}`);

@@ -73,6 +73,35 @@ describe('ctl', () => {
     expect((await run('list_connections')).out).toBe('Listing connections ...\n');
   });
 
+  it('sets, lists and clears the limits of users', async () => {
+    await run('add_user lim geheim -q');
+    expect(await one.run(['set_user_limits', 'lim', '{"max-channels": 5, "max-connections": 2}'])).toEqual({
+      code: 0,
+      out: 'Setting user limits to "{"max-channels": 5, "max-connections": 2}" for user "lim" ...\n',
+      errors: '',
+    });
+    expect((await run('list_user_limits lim')).out).toBe(
+      'Listing limits for user "lim" ...\n{"max-channels":5,"max-connections":2}\n',
+    );
+    expect((await run('list_user_limits --global -s')).out).toBe('lim\t{"max-channels":5,"max-connections":2}\n');
+    // One that is wrong leaves the others as they were, in whatever order they stand.
+    const wrong = await one.run(['set_user_limits', '-q', 'lim', '{"max-channels": 9, "max-connections": "x"}']);
+    expect([wrong.code, wrong.errors]).toEqual([
+      69,
+      'Error:\nmax-connections should be a number, actually was <<"x">>\n',
+    ]);
+    expect((await run('list_user_limits -s lim')).out).toBe('{"max-channels":5,"max-connections":2}\n');
+    expect((await run('clear_user_limits lim max-channels')).out).toBe(
+      'Clearing "max-channels" limit for user "lim" ...\n',
+    );
+    expect((await run('list_user_limits -s lim')).out).toBe('{"max-connections":2}\n');
+    expect((await run('clear_user_limits lim all')).out).toBe('Clearing all limits for user "lim" ...\n');
+    expect((await run('list_user_limits -s lim')).out).toBe('{}\n');
+    for (const words of ['clear_user_limits nobody all', 'list_user_limits nobody', 'set_user_limits nobody {}'])
+      expect(await run(`${words} -q`)).toEqual({ code: 67, out: '', errors: 'Error:\nUser "nobody" does not exist\n' });
+    await run('delete_user lim -q');
+  });
+
   it('tells how the broker fares', async () => {
     const { out } = await run('status');
     const { version } = JSON.parse(readFileSync('libs/dlx-broker/package.json', 'utf8')) as { version: string };

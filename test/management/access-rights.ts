@@ -47,6 +47,8 @@ export const rights: readonly Turn[] = tags.flatMap((as) => [
   ...unlessPolicymaker(as, put('/parameters/vhost-limits/{v}/limits', { value: { 'max-queues': 900 } }, as)),
   put('/global-parameters/{u}one', { value: 1 }, as),
   put('/vhost-limits/{v}/max-queues', { value: 900 }, as),
+  put('/user-limits/{u}none/max-channels', { value: 900 }, as),
+  remove('/user-limits/{u}none/max-channels', as),
   put('/permissions/{v}/{u}none', nothing, as),
   put('/topic-permissions/{v}/{u}none', { exchange: 'amq.topic', write: 'a', read: 'b' }, as),
   put('/users/{u}bob', { password: 'x', tags: '' }, as),

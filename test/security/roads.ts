@@ -38,6 +38,8 @@ const roads = (right: Road['right'], turns: readonly Turn[], more: Omit<Road, 't
 const setOperatorPolicy = put('/operator-policies/{v}/p', operatorPolicy);
 const setLimit = put('/vhost-limits/{v}/max-queues', { value: 900 });
 const addBob = [put('/users/{u}bob', { password: 'x', tags: '' })];
+const userLimits = { 'max-channels': 900 };
+const limitBob = [...addBob, put('/user-limits/{u}bob/max-channels', { value: 900 })];
 const grantBob = [...addBob, put('/permissions/{v}/{u}bob', everything)];
 const topics = { exchange: 'amq.topic', write: 'a', read: 'b' };
 const grantTopics = [...addBob, put('/topic-permissions/{v}/{u}bob', topics)];
@@ -108,6 +110,12 @@ export const table: Readonly<Record<string, readonly Road[]>> = {
     ),
     ...roads('administrator', [post('/definitions', { global_parameters: [{ name: '{u}one', value: 1 }] })]),
   ],
+  'what tells the cluster from others': [
+    ...roads('administrator', [put('/global-parameters/internal_cluster_id', { value: '{u}id' })], {
+      isOurs: true,
+      stricter: parameterRoad,
+    }),
+  ],
   'the name of the cluster': [
     ...roads('administrator', [put('/cluster-name', { name: '{u}cluster' })], { isOurs: true }),
     ...roads(
@@ -127,6 +135,17 @@ export const table: Readonly<Record<string, readonly Road[]>> = {
       post('/definitions', { users: [{ name: '{u}bob', tags: 'administrator', password: 'x' }] }),
     ]),
     ...roads('administrator', [get('/definitions'), get('/definitions/{v}')]),
+  ],
+  'the limits of a user': [
+    ...roads('administrator', [put('/user-limits/{u}bob/max-channels', { value: 900 })], { before: addBob }),
+    ...roads('administrator', [remove('/user-limits/{u}bob/max-channels'), remove('/user-limits/{u}bob/all')], {
+      before: limitBob,
+    }),
+    ...roads('management', [get('/user-limits'), get('/user-limits/{u}bob')], { before: limitBob }),
+    ...roads('administrator', [put('/users/{u}bob', { tags: '', limits: userLimits })], { before: addBob }),
+    ...roads('administrator', [
+      post('/definitions', { users: [{ name: '{u}bob', tags: '', password_hash: '', limits: userLimits }] }),
+    ]),
   ],
   'a permission': [
     ...roads('administrator', [put('/permissions/{v}/{u}bob', everything)], { before: addBob }),

@@ -3,6 +3,9 @@ import { Broker, type ProfileName } from './broker/index.js';
 import { stallLine, stallOverLine } from './storage-faults.js';
 import type { Data, DataOptions } from './store/index.js';
 
+/** The global parameter by which tools tell one broker from another: made once, and kept as long as the data. */
+const clusterId = 'internal_cluster_id';
+
 /** What a broker of this process's own is to be like. */
 export interface OwnBrokerOptions {
   /** Which RabbitMQ it behaves like; 3.10 unless told. */
@@ -45,6 +48,8 @@ export async function openBroker({ rabbitmq, data: kept }: OwnBrokerOptions, ear
   };
   try {
     if (data !== undefined) await restore(data, broker, ears);
+    if (!broker.parameters.has(clusterId))
+      broker.parameters.set(clusterId, `rabbitmq-cluster-id-${randomNames.token()}`);
     return { broker, data, close };
   } catch (error) {
     await close();

@@ -18,6 +18,7 @@ import { confirmCases } from './k-confirms.js';
 import { transactionCases } from './k-transactions.js';
 import { atLeastOnceCases } from './m-at-least-once.js';
 import { permissionCases } from './n-permissions.js';
+import { userLimitCases } from './n-user-limits.js';
 import { nameCases } from './o-names.js';
 import { queueCases } from './o-queues.js';
 import { exchangeCases } from './p-exchanges.js';
@@ -48,6 +49,7 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'K: what a transaction does when', list: transactionCases },
   { section: 'M: at least once', list: atLeastOnceCases },
   { section: 'N: permissions', list: permissionCases },
+  { section: 'N: limits of users', list: userLimitCases },
   { section: 'O: queues', list: queueCases },
   { section: 'O: names', list: nameCases },
   { section: 'P: exchanges and bindings', list: exchangeCases },

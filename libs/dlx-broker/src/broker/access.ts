@@ -3,6 +3,7 @@ import type { Patterns } from './patterns.js';
 import type { TopologyChange } from './ports.js';
 import { RememberedMatcher } from './remembered-matcher.js';
 import { TopicAccess } from './topic-access.js';
+import { orderedLimits, type UserLimitName, type UserLimits, UserPresence } from './user-limits.js';
 
 export type Right = 'configure' | 'write' | 'read';
 export type AccessKind = 'queue' | 'exchange';
@@ -13,6 +14,8 @@ export interface User {
   readonly tags: readonly string[];
   /** Opaque here: whoever authenticates makes and compares it. Undefined: nobody can log in as this user. */
   readonly passwordHash: string | undefined;
+  /** Undefined: none (rule N7). */
+  readonly limits?: UserLimits | undefined;
 }
 
 /** What a user may do in one virtual host: a pattern of names for each right (rule N1). */
@@ -30,6 +33,8 @@ export interface UserPermissions extends Permissions {
 /** Users, and what they may do where. */
 export class Access {
   readonly topics: TopicAccess;
+  /** What users have now, and may have (rule N7). */
+  readonly presence = new UserPresence((user) => this.#users.get(user)?.limits);
   readonly #patterns: Patterns;
   readonly #report: (change: TopologyChange) => void;
   readonly #users = new Map<string, User>();
@@ -51,16 +56,34 @@ export class Access {
     return [...this.#users.values()];
   }
 
-  /** Makes a user or replaces tags and password; permissions stay. */
-  setUser(
-    name: string,
-    { tags = [], passwordHash }: { readonly tags?: readonly string[]; readonly passwordHash?: string | undefined } = {},
-  ): 'created' | 'changed' {
-    const existed = this.#users.has(name);
-    const details = { name, tags, passwordHash };
-    this.#users.set(name, details);
-    this.#report({ kind: 'user', change: 'added', name, details });
-    return existed ? 'changed' : 'created';
+  /** Makes a user or replaces tags and password; permissions stay, and so do limits that are not given. */
+  setUser(name: string, { tags = [], passwordHash, limits }: Partial<Omit<User, 'name'>> = {}): 'created' | 'changed' {
+    const existing = this.#users.get(name);
+    this.#putUser({ name, tags, passwordHash, limits: { ...existing?.limits, ...limits } });
+    return existing === undefined ? 'created' : 'changed';
+  }
+
+  /** Sets some limits, the others stay (rule N7). False when there is no such user. */
+  setUserLimits(name: string, limits: UserLimits): boolean {
+    const user = this.#users.get(name);
+    if (user !== undefined) this.#putUser({ ...user, limits: { ...user.limits, ...limits } });
+    return user !== undefined;
+  }
+
+  /** @param limit one, unless all are to go. False when there is no such user */
+  clearUserLimits(name: string, limit?: UserLimitName): boolean {
+    const user = this.#users.get(name);
+    if (user?.limits !== undefined) {
+      this.#putUser({ ...user, limits: limit === undefined ? undefined : { ...user.limits, [limit]: undefined } });
+    }
+    return user !== undefined;
+  }
+
+  #putUser({ limits, ...user }: User): void {
+    const ordered = orderedLimits(limits);
+    const details = ordered === undefined ? user : { ...user, limits: ordered };
+    this.#users.set(user.name, details);
+    this.#report({ kind: 'user', change: 'added', name: user.name, details });
   }
 
   /** With all permissions; false when there is no such user. */

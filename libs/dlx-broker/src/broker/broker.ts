@@ -143,7 +143,7 @@ export class Broker {
 
   /**
    * @throws 530 when there is no such virtual host, or the user has no permissions in it (rules N1, T3), or as many
-   * connections are there as may be (rule N6); the host application is not limited
+   * connections are there, or of this user, as may be (rules N6, N7); the host application is not limited
    */
   connect(options: ConnectOptions = {}): Connection {
     const vhost = this.virtualHost(options.vhost ?? '/');
@@ -153,9 +153,11 @@ export class Broker {
       const limit = options.isBrief === true ? undefined : vhost.limits.reachedBy('max-connections', size);
       const refused = `access to vhost '${vhost.name}' refused for user '${options.user}'`;
       if (limit !== undefined) throw notAllowed(`${refused}: connection limit (${limit}) is reached`);
+      if (options.isBrief !== true) this.access.presence.checkConnection(options.user);
       if (user === undefined || !this.access.mayEnter(options.user, vhost.name)) throw notAllowed(refused);
     }
-    return new Connection(vhost, user, ++this.#lastConnection, options);
+    const presence = options.isBrief === true ? undefined : this.access.presence;
+    return new Connection(vhost, user, ++this.#lastConnection, options, presence);
   }
 
   /** Ends all connections and gives the clock back; what waits in queues stays where it is. Idempotent. */

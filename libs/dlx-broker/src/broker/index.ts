@@ -17,6 +17,7 @@ export { VirtualHost } from './virtual-host.js';
 export type { VirtualHostMetadata } from './virtual-host-parts.js';
 export type { GlobalParameters } from './global-parameters.js';
 export { limitNames, type LimitName, type VirtualHostLimits } from './virtual-host-limits.js';
+export { isUserLimit, type UserLimitName, userLimitNames, type UserLimits } from './user-limits.js';
 export type { Redrive, RedriveResult } from './redrive.js';
 export type { Browse, Browsed, Cursor } from './queue/browse.js';
 export type { Entry, RetainedDeath } from './queue/entry.js';

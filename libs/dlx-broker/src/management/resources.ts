@@ -17,6 +17,7 @@ import { publishing } from './resources/publish.js';
 import { queueGet } from './resources/queue-get.js';
 import { queues } from './resources/queues.js';
 import { topicPermissions } from './resources/topic-permissions.js';
+import { userLimits } from './resources/user-limits.js';
 import { users } from './resources/users.js';
 import { vhostLimits } from './resources/vhost-limits.js';
 import { vhosts } from './resources/vhosts.js';
@@ -53,6 +54,7 @@ export const resources: readonly Resource[] = [
   ...whoami,
   ...vhosts,
   ...users,
+  ...userLimits,
   ...permissions,
   ...topicPermissions,
   ...policies,

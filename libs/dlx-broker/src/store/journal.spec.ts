@@ -180,6 +180,8 @@ describe.each(stores)('after a restart with the store in $name', ({ open }) => {
     broker.access.setPermissions('ann', 'v', { configure: '', write: 'x', read: '' });
     broker.access.setUser('bob');
     broker.access.deleteUser('bob');
+    broker.access.setUserLimits('ann', { 'max-connections': 3, 'max-channels': 4 });
+    broker.access.clearUserLimits('ann', 'max-connections');
     const reborn = await crash();
     expect([...reborn.virtualHosts.keys()]).toEqual(['/', 'v']);
     const again = reborn.virtualHost('v');
@@ -192,7 +194,9 @@ describe.each(stores)('after a restart with the store in $name', ({ open }) => {
     expect(bindings[0]?.arguments).toEqual(new Map([['n', int32(1)]]));
     expect(again.queues.get('q')?.settings.maxLength).toBe(2);
     expect(again.policies.user.list()).toMatchObject([{ name: 'p', priority: 2 }]);
-    expect(reborn.access.users()).toEqual([{ name: 'ann', tags: ['management'], passwordHash: 'h' }]);
+    expect(reborn.access.users()).toEqual([
+      { name: 'ann', tags: ['management'], passwordHash: 'h', limits: { 'max-channels': 4 } },
+    ]);
     expect(reborn.access.permissions('ann', 'v')).toMatchObject({ write: 'x' });
   });
 

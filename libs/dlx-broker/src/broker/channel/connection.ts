@@ -3,6 +3,7 @@ import type { User } from '../access.js';
 import type { Output } from '../agenda.js';
 import type { ChannelOutbox, ClientDetails, ConnectionOutbox } from '../ports.js';
 import type { Queue } from '../queue/queue.js';
+import type { UserPresence } from '../user-limits.js';
 import type { VirtualHost } from '../virtual-host.js';
 import { Channel } from './channel.js';
 import { Lane } from './lane.js';
@@ -26,9 +27,12 @@ export class Connection {
     /** Unlike that of any other connection of the broker, also of those gone. */
     readonly number: number,
     { outbox, client }: { readonly outbox?: ConnectionOutbox; readonly client?: ClientDetails },
+    /** Undefined: it does not count among those of its user. */
+    readonly presence?: UserPresence,
   ) {
     this.outbox = outbox;
     this.client = client;
+    if (user !== undefined) presence?.connected(user.name);
     vhost.connections.add(this);
     vhost.counters.connectionCreated++;
   }
@@ -41,10 +45,15 @@ export class Connection {
     return this.#channels;
   }
 
-  /** @param number as the client numbers it; it appears in error texts only */
+  /**
+   * @param number as the client numbers it; it appears in error texts only
+   * @throws 530 when the user has as many channels as it may have (rule N7)
+   */
   openChannel(outbox: ChannelOutbox, number = this.#channels.size + 1): Channel {
+    if (this.user !== undefined) this.presence?.checkChannel(this.user.name);
     const channel = new Channel(this, outbox, number);
     this.#channels.add(channel);
+    if (this.user !== undefined) this.presence?.opened(this.user.name);
     this.vhost.counters.channelCreated++;
     return channel;
   }
@@ -76,11 +85,14 @@ export class Connection {
     for (const channel of this.#channels) channel.end();
     for (const queue of this.exclusiveQueues) this.vhost.removeQueue(queue);
     this.vhost.connections.delete(this);
+    if (this.user !== undefined) this.presence?.disconnected(this.user.name);
     this.vhost.counters.connectionClosed++;
   }
 
   forget(channel: Channel): void {
-    if (this.#channels.delete(channel)) this.vhost.counters.channelClosed++;
+    if (!this.#channels.delete(channel)) return;
+    if (this.user !== undefined) this.presence?.closed(this.user.name);
+    this.vhost.counters.channelClosed++;
   }
 }
 

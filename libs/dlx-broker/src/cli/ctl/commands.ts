@@ -8,6 +8,7 @@ import { parameterCommands } from './commands/parameters.js';
 import { permissionCommands } from './commands/permissions.js';
 import { policyCommands } from './commands/policies.js';
 import { queueCommands } from './commands/queues.js';
+import { userLimitCommands } from './commands/user-limits.js';
 import { userCommands } from './commands/users.js';
 import { vhostCommands } from './commands/vhosts.js';
 
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   ...policyCommands,
   ...queueCommands,
   ...userCommands,
+  ...userLimitCommands,
   ...vhostCommands,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
@@ -46,7 +48,6 @@ export const elsewhere: readonly string[] = [
   'await_online_nodes',
   'cancel_sync_queue',
   'change_cluster_node_type',
-  'clear_user_limits',
   'cluster_status',
   'decode',
   'enable_feature_flag',
@@ -66,7 +67,6 @@ export const elsewhere: readonly string[] = [
   'list_hashes',
   'list_node_auth_attempt_stats',
   'list_unresponsive_queues',
-  'list_user_limits',
   'node_health_check',
   'rename_cluster_node',
   'report',
@@ -77,7 +77,6 @@ export const elsewhere: readonly string[] = [
   'schema_info',
   'set_disk_free_limit',
   'set_log_level',
-  'set_user_limits',
   'set_vm_memory_high_watermark',
   'shutdown',
   'start_app',

@@ -1,4 +1,4 @@
-import type { User } from '../../broker/index.js';
+import { erlangJson, isUserLimit, type User, type UserLimits } from '../../broker/index.js';
 import { defaultHashing, hashPassword, keep, keptPassword } from '../../users/index.js';
 import { textIn } from '../body.js';
 import type { Row } from '../listing.js';
@@ -6,28 +6,48 @@ import { badRequest } from '../reply.js';
 import type { JsonObject } from '../resource.js';
 
 /** A user as the API and definitions show it; the hash is RabbitMQ's, so that users travel both ways. */
-export function userToJson({ name, passwordHash, tags }: User): Row {
+export function userToJson({ name, passwordHash, tags, limits = {} }: User): Row {
   const { hash, algorithm } = keptPassword(passwordHash ?? '');
-  return { name, password_hash: hash, hashing_algorithm: algorithm, tags, limits: {} };
+  return { name, password_hash: hash, hashing_algorithm: algorithm, tags, limits };
 }
 
 /**
- * Tags and password of a user: as `password`, as `password_hash` with or without `hashing_algorithm`, or neither, which
+ * Tags, limits and password of a user: as `password`, as `password_hash` with or without `hashing_algorithm`, or neither, which
  * leaves nobody able to log in. @throws Problem 400
  */
 export function userOfJson(json: JsonObject): {
   readonly tags: readonly string[];
   readonly passwordHash: string | undefined;
+  readonly limits: UserLimits | undefined;
 } {
   const tags = tagsOf(json['tags']);
+  const limits = limitsIn(json['limits']);
   const password = textIn(json, 'password');
   const hash = textIn(json, 'password_hash');
   if (password !== undefined && hash !== undefined) throw badRequest('both_password_and_password_hash_are_provided');
-  if (password !== undefined) return { tags, passwordHash: hashPassword(password) };
-  if (hash === undefined || hash === '') return { tags, passwordHash: undefined };
+  if (password !== undefined) return { tags, limits, passwordHash: hashPassword(password) };
+  if (hash === undefined || hash === '') return { tags, limits, passwordHash: undefined };
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(hash) || hash.length % 4 !== 0) throw badRequest(['not_base64', hash]);
   const algorithm = textIn(json, 'hashing_algorithm') ?? defaultHashing;
-  return { tags, passwordHash: keep({ hash, algorithm }) };
+  return { tags, limits, passwordHash: keep({ hash, algorithm }) };
+}
+
+function limitsIn(value: unknown): UserLimits | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return userLimitsIn(value as JsonObject);
+  throw badRequest('limits should be an object');
+}
+
+/** @throws Problem 400 in RabbitMQ's words when one is no limit */
+export function userLimitsIn(values: JsonObject): UserLimits {
+  for (const [name, value] of Object.entries(values)) {
+    if (!isUserLimit(name)) {
+      throw badRequest(`Unrecognised terms [{${erlangJson(name)},${erlangJson(value)}}] in user-limits`);
+    }
+    if (Number.isSafeInteger(value)) continue;
+    throw badRequest(`${name} should be a number, actually was ${erlangJson(value)}`);
+  }
+  return values as UserLimits;
 }
 
 /** `"a, b"` or `["a", "b"]`. */

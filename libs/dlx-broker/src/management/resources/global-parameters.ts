@@ -9,7 +9,10 @@ import { wholeList } from '../whole-list.js';
 export const clusterNameOf = ({ broker, nodeName }: Management): string => broker.clusterName ?? nodeName;
 
 /** Parameters with a path of their own, and who may change them there: the same as here (rule V7). */
-const changedBy: ReadonlyMap<string, Audience> = new Map([['cluster_name', 'administrator']]);
+const changedBy: ReadonlyMap<string, Audience> = new Map([
+  ['cluster_name', 'administrator'],
+  ['internal_cluster_id', 'administrator'],
+]);
 
 /** @throws Problem 401 */
 const checkChange = ({ name, user }: ApiRequest): void =>

@@ -1,7 +1,7 @@
 import { AmqpError, type Broker } from '../../broker/index.js';
 import { userOfJson, userToJson } from '../definitions/user-json.js';
 import { one } from '../listing.js';
-import { badRequest, noContent, notFound, ok, put } from '../reply.js';
+import { badRequest, noContent, notFound, put } from '../reply.js';
 import type { Handler, Resource } from '../resource.js';
 import { wholeList } from '../whole-list.js';
 import { permissionRows } from './permissions.js';
@@ -78,12 +78,4 @@ export const users: readonly Resource[] = [
   { path: '/users/:user', allows: 'administrator', GET: getOne, PUT: putOne, DELETE: deleteOne },
   { path: '/users/:user/permissions', allows: 'administrator', GET: getPermissions },
   { path: '/users/:user/topic-permissions', allows: 'administrator', GET: getTopicPermissions },
-  // Limits of users are not known here: there are none, and none can be set.
-  { path: '/user-limits', allows: 'management', GET: () => ok([]) },
-  { path: '/user-limits/:user', allows: 'management', GET: userLimits },
 ];
-
-function userLimits({ name }: Parameters<Handler>[0], { broker }: Parameters<Handler>[1]) {
-  if (broker.access.user(name('user')) === undefined) throw notFound();
-  return ok([]);
-}
