@@ -1,6 +1,14 @@
-import { attemptOf, failingSince, headersForRedrive, headersForRetry, originOf } from '../message/index.js';
+import {
+  attemptOf,
+  errorHeaders,
+  failingSince,
+  headersForRedrive,
+  headersForRetry,
+  longstr,
+  originOf,
+} from '../message/index.js';
 import type { Address, FieldTable, Message, Properties } from '../message/index.js';
-import { decideRetry, waitQueueName } from '../topology/index.js';
+import { decideRetry, shown, waitQueueName } from '../topology/index.js';
 import type { ParkedFor, RetryPlan } from '../topology/index.js';
 import type { BackendDelivery, Done, Publication } from './backend.js';
 import type { WaitRooms } from './wait-rooms.js';
@@ -61,7 +69,8 @@ export function retryOrPark(
   const failed = { attempt, error, asked, now: rooms.now(), failingSince: failingSince(message) };
   const decision = decideRetry(plan, failed, (delay) => rooms.nearest(delay));
   if (decision.kind === 'park') {
-    park(delivery, plan.parkingLot, rooms, { queue: plan.queue, attempt, headers }, done);
+    const all = decision.why === 'policy' ? withFault(headers, decision.fault) : headers;
+    park(delivery, plan.parkingLot, rooms, { queue: plan.queue, attempt, headers: all }, done);
     return { ...decision, kind: 'parked', queue: plan.parkingLot, attempt };
   }
   const { delay } = decision;
@@ -69,6 +78,23 @@ export function retryOrPark(
   else retryIn(delivery, delay, rooms, { queue: plan.queue, attempt: attempt + 1, headers }, done);
   return { kind: 'retried', delay, attempt };
 }
+
+/** Both errors are on the message: that of the attempt, and that of the policy. */
+function withFault(headers: FieldTable, fault: unknown): FieldTable {
+  return new Map(headers).set(errorHeaders.policy, longstr(textOf(fault).slice(0, longestFault)));
+}
+
+/** Anything can be thrown, also what cannot be looked at. */
+function textOf(fault: unknown): string {
+  try {
+    return fault instanceof Error ? `${fault.name}: ${fault.message}` : shown(fault);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}
+
+/** Characters of the policy's error that are kept. */
+const longestFault = 1024;
 
 /** The broker does the rest. The wait queue has to stand, or the message would be lost. */
 function rejectInto(

@@ -24,6 +24,8 @@ export const errorHeaders = {
   class: 'dlx-error-class',
   message: 'dlx-error-message',
   stack: 'dlx-error-stack',
+  /** What a function of the retry policy failed with, beside the error of the attempt. */
+  policy: 'dlx-error-policy',
 } as const;
 
 /** An error as it was written on a message. */
@@ -127,6 +129,7 @@ export function headersForRetry(
 ): FieldTable {
   const { exchange, routingKey } = addressOf(message);
   const headers = withoutTraces(message);
+  headers.delete(errorHeaders.policy);
   for (const [name, field] of added ?? []) headers.set(name, field);
   headers.set(retryHeaders.attempt, int32(attempt));
   headers.set(retryHeaders.queue, longstr(queue));

@@ -62,7 +62,7 @@ export class Attempts {
     end: (outcome: Outcome) => void,
   ): void {
     let ended = false;
-    context.plan(planned.retry);
+    context.plan(planned, planned.retry && this.settlement);
     this.processing(context, (processed) => {
       const finish = (outcome: Outcome): void => {
         if (ended) return; // a stream that is not of rxjs may end twice, and a handler after its time

@@ -2,7 +2,8 @@ import { BaseRpcContext } from '@nestjs/microservices/ctx-host/base-rpc.context.
 import { addressOf, attemptOf, failingSince, type BackendDelivery } from '../backend/index.js';
 import { notedErrorOf, type Message, type NotedError, type Properties } from '../message/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
-import { plainTableOf, type Plain, type RetryPlan } from '../topology/index.js';
+import { plainTableOf, type Plain } from '../topology/index.js';
+import type { PlannedHandler } from './handler.js';
 import { dlxHeaders } from './headers.js';
 
 /**
@@ -13,6 +14,12 @@ export function patternOf(message: Message, queue: string): string {
   return message.exchange === '' && message.routingKey === queue ? addressOf(message).routingKey : message.routingKey;
 }
 
+/** Settles what a handler under a retry policy settles by hand: no way out of it may circle without using an attempt. */
+export interface SettledByHand {
+  rejected(delivery: BackendDelivery, planned: PlannedHandler): void;
+  requeued(delivery: BackendDelivery, planned: PlannedHandler): void;
+}
+
 /** What a handler may know about its message, by `@Ctx()`. Everything is worked out when it is asked for. */
 export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #headers: Readonly<Record<string, Plain>> | undefined;
@@ -20,7 +27,9 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #failed = false;
   #failure: unknown;
   #hooked = false;
-  #retry: RetryPlan | undefined;
+  #planned: PlannedHandler | undefined;
+  #byHand: SettledByHand | undefined;
+  #settled = false;
   #abort: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
 
@@ -62,12 +71,13 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
 
   /** How many attempts its retry policy allows; undefined without one. */
   get attempts(): number | undefined {
-    return this.#retry?.attempts;
+    return this.#planned?.retry?.attempts;
   }
 
   /** Whether a failure now would be the end: there is no policy, or this is its last attempt. */
   get isLastAttempt(): boolean {
-    return this.#retry === undefined || this.attempt >= this.#retry.attempts;
+    const attempts = this.attempts;
+    return attempts === undefined || this.attempt >= attempts;
   }
 
   /** What the attempt before this one failed with, as it was written on the message. */
@@ -103,22 +113,40 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
 
   /** Settles by hand, now; the outcome of the handler does not count any more. */
   ack(): void {
-    this.args[0].ack();
+    if (!this.#settled) this.args[0].ack();
   }
 
-  /** Dead-letters the message, or drops it if its queue has no dead-letter exchange. */
+  /**
+   * Dead-letters the message, or drops it if its queue has no dead-letter exchange. Under a retry policy there is no further
+   * attempt: without a dead-letter exchange of its own the message is parked.
+   */
   reject(): void {
-    this.args[0].reject();
+    if (this.isSettled) return;
+    if (this.#byHand === undefined || this.#planned === undefined) return this.args[0].reject();
+    this.#settled = true;
+    this.#byHand.rejected(this.args[0], this.#planned);
   }
 
-  /** Back to its place in the queue; without a delay it comes again at once. */
+  /**
+   * Back to its place in the queue; without a delay it comes again at once. Under a retry policy it uses an attempt, comes
+   * back behind what waits in the queue, and is parked after the last attempt.
+   */
   requeue(): void {
-    this.args[0].requeue();
+    if (this.isSettled) return;
+    if (this.#byHand === undefined || this.#planned === undefined) return this.args[0].requeue();
+    this.#settled = true;
+    this.#byHand.requeued(this.args[0], this.#planned);
   }
 
-  /** @internal */
-  plan(retry: RetryPlan | undefined): void {
-    this.#retry = retry;
+  /** Whether the handler settled the message by hand, or the broker took it back. */
+  get isSettled(): boolean {
+    return this.#settled || this.args[0].settled;
+  }
+
+  /** @internal @param byHand what settles a message under a retry policy; undefined: without a policy */
+  plan(planned: PlannedHandler, byHand: SettledByHand | undefined): void {
+    this.#planned = planned;
+    this.#byHand = byHand;
   }
 
   /** @internal */

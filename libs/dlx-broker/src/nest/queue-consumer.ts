@@ -105,6 +105,8 @@ export class QueueConsumer {
       return;
     }
     if (matching.length === 1) return this.#handle(delivery, context, first);
+    const spent = matching.find((planned) => isSpent(planned, context));
+    if (spent !== undefined) return this.settlement.exhausted(delivery, spent, context.attempt);
     const data = payloadOf(delivery);
     let left = matching.length;
     let worst: readonly [Outcome, PlannedHandler] = [{ failed: false }, first];
@@ -120,6 +122,7 @@ export class QueueConsumer {
   }
 
   #handle(delivery: BackendDelivery, context: DlxContext, planned: PlannedHandler): void {
+    if (isSpent(planned, context)) return this.settlement.exhausted(delivery, planned, context.attempt);
     const data = payloadOf(delivery);
     const replies = this.#repliesFor(delivery, planned.handler);
     this.#atWork++;
@@ -148,6 +151,10 @@ export class QueueConsumer {
     if (--this.#atWork === 0) this.#idle?.();
   }
 }
+
+/** Asked of every message under a retry policy only: the attempts are counted from its headers. */
+const isSpent = ({ retry }: PlannedHandler, context: DlxContext): boolean =>
+  retry !== undefined && context.attempt > retry.attempts;
 
 const handles = ({ patterns, kind }: Handler, key: string): boolean =>
   patterns.length === 0 ||

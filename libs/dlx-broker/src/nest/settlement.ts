@@ -11,8 +11,27 @@ import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import { Retrying, type Decided } from './retrying.js';
 import type { Outcome } from './run.js';
 
-/** Milliseconds before a message that could not be republished is back in its queue. */
-const pauseBeforeReturn = 1_000;
+/** Milliseconds before a message that could not be republished is republished again: at first, and twice as long each time. */
+const shortestPause = 1_000;
+
+/** After the pause of this length, some nine minutes in all, it goes back: a broker takes back what is held for too long. */
+const longestPause = 256_000;
+
+/** Does the same once more, with the pause before the next time. */
+type Again = (pause: number) => void;
+
+/** A message came although its attempts are used up. */
+export class AttemptsExhaustedError extends Error {
+  override readonly name = 'AttemptsExhaustedError';
+
+  constructor(origin: string, attempts: number) {
+    super(`${origin} is not asked any more: the message failed ${attempts} times`);
+  }
+}
+
+/** Whether the dead letters of its queue go where its handler says, and not into a wait queue. */
+const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>
+  handler.settings.queueArguments.has('x-dead-letter-exchange');
 
 /** A message, and who had it. */
 type Taken = Pick<Handling, 'delivery' | 'planned'>;
@@ -76,7 +95,7 @@ export class Settlement {
   }
 
   settle(outcome: Outcome, { delivery, planned, context, replies }: Handling): void {
-    if (delivery.settled) {
+    if (context.isSettled) {
       this.counts.byHand++;
       if (outcome.failed) replies?.error(outcome.failure, doNothing);
       return;
@@ -101,10 +120,32 @@ export class Settlement {
   }
 
   /** It comes again after a while, as the same attempt. */
-  postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number): void {
+  postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number, pause = shortestPause): void {
     this.#retrying.postpone(delivery, delay, (failure) => {
-      if (failure !== undefined) this.#comeBack({ delivery, planned }, failure);
+      if (failure === undefined) return;
+      this.#tryLater({ delivery, planned }, failure, pause, (next) => this.postpone(delivery, planned, delay, next));
     });
+  }
+
+  /** By `context.reject()` under a retry policy. */
+  rejected(delivery: BackendDelivery, planned: PlannedHandler): void {
+    const error = new Reject('its handler called reject()');
+    this.#giveUp({ delivery, planned, replies: undefined, error, filtered: error });
+  }
+
+  /** By `context.requeue()` under a retry policy. */
+  requeued(delivery: BackendDelivery, planned: PlannedHandler): void {
+    const error = new RetryLater(0, 'its handler called requeue()');
+    this.#retry({ delivery, planned, replies: undefined, error, filtered: error });
+  }
+
+  /**
+   * It comes once more although its attempts are used up, because its queue's own dead letters lead back to it, or another
+   * consumer rejected it: it is parked, and no handler sees it.
+   */
+  exhausted(delivery: BackendDelivery, planned: PlannedHandler, attempt: number): void {
+    const error = new AttemptsExhaustedError(planned.handler.origin, attempt - 1);
+    this.#park({ delivery, planned, replies: undefined, error, filtered: error });
   }
 
   /** Dead-letters what no handler saw or what a handler failed on, with the reason in the headers where that is possible. */
@@ -121,11 +162,8 @@ export class Settlement {
    */
   refuse(delivery: BackendDelivery, error: unknown, { handlers }: ConsumerPlan): void {
     const planned = handlers.find(({ retry }) => retry !== undefined);
-    if (planned === undefined || planned.handler.settings.queueArguments.has('x-dead-letter-exchange')) {
-      return this.reject(delivery, error);
-    }
-    const failed = { delivery, planned, replies: undefined, error, filtered: error };
-    this.#retrying.park(delivery, planned.retry, { error, headers: this.#headers(error) }, this.#decided(failed));
+    if (planned === undefined || keepsDeadLetters(planned)) return this.reject(delivery, error);
+    this.#park({ delivery, planned, replies: undefined, error, filtered: error });
   }
 
   #fail(failed: Failed): void {
@@ -139,8 +177,24 @@ export class Settlement {
     }
     const isAsked = error instanceof Park || error instanceof RetryLater;
     if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) return this.#retry(failed);
+    this.#giveUp(failed);
+  }
+
+  /**
+   * No further attempt: dead-lettered by its queue. Under a retry policy the queue may have none but the exchange of its wait
+   * queue, from which the message would come back for ever, or none at all, and it would be lost: then it is parked.
+   */
+  #giveUp(failed: Failed): void {
+    const { delivery, planned, error } = failed;
+    if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#park(failed);
     this.#log(failed, error, 'rejected');
     this.#answer(failed, () => this.reject(delivery, error));
+  }
+
+  #park(failed: Failed, pause = shortestPause): void {
+    const { delivery, planned, error } = failed;
+    const decided = this.#decided(failed, pause, (next) => this.#park(failed, next));
+    this.#retrying.park(delivery, planned.retry, { error, headers: this.#headers(error) }, decided);
   }
 
   /** Said once: without the hook, dead letters tell `Internal server error` whatever went wrong. */
@@ -153,20 +207,21 @@ export class Settlement {
     );
   }
 
-  #retry(failed: Failed): void {
+  #retry(failed: Failed, pause = shortestPause): void {
     const { delivery, planned, error } = failed;
+    const again = (next: number): void => this.#retry(failed, next);
     try {
       const byReject = this.rejecting.has(delivery.queue);
       const headers = this.#headers(error);
-      this.#retrying.decide(delivery, planned.retry, { error, headers, byReject }, this.#decided(failed));
+      this.#retrying.decide(delivery, planned.retry, { error, headers, byReject }, this.#decided(failed, pause, again));
     } catch (fault) {
-      this.#comeBack(failed, fault); // a policy's own function threw
+      this.#tryLater(failed, fault, pause, again);
     }
   }
 
-  #decided(failed: Failed): Decided {
+  #decided(failed: Failed, pause: number, again: Again): Decided {
     return (outcome, failure) => {
-      if (failure !== undefined) return this.#comeBack(failed, failure);
+      if (failure !== undefined) return this.#tryLater(failed, failure, pause, again);
       this.#retried(outcome, failed);
       if (outcome.kind === 'parked') this.#answer(failed, doNothing);
     };
@@ -184,10 +239,19 @@ export class Settlement {
     this.events.tell(kind, delivery, { handler: planned.handler.origin, attempt, error, ...detail });
   }
 
-  /** Neither wait queue nor parking lot took it. A reject could lose it, so it returns, after a pause that breaks a hot loop. */
-  #comeBack(taken: Taken, failure: unknown): void {
-    this.#log(taken, failure, `cannot be republished and returns to its queue in ${pauseBeforeReturn} ms`);
-    after(this.backend.clock, pauseBeforeReturn, () => taken.delivery.requeue());
+  /**
+   * Neither wait queue nor parking lot took it. A reject could lose it, and back in its queue it would be handled again
+   * without using an attempt: it stays in hand, unacknowledged, and the same is tried after a pause, which grows. Only when
+   * that helped in none of nine minutes it returns.
+   */
+  #tryLater(taken: Taken, failure: unknown, pause: number, again: Again): void {
+    const isOver = pause > longestPause;
+    const next = isOver ? 'returns to its queue' : `stays unacknowledged and is republished again in ${pause} ms`;
+    this.#log(taken, failure, `cannot be republished; it ${next}`);
+    if (isOver) return taken.delivery.requeue();
+    after(this.backend.clock, pause, () => {
+      if (!taken.delivery.settled) again(pause * 2); // settled: the consumer gave it back
+    });
   }
 
   #headers(error: unknown): FieldTable {

@@ -1,6 +1,7 @@
 import { DlxConfigurationError } from './configuration-error.js';
 import { longestDuration, parseDuration } from './duration.js';
 import { optionsOf, refuseUnknown } from './known-options.js';
+import { notAPromise } from './not-a-promise.js';
 import { nearestStep } from './steps.js';
 import { mostWaitQueues } from './wait-queues.js';
 
@@ -92,7 +93,8 @@ function asked(waitBefore: BackoffFunction, origin: string): Schedule {
     exact: [],
     drawn: true,
     before(retry, error) {
-      const delay = parseDuration(waitBefore(retry + 1, error), `${origin}: backoff(${retry + 1})`);
+      const where = `${origin}: backoff(${retry + 1})`;
+      const delay = parseDuration(notAPromise(waitBefore(retry + 1, error), where), where);
       return delay === 0 ? 0 : nearestStep(delay, longestDuration);
     },
   };

@@ -1,5 +1,7 @@
 import { DlxConfigurationError } from './configuration-error.js';
+import { notAPromise } from './not-a-promise.js';
 import { NotedFailure } from './noted-failure.js';
+import { refused } from './refused.js';
 
 /** A class of errors, whatever it takes to make one. */
 export type ErrorClass = abstract new (...args: never[]) => unknown;
@@ -21,18 +23,23 @@ export function anyOf(tests: ErrorTests, origin: string): (error: unknown) => bo
     if (typeof test !== 'function') {
       throw new DlxConfigurationError(`${origin}: ${String(test)} is neither a class of errors nor a function`);
     }
-    return compile(test as ErrorTest);
+    return compile(test as ErrorTest, origin);
   });
   return (error) => compiled.some((holds) => holds(error));
 }
 
 /** A class can be told from a function: it has no `prototype` that may be written, or extends Error. */
-function compile(test: ErrorTest): (error: unknown) => boolean {
+function compile(test: ErrorTest, origin: string): (error: unknown) => boolean {
   if (isClass(test)) {
     return (error) => error instanceof test || (error instanceof NotedFailure && error.name === test.name);
   }
   const predicate = test;
-  return (error) => predicate(error) === true;
+  return (error) => {
+    const answer: unknown = notAPromise(predicate(error), `${origin}: ${predicate.name || 'a function'}`);
+    if (typeof answer === 'boolean') return answer;
+    if (answer === undefined || answer === null) return false;
+    throw refused(answer, `${origin}: ${predicate.name || 'a function'}`, 'was its answer, neither true nor false');
+  };
 }
 
 function isClass(test: ErrorTest): test is ErrorClass {

@@ -43,4 +43,13 @@ describe('a failed attempt', () => {
       expect(decide({ backoff: () => answer as number })).toMatchObject({ kind: 'park', why: 'policy' });
     }
   });
+
+  it('is parked when an error test answers neither true nor false, or later', async () => {
+    for (const answer of ['yes', 1, NaN, {}, Promise.resolve(true), Promise.reject(new Error('too late'))]) {
+      expect(decide({ retryOn: () => answer as never })).toMatchObject({ kind: 'park', why: 'policy' });
+    }
+    expect(decide({ backoff: () => Promise.reject(new Error('too late')) as never })).toMatchObject({ why: 'policy' });
+    await Promise.resolve(); // a rejection that nothing handles would fail this test
+    expect(decide({ retryOn: () => undefined as never })).toEqual({ kind: 'park', why: 'error' });
+  });
 });

@@ -1,5 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
+import { notAPromise } from '../../topology/index.js';
 import type { DlxContext } from '../context.js';
 import { describeError } from '../failure.js';
 import type { PlannedHandler } from '../handler.js';
@@ -62,7 +63,8 @@ export class IdempotencyGuard {
     };
     let own: string | undefined;
     try {
-      own = textOf(idempotence.key(data, context), planned);
+      const answer = idempotence.key(data, context);
+      own = textOf(notAPromise(answer, `@Idempotent on ${planned.handler.origin}: key`), planned);
     } catch (error) {
       return fail(error);
     }
