@@ -42,7 +42,7 @@ program
   .option('--log-level <LEVEL>', `how much to tell on standard error: ${logLevels.join(', ')} (default: info)`)
   .action(serveUntilTold);
 
-const data = program.command('data').description('Look into a data directory that no broker is using.');
+const data = program.command('data').description('Look into a data directory that no broker is using, or change it.');
 
 data
   .command('check')
@@ -51,6 +51,34 @@ data
   .action(async (directory: string) => {
     const { checkData } = await import('./data.js');
     process.exitCode = await checkData(directory, write);
+  });
+
+data
+  .command('remove')
+  .description('Remove a queue, so that it can be declared anew with other arguments.')
+  .argument('<DIR>', 'the data directory')
+  .argument('<QUEUE>', 'the name of the queue')
+  .option('--vhost <NAME>', 'its virtual host', '/')
+  .option('--with-messages', 'also when it holds messages, which are lost')
+  .option('--dry-run', 'only say what would be done')
+  .action(async (directory: string, queue: string, flags: { vhost: string; withMessages?: true; dryRun?: true }) => {
+    const { editQueue } = await import('./data-edit.js');
+    const { vhost, withMessages = false, dryRun = false } = flags;
+    process.exitCode = await editQueue(directory, { vhost, queue, withMessages, dryRun }, write);
+  });
+
+data
+  .command('rename')
+  .description('Give a queue another name; its messages, bindings and arguments come along.')
+  .argument('<DIR>', 'the data directory')
+  .argument('<QUEUE>', 'the name of the queue')
+  .argument('<NEW>', 'its new name')
+  .option('--vhost <NAME>', 'its virtual host', '/')
+  .option('--dry-run', 'only say what would be done')
+  .action(async (directory: string, queue: string, to: string, flags: { vhost: string; dryRun?: true }) => {
+    const { editQueue } = await import('./data-edit.js');
+    const { vhost, dryRun = false } = flags;
+    process.exitCode = await editQueue(directory, { vhost, queue, to, dryRun }, write);
   });
 
 data

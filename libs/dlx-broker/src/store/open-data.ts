@@ -78,6 +78,30 @@ export async function inspectData(path: string, options: DiskJournalOptions = {}
   }
 }
 
+/**
+ * Changes what is declared in a data directory that no process has, see {@link DiskJournal.edit}; safe when it resolves.
+ * Whether its last process died in it is remembered.
+ * @throws StoreError
+ */
+export async function editData(path: string, edit: (journal: DiskJournal) => boolean): Promise<boolean> {
+  const directory = resolve(path);
+  refuseForeign(directory, namesIn(directory, false));
+  const lock = await lockDirectory(directory, { lost: () => undefined });
+  try {
+    const disk = new NodeDisk(directory, { writesThrough: true });
+    const journal = await DiskJournal.open(disk, { memory: 0, diskFree: 0, slack: Infinity });
+    try {
+      const isDone = edit(journal);
+      await journal.flush();
+      return isDone;
+    } finally {
+      await journal.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
 /** There while a process has the directory, and after one that died. */
 const inUse = 'in-use';
 

@@ -1,4 +1,4 @@
-import type { Broker, TopologyChange } from '../../broker/index.js';
+import type { BindingDetails, Broker, TopologyChange } from '../../broker/index.js';
 import { holderOf, MemoryTopology, outlives } from '../memory-topology.js';
 import type { Batch } from './batch.js';
 import type { Plain } from './plain-codec.js';
@@ -64,6 +64,25 @@ export class Declared {
     return [];
   }
 
+  /**
+   * A queue goes under another name, with its number: what it holds, its bindings and its arguments come along.
+   * @returns false when there is no such queue, or there is one of the other name
+   */
+  rename(vhost: string, from: string, to: string): boolean {
+    const number = this.numberOf(vhost, from);
+    if (number === undefined || this.numberOf(vhost, to) !== undefined) return false;
+    const renamed: TopologyChange[] = [];
+    for (const added of this.#topology.all()) {
+      if (added.kind === 'queue' && added.vhost === vhost && added.name === from)
+        renamed.unshift({ ...added, name: to, details: { ...added.details, name: to } });
+      else if (added.kind === 'binding' && added.vhost === vhost && leadsTo(added.details, from))
+        renamed.push({ ...added, details: { ...added.details, destination: to } });
+    }
+    this.change({ kind: 'queue', change: 'removed', vhost, name: from });
+    for (const added of renamed) this.change(added, added.kind === 'queue' ? number : undefined);
+    return true;
+  }
+
   /** The log tells all of it anew, as far as {@link complete}. */
   begin(): void {
     this.#before ??= new Map(this.#places);
@@ -126,6 +145,12 @@ export class Declared {
   #give({ vhost, name }: QueuePlace, number = this.#next): void {
     this.#next = Math.max(this.#next, number + 1);
     const place = MemoryTopology.placeOf(vhost, name);
+    // Where a damaged log tells of a renamed queue under both names, the last one counts.
+    const other = this.#places.get(number);
+    if (other !== undefined && (other.vhost !== vhost || other.name !== name)) {
+      this.#numbers.delete(MemoryTopology.placeOf(other.vhost, other.name));
+      this.#topology.changed({ kind: 'queue', change: 'removed', ...other });
+    }
     const before = this.#numbers.get(place);
     if (before !== undefined) this.#places.delete(before);
     this.#numbers.set(place, number);
@@ -150,6 +175,9 @@ export class Declared {
     return name === '' || name.startsWith('amq.') || this.#topology.hasExchange(vhost, name);
   }
 }
+
+const leadsTo = ({ to, destination }: BindingDetails, queue: string): boolean =>
+  to === 'queue' && destination === queue;
 
 /** As it stands in the log: an owner is a connection, and nothing that is kept has one. */
 export function plainOf(change: TopologyChange): Plain {

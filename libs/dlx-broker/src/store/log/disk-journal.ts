@@ -139,6 +139,25 @@ export class DiskJournal implements Journal {
     });
   }
 
+  /**
+   * Changes what is declared while no broker has it: a queue goes with all it holds, or gets another name. It is one batch,
+   * and nothing else is written. To be flushed.
+   * @param to undefined to remove it
+   * @returns false when there is no such queue, or there is one of the other name; nothing has changed then
+   */
+  edit(vhost: string, queue: string, to: string | undefined): boolean {
+    if (this.#recovered === undefined) throw new TypeError('a broker has this journal');
+    const declared = this.#declared;
+    const removed = { kind: 'queue', change: 'removed', vhost, name: queue } as const;
+    if (to === undefined ? declared.numberOf(vhost, queue) === undefined : !declared.rename(vhost, queue, to))
+      return false;
+    if (to === undefined) declared.change(removed);
+    // The first batch after the start tells all that is declared, whatever this says.
+    this.#commits.changed(0, removed);
+    this.#commits.commit(undefined);
+    return true;
+  }
+
   refuses(queue: Holder, message: Message): boolean {
     return this.isFull && this.#keeps(queue, message);
   }

@@ -1,0 +1,79 @@
+import { damageLines, editData } from '../store/index.js';
+import { dataExit, type Write } from './data.js';
+import { referencesTo } from './data-references.js';
+import { contentsOf, restored } from './data-restored.js';
+import { Refusal } from './refusal.js';
+
+export interface QueueEdit {
+  readonly vhost: string;
+  readonly queue: string;
+  /** The new name; undefined to remove it. */
+  readonly to?: string;
+  readonly dryRun: boolean;
+  /** A queue that holds messages may be removed, too. */
+  readonly withMessages?: boolean;
+}
+
+/**
+ * Removes or renames a queue in a data directory that no process has, and says what that means. It is one step: after a
+ * power cut it is done, or nothing of it is.
+ * @returns the exit code @throws Refusal, StoreError; nothing has changed then
+ */
+export async function editQueue(directory: string, edit: QueueEdit, out: Write): Promise<number> {
+  const { vhost, queue, to, dryRun } = edit;
+  const { lines, messages } = await planned(directory, edit);
+  for (const line of lines) await out(`${line}\n`);
+  if (dryRun) {
+    await out('dry run: nothing was changed\n');
+    return dataExit.whole;
+  }
+  if (to === undefined && messages > 0 && edit.withMessages !== true)
+    throw new Refusal(
+      `queue '${queue}' holds ${messages} messages. Nothing was changed; add --with-messages to lose them, or export them first`,
+    );
+  if (!(await editData(directory, (journal) => journal.edit(vhost, queue, to))))
+    throw new Refusal(`queue '${queue}' in vhost '${vhost}' has changed meanwhile. Nothing was changed; try again`);
+  await out(to === undefined ? 'removed\n' : 'renamed\n');
+  return dataExit.whole;
+}
+
+/** Looks at a copy in memory. */
+async function planned(directory: string, edit: QueueEdit): Promise<{ lines: readonly string[]; messages: number }> {
+  const { vhost, queue: name, to } = edit;
+  const { broker, data } = await restored(directory);
+  try {
+    const [damage] = damageLines(data.journal.damage);
+    if (damage !== undefined)
+      throw new Refusal(`${damage}. Nothing was changed; look with 'data check', and start a broker on it first`);
+    const queue = broker.virtualHosts.get(vhost)?.queues.get(name);
+    if (queue === undefined) throw new Refusal(`no queue '${name}' in vhost '${vhost}' of ${data.directory}`);
+    checkNew(to, broker.virtualHosts.get(vhost)?.queues ?? new Map());
+    const contents = [...contentsOf(broker)].find((one) => one.vhost === vhost && one.queue === name);
+    const messages = contents?.kept.length ?? 0;
+    const { bindings, deadLetters } = referencesTo(broker, queue);
+    const what = `queue '${name}' in vhost '${vhost}' (${queue.declared.type}, ${messages} messages)`;
+    const lines = [
+      to === undefined
+        ? `${what} is removed, with all it holds`
+        : `${what} gets the name '${to}'; its messages and arguments come along`,
+      ...bindings.map((line) => `  ${line}: ${to === undefined ? 'removed, too' : 'follows it'}`),
+      ...deadLetters.map((line) => `  ${line}: not changed`),
+    ];
+    return { lines, messages };
+  } finally {
+    await data.close();
+  }
+}
+
+const longestName = 255;
+
+/** @throws Refusal */
+function checkNew(to: string | undefined, queues: ReadonlyMap<string, unknown>): void {
+  if (to === undefined) return;
+  if (queues.has(to)) throw new Refusal(`there is a queue '${to}' already. Nothing was changed; choose another name`);
+  const isUsable = to !== '' && !to.startsWith('amq.') && Buffer.byteLength(to) <= longestName && !/[\r\n]/.test(to);
+  if (!isUsable)
+    throw new Refusal(
+      `'${to}' cannot be the name of a queue: 1 to ${longestName} bytes in one line, not beginning with 'amq.'`,
+    );
+}
