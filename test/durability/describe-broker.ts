@@ -92,9 +92,9 @@ function describeMessage(message: Message): string {
   return text;
 }
 
-function textOf({ exchange, routingKey, properties, carbonCopies, hasDied, body }: Message): string {
+function textOf({ exchange, routingKey, properties, carbonCopies, hasDied, origin, body }: Message): string {
   const digest = createHash('sha1').update(body).digest('base64url').slice(0, 12);
-  return `${plain({ exchange, routingKey, properties, carbonCopies, hasDied })} ${body.length} ${digest}`;
+  return `${plain({ exchange, routingKey, properties, carbonCopies, hasDied, origin })} ${body.length} ${digest}`;
 }
 
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>

@@ -58,6 +58,31 @@ export function furnishRetained(broker: Broker, clock: ManualClock): void {
   clock.advance(0);
 }
 
+/** And with what came with format 3: origins that no headers tell. */
+export function furnishTraced(broker: Broker, clock: ManualClock): void {
+  const { channel } = listen(broker);
+  channel.declareQueue('traced', { durable: true, arguments: new Map([['x-dead-letter-exchange', longstr('dlx')]]) });
+  const deposit = (body: string, queue: string | undefined): unknown => {
+    const origin = { exchange: 'shop', routingKey: 'order.created', queue };
+    return channel.deposit('', 'traced', { deliveryMode: 2 }, Buffer.from(body), undefined, origin);
+  };
+  deposit('delayed', undefined);
+  deposit('retried', 'orders');
+  const copies = new Map([['CC', { type: 'A', value: [longstr('dead')] } as const]]);
+  channel.publish('', 'traced', { deliveryMode: 2, headers: copies }, Buffer.from('copied'));
+  for (const claim of ['x-death', 'dlx-first-exchange']) {
+    const headers = new Map<string, Field>([[claim, { type: 'A', value: [] }]]);
+    channel.publish('', 'traced', { deliveryMode: 2, headers }, Buffer.from(claim));
+  }
+  for (const tag of [1, 2, 3, 4, 5]) {
+    channel.get('traced');
+    channel.reject(tag, false);
+  }
+  deposit('delayed again', undefined);
+  deposit('retried again', 'orders');
+  clock.advance(0);
+}
+
 const properties = {
   plain: {},
   headers: {

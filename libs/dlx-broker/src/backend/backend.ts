@@ -1,5 +1,5 @@
 import type { Clock } from '../broker/index.js';
-import type { DeathReason, FieldTable, Message, Properties } from '../message/index.js';
+import type { DeathReason, FieldTable, Message, Properties, RecordedOrigin } from '../message/index.js';
 import type { Topology } from '../topology/index.js';
 
 /** A message to be published. */
@@ -10,6 +10,8 @@ export interface Publication {
   readonly body: Uint8Array;
   /** Unroutable is a failure: `done` gets an UnroutableError. */
   readonly mandatory?: boolean;
+  /** Of the message it takes the place of: a backend that records origins keeps it. Never what headers tell. */
+  readonly origin?: RecordedOrigin;
 }
 
 /**
@@ -26,6 +28,8 @@ export interface BackendDelivery {
   /** Quorum queues: how often it came back to the queue before (header x-delivery-count on the wire). */
   readonly deliveryCount: number;
   readonly settled: boolean;
+  /** As of its backend, see {@link Backend.recordsOrigins}. */
+  readonly recordsOrigins?: boolean;
   ack(): void;
   /**
    * basic.reject without requeue: dead-letters the message if its queue has a dead-letter exchange.
@@ -88,6 +92,11 @@ export interface QueueStatus {
 export interface Backend {
   /** True when `reject(headers)` adds its headers to the dead letter. AMQP's reject cannot (an extension of ours). */
   readonly rejectsWithHeaders: boolean;
+  /**
+   * True when its broker records where a message was published at first (`message.origin`), so that headers need not be
+   * believed. Elsewhere they are all that tells.
+   */
+  readonly recordsOrigins?: boolean;
   /** Its time: the host's, or in tests one that they move. */
   readonly clock: Clock;
   /** Idempotent. */

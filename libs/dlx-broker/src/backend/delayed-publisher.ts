@@ -85,5 +85,5 @@ function withOrigin(publication: Publication): Publication {
   const headers = new Map<string, Field>(properties.headers)
     .set(retryHeaders.firstExchange, longstr(exchange))
     .set(retryHeaders.firstRoutingKey, longstr(routingKey));
-  return { ...publication, properties: { ...properties, headers } };
+  return { ...publication, properties: { ...properties, headers }, origin: { exchange, routingKey, queue: undefined } };
 }

@@ -21,6 +21,10 @@ export class EmbeddedDelivery implements BackendDelivery {
     this.message = message.mark === 0 ? message : message.pinned(body);
   }
 
+  get recordsOrigins(): boolean {
+    return true;
+  }
+
   get queue(): string {
     return this.delivery.queue;
   }

@@ -47,6 +47,7 @@ const startKeepAlive = (): NodeJS.Timeout => setInterval(() => {}, longestTimer)
 /** The backend on a broker in the same process. Nothing here waits: promises are the port's, and already resolved. */
 export class EmbeddedBackend implements Backend {
   readonly rejectsWithHeaders = true;
+  readonly recordsOrigins = true;
   readonly delayed: DelayedPublishing = new EmbeddedDelayed(this, () => this.#connected());
   readonly #options: EmbeddedOptions;
   readonly #consumptions = new Set<Channel>();
@@ -200,7 +201,7 @@ export class EmbeddedBackend implements Backend {
   }
 
   readonly #deposit = (publication: Publication, settled: Done): Error | undefined => {
-    const { exchange, routingKey, properties, body, mandatory = false } = publication;
+    const { exchange, routingKey, properties, body, mandatory = false, origin } = publication;
     const connection = this.#connected();
     if (this.#publishing === undefined || this.#publishing.isClosed)
       this.#publishing = connection.openChannel(silentOutbox);
@@ -213,7 +214,7 @@ export class EmbeddedBackend implements Backend {
       else if (failure === undefined) settled(reason);
     };
     try {
-      const outcome = this.#publishing.deposit(exchange, routingKey, properties, body, told);
+      const outcome = this.#publishing.deposit(exchange, routingKey, properties, body, told, origin);
       if ((outcome & Outcome.Refused) !== 0) {
         failure = new RefusedError(exchange, routingKey, connection.vhost.journal?.trouble);
       } else if (mandatory && (outcome & Outcome.Routed) === 0) failure = new UnroutableError(exchange, routingKey);

@@ -8,13 +8,18 @@ export { policyPatterns } from './patterns.js';
 export * from './republish.js';
 export {
   type Address,
+  type RecordedOrigin,
   addressOf,
   attemptOf,
+  claimedOriginOf,
   failingSince,
   failuresOf,
   headersForRedrive,
   headersForRetry,
+  isQueueItself,
   originOf,
+  publishedTo,
+  recordedAddressOf,
   redrivesOf,
   retryHeaders,
   type RetryProgress,

@@ -1,13 +1,17 @@
 import {
   attemptOf,
+  deathsOf,
   errorHeaders,
   failingSince,
   headersForRedrive,
   headersForRetry,
+  isQueueItself,
   longstr,
   originOf,
+  publishedTo,
+  recordedAddressOf,
 } from '../message/index.js';
-import type { Address, FieldTable, Message, Properties } from '../message/index.js';
+import type { Address, FieldTable, Message, Properties, RecordedOrigin } from '../message/index.js';
 import { decideRetry, shown, waitQueueName } from '../topology/index.js';
 import type { ParkedFor, RetryPlan } from '../topology/index.js';
 import type { BackendDelivery, Done, Publication } from './backend.js';
@@ -48,6 +52,23 @@ export class UnknownOriginError extends Error {
 
   constructor(queue: string) {
     super(`a message in queue '${queue}' cannot be redriven: nothing in it tells where it came from; name a target`);
+  }
+}
+
+/** Only headers tell where the message came from, and whoever published it may have written them. */
+export class UnprovenOriginError extends Error {
+  override readonly name = 'UnprovenOriginError';
+
+  constructor(
+    queue: string,
+    /** What the headers tell. */
+    readonly claimed: Address,
+  ) {
+    super(
+      `a message in queue '${queue}' is not redriven to exchange '${claimed.exchange}' with routing key ` +
+        `'${claimed.routingKey}': only its headers tell of that, which its publisher may have written, and the broker ` +
+        'recorded no origin; name a target',
+    );
   }
 }
 
@@ -136,12 +157,10 @@ export function retryIn(
   const { queue = delivery.queue, headers } = options;
   const { attempt = attemptsMade(delivery, queue) + 1 } = options;
   const exchange = delay === 0 ? '' : waitQueueName(delay, rooms.type);
-  const progress = { queue, attempt, now: rooms.now(), isParked: false };
-  const successor = republication(
-    message,
-    { exchange, routingKey: queue },
-    headersForRetry(message, progress, headers),
-  );
+  const from = firstAddressOf(delivery);
+  const progress = { queue, attempt, now: rooms.now(), isParked: false, from };
+  const to = { exchange, routingKey: queue };
+  const successor = republication(message, to, headersForRetry(message, progress, headers), recordOf(message, queue));
   const finished: Done = (failure) => {
     if (failure !== undefined) rooms.forget(delay);
     done?.(failure);
@@ -164,8 +183,14 @@ export function park(
   const { queue = delivery.queue, headers } = options;
   const { attempt = attemptsMade(delivery, queue) } = options;
   const address = { exchange: '', routingKey: parkingLot };
-  const progress = { queue, attempt, now: rooms.now(), isParked: true };
-  const successor = republication(message, address, headersForRetry(message, progress, headers));
+  const from = firstAddressOf(delivery);
+  const progress = { queue, attempt, now: rooms.now(), isParked: true, from };
+  const successor = republication(
+    message,
+    address,
+    headersForRetry(message, progress, headers),
+    recordOf(message, queue),
+  );
   once(rooms.lot(parkingLot), () => delivery.replaceBy(successor, done), done);
 }
 
@@ -178,13 +203,41 @@ function once(ready: Promise<void> | undefined, then: () => void, failed: Done |
 /**
  * Sends a delivery back to where it was published at first, as a message that starts anew: no deaths, attempt 1. If
  * several queues are bound there, each gets it: name the queue to spare the others.
- * @param to a queue's name, or an exchange and a routing key; without it the origin, and if there is none `done` gets
- *   an UnknownOriginError
+ * @param to a queue's name, or an exchange and a routing key; without it the origin, and if there is none, or only headers
+ *   tell of it, `done` gets an UnknownOriginError or an UnprovenOriginError
  */
 export function redrive(delivery: BackendDelivery, to?: Address | string, done?: Done): void {
-  const address = typeof to === 'string' ? { exchange: '', routingKey: to } : (to ?? originOf(delivery.message));
-  if (address === undefined) done?.(new UnknownOriginError(delivery.queue));
-  else delivery.replaceBy(republication(delivery.message, address, headersForRedrive(delivery.message)), done);
+  const { message } = delivery;
+  const address = redriveAddress(delivery, to);
+  if (address instanceof Error) return done?.(address);
+  delivery.replaceBy(republication(message, address, headersForRedrive(message)), done);
+}
+
+/** Where a redrive would take a message, or why it would not. */
+export function redriveAddress(
+  { message, queue, recordsOrigins }: Pick<BackendDelivery, 'message' | 'queue' | 'recordsOrigins'>,
+  to?: Address | string,
+): Address | UnknownOriginError | UnprovenOriginError {
+  if (typeof to === 'string') return { exchange: '', routingKey: to };
+  const address = to ?? originOf(message);
+  if (address === undefined) return new UnknownOriginError(queue);
+  const isProven = to !== undefined || message.origin !== undefined || recordsOrigins !== true;
+  return isProven ? address : new UnprovenOriginError(queue, address);
+}
+
+/**
+ * Where it was published at first, for its headers. A broker that records nothing is believed for a delivery that came
+ * straight from an exchange; otherwise its headers are.
+ */
+function firstAddressOf({ message, queue, recordsOrigins }: BackendDelivery): Address {
+  const isStraight = recordsOrigins === true || deathsOf(message.properties.headers).length === 0;
+  return isStraight && !isQueueItself(message, queue) ? recordedAddressOf(message) : publishedTo(message, queue);
+}
+
+/** The same as the broker knows it, with the queue in which it failed. */
+function recordOf(message: Message, queue: string): RecordedOrigin {
+  const { exchange, routingKey } = recordedAddressOf(message);
+  return { exchange, routingKey, queue };
 }
 
 /** A delivery from the work queue itself is an attempt in course; one from elsewhere shows only those gone by. */
@@ -196,7 +249,12 @@ function attemptsMade({ message, queue }: BackendDelivery, workQueue: string): n
  * Persistent, for it must survive as long as it waits; without its own time to live, which would cut the wait short
  * (rule B4); without the user id, which would have to be ours (rule K7); and mandatory, for unroutable is lost.
  */
-function republication(message: Message, { exchange, routingKey }: Address, headers: FieldTable): Publication {
+function republication(
+  message: Message,
+  { exchange, routingKey }: Address,
+  headers: FieldTable,
+  origin?: RecordedOrigin,
+): Publication {
   const properties: Properties = {
     ...message.properties,
     headers,
@@ -204,5 +262,6 @@ function republication(message: Message, { exchange, routingKey }: Address, head
     expiration: undefined,
     userId: undefined,
   };
-  return { exchange, routingKey, properties, body: message.body, mandatory: true };
+  const publication = { exchange, routingKey, properties, body: message.body, mandatory: true };
+  return origin === undefined ? publication : { ...publication, origin };
 }

@@ -1,5 +1,6 @@
-import { changeHeaders, DeadLetteredMessage, type Dialect, type FieldTable, recordDeath } from '../message/index.js';
-import type { Message, Properties } from '../message/index.js';
+import { changeHeaders, DeadLetteredMessage, type Dialect, type FieldTable } from '../message/index.js';
+import { recordDeath, recordedAddressOf } from '../message/index.js';
+import type { Message, Properties, RecordedOrigin } from '../message/index.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 
 /** All that the headers of a dead letter depend on, and what they are. No message is kept alive by it. */
@@ -24,6 +25,8 @@ interface Known {
 export class Readdressing {
   /** Messages die in crowds: what is written about all that die alike within a second is written once, and shared. */
   #last: Known | undefined;
+  /** The last origin that was recorded. */
+  #origin: RecordedOrigin = { exchange: '', routingKey: '', queue: '' };
 
   constructor(readonly dialect: Dialect) {}
 
@@ -36,7 +39,16 @@ export class Readdressing {
       this.#properties(letter, message),
       message,
       letter.routingKey === undefined ? message.carbonCopies : undefined,
+      message.origin?.queue === undefined ? this.#recorded(message, letter.queue.name) : message.origin,
     );
+  }
+
+  /** At its first death a message stands where its publisher, whose right was checked, sent it. */
+  #recorded(message: Message, queue: string): RecordedOrigin {
+    const { exchange, routingKey } = recordedAddressOf(message);
+    const known = this.#origin;
+    if (known.queue === queue && known.routingKey === routingKey && known.exchange === exchange) return known;
+    return (this.#origin = { exchange, routingKey, queue });
   }
 
   #properties(letter: DeadLetter, message: Message): Properties {

@@ -1,4 +1,4 @@
-import { type FieldTable, type Message, messageOf } from '../message/index.js';
+import { type FieldTable, type Message, messageOf, type RecordedOrigin } from '../message/index.js';
 import { AmqpError } from './errors.js';
 import type { Exchange } from './exchange/exchange.js';
 import type { Settled } from './ports.js';
@@ -13,6 +13,8 @@ export interface Redrive {
   readonly routingKey: string;
   /** In place of the message's own; {@link headersForRedrive} makes them. */
   readonly headers: FieldTable | undefined;
+  /** What goes on being known of it; a message that begins anew has none. */
+  readonly origin?: RecordedOrigin | undefined;
   /** Called when it has moved and what the journal promises is kept, or cannot be kept any more. */
   readonly settled?: Settled;
 }
@@ -72,10 +74,13 @@ export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean
 }
 
 /** The message under another address, as if it had been published there with these headers. */
-export function readdressed(message: Message, { exchange, routingKey, headers }: Omit<Redrive, 'settled'>): Message {
+export function readdressed(
+  message: Message,
+  { exchange, routingKey, headers, origin }: Omit<Redrive, 'settled'>,
+): Message {
   const copies = headers && carbonCopiesOf(headers);
   const properties = { ...message.properties, headers: headers && withoutBcc(headers) };
-  return messageOf(exchange, routingKey, properties, message, copies);
+  return messageOf(exchange, routingKey, properties, message, copies, origin);
 }
 
 /** A queue that is gone holds none. */

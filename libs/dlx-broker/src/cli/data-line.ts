@@ -45,11 +45,19 @@ export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: B
     ...(deadline !== 0 && { expires: isoOf(deadline) }),
     exchange: message.exchange,
     routing_key: message.routingKey,
+    ...(message.origin !== undefined && { origin: originOf(message.origin) }),
     properties: propertiesOf(message.properties),
     deaths: deathsIn(message),
     ...bodyIn(body),
   });
 }
+
+/** Where it was published at first, as the broker recorded it. */
+const originOf = ({ exchange, routingKey, queue }: NonNullable<Message['origin']>): object => ({
+  exchange,
+  routing_key: routingKey,
+  ...(queue !== undefined && { failed_in: queue }),
+});
 
 const diedOf = ({ reason, time, headers }: NonNullable<Kept['death']>): object => ({
   reason,

@@ -5,6 +5,7 @@ export { DeadHeaders, Recorded } from './dead-headers.js';
 export { WrittenTable } from './written-table.js';
 export * from './death-history.js';
 export * from './nesting.js';
+export * from './origin.js';
 export * from './plain.js';
 export * from './retry-headers.js';
 export { shownLines, shownText } from './shown-text.js';

@@ -1,4 +1,5 @@
 import type { FieldTable } from './field-table.js';
+import type { RecordedOrigin } from './origin.js';
 
 /**
  * The fourteen properties of an AMQP 0-9-1 basic message; an absent one was not sent. Never changed in place: copies of
@@ -73,6 +74,11 @@ export class Message {
     return undefined;
   }
 
+  /** Where it was published at first; recorded at its first death, or when this process retried or parked it. */
+  get origin(): RecordedOrigin | undefined {
+    return undefined;
+  }
+
   /** Bytes of the body, told without it being at hand. */
   get size(): number {
     return this.#held.length;
@@ -105,10 +111,10 @@ export class Message {
 
   /** The same message with this body in memory, whatever becomes of this one's; no journal keeps it. */
   pinned(body: Uint8Array): Message {
-    const { exchange, routingKey, properties, carbonCopies } = this;
+    const { exchange, routingKey, properties, carbonCopies, origin } = this;
     return this.hasDied
-      ? new DeadLetteredMessage(exchange, routingKey, properties, body, carbonCopies)
-      : messageOf(exchange, routingKey, properties, body, carbonCopies);
+      ? new DeadLetteredMessage(exchange, routingKey, properties, body, carbonCopies, origin)
+      : messageOf(exchange, routingKey, properties, body, carbonCopies, origin);
   }
 
   /** Whether a death brought it here, so that its `x-death` is the broker's own (rule W3). */
@@ -137,9 +143,17 @@ export class CopiedMessage extends Message {
   }
 }
 
-/** A message that died at least once. */
-export class DeadLetteredMessage extends Message {
-  readonly #copies: CarbonCopies | undefined;
+/** Both of what a message may have; most have but an origin, which many share. */
+class OriginAndCopies {
+  constructor(
+    readonly origin: RecordedOrigin | undefined,
+    readonly copies: CarbonCopies,
+  ) {}
+}
+
+/** A message of which an origin was recorded. */
+export class TracedMessage extends Message {
+  readonly #known: RecordedOrigin | OriginAndCopies | undefined;
 
   constructor(
     exchange: string,
@@ -147,31 +161,44 @@ export class DeadLetteredMessage extends Message {
     properties: Properties,
     body: Uint8Array | Message,
     copies?: CarbonCopies,
+    origin?: RecordedOrigin,
   ) {
     super(exchange, routingKey, properties, body);
-    this.#copies = copies;
+    this.#known = copies === undefined ? origin : new OriginAndCopies(origin, copies);
+  }
+
+  override get origin(): RecordedOrigin | undefined {
+    const known = this.#known;
+    return known instanceof OriginAndCopies ? known.origin : known;
   }
 
   override get carbonCopies(): CarbonCopies | undefined {
-    return this.#copies;
+    const known = this.#known;
+    return known instanceof OriginAndCopies ? known.copies : undefined;
   }
+}
 
+/** A message that died at least once. */
+export class DeadLetteredMessage extends TracedMessage {
   override get hasDied(): boolean {
     return true;
   }
 }
 
-/** A message, with further routing keys or without. */
-export const messageOf = (
+/** A message that did not die, with further routing keys or without, and with an origin if one was recorded. */
+export function messageOf(
   exchange: string,
   routingKey: string,
   properties: Properties,
   body: Uint8Array | Message,
   copies: CarbonCopies | undefined,
-): Message =>
-  copies === undefined
+  origin?: RecordedOrigin,
+): Message {
+  if (origin !== undefined) return new TracedMessage(exchange, routingKey, properties, body, copies, origin);
+  return copies === undefined
     ? new Message(exchange, routingKey, properties, body)
     : new CopiedMessage(exchange, routingKey, properties, body, copies);
+}
 
 /** Routing keys beside the publish key. BCC keys are remembered although the header is removed (rule G2). */
 export interface CarbonCopies {

@@ -1,6 +1,7 @@
 import { type DeathEntry, deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
 import { bool, type Field, type FieldTable, int32, int64, longstr, textAt } from './field-table.js';
 import type { Message } from './message.js';
+import type { Address } from './origin.js';
 
 /** The headers a republished message carries, for the broker's own do not survive republishing (rule W3). */
 export const retryHeaders = {
@@ -38,12 +39,6 @@ export interface NotedError {
 /** What describes an error begins with this; a redriven message loses it. */
 const errorPrefix = 'dlx-error-';
 
-/** Where a message is published to. */
-export interface Address {
-  readonly exchange: string;
-  readonly routingKey: string;
-}
-
 /**
  * Which attempt it is when this message comes from that queue: 1 for the first. Counted in a header of ours, plus the
  * rejections since (rule E1), for a queue may also retry by dead-lettering into a wait queue.
@@ -51,7 +46,7 @@ export interface Address {
 export function attemptOf(message: Message, queue: string): number {
   const { headers } = message.properties;
   const rejected = deathsOf(headers).find((death) => death.queue === queue && death.reason === 'rejected');
-  return Math.min(largest, counted(headers, queue) + Math.max(0, rejected?.count ?? 0));
+  return Math.min(largest, counted(headers, queue) + (rejected === undefined ? 0 : timesOf(rejected)));
 }
 
 /**
@@ -61,9 +56,12 @@ export function attemptOf(message: Message, queue: string): number {
 export function failuresOf(message: Message, queue: string): number {
   const { headers } = message.properties;
   let failures = counted(headers, queue) - 1;
-  for (const death of deathsOf(headers)) if (death.queue === queue) failures += Math.max(0, death.count);
+  for (const death of deathsOf(headers)) if (death.queue === queue) failures += timesOf(death);
   return Math.min(largest, failures);
 }
+
+/** A broker never counts below 1: a client did, and would be tried for ever if that were believed. */
+const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largest : count);
 
 function counted(headers: FieldTable | undefined, queue: string): number {
   if (textAt(headers, retryHeaders.queue) !== queue) return 1;
@@ -71,9 +69,19 @@ function counted(headers: FieldTable | undefined, queue: string): number {
   return headers?.get(retryHeaders.parked)?.value === true ? (attempt ?? 0) + 1 : Math.max(1, attempt ?? 1);
 }
 
-/** Where a message that was republished or dead-lettered was published at first; undefined if it was neither. */
+/**
+ * Where a message that was republished or dead-lettered was published at first: as the broker recorded it, or else as its
+ * headers tell, which proves nothing. Undefined when neither tells. Nothing may be published there unless it was recorded.
+ */
 export function originOf(message: Message): Address | undefined {
-  const { headers } = message.properties;
+  const { origin } = message;
+  if (origin === undefined) return claimedOriginOf(message);
+  const { exchange, routingKey } = origin;
+  return { exchange, routingKey };
+}
+
+/** What the headers tell of a message's origin. Whoever published it may have written them. */
+export function claimedOriginOf({ properties: { headers } }: Message): Address | undefined {
   const exchange = textAt(headers, retryHeaders.firstExchange);
   const routingKey = textAt(headers, retryHeaders.firstRoutingKey);
   if (exchange !== undefined && routingKey !== undefined) return { exchange, routingKey };
@@ -81,11 +89,32 @@ export function originOf(message: Message): Address | undefined {
   return first && { exchange: first.exchange, routingKey: first.routingKeys[0] ?? '' };
 }
 
-/** Where a message was published at first, whether or not it was ever republished or dead-lettered. */
+/** Where a message was published at first, as far as anything tells; to show it, never to publish to it. */
 export const addressOf = (message: Message): Address => originOf(message) ?? message;
 
-/** The queue in which the message failed at first, whichever queues it went through since. */
-export function workQueueOf(message: Message): string | undefined {
+/** Where a message was published at first, as the broker itself knows it. */
+export const recordedAddressOf = (message: Message): Address => message.origin ?? message;
+
+/**
+ * Where a message was published that lies in its work queue: by its record, unless that names the queue itself, which tells
+ * nothing; then by its headers. It says which pattern a message fits, and is no address to publish to.
+ */
+export function publishedTo(message: Message, queue: string): Address {
+  const { origin } = message;
+  if (origin !== undefined && !isQueueItself(origin, queue)) return origin;
+  return claimedOriginOf(message) ?? origin ?? message;
+}
+
+/** Whether this is how the default exchange brings a message to that queue. */
+export const isQueueItself = ({ exchange, routingKey }: Address, queue: string): boolean =>
+  exchange === '' && routingKey === queue;
+
+/**
+ * The queue in which the message failed at first, whichever queues it went through since.
+ * @param believes whether to go by its headers where nothing was recorded
+ */
+export function workQueueOf(message: Message, believes = true): string | undefined {
+  if (message.origin !== undefined || !believes) return message.origin?.queue;
   const { headers } = message.properties;
   return textAt(headers, retryHeaders.queue) ?? oldestDeath(headers)?.queue;
 }
@@ -115,6 +144,8 @@ export interface RetryProgress {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isParked: boolean;
+  /** Where it was published at first. Default: as far as anything tells. */
+  readonly from?: Address;
 }
 
 /**
@@ -124,10 +155,10 @@ export interface RetryProgress {
  */
 export function headersForRetry(
   message: Message,
-  { queue, attempt, now, isParked }: RetryProgress,
+  { queue, attempt, now, isParked, from = addressOf(message) }: RetryProgress,
   added: FieldTable | undefined,
 ): FieldTable {
-  const { exchange, routingKey } = addressOf(message);
+  const { exchange, routingKey } = from;
   const headers = withoutTraces(message);
   headers.delete(errorHeaders.policy);
   for (const [name, field] of added ?? []) headers.set(name, field);
@@ -135,7 +166,7 @@ export function headersForRetry(
   headers.set(retryHeaders.queue, longstr(queue));
   headers.set(retryHeaders.firstExchange, longstr(exchange));
   headers.set(retryHeaders.firstRoutingKey, longstr(routingKey));
-  headers.set(retryHeaders.since, int64(failingSince(message) ?? now));
+  headers.set(retryHeaders.since, int64(Math.min(failingSince(message) ?? now, now)));
   if (isParked) headers.set(retryHeaders.parked, bool(true));
   else headers.delete(retryHeaders.parked);
   return headers;

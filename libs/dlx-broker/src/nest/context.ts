@@ -1,5 +1,5 @@
 import { BaseRpcContext } from '@nestjs/microservices/ctx-host/base-rpc.context.js';
-import { addressOf, attemptOf, failingSince, type BackendDelivery } from '../backend/index.js';
+import { attemptOf, failingSince, type BackendDelivery, isQueueItself, publishedTo } from '../backend/index.js';
 import { notedErrorOf, type Message, type NotedError, type Properties } from '../message/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { plainTableOf, type Plain } from '../topology/index.js';
@@ -11,7 +11,7 @@ import { dlxHeaders } from './headers.js';
  * brings it by the name of the queue.
  */
 export function patternOf(message: Message, queue: string): string {
-  return message.exchange === '' && message.routingKey === queue ? addressOf(message).routingKey : message.routingKey;
+  return isQueueItself(message, queue) ? publishedTo(message, queue).routingKey : message.routingKey;
 }
 
 /** Settles what a handler under a retry policy settles by hand: no way out of it may circle without using an attempt. */

@@ -44,7 +44,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
 
   /** Made by {@link DeadLetters.from}. */
   constructor(delivery: BackendDelivery, host: LetterHost) {
-    super(delivery.message, delivery.queue);
+    super(delivery.message, delivery.queue, delivery.recordsOrigins);
     this.#delivery = delivery;
     this.#host = host;
   }

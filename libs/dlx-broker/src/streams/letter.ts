@@ -1,4 +1,14 @@
-import { addressOf, failingSince, failuresOf, redrivesOf, workQueueOf, type Address } from '../backend/index.js';
+import {
+  addressOf,
+  claimedOriginOf,
+  failingSince,
+  failuresOf,
+  recordedAddressOf,
+  redriveAddress,
+  redrivesOf,
+  workQueueOf,
+  type Address,
+} from '../backend/index.js';
 import { emptyTable, firstDeathOf, notedErrorOf } from '../message/index.js';
 import type { FieldTable, Message, NotedError, Properties } from '../message/index.js';
 import { readPayload, type Undecodable } from './payload.js';
@@ -13,6 +23,8 @@ export class Letter<T = unknown> {
     protected readonly message: Message,
     /** The queue it lies in. */
     readonly queue: string,
+    /** Whether its broker records origins; headers are not believed then. */
+    protected readonly recordsOrigins = false,
   ) {}
 
   /** The body, decoded by its content type; an {@link Undecodable} if that is not possible. */
@@ -47,13 +59,31 @@ export class Letter<T = unknown> {
 
   /** The queue in which it failed at first; the queue it lies in if nothing tells. */
   get workQueue(): string {
-    return workQueueOf(this.message) ?? this.queue;
+    return workQueueOf(this.message, !this.recordsOrigins) ?? this.queue;
   }
 
-  /** Where it was published at first, before any retry or death. */
+  /**
+   * Where it was published at first, before any retry or death, as its broker recorded it. Where the broker records nothing
+   * of that, a broker elsewhere, it is what the headers tell.
+   */
   get origin(): Address {
-    const { exchange, routingKey } = addressOf(this.message);
+    const { message, recordsOrigins } = this;
+    const { exchange, routingKey } = recordsOrigins ? recordedAddressOf(message) : addressOf(message);
     return { exchange, routingKey };
+  }
+
+  /**
+   * What its headers tell of its origin, while the broker recorded none: whoever published it may have written them.
+   * Undefined when they tell nothing, or when the origin was recorded.
+   */
+  get claimedOrigin(): Address | undefined {
+    return this.message.origin === undefined ? claimedOriginOf(this.message) : undefined;
+  }
+
+  /** @internal Where a redrive would take it, or why it would not. */
+  addressFor(to: Address | string | undefined): Address | Error {
+    const { message, queue, recordsOrigins } = this;
+    return redriveAddress({ message, queue, recordsOrigins }, to);
   }
 
   /** How often it failed in its work queue. Taken from the work queue itself, this time counts as one. */

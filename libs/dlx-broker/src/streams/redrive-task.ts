@@ -1,9 +1,9 @@
 import { concatMap, lastValueFrom, ReplaySubject, Subject, take, takeUntil, type Observable } from 'rxjs';
-import { after, type Backend } from '../backend/index.js';
+import { after, UnprovenOriginError, type Address, type Backend } from '../backend/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import type { DeadLetters } from './dead-letters.js';
-import type { Letter } from './letter.js';
 import type { ResolvedRedrive } from './redrive-request.js';
+import type { RedriveTarget } from './redrive-to.js';
 
 /** How far a redrive has come. */
 export interface RedriveProgress {
@@ -14,6 +14,11 @@ export interface RedriveProgress {
   readonly redriven: number;
   /** Not wanted, or not possible: they keep their places. */
   readonly left: number;
+  /**
+   * Of those left: only headers tell where they came from, which a client may have written. They need a `to`. Absent when
+   * there are none.
+   */
+  readonly unproven?: number;
   /** Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. */
   readonly destinations: Readonly<Record<string, number>>;
   /** Letters that arrived in the queue meanwhile: what was redriven and failed again, or others like it. */
@@ -105,8 +110,9 @@ export class RedriveTask {
   #look(queue: string): Observable<unknown> {
     return this.letters.replay(queue).pipe(
       concatMap(async (letter) => {
-        if (this.request.where(letter)) this.#note(letter, {});
-        else this.#tell({ left: this.current.left + 1 });
+        const address = this.request.where(letter) && letter.addressFor(this.request.to(letter));
+        if (address === false || address instanceof Error) this.#leave(address);
+        else this.#note(address, {});
       }),
     );
   }
@@ -120,24 +126,31 @@ export class RedriveTask {
   }
 
   async #move(letter: DeadLetter, queue: string, length: number): Promise<void> {
-    if (!this.request.where(letter) || !(await this.#redriven(letter))) {
-      letter.leave();
-      this.#tell({ left: this.current.left + 1 });
-      return;
+    const isWanted = this.request.where(letter);
+    const to = isWanted ? this.request.to(letter) : undefined;
+    const address = letter.addressFor(to);
+    if (isWanted && (await this.#redriven(letter, to)) && !(address instanceof Error)) {
+      this.#note(address, { redriven: this.current.redriven + 1 });
+      return this.#mindCircuit(queue, length);
     }
-    this.#note(letter, { redriven: this.current.redriven + 1 });
-    await this.#mindCircuit(queue, length);
+    letter.leave();
+    this.#leave(isWanted && address);
+  }
+
+  #leave(why: unknown): void {
+    const { left, unproven = 0 } = this.current;
+    this.#tell({ left: left + 1, ...(why instanceof UnprovenOriginError && { unproven: unproven + 1 }) });
   }
 
   /** Not before its time, and not while it is held up. */
-  async #redriven(letter: DeadLetter): Promise<boolean> {
+  async #redriven(letter: DeadLetter, to: RedriveTarget): Promise<boolean> {
     const { clock } = this.backend;
     this.#next = Math.max(clock.now(), this.#next);
     await this.#wait(Math.ceil(this.#next - clock.now()));
     this.#next += 1_000 / this.request.perSecond;
     while (this.current.state === 'paused') await this.#wait();
     if (this.#hasEnded || !letter.open) return false;
-    return letter.redrive(this.request.to(letter)).then(
+    return letter.redrive(to).then(
       () => true,
       () => false, // reported by DeadLetters.failures; it is in hand again
     );
@@ -173,9 +186,7 @@ export class RedriveTask {
     });
   }
 
-  #note(letter: Letter, change: Partial<RedriveProgress>): void {
-    const to = this.request.to(letter) ?? letter.origin;
-    const { exchange, routingKey } = typeof to === 'string' ? { exchange: '', routingKey: to } : to;
+  #note({ exchange, routingKey }: Address, change: Partial<RedriveProgress>): void {
     const name = `${exchange}/${routingKey}`;
     const { destinations } = this.current; // who was told of it keeps it as it was
     this.#tell({ ...change, destinations: { ...destinations, [name]: (destinations[name] ?? 0) + 1 } });

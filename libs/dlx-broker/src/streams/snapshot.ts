@@ -17,7 +17,7 @@ export const snapshot = <T>(backend: Backend, queue: string): Observable<Letter<
         const page = await backend.browse(queue, pageSize, next);
         for (const message of page.messages) {
           if (subscriber.closed) return;
-          subscriber.next(new Letter<T>(message, queue));
+          subscriber.next(new Letter<T>(message, queue, backend.recordsOrigins));
         }
         next = page.next;
         if (next !== undefined) await new Promise<void>((resolve) => setImmediate(resolve));

@@ -13,7 +13,7 @@ export interface FailedAttempt {
   /** What it failed with: as it was thrown, or a {@link NotedFailure}; undefined when nothing tells. */
   readonly error: unknown;
   readonly now: number;
-  /** When the message failed for the first time; undefined: now. */
+  /** When the message failed for the first time; undefined, or not yet: now. */
   readonly failingSince: number | undefined;
   /** The wait its handler asked for, in milliseconds: it takes the place of `retryOn`, `neverRetry` and `backoff`. */
   readonly asked?: number | undefined;
@@ -39,7 +39,7 @@ export function decideRetry(
     if (attempt >= plan.attempts) return { kind: 'park', why: 'attempts' };
     const wanted = asked ?? plan.delayBefore(attempt + 1, error);
     const delay = wanted === 0 ? 0 : nearest(wanted);
-    const isLate = plan.deadline !== undefined && now + delay > failingSince + plan.deadline;
+    const isLate = plan.deadline !== undefined && now + delay > Math.min(failingSince, now) + plan.deadline;
     return isLate ? { kind: 'park', why: 'deadline' } : { kind: 'retry', delay };
   } catch (fault) {
     return { kind: 'park', why: 'policy', fault };

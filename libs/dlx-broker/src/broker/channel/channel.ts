@@ -1,4 +1,4 @@
-import { emptyTable, type FieldTable, type Properties } from '../../message/index.js';
+import { emptyTable, type FieldTable, type Properties, type RecordedOrigin } from '../../message/index.js';
 import type { Agenda } from '../agenda.js';
 import { declareExchange, type ExchangeOptions } from '../declare-exchange.js';
 import { declareQueue, type QueueOk, type QueueOptions } from '../declare-queue.js';
@@ -144,11 +144,19 @@ export class Channel {
    * A publish whose fate is known at once, for hosts in the same process: no confirm and no return follow. An extension
    * of ours; with {@link Broker.batch} it becomes one step with what replaces it.
    * @param settled called when the message is taken and what the journal promises is kept, or cannot be kept any more
+   * @param origin of the message it takes the place of; never what a client says
    */
-  deposit(exchange: string, routingKey: string, properties: Properties, body: Uint8Array, settled?: Settled): Outcome {
+  deposit(
+    exchange: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    settled?: Settled,
+    origin?: RecordedOrigin,
+  ): Outcome {
     const now = this.#begin();
     try {
-      return this.#publisher.deposit(exchange, routingKey, properties, body, settled, now);
+      return this.#publisher.deposit(exchange, routingKey, properties, body, settled, origin, now);
     } catch (error) {
       throw this.#failed(error, methods.basicPublish);
     } finally {

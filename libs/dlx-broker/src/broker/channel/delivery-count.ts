@@ -1,4 +1,4 @@
-import { type Field, int64, Message } from '../../message/index.js';
+import { type Field, int64, type Message, messageOf } from '../../message/index.js';
 import { CountedEntry, type Entry } from '../queue/entry.js';
 
 /**
@@ -14,6 +14,7 @@ export function withDeliveryCount(entry: Entry, always: boolean): Message {
   const headers = new Map<string, Field>(properties.headers);
   if (counted) headers.set('x-acquired-count', int64(entry.returns));
   if (!counted || entry.failures > 0) headers.set('x-delivery-count', int64(entry.failures));
+  const { exchange, routingKey, origin, body } = message;
   // With the body itself: the queue's own copy may go before this one leaves.
-  return new Message(message.exchange, message.routingKey, { ...properties, headers }, message.body);
+  return messageOf(exchange, routingKey, { ...properties, headers }, body, undefined, origin);
 }

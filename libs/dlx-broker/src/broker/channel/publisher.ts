@@ -1,4 +1,4 @@
-import { Message, messageOf, type Properties } from '../../message/index.js';
+import { Message, messageOf, type Properties, type RecordedOrigin } from '../../message/index.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { checkLength, checkTable } from '../input-checks.js';
@@ -79,10 +79,11 @@ export class Publisher {
     properties: Properties,
     body: Uint8Array,
     settled: Settled | undefined,
+    origin: RecordedOrigin | undefined,
     now: number,
   ): Outcome {
     const exchange = this.#exchange(exchangeName, routingKey, body.length);
-    const message = this.#message(exchangeName, routingKey, properties, body);
+    const message = this.#message(exchangeName, routingKey, properties, body, origin);
     const { agenda, vhost, counters } = this.channel;
     const { told } = agenda;
     counters.publish++;
@@ -148,7 +149,13 @@ export class Publisher {
   }
 
   /** Goes on in the order of rule K7: reply-to, user-id, expiration, delivery mode, carbon copies. */
-  #message(exchange: string, routingKey: string, properties: Properties, body: Uint8Array): Message {
+  #message(
+    exchange: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    origin?: RecordedOrigin,
+  ): Message {
     checkLength('routing key', routingKey);
     checkTable('header', properties.headers);
     let sent = properties;
@@ -157,11 +164,15 @@ export class Publisher {
     if (sent.expiration !== undefined) parseExpiration(sent.expiration);
     checkDeliveryMode(sent.deliveryMode);
     const { headers } = sent;
-    if (headers === undefined || headers.size === 0) return new Message(exchange, routingKey, sent, body);
+    if (headers === undefined || headers.size === 0) {
+      return origin === undefined
+        ? new Message(exchange, routingKey, sent, body)
+        : messageOf(exchange, routingKey, sent, body, undefined, origin);
+    }
     const copies = carbonCopiesOf(headers);
     const visible = withoutBcc(headers);
     if (visible !== headers) sent = { ...sent, headers: visible };
-    return messageOf(exchange, routingKey, sent, body, copies);
+    return messageOf(exchange, routingKey, sent, body, copies, origin);
   }
 
   #replyAddress(): string {

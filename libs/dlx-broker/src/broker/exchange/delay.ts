@@ -52,10 +52,10 @@ export function delayOf({ properties: { headers } }: Message): number {
 
 /** The message as it goes on when its time has come. */
 export function withDelayOver(message: Message, delay: number): Message {
-  const { exchange, routingKey, carbonCopies } = message;
+  const { exchange, routingKey, carbonCopies, origin } = message;
   const properties = { ...message.properties, headers: headersAfter(message.properties.headers, delay) };
-  if (message.hasDied) return new DeadLetteredMessage(exchange, routingKey, properties, message, carbonCopies);
-  return messageOf(exchange, routingKey, properties, message, carbonCopies);
+  if (message.hasDied) return new DeadLetteredMessage(exchange, routingKey, properties, message, carbonCopies, origin);
+  return messageOf(exchange, routingKey, properties, message, carbonCopies, origin);
 }
 
 function headersAfter(headers: FieldTable | undefined, delay: number): FieldTable {

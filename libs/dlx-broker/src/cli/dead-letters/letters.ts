@@ -5,7 +5,7 @@ interface Letter {
   readonly id: string;
   readonly exchange: string;
   readonly routing_key: string;
-  readonly origin: { readonly exchange: string; readonly routing_key: string } | null;
+  readonly origin: { readonly exchange: string; readonly routing_key: string; readonly proven?: boolean } | null;
   readonly redrives?: number;
   readonly error: { readonly class?: string; readonly message?: string } | null;
   readonly deaths: readonly Death[];
@@ -39,8 +39,10 @@ const when = (time: number | null | undefined): string =>
         .toISOString()
         .replace('T', ' ')
         .replace(/\.000Z$|Z$/, '');
-const address = (place: { readonly exchange: string; readonly routing_key: string } | null): string =>
-  place === null ? '' : `${place.exchange}/${place.routing_key}`;
+/** With a question mark when only the headers of the message tell, which a client may have written. */
+const address = (place: Letter['origin']): string =>
+  place === null ? '' : `${place.exchange}/${place.routing_key}${place.proven === false ? ' (?)' : ''}`;
+const isUnproven = ({ origin }: Letter): boolean => origin?.proven === false;
 const oneLine = (text: string, length: number): string => {
   const line = text.replace(/\s+/g, ' ');
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;
@@ -100,7 +102,7 @@ export function letterText(body: unknown): string {
     .map(([name, field]) => [name, JSON.stringify(field.value ?? field)]);
   const facts = [
     ['id', letter.id],
-    ['published to', address(letter.origin)],
+    ['published to', `${address(letter.origin)}${isUnproven(letter) ? ', as only its headers tell' : ''}`],
     ...(letter.error === null
       ? []
       : [['error', [letter.error.class, letter.error.message].filter((part) => part !== undefined).join(': ')]]),

@@ -28,7 +28,11 @@ interface State {
   readonly gone: number;
   readonly came_back: number;
   readonly destinations: readonly { readonly name: string; readonly count: number }[];
-  readonly left_at: readonly (Address & { why: string; count: number; example_id: string })[];
+  readonly left_at: readonly ({ [part in keyof Address]: string | null } & {
+    why: string;
+    count: number;
+    example_id: string;
+  })[];
 }
 
 /** Milliseconds between looks at a redrive that runs. */
@@ -81,6 +85,12 @@ function numberIn(option: string, text: string): number {
   throw new CtlFailure(exit.usage, `Error: ${option} must be a number, but is '${text}'`);
 }
 
+/** What to do about messages whose address is not known. */
+const unknown = (why: string): string =>
+  why === 'unproven_origin'
+    ? 'only their headers tell where they came from, which a client may have written; say with --to where they go'
+    : 'nothing tells where they came from; say with --to where they go';
+
 function stateText(state: State): string {
   const would = state.dry_run ? 'would be ' : '';
   const counts = [
@@ -92,7 +102,7 @@ function stateText(state: State): string {
   const destinations = state.destinations.map(({ name, count }) => [String(count), `to ${name}`]);
   const left = state.left_at.map(({ why, count, exchange, routing_key, example_id }) => [
     String(count),
-    `${why}: ${exchange}/${routing_key}, such as ${example_id}`,
+    `${why}: ${exchange === null ? unknown(why) : `${exchange}/${routing_key}`}, such as ${example_id}`,
   ]);
   const head = state.reason === null ? counts : `${counts} (${state.reason})`;
   return [head, prettyColumns(undefined, [...destinations, ...left])].filter((part) => part !== '').join('\n');

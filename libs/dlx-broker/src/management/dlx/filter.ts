@@ -1,4 +1,4 @@
-import { addressOf, type Field, fromField, type FieldTable, type Message } from '../../message/index.js';
+import { recordedAddressOf, type Field, fromField, type FieldTable, type Message } from '../../message/index.js';
 import { bodyOf, Unread } from './payload.js';
 import { diedIn, failedOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
 
@@ -47,8 +47,8 @@ const tests: readonly ((filter: MessageFilter, unread: Unread) => Test | undefin
   ({ reason }) => whenSaid(reason, (wanted) => (message) => (reasonOf(message) ?? '') === wanted),
   ({ queue }) => whenSaid(queue, (wanted) => (message) => (diedIn(message) ?? '') === wanted),
   ({ firstQueue }) => whenSaid(firstQueue, (wanted) => (message) => (firstDiedIn(message) ?? '') === wanted),
-  ({ exchange }) => whenSaid(exchange, (wanted) => (message) => addressOf(message).exchange === wanted),
-  ({ routingKey }) => whenSaid(routingKey, (wanted) => (message) => addressOf(message).routingKey === wanted),
+  ({ exchange }) => whenSaid(exchange, (wanted) => (message) => recordedAddressOf(message).exchange === wanted),
+  ({ routingKey }) => whenSaid(routingKey, (wanted) => (message) => recordedAddressOf(message).routingKey === wanted),
   ({ olderThan }) => whenSaid(olderThan, (age) => (message, now) => ageOf(message, now, -Infinity) > age),
   ({ youngerThan }) => whenSaid(youngerThan, (age) => (message, now) => ageOf(message, now, Infinity) < age),
   ({ text }, unread) => whenSaid(text, (wanted) => containsText(wanted, unread)),

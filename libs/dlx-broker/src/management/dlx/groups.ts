@@ -1,5 +1,5 @@
 import type { Entry } from '../../broker/index.js';
-import { addressOf, type Message } from '../../message/index.js';
+import { recordedAddressOf, type Message } from '../../message/index.js';
 import { ok } from '../reply.js';
 import type { Handler, Resource } from '../resource.js';
 import { matcherOf } from './filter.js';
@@ -18,8 +18,8 @@ const ways = {
   error: (message) => errorOf(message)?.kind,
   queue: diedIn,
   'first-queue': firstDiedIn,
-  exchange: (message) => addressOf(message).exchange,
-  'routing-key': (message) => addressOf(message).routingKey,
+  exchange: (message) => recordedAddressOf(message).exchange,
+  'routing-key': (message) => recordedAddressOf(message).routingKey,
 } as const satisfies Record<string, (message: Message) => string | undefined>;
 
 /** Groups told apart; what is in none of them is counted together. */

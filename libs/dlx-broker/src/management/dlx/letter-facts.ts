@@ -47,9 +47,10 @@ export function diedIn(message: Message): string | undefined {
   return deathsOf(headers)[0]?.queue ?? textAt(headers, retryHeaders.queue);
 }
 
-/** The queue in which it failed at first, whichever queues it went through since. */
+/** The queue in which it failed at first, whichever queues it went through since; where none was recorded, as its headers tell. */
 export function firstDiedIn(message: Message): string | undefined {
   const { headers } = message.properties;
+  if (message.origin?.queue !== undefined) return message.origin.queue;
   return textAt(headers, retryHeaders.queue) ?? firstDeathOf(headers)?.queue ?? deathsOf(headers).at(-1)?.queue;
 }
 

@@ -43,7 +43,10 @@ export function messageToJson(entry: Entry, { encoding, truncate, longestHeader 
     id: idOf(entry),
     exchange,
     routing_key: routingKey,
-    origin: origin === undefined ? null : { exchange: origin.exchange, routing_key: origin.routingKey },
+    origin:
+      origin === undefined
+        ? null
+        : { exchange: origin.exchange, routing_key: origin.routingKey, proven: message.origin !== undefined },
     redelivered: returns > 0,
     returns,
     failures,

@@ -63,7 +63,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       id: '1',
       exchange: '',
       routing_key: 'dead',
-      origin: { exchange: '', routing_key: 'work' },
+      origin: { exchange: '', routing_key: 'work', proven: true },
       redelivered: false,
       returns: 0,
       failures: 0,

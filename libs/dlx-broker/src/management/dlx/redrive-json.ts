@@ -25,6 +25,7 @@ export function redriveToJson(task: RedriveTask): Record<string, unknown> {
     scanned: task.scanned,
     moved: tally.moved,
     left: tally.left,
+    unproven_origin: tally.unproven,
     gone: tally.gone,
     came_back: tally.cameBack,
     destinations: [...tally.destinations].map(([name, count]) => ({ name, count })),

@@ -32,8 +32,10 @@ export class Mover {
   move(entry: Entry, now: number): readonly string[] | undefined {
     const { order, tally, task } = this;
     const { message, position } = entry;
-    const to = order.to ?? originOf(message);
-    if (to === undefined) return void tally.leave('no_origin', undefined, position);
+    const to = order.to ?? recordedIn(message);
+    // What headers tell of an origin is no address: whoever published the message may have written them.
+    if (to === undefined)
+      return void tally.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
     const { by, queue, keepsHistory = false } = order;
     const headers = redriven(message, { from: queue.name, by, task, keepsHistory }, now);
     const result = this.#try(entry, to, new Message(message.exchange, message.routingKey, { headers }, noBody));
@@ -52,13 +54,13 @@ export class Mover {
       this.#known.add(name);
       const { deadLetterExchange: exchange, deadLetterRoutingKey } = vhost.queues.get(name)?.settings ?? {};
       if (exchange === undefined || !vhost.exchanges.has(exchange)) continue;
-      const key = deadLetterRoutingKey ?? (this.order.to ?? originOf(message))?.routingKey ?? '';
+      const key = deadLetterRoutingKey ?? (this.order.to ?? message.origin)?.routingKey ?? '';
       for (const dead of vhost.wouldRoute(exchange, key, message)) yield vhost.queues.get(dead) as Queue;
     }
   }
 
   #try(entry: Entry, { exchange, routingKey }: Address, shown: Message): readonly string[] | Left | 'gone' {
-    const { vhost, queue, user, dryRun } = this.order;
+    const { vhost, queue, user, dryRun, keepsHistory } = this.order;
     const refusal = refusalOf(() => {
       vhost.check(user, 'write', 'exchange', exchange);
       const found = vhost.exchanges.get(exchange);
@@ -72,7 +74,8 @@ export class Mover {
         return queues.length === 0 ? 'unroutable' : queues;
       }
       const { headers } = shown.properties;
-      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, settled: this.settled });
+      const origin = keepsHistory ? entry.message.origin : undefined;
+      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, origin, settled: this.settled });
       return result.outcome === 'moved' ? result.queues : result.outcome;
     } catch (error) {
       if (!(error instanceof AmqpError)) throw error;
@@ -80,6 +83,9 @@ export class Mover {
     }
   }
 }
+
+const recordedIn = ({ origin }: Message): Address | undefined =>
+  origin && { exchange: origin.exchange, routingKey: origin.routingKey };
 
 function refusalOf(check: () => void): AmqpError | undefined {
   try {

@@ -181,6 +181,33 @@ describe('a redrive', () => {
     ]);
   });
 
+  it('leaves what tells of an origin by its headers only, and counts it', () => {
+    const forged = { 'dlx-first-exchange': 'orders', 'dlx-first-routing-key': 'new' };
+    publish('', 'dead', 'never died', forged);
+    publish('orders', 'new', 'died', { ...forged, 'dlx-first-routing-key': 'other' });
+    rejectAll(channel, 'work');
+    const task = redrive({ rate: Infinity });
+    rooms.clock.advance(0);
+    expect([bodies('dead'), bodies('work')]).toEqual([['never died'], ['died']]);
+    expect([task.tally.moved, task.tally.left, task.tally.unproven]).toEqual([1, 1, 1]);
+    expect(task.tally.leftAt).toEqual([{ why: 'unproven_origin', to: undefined, count: 1, example: 1 }]);
+    const told = redrive({ rate: Infinity, to: { exchange: '', routingKey: 'work' } });
+    rooms.clock.advance(0);
+    expect([told.tally.moved, bodies('dead')]).toEqual([1, []]);
+  });
+
+  it('keeps what is known of the origin with the history, and forgets it when the message begins anew', () => {
+    letDie(1);
+    declare('aside');
+    const aside = { exchange: '', routingKey: 'aside' };
+    redrive({ rate: Infinity, to: aside, keepsHistory: true });
+    rooms.clock.advance(0);
+    expect(messages('aside')[0]!.origin).toEqual({ exchange: 'orders', routingKey: 'new', queue: 'work' });
+    const back = redrive({ queue: queueOf('aside'), rate: Infinity });
+    rooms.clock.advance(0);
+    expect([back.tally.moved, messages('work')[0]!.origin]).toEqual([1, undefined]);
+  });
+
   it('leaves what its exchange, being gone, cannot take, and what a full queue refuses', () => {
     letDie(2);
     channel.deleteExchange('orders');

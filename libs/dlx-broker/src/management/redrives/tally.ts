@@ -1,12 +1,12 @@
 import type { Address } from '../../message/index.js';
 
-/** Why a message was left where it was. */
-export type Left = 'unroutable' | 'refused' | 'forbidden' | 'no_origin' | 'no_exchange';
+/** Why a message was left where it was. `unproven_origin`: nothing but its headers tells where it came from. */
+export type Left = 'unroutable' | 'refused' | 'forbidden' | 'no_origin' | 'unproven_origin' | 'no_exchange';
 
 /** Messages left for one reason, on their way to one address. */
 export interface LeftAt {
   readonly why: Left;
-  /** Undefined for those that know no origin. */
+  /** Undefined for those that know no origin, or none that is proven. */
   readonly to: Address | undefined;
   readonly count: number;
   /** The position of one of them. */
@@ -23,6 +23,8 @@ export class Tally {
   /** Delivered, expired or dropped before its turn came. */
   gone = 0;
   left = 0;
+  /** Of these: only headers tell their origin. */
+  unproven = 0;
   /** Redriven messages that died again. */
   cameBack = 0;
   /** Destinations of which there were too many. */
@@ -40,6 +42,7 @@ export class Tally {
 
   leave(why: Left, to: Address | undefined, position: number): void {
     this.left++;
+    if (why === 'unproven_origin') this.unproven++;
     const place = JSON.stringify([why, to?.exchange, to?.routingKey]);
     const known = this.#left.get(place);
     if (known !== undefined) known.count++;

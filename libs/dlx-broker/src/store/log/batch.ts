@@ -178,7 +178,8 @@ export class Batch {
       known.routingKey === message.routingKey &&
       known.exchange === message.exchange &&
       known.carbonCopies === message.carbonCopies &&
-      known.hasDied === message.hasDied;
+      known.hasDied === message.hasDied &&
+      known.origin === message.origin;
     const envelope = this.#envelope;
     if (!isKnown) {
       envelope.at = 0;

@@ -1,4 +1,5 @@
-import type { CarbonCopies, Message, Properties } from '../../message/index.js';
+import { type CarbonCopies, DeadHeaders, type FieldTable, type Message } from '../../message/index.js';
+import { type Properties, type RecordedOrigin, retryHeaders } from '../../message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readLong, readTexts, writeLong, writeTexts } from './field-codec.js';
@@ -11,10 +12,17 @@ export interface Envelope {
   readonly properties: Properties;
   readonly hasDied: boolean;
   readonly carbonCopies: CarbonCopies | undefined;
+  readonly origin: RecordedOrigin | undefined;
 }
 
 const died = 1;
 const copied = 2;
+/** An origin was recorded, and follows. */
+const traced = 4;
+/** The origin is the address of the first death in the headers. */
+const tracedByDeath = 8;
+/** The origin has a queue. */
+const failed = 16;
 
 /** A bit for each property that is there; the headers have the third. */
 const texts = ['contentType', 'contentEncoding', 'correlationId', 'replyTo', 'expiration', 'messageId'] as const;
@@ -32,27 +40,63 @@ function bitsOf<Name extends string>(names: readonly Name[], from: number): Reco
   return Object.fromEntries(names.map((name, index) => [name, 1 << (from + index)])) as Record<Name, number>;
 }
 
-/** Flags, exchange, routing key, properties, and the keys of carbon copies if there are any. */
+/** Flags, exchange, routing key, properties, the keys of carbon copies if there are any, and an origin if there is one. */
 export function writeEnvelope(to: ByteSink, message: Message): void {
-  const { carbonCopies } = message;
-  to.octet((message.hasDied ? died : 0) | (carbonCopies === undefined ? 0 : copied));
+  const { carbonCopies, origin } = message;
+  const kind = kindOf(origin, message.properties.headers);
+  to.octet((message.hasDied ? died : 0) | (carbonCopies === undefined ? 0 : copied) | kind);
   to.text(message.exchange);
   to.text(message.routingKey);
   writeProperties(to, message.properties);
-  if (carbonCopies === undefined) return;
-  writeTexts(to, carbonCopies.cc);
-  writeTexts(to, carbonCopies.bcc);
+  if (carbonCopies !== undefined) {
+    writeTexts(to, carbonCopies.cc);
+    writeTexts(to, carbonCopies.bcc);
+  }
+  if (origin === undefined || (kind & traced) === 0) return;
+  to.text(origin.exchange);
+  to.text(origin.routingKey);
+  if (origin.queue !== undefined) to.text(origin.queue);
+}
+
+/** Mostly the origin is that of the first death, which stands there already. */
+function kindOf(origin: RecordedOrigin | undefined, headers: FieldTable | undefined): number {
+  if (origin === undefined) return 0;
+  const first = originByDeath(headers);
+  const isSame =
+    first?.exchange === origin.exchange && first.routingKey === origin.routingKey && first.queue === origin.queue;
+  return isSame ? tracedByDeath : traced | (origin.queue === undefined ? 0 : failed);
+}
+
+/** Where the first death in these headers met the message, if the broker recorded them all. */
+function originByDeath(headers: FieldTable | undefined): RecordedOrigin | undefined {
+  if (!(headers instanceof DeadHeaders)) return undefined;
+  const { exchange, routingKeys, queue } = headers.first;
+  return { exchange, routingKey: routingKeys[0] ?? '', queue };
+}
+
+/**
+ * Formats 1 and 2 have no origins. What died tells of itself, for the records of its deaths are the broker's own; but not
+ * when its headers tell of a place before, which may be true and may be a client's.
+ */
+function originBefore(hasDied: boolean, headers: FieldTable | undefined): RecordedOrigin | undefined {
+  return hasDied && headers?.get(retryHeaders.firstExchange) === undefined ? originByDeath(headers) : undefined;
 }
 
 export function readEnvelope(from: ByteSource): Envelope {
   const flags = from.octet();
-  return {
-    exchange: from.text(),
-    routingKey: from.text(),
-    properties: readProperties(from),
-    hasDied: (flags & died) !== 0,
-    carbonCopies: (flags & copied) === 0 ? undefined : { cc: readTexts(from), bcc: readTexts(from) },
-  };
+  const exchange = from.text();
+  const routingKey = from.text();
+  const properties = readProperties(from);
+  const hasDied = (flags & died) !== 0;
+  const carbonCopies = (flags & copied) === 0 ? undefined : { cc: readTexts(from), bcc: readTexts(from) };
+  const origin = readOrigin() ?? originBefore(hasDied, properties.headers);
+  return { exchange, routingKey, properties, hasDied, carbonCopies, origin };
+
+  function readOrigin(): RecordedOrigin | undefined {
+    if ((flags & tracedByDeath) !== 0) return originByDeath(properties.headers);
+    if ((flags & traced) === 0) return undefined;
+    return { exchange: from.text(), routingKey: from.text(), queue: (flags & failed) === 0 ? undefined : from.text() };
+  }
 }
 
 function writeProperties(to: ByteSink, properties: Properties): void {

@@ -89,10 +89,12 @@ export class MessageRestorer {
     const isShared = inventory.messages.own.get(number) > 1;
     const known = isShared ? this.#shared.get(number) : undefined;
     if (known !== undefined) return known;
-    const { exchange, routingKey, properties, hasDied, carbonCopies } = replay.envelopes.get(number) as Envelope;
+    const { exchange, routingKey, properties, hasDied, carbonCopies, origin } = replay.envelopes.get(
+      number,
+    ) as Envelope;
     const message = hasDied
-      ? new DeadLetteredMessage(exchange, routingKey, properties, nothing, carbonCopies)
-      : messageOf(exchange, routingKey, properties, nothing, carbonCopies);
+      ? new DeadLetteredMessage(exchange, routingKey, properties, nothing, carbonCopies, origin)
+      : messageOf(exchange, routingKey, properties, nothing, carbonCopies, origin);
     message.mark = number;
     inventory.bodies.shelve(message, replay.sizes.get(number));
     if (isShared) this.#shared.set(number, message);
