@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeadLetteredMessage, Message, noProperties, Shelved } from './message.js';
+import { DeadLetteredMessage, Message, messageOf, noProperties, Shelved } from './message.js';
 
 const text = (message: Message): string => Buffer.from(message.body).toString();
 const shelf = { bodyOf: ({ mark }: Message) => Buffer.from(`shelf ${mark}`) };
@@ -35,4 +35,18 @@ describe('a message', () => {
     letter.mark = 9;
     expect(text(new DeadLetteredMessage('dlx', 'key', noProperties, letter))).toBe('shelf -9');
   });
+
+  it.each([undefined, { cc: ['copy'], bcc: [] }])(
+    'keeps its recorded origin when it is pinned (copies: %s)',
+    (copies) => {
+      const origin = { exchange: 'shop', routingKey: 'order.created', queue: 'orders' };
+      const died = new DeadLetteredMessage('dlx', 'key', noProperties, first(), copies, origin);
+      const retried = messageOf('', 'orders', noProperties, Buffer.from('hello'), copies, origin);
+      for (const message of [died, retried]) {
+        const { origin: kept, carbonCopies, hasDied } = message.pinned(Buffer.from('hello'));
+        expect([kept, carbonCopies, hasDied]).toEqual([origin, copies, message.hasDied]);
+      }
+      expect(first().pinned(Buffer.from('hello')).origin).toBeUndefined();
+    },
+  );
 });
