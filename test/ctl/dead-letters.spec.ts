@@ -54,7 +54,9 @@ describe('dead-letters', () => {
     expect(code).toBe(0);
     const [head, first, , , last] = out.split('\n');
     expect(head).toMatch(/^id +reason +count +died in +last died +from +error +body$/);
-    expect(first).toMatch(/^\d+ +rejected +1 +work +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* +orders\/created +order 1·\[2J$/);
+    expect(first).toMatch(
+      /^\d+ +rejected +1 +work +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* +orders\/created +order 1\\x1b\[2J$/,
+    );
     expect(last).toBe('3 shown of 3 ready (3 looked at)');
     expect(waiting('dead')).toBe(3);
   });

@@ -1,5 +1,5 @@
 import type { Broker } from '../broker/index.js';
-import { isLost, type Message } from '../message/index.js';
+import { isLost, type Message, shownJson, shownText } from '../message/index.js';
 import { damageLines, type Data } from '../store/index.js';
 import { type BodyFound, lineOf } from './data-line.js';
 import { type Contents, contentsOf, restored } from './data-restored.js';
@@ -23,9 +23,9 @@ export async function checkData(directory: string, out: Write): Promise<number> 
     for (const contents of contentsOf(broker)) {
       const before = { lost: all.lost, unreadable: all.unreadable };
       for (const { entry } of contents.kept) all.read(entry.message);
-      await out(`${countLine(contents, all.lost - before.lost, all.unreadable - before.unreadable)}\n`);
+      await out(`${shownText(countLine(contents, all.lost - before.lost, all.unreadable - before.unreadable))}\n`);
     }
-    for (const line of damageIn(data)) await out(`${line}\n`);
+    for (const line of damageIn(data)) await out(`${shownText(line)}\n`);
     if (all.reason !== undefined) {
       await out(`${all.line}\n`);
       return dataExit.refused;
@@ -47,7 +47,7 @@ export async function exportData(directory: string, out: Write, tell: (line: str
   const { broker, data } = await restored(directory);
   try {
     const all = await exportAll(broker, out);
-    damageIn(data).forEach(tell);
+    damageIn(data).forEach((line) => tell(shownText(line)));
     if (all.lost > 0) tell(`${all.lost} messages are without their body`);
     if (all.reason !== undefined) {
       tell(all.line);
@@ -73,7 +73,7 @@ function countLine({ vhost, queue, exchange, kept }: Contents, lost: number, unr
 async function exportAll(broker: Broker, out: Write): Promise<Bodies> {
   const all = new Bodies();
   for (const contents of contentsOf(broker)) {
-    for (const one of contents.kept) await out(`${lineOf(contents, one, all.read(one.entry.message))}\n`);
+    for (const one of contents.kept) await out(`${shownJson(lineOf(contents, one, all.read(one.entry.message)))}\n`);
   }
   return all;
 }

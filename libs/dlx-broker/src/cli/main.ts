@@ -131,10 +131,11 @@ async function ctl(): Promise<void> {
 }
 
 async function serveUntilTold(flags: Flags): Promise<void> {
-  const [{ serve }, { readConfig }, { settingsOf }] = await Promise.all([
+  const [{ serve }, { readConfig }, { settingsOf }, { shownLines, shownText }] = await Promise.all([
     import('../serve.js'),
     import('./config-file.js'),
     import('./settings.js'),
+    import('../message/index.js'),
   ]);
   const config = flags.config === undefined ? {} : await readConfig(flags.config);
   const { serve: options, logLevel } = settingsOf(flags, config);
@@ -143,8 +144,8 @@ async function serveUntilTold(flags: Flags): Promise<void> {
   };
   const served = await serve({
     ...options,
-    log: (error) => log('error', told(error)),
-    notice: (text) => log('info', text),
+    log: (error) => log('error', shownLines(told(error))),
+    notice: (text) => log('info', shownText(text)),
   });
   const stop = (signal: string): void => {
     log('info', `${signal}: closing ${served.amqp.connections.size} connections`);
@@ -152,7 +153,7 @@ async function serveUntilTold(flags: Flags): Promise<void> {
     served.close().then(
       () => process.exit(0),
       (error: unknown) => {
-        if (!isOfStore(error)) log('error', told(error));
+        if (!isOfStore(error)) log('error', shownLines(told(error)));
         process.exit(1);
       },
     );
@@ -186,6 +187,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : refused);
-  console.error(`dlx-broker: ${explain(error)}`);
+  const { shownLines } = await import('../message/index.js');
+  console.error(`dlx-broker: ${shownLines(explain(error))}`);
   process.exit(refused);
 }

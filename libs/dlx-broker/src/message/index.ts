@@ -8,5 +8,5 @@ export * from './nesting.js';
 export * from './origin.js';
 export * from './plain.js';
 export * from './retry-headers.js';
-export { shownLines, shownText } from './shown-text.js';
+export { shownJson, shownLines, shownText } from './shown-text.js';
 export { isLost, type Unreadable } from './unreadable.js';

@@ -19,6 +19,13 @@ export function shownText(text: string, longest = Infinity): string {
 export const shownLines = (text: string): string =>
   text.replace(hidden, (one) => (one === '\n' || one === '\t' ? one : escaped(one)));
 
+/** JSON that says the same, with escapes for all that a terminal must not get; line ends and tabs stay. */
+export const shownJson = (json: string): string =>
+  json.replace(hidden, (one) => (one === '\n' || one === '\t' || one === '\r' ? one : unicodeEscapes(one)));
+
+const unicodeEscapes = (one: string): string =>
+  Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+
 function escaped(one: string): string {
   const code = one.codePointAt(0) as number;
   const digits = code.toString(16);

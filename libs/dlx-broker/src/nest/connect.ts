@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { ListenOptions } from '../amqp/index.js';
 import { type Backend, EmbeddedBackend } from '../backend/index.js';
 import { profiles } from '../broker/index.js';
+import { shownLines, shownText } from '../message/index.js';
 import type { HttpOptions } from '../management/index.js';
 import { type Ears, openBroker, type OwnBroker, type OwnBrokerOptions } from '../own-broker.js';
 import type { Durability } from '../store/index.js';
@@ -116,9 +117,9 @@ const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefin
 
 /** The log of the application, too, is told what an operator may want to know. */
 const earsOf = (logger: Logger): Ears => ({
-  notice: (text) => logger.log(text),
+  notice: (text) => logger.log(shownText(text)),
   // What is wrong with a disk needs no stack.
-  log: (error) => logger.error((error as Error).name === 'StoreError' ? (error as Error).message : error),
+  log: (error) => logger.error((error as Error).name === 'StoreError' ? shownLines((error as Error).message) : error),
 });
 
 const presets = { amqp: 5672, http: 15_672 };

@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { after, type Backend, type BackendDelivery, type RetryOutcome, type WaitRooms } from '../backend/index.js';
-import { emptyTable, type FieldTable } from '../message/index.js';
+import { emptyTable, type FieldTable, shownLines } from '../message/index.js';
 import type { DlxContext } from './context.js';
 import { describeError, failureHeaders } from './failure.js';
 import type { Handling, PlannedHandler } from './handler.js';
@@ -271,7 +271,7 @@ export class Settlement {
 
 function textOf(error: unknown): string {
   const { name, message } = describeError(error);
-  return `${name}: ${message}`;
+  return shownLines(`${name}: ${message}`); // an error may quote what a client has sent
 }
 
 const doNothing = (): void => undefined;

@@ -1,3 +1,5 @@
+import { shownLines } from '../../message/index.js';
+
 /** How a command ends, as rabbitmqctl does (the numbers are those of sysexits.h). */
 export const exit = {
   ok: 0,
@@ -16,15 +18,20 @@ export const exit = {
 
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
-/** Ends a command. The text goes to standard error as it is. */
+/** Ends a command. What is said goes to standard error. */
 export class CtlFailure extends Error {
   override readonly name: string = 'CtlFailure';
 
+  /**
+   * @param text what is wrong, perhaps with names that clients made and what a broker answered: it is shown safely
+   * @param help of this command, shown below as it is
+   */
   constructor(
     readonly code: ExitCode,
     text: string,
+    help = '',
   ) {
-    super(text);
+    super(shownLines(text) + help);
   }
 }
 

@@ -1,3 +1,4 @@
+import { shownLines } from '../../message/index.js';
 import { addressOf } from './address.js';
 import { Api } from './api.js';
 import { type Answer, type Command, type Input } from './command.js';
@@ -48,7 +49,7 @@ async function run(words: readonly string[], surroundings: Surroundings): Promis
   } catch (failure) {
     if (!(failure instanceof BadArguments)) throw failure;
     const text = `Error (argument validation): ${failure.message}\nArguments given:\n\t${line.shown}`;
-    throw new CtlFailure(failure.code, `${text}\n\n${usageOf(command)}`);
+    throw new CtlFailure(failure.code, text, `\n\n${usageOf(command)}`);
   }
 }
 
@@ -100,7 +101,7 @@ function inputOf(
     timeout: seconds === undefined ? undefined : Number(seconds) * 1000,
     quiet,
     stdin,
-    tell: (text) => void (quiet || out(text)),
+    tell: (text) => void (quiet || out(shownLines(text))),
   };
   command.check?.(input);
   return { formatter, input };
@@ -123,10 +124,7 @@ function unknown(name: string): CtlFailure {
     );
   const suggestion = suggestionFor(name, [...commands, ...withoutBroker].map((command) => command.name).toSorted());
   const found = `\nCommand '${name}' not found. \n`;
-  return new CtlFailure(
-    exit.usage,
-    found + (suggestion === undefined ? overview() : `Did you mean '${suggestion}'? \n`),
-  );
+  return new CtlFailure(exit.usage, found, suggestion === undefined ? overview() : `Did you mean '${suggestion}'? \n`);
 }
 
 function help(named: readonly string[], words: readonly string[], { out }: Surroundings): number {
@@ -134,6 +132,6 @@ function help(named: readonly string[], words: readonly string[], { out }: Surro
   const [name] = named;
   if (name === undefined) return (out(overview()), exit.ok);
   const command = commandCalled(name);
-  if (command === undefined) throw new CtlFailure(exit.usage, `Error:\n${unknown(name).message}`);
+  if (command === undefined) throw new CtlFailure(exit.usage, 'Error:\n', unknown(name).message);
   return (out(helpFor(command)), exit.ok);
 }

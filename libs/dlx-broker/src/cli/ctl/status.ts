@@ -1,3 +1,5 @@
+import { shownText } from '../../message/index.js';
+
 type Facts = Readonly<Record<string, unknown>>;
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[0m`;
@@ -20,7 +22,7 @@ const faultsIn = (node: Facts): readonly Facts[] =>
 export function statusText(overview: Facts, node: Facts, vhosts: number): string {
   const name = String(overview['node']);
   const line = (label: string, value: unknown, show: (value: unknown) => string = String): string[] =>
-    value === undefined || value === null ? [] : [`${label}: ${show(value)}`];
+    value === undefined || value === null ? [] : [`${label}: ${shownText(show(value))}`];
   const totals = (overview['object_totals'] ?? {}) as Facts;
   const listeners = Array.isArray(overview['listeners']) ? (overview['listeners'] as Facts[]) : [];
   return [
@@ -34,8 +36,10 @@ export function statusText(overview: Facts, node: Facts, vhosts: number): string
       ...line('Erlang configuration', overview['erlang_full_version']),
     ]),
     section('Alarms', [
-      ...Object.entries(alarms).flatMap(([key, text]) => (node[key] === true ? [`${text} on node ${name}`] : [])),
-      ...faultsIn(node).map(({ reason }) => `Storage of node ${name}: ${String(reason)}`),
+      ...Object.entries(alarms).flatMap(([key, text]) =>
+        node[key] === true ? [`${text} on node ${shownText(name)}`] : [],
+      ),
+      ...faultsIn(node).map(({ reason }) => shownText(`Storage of node ${name}: ${String(reason)}`)),
     ]),
     section('Memory', [
       ...line('Total memory used', node['mem_used'], gigabytes),
@@ -60,9 +64,10 @@ export function statusText(overview: Facts, node: Facts, vhosts: number): string
     ]),
     section(
       'Listeners',
-      listeners.map(
-        ({ ip_address: address, port, protocol }) =>
+      listeners.map(({ ip_address: address, port, protocol }) =>
+        shownText(
           `Interface: ${String(address).includes(':') ? `[${String(address)}]` : String(address)}, port: ${String(port)}, protocol: ${String(protocol)}`,
+        ),
       ),
     ),
   ].join('\n');

@@ -1,9 +1,8 @@
-/** Control characters would write over what stands beside them, or worse. */
-export const harmless = (text: string): string => text.replace(/\p{Cc}/gu, '·');
+import { shownText } from '../../message/index.js';
 
 /** Columns as wide as what is in them, two blanks apart; without a head, none is shown. */
 export function prettyColumns(head: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
-  const lines = [...(head === undefined ? [] : [head]), ...rows].map((row) => row.map(harmless));
+  const lines = [...(head === undefined ? [] : [head]), ...rows].map((row) => row.map((cell) => shownText(cell)));
   const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => [...(line[at] ?? '')].length)));
   return lines
     .map((line) =>

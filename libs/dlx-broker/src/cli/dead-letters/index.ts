@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { shownJson } from '../../message/index.js';
 import { addressOf } from '../ctl/address.js';
 import { Api } from '../ctl/api.js';
 import { ask, type CommonFlags, type Told } from './ask.js';
@@ -18,13 +19,13 @@ async function list(queue: string, flags: ListFlags, api: Api, { out }: Told): P
   const { query } = filterOf(flags);
   const asked = flags.by === undefined ? { ...query, page_size: flags.limit } : { ...query, by: flags.by };
   const { body, text } = await ask(api, 'GET', path, { query: asked });
-  if (flags.json === true) return out(text);
+  if (flags.json === true) return out(shownJson(text));
   out(flags.by === undefined ? lettersText(body) : groupsText(body));
 }
 
 async function show(queue: string, id: string, flags: CommonFlags, api: Api, { out }: Told): Promise<void> {
   const { body, text } = await ask(api, 'GET', ['dlx', 'queues', flags.vhost, queue, 'messages', id]);
-  out(flags.json === true ? text : letterText(body));
+  out(flags.json === true ? shownJson(text) : letterText(body));
 }
 
 /** Adds `dead-letters list|show|redrive` to a program. */

@@ -1,4 +1,5 @@
-import { harmless, prettyColumns } from './columns.js';
+import { shownLines } from '../../message/index.js';
+import { prettyColumns } from './columns.js';
 
 /** What is shown of a message; the API has more. */
 interface Letter {
@@ -113,10 +114,7 @@ export function letterText(body: unknown): string {
     section('deaths, the newest first', prettyColumns(['reason', 'count', 'queue', 'by', 'time'], deaths)),
     section('properties', prettyColumns(undefined, properties)),
     section('headers', prettyColumns(undefined, headers)),
-    section(
-      `body (${letter.payload_bytes} bytes, ${letter.payload_encoding})`,
-      letter.payload.split('\n').map(harmless).join('\n'),
-    ),
+    section(`body (${letter.payload_bytes} bytes, ${letter.payload_encoding})`, shownLines(letter.payload)),
   ]
     .filter((part) => part !== '')
     .join('\n\n');

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { shownJson, shownText } from '../../message/index.js';
 import type { Api } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { prettyColumns } from './columns.js';
@@ -64,7 +65,7 @@ export async function redrive(
     await wait(pause);
     reply = await ask(api, 'GET', ['dlx', 'redrives', (reply.body as State).id]);
   }
-  out(flags.json === true ? reply.text : stateText(reply.body as State));
+  out(flags.json === true ? shownJson(reply.text) : stateText(reply.body as State));
   const { state, left } = reply.body as State;
   // Whoever asked for it should notice what did not move.
   if (state !== 'completed') throw new CtlFailure(exit.software, `Error: the redrive is ${state}`);
@@ -104,6 +105,6 @@ function stateText(state: State): string {
     String(count),
     `${why}: ${exchange === null ? unknown(why) : `${exchange}/${routing_key}`}, such as ${example_id}`,
   ]);
-  const head = state.reason === null ? counts : `${counts} (${state.reason})`;
+  const head = state.reason === null ? counts : `${counts} (${shownText(state.reason)})`;
   return [head, prettyColumns(undefined, [...destinations, ...left])].filter((part) => part !== '').join('\n');
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
+import { shownText } from '../../message/index.js';
 import { notAPromise } from '../../topology/index.js';
 import type { DlxContext } from '../context.js';
 import { describeError } from '../failure.js';
@@ -94,7 +95,9 @@ export class IdempotencyGuard {
       () => end(outcome),
       (error) => {
         const what = outcome.failed ? 'will wait until its lease is over' : 'may be handled again if it comes again';
-        this.logger.error(`@Idempotent on ${handler.origin}: the message '${key}' ${what}: ${told(error)}`);
+        this.logger.error(
+          `@Idempotent on ${handler.origin}: the message '${shownText(key, 255)}' ${what}: ${told(error)}`,
+        );
         end(outcome);
       },
     );

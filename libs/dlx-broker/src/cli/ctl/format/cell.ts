@@ -1,3 +1,5 @@
+import { shownText } from '../../../message/index.js';
+
 /** What stands in a cell; undefined is what RabbitMQ has no value for. */
 export type Cell = string | number | boolean | undefined | Real | Names | Fields | Tuple;
 
@@ -37,7 +39,8 @@ export class Fields {
   }
 }
 
-export const cellText = (cell: Cell): string => (cell === undefined ? '' : String(cell));
+/** For a reader: a name in it may hold anything, and is shown so that it does nothing to a terminal. */
+export const cellText = (cell: Cell): string => (cell === undefined ? '' : shownText(String(cell)));
 
 export const realText = (value: number): string => (Number.isInteger(value) ? `${value}.0` : String(value));
 

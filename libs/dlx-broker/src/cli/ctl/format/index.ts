@@ -1,3 +1,4 @@
+import { shownJson, shownLines } from '../../../message/index.js';
 import type { Answer, Listing } from '../command.js';
 import { csvListing } from './csv.js';
 import { jsonListing } from './json.js';
@@ -18,9 +19,9 @@ const asItIs = (text: string): string => text;
 
 /** A new one is a new row. */
 export const formatters = {
-  table: { tells: true, hasHeaders: true, listing: tableListing, text: asItIs },
+  table: { tells: true, hasHeaders: true, listing: tableListing, text: shownLines },
   pretty_table: { tells: true, hasHeaders: false, listing: prettyListing, text: prettyText },
-  csv: { tells: false, hasHeaders: false, listing: csvListing, text: asItIs },
+  csv: { tells: false, hasHeaders: false, listing: csvListing, text: shownLines },
   json: { tells: false, hasHeaders: false, listing: jsonListing, text: asItIs },
 } as const satisfies Readonly<Record<string, Formatter>>;
 
@@ -38,8 +39,11 @@ export interface Look {
 /** @returns what goes to standard output, without the last line's end; undefined is nothing at all */
 export function written(answer: Answer, { formatter, quiet, headers, node }: Look): string | undefined {
   const format: Formatter = formatters[formatter];
-  if (answer !== undefined && 'rows' in answer) return format.listing(answer, headers);
-  if (formatter === 'json') return json(answer, node);
+  if (answer !== undefined && 'rows' in answer) {
+    const listing = format.listing(answer, headers);
+    return formatter === 'json' && listing !== undefined ? shownJson(listing) : listing;
+  }
+  if (formatter === 'json') return shownJson(json(answer, node));
   if (answer === undefined) return undefined;
   if ('note' in answer) return quiet ? undefined : format.text(answer.note);
   if ('message' in answer) return format.text(answer.message);

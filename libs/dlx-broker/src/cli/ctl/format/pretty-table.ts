@@ -1,4 +1,5 @@
 import type { Listing } from '../command.js';
+import { shownLines } from '../../../message/index.js';
 import { cellText } from './cell.js';
 
 /** The terminal's drawing characters are letters between these two. */
@@ -10,11 +11,11 @@ export function prettyListing({ columns, rows, streamed }: Listing): string | un
   if (rows.length === 0) return streamed ? undefined : drawTable(['Output'], [['[]']]);
   return drawTable(
     columns,
-    rows.map((row) => row.map((cell) => cellText(cell).replaceAll('\t', '  '))),
+    rows.map((row) => row.map(cellText)),
   );
 }
 
-export const prettyText = (text: string): string => drawTable(['Output'], [[text]]);
+export const prettyText = (text: string): string => drawTable(['Output'], [[shownLines(text)]]);
 
 function drawTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = columns.map((name, at) => Math.max(name.length, ...rows.map((row) => lengthOf(row[at] ?? ''))));
