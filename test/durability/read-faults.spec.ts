@@ -1,10 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { type BackendDelivery, EmbeddedBackend, redrive } from '../../libs/dlx-broker/src/backend/index.js';
 import {
   AmqpError,
   Broker,
   type Channel,
   type Delivery,
+  type Pace,
   silentOutbox,
 } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
@@ -31,19 +33,19 @@ interface House {
   readonly failed: StoreError[];
 }
 
-async function house(disk: FakeDisk, memory = 0): Promise<House> {
+async function house(disk: FakeDisk, pace?: Pace): Promise<House> {
   disk.isManual = false;
   const clock = new ManualClock();
   const told: StoreError[] = [];
   const failed: StoreError[] = [];
   const journal = await DiskJournal.open(disk, {
-    memory,
+    memory: 0,
     diskFree: 0,
     now: () => clock.now(),
     damaged: (error) => void told.push(error),
     failed: (error) => void failed.push(error),
   });
-  const broker = new Broker({ ...lent(clock), journal });
+  const broker = new Broker({ ...lent(clock), journal, ...(pace && { pace }) });
   journal.restore(broker);
   return { disk, clock, broker, journal, told, failed };
 }
@@ -96,6 +98,10 @@ async function restarted(found: House): Promise<House> {
   found.disk.readError = undefined;
   await found.journal.close();
   return house(found.disk.copy());
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await setTimeout(20);
 }
 
 const ids = (count: number, length = small): readonly string[] =>
@@ -189,21 +195,20 @@ describe('a disk that cannot be read for a while', () => {
 
   it('does not matter to a body that has been handed out and not left', async () => {
     for (const type of ['classic', 'quorum']) {
-      const found = await filled(4, args(['x-queue-type', longstr(type)]), size);
-      const bodies: Buffer[] = [];
-      const channel: Channel = found.broker.connect().openChannel({
-        ...silentOutbox,
-        deliver: ({ body }) => void bodies.push(Buffer.from(body)),
-      });
-      found.broker.batch(() => {
-        channel.consume('work', { noAck: true });
-        found.broker.batch(() => undefined);
-        // All are on their way by now: in a batch they leave at its end.
-        found.broker.virtualHost('/').agenda.wakeups.ring(found.clock.now());
-        found.broker.virtualHost('/').attend(queueOf(found));
-      });
+      const filling = await filled(4, args(['x-queue-type', longstr(type)]), size);
+      await filling.journal.close();
+      // All four are handed out, and hardly one has left: then the host has its turn.
+      const resumes: (() => void)[] = [];
+      const found = await house(filling.disk.copy(), { budget: 5, later: (resume) => void resumes.push(resume) });
+      for (let resume = resumes.shift(); resume !== undefined; resume = resumes.shift()) resume();
+      const consumer = consume(found, 'work', { noAck: true });
+      expect(consumer.deliveries.length, 'most of them are on their way').toBeLessThan(2);
+      expect(queueOf(found).length, 'none is in the queue any more').toBe(0);
       found.disk.readError = fault;
-      expect(bodies.map((body, index) => body.equals(bodyOf(ids(4, size)[index]!)))).toEqual([true, true, true, true]);
+      const { read } = found.disk.counts;
+      for (let resume = resumes.shift(); resume !== undefined; resume = resumes.shift()) resume();
+      expect(consumer.ids()).toEqual(ids(4, size));
+      expect(found.disk.counts.read).toBe(read);
     }
   });
 
@@ -332,6 +337,69 @@ describe('a disk that cannot be read for a while', () => {
     found.disk.longestRead = Infinity;
     found.clock.advance(5_000);
     expect(consumer.ids()).toEqual(ids(3));
+  });
+
+  it('leaves a segment that is to be freed, drops nothing of it, and comes back to it', async () => {
+    const disk = new FakeDisk();
+    disk.isManual = false;
+    const clock = new ManualClock();
+    const [told, failed]: [StoreError[], StoreError[]] = [[], []];
+    const journal = await DiskJournal.open(disk, {
+      memory: 0,
+      diskFree: 0,
+      segment: 65_536,
+      slack: 100_000,
+      factor: 1.5,
+      now: () => clock.now(),
+      damaged: (error) => void told.push(error),
+      failed: (error) => void failed.push(error),
+    });
+    const broker = new Broker({ ...lent(clock), journal });
+    journal.restore(broker);
+    const { channel } = listen(broker);
+    channel.declareQueue('work', { durable: true });
+    channel.declareQueue('passing', { durable: true });
+    publish(channel, 20);
+    await journal.flush();
+    disk.readError = fault;
+    for (let turn = 0; turn < 30; turn++) {
+      publish(channel, 10, small, 'passing');
+      await journal.flush();
+      broker.virtualHost('/').queues.get('passing')?.purge();
+      await journal.flush();
+    }
+    expect(failed).toEqual([]);
+    expect(told.map(({ code, message }) => [code, /cannot be read now.*nothing is freed/.test(message)])).toEqual([
+      ['unreadable', true],
+    ]);
+    const grown = journal.stats.bytes;
+    expect(grown).toBeGreaterThan(300_000);
+    disk.readError = undefined;
+    await until(async () => {
+      publish(channel, 1, small, 'passing');
+      await journal.flush();
+      return journal.stats.bytes < grown / 2;
+    });
+    await journal.close();
+    const again = await house(disk.copy());
+    expect(again.journal.damage).toMatchObject({ places: [], queues: [] });
+    expect(consume(again).ids()).toEqual(ids(20));
+  });
+
+  it('does not matter to a handler that looks at its message again, or sends it on', async () => {
+    const found = await filled(5);
+    const backend = new EmbeddedBackend(found.broker);
+    const taken: BackendDelivery[] = [];
+    backend.consume('work', { prefetch: 5 }, (delivery) => void taken.push(delivery));
+    expect(taken).toHaveLength(5);
+    found.disk.readError = fault;
+    expect(taken.every(({ message }, index) => bodyOf(ids(5)[index]!).equals(message.body as Buffer))).toBe(true);
+    listen(found.broker).channel.declareQueue('later', { durable: true });
+    for (const delivery of taken) redrive(delivery, 'later');
+    await backend.close();
+    expect(queueOf(found).length).toBe(0);
+    const again = await restarted(found);
+    expect(consume(again, 'later').ids()).toEqual(ids(5));
   });
 
   it('refuses the start instead of opening a log that seems cut', async () => {
