@@ -25,5 +25,10 @@ export const expectedDifferences: Readonly<Record<string, readonly ExpectedDiffe
       rule: 'rule V1',
       observed: [],
     },
+    {
+      name: 'rule V8: a message that dies of the delivery limit makes room for one',
+      rule: 'rule V8',
+      observed: ['m0', 'm1', 'm2'],
+    },
   ],
 };

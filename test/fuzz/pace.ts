@@ -30,7 +30,9 @@ export function paceOf(program: Program, slowness: number): Pace {
   if (!isTimed(program)) return { unit: 1, stride: 1, slot: Infinity };
   const slot = Math.round((largest + 40) * slowness);
   const margin = slot + 25;
-  const unit = 2 * Math.ceil(((slots + 1) * margin + slot) / 2); // even, for there are halves of it
+  // Even, for there are halves of it; the half of a queue's own time has to lie between two slots, too.
+  const least = expires(program) ? 2 * (slots * margin + slot) + margin : (slots + 1) * margin + slot;
+  const unit = 2 * Math.ceil(least / 2);
   return { unit, stride: unit + margin, slot };
 }
 
@@ -41,6 +43,9 @@ export function beginning(program: Program): number {
   );
   return first < 0 ? 0 : first;
 }
+
+const expires = (program: Program): boolean =>
+  program.some((step) => step.do === 'declareQueue' && 'x-expires' in step.args);
 
 /** Whether any clock runs in it. */
 const isTimed = (program: Program): boolean =>

@@ -135,4 +135,55 @@ export const fuzzFoundCases: readonly Case[] = [
     },
     ['ok', soft(404, '40.10', "no exchange 'x' in vhost 'V'")],
   ),
+  contract(
+    'rule J5: who was full takes the last turn of a quorum queue when it has room again',
+    async (session, channel) => {
+      await channel.declareQueue('q', { durable: true, arguments: args(quorum) });
+      await channel.qos(1);
+      const one = await channel.consume('q', { tag: 'one' });
+      await channel.qos(2);
+      const other = await channel.consume('q', { tag: 'other' });
+      await session.settle();
+      await send(channel, 'q', 'a');
+      await session.settle();
+      await send(channel, 'q', 'b');
+      await session.settle();
+      await channel.nack(1, { requeue: true });
+      await session.settle();
+      return [bodies(one.messages), bodies(other.messages)];
+    },
+    [['a'], ['b', 'a']],
+  ),
+  contract(
+    'rule K12: queues deliver between a rejection and a return of one commit',
+    async (session, channel) => {
+      await channel.declareQueue('q');
+      await channel.qos(2);
+      await send(channel, 'q', 'a', 'b', 'c');
+      const consumer = await channel.consume('q');
+      await session.settle();
+      await channel.txSelect();
+      await channel.reject(1, false);
+      await channel.reject(2, true);
+      await channel.txCommit();
+      await session.settle();
+      return bodies(consumer.messages);
+    },
+    ['a', 'b', 'c', 'b'],
+  ),
+  contract(
+    'rule V8: a message that dies of the delivery limit makes room for one',
+    async (session, channel) => {
+      const values = args({ ...quorum, 'x-delivery-limit': 0 });
+      await channel.declareQueue('q', { durable: true, arguments: values });
+      await channel.qos(1);
+      const consumer = await channel.consume('q');
+      await send(channel, 'q', 'm0', 'm1', 'm2');
+      await session.settle();
+      await channel.reject(1, true);
+      await session.settle();
+      return bodies(consumer.messages);
+    },
+    ['m0', 'm1'],
+  ),
 ];

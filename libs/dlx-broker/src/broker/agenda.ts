@@ -90,9 +90,14 @@ export class Agenda {
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
   }
 
+  /** Inside a command: does the work it has left so far, before it goes on. */
+  rest(now: number): void {
+    if (this.#isBusy) this.#work(now);
+  }
+
   /** Inside a command that is about to fail: does the work it has left, and sends what goes out because of it. */
   flush(now: number): void {
-    if (this.#isBusy) this.#work(now);
+    this.rest(now);
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
   }
 

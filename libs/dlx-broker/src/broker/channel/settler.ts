@@ -51,10 +51,11 @@ export class Settler {
     this.#settleAll('lost', undefined, now);
   }
 
-  /** What a transaction held, all at once (rule K12). */
+  /** What a transaction held; queues deliver after each row of settlements of one kind (rule K12). */
   applyHeld(settlements: readonly HeldSettlement[], now: number): void {
-    for (const { record, held } of inOrderOfCommit(settlements)) {
-      this.#apply(record, held.settlement, held.headers, now);
+    for (const [index, row] of inOrderOfCommit(settlements).entries()) {
+      if (index > 0) this.channel.agenda.rest(now);
+      for (const { record, held } of row) this.#apply(record, held.settlement, held.headers, now);
     }
   }
 

@@ -47,10 +47,10 @@ const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
 /**
  * The order in which a commit settles: of several settlements in a row that all ack, all reject or all return, the
  * deliveries go in the order of their queues, consumers and tags (rule K12).
- * @returns every delivery once, with the settlement it belongs to
+ * @returns a list for each such row, with every delivery once and the settlement it belongs to
  */
-export function inOrderOfCommit(settlements: readonly HeldSettlement[]): readonly OneSettlement[] {
-  const all: OneSettlement[] = [];
+export function inOrderOfCommit(settlements: readonly HeldSettlement[]): readonly (readonly OneSettlement[])[] {
+  const all: OneSettlement[][] = [];
   for (let index = 0; index < settlements.length;) {
     const kind = kindOf(settlements[index] as HeldSettlement);
     const together: OneSettlement[] = [];
@@ -60,7 +60,7 @@ export function inOrderOfCommit(settlements: readonly HeldSettlement[]): readonl
       for (const record of held.records) together.push({ record, held });
     }
     if (kind !== 'ack') together.sort(byQueueConsumerAndTag);
-    for (const one of together) all.push(one);
+    all.push(together);
   }
   return all;
 }

@@ -25,7 +25,11 @@ export class Consumers {
   readonly #ringing = new Set<Taker>();
   readonly #ranks: Rank[] = [];
 
-  constructor(readonly singleActive: boolean) {}
+  /** @param leavesWhenFull of a quorum queue: who is full by what it took leaves its turn at once (rule J5) */
+  constructor(
+    readonly singleActive: boolean,
+    readonly leavesWhenFull: boolean,
+  ) {}
 
   get count(): number {
     return this.#all.size;
@@ -73,6 +77,14 @@ export class Consumers {
       }
     }
     return undefined;
+  }
+
+  /** After the consumer of {@link next} took its message: it is the last in the ring of its rank. */
+  took(taker: Taker): void {
+    if (!this.leavesWhenFull || this.singleActive || taker.canTake() || !this.#ringing.delete(taker)) return;
+    const { ring } = this.#rank(taker.priority);
+    if (ring.at(ring.length - 1) === taker) ring.removeAt(ring.length - 1);
+    else ring.filter((other) => other !== taker);
   }
 
   /** Empties the house; the caller tells them. */

@@ -53,7 +53,7 @@ export class Queue {
     this.lastUse = now;
     this.name = declared.name;
     this.declared = declared;
-    this.consumers = new Consumers(settings.singleActiveConsumer);
+    this.consumers = new Consumers(settings.singleActiveConsumer, declared.type === 'quorum');
     this.#countsFailuresApart = declared.type === 'quorum' && home.profile.countsFailuresApart;
     this.#ready = readyListOf(declared.type, settings, home.profile);
     this.#contents = new Contents(this.#ready, home, this.#countsFailuresApart, () => home.attend(this));
@@ -207,6 +207,7 @@ export class Queue {
       if (this.#contents.brings(this, message, now)) {
         this.#handedOut(entry);
         taker.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
+        this.consumers.took(taker);
         return true;
       }
       this.#ready.push(entry);
@@ -281,6 +282,7 @@ export class Queue {
       if (entry === undefined) break;
       this.#handedOut(entry);
       taker.take(entry);
+      this.consumers.took(taker);
       steps += 1 + this.#expireHeads(now, limit - steps);
     }
     if (!shortensFirst) steps += this.#shorten(now, limit - steps);
