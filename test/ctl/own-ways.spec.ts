@@ -73,6 +73,15 @@ describe('ctl', () => {
     expect((await run('list_connections')).out).toBe('Listing connections ...\n');
   });
 
+  it('makes no virtual host whose queues would be streams', async () => {
+    expect(await run('add_vhost -q rivers --default-queue-type stream')).toEqual({
+      code: 69,
+      out: '',
+      errors: "Error:\nunsupported queue type 'stream'\n",
+    });
+    expect((await run('list_vhosts -s name')).out).not.toContain('rivers');
+  });
+
   it('sets, lists and clears the limits of users', async () => {
     await run('add_user lim geheim -q');
     expect(await one.run(['set_user_limits', 'lim', '{"max-channels": 5, "max-connections": 2}'])).toEqual({

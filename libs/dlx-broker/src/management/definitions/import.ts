@@ -1,4 +1,4 @@
-import type { VirtualHost } from '../../broker/index.js';
+import type { VirtualHost, VirtualHostMetadata } from '../../broker/index.js';
 import { requiredText, textIn } from '../body.js';
 import type { Management } from '../management.js';
 import { badRequest, escapedRequest, noVhost, type Problem } from '../reply.js';
@@ -7,7 +7,7 @@ import { setParameter } from '../resources/parameters.js';
 import { setPermissions } from '../resources/permissions.js';
 import { setPolicy } from '../resources/policies.js';
 import { setTopicPermissions } from '../resources/topic-permissions.js';
-import { addVhost, metadataIn } from '../resources/vhosts.js';
+import { addVhost, metadataIn, refuseStreams } from '../resources/vhosts.js';
 import { declareAll } from './declare-all.js';
 import { listIn } from './lists.js';
 import { userOfJson } from './user-json.js';
@@ -60,6 +60,7 @@ export function* importVhost(
   vhost: VirtualHost,
   definitions: JsonObject,
 ): Generator<void, void, void> {
+  refuseStreams(definitions);
   const here = (json: JsonObject): JsonObject => ({ ...json, vhost: vhost.name });
   for (const json of listIn(definitions, 'parameters')) addParameter(management, here(json));
   for (const json of listIn(definitions, 'policies')) addPolicy(management, here(json));
@@ -67,8 +68,10 @@ export function* importVhost(
 }
 
 /** Definitions of RabbitMQ 3.10 tell nothing: what is known stays then. */
-const newMetadata = (json: JsonObject) =>
-  json['description'] === undefined && json['tags'] === undefined ? undefined : metadataIn(json);
+function newMetadata(json: JsonObject): VirtualHostMetadata | undefined {
+  refuseStreams(json);
+  return json['description'] === undefined && json['tags'] === undefined ? undefined : metadataIn(json);
+}
 
 function addParameter(management: Management, json: JsonObject): void {
   const vhost = vhostIn(management, json);

@@ -19,6 +19,20 @@ describe('a virtual host', () => {
     expect((await call('GET', '/vhosts/v%20%2F%C3%BC')).body).toMatchObject({ description: '', tags: ['c'] });
   });
 
+  it.each([
+    ['PUT', '/vhosts/v', { default_queue_type: 'stream' }],
+    ['PUT', '/vhosts/v', { metadata: { default_queue_type: 'stream' } }],
+    ['POST', '/definitions', { vhosts: [{ name: 'v', default_queue_type: 'stream' }] }],
+    ['POST', '/definitions', { vhosts: [{ name: 'v', metadata: { 'default-queue-type': 'stream' } }] }],
+    ['POST', '/definitions/%2F', { default_queue_type: 'stream' }],
+    ['POST', '/definitions/%2F', { metadata: { default_queue_type: 'stream' } }],
+  ])('cannot have streams for its queues: %s %s %j', async (method, path, body) => {
+    const { broker, call } = apiHouse();
+    const { status, body: answer } = await call(method, path, { body });
+    expect([status, answer]).toEqual([400, { error: 'bad_request', reason: "unsupported queue type 'stream'" }]);
+    expect(broker.virtualHosts.has('v')).toBe(false);
+  });
+
   it('belongs to who made it', async () => {
     const { broker, call } = apiHouse();
     await call('PUT', '/vhosts/v');
