@@ -1,4 +1,4 @@
-import { type FieldTable, bool, longstr, table } from '../message/index.js';
+import { type FieldTable, bool, compact, longstr, table } from '../message/index.js';
 import { AmqpError } from '../broker/index.js';
 import { Client } from './client.js';
 import { readTableBody } from './field-table.js';
@@ -94,7 +94,8 @@ export class Handshake {
   }
 
   #startOk(from: ByteReader): void {
-    const { clientProperties, mechanism, response } = methods.readConnectionStartOk(from);
+    const { clientProperties: said, mechanism, response } = methods.readConnectionStartOk(from);
+    const clientProperties = compact(said);
     this.client = new Client(clientProperties);
     const address = this.host.socket.remoteAddress ?? '';
     const claim = { ...credentials(mechanism, Buffer.from(response)), mechanism, address };

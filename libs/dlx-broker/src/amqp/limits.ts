@@ -51,6 +51,3 @@ export const firstFrameSize = 8192;
 
 /** Bytes around a frame's payload: type, channel, size and the end octet. */
 export const frameOverhead = 8;
-
-/** Field tables may stand in one another this deep. */
-export const tableDepth = 64;

@@ -1,8 +1,8 @@
 import { AmqpError } from '../broker/index.js';
-import { areSameHeaders, type FieldTable, type Message, type Properties } from '../message/index.js';
-import { readTable, writeSortedTable, writeTable } from './field-table.js';
+import { areSameHeaders, ByteWriter, type FieldTable, type Message, PackedTable } from '../message/index.js';
+import type { Properties } from '../message/index.js';
+import { orInternalError, writeSortedTable, writeTable } from './field-table.js';
 import { ByteReader, Malformed } from './frame/byte-reader.js';
-import { ByteWriter } from './frame/byte-writer.js';
 
 /** No property has the other two flags. */
 const usedFlags = 0xfc;
@@ -36,7 +36,7 @@ export class ReceivedProperties implements Properties {
     bytes[1] = flags & usedFlags;
     this.contentType = (flags & 0x8000) !== 0 ? from.shortstr() : undefined;
     this.contentEncoding = (flags & 0x4000) !== 0 ? from.shortstr() : undefined;
-    this.headers = (flags & 0x2000) !== 0 ? readTable(from) : undefined;
+    this.headers = (flags & 0x2000) !== 0 ? orInternalError(() => PackedTable.take(from)) : undefined;
     this.deliveryMode = (flags & 0x1000) !== 0 ? from.octet() : undefined;
     this.priority = (flags & 0x0800) !== 0 ? from.octet() : undefined;
     this.correlationId = (flags & 0x0400) !== 0 ? from.shortstr() : undefined;

@@ -1,5 +1,5 @@
 import type { FieldTable } from '../message/index.js';
-import { faultIn } from '../message/index.js';
+import { faultIn, hasMoreThan, PackedTable } from '../message/index.js';
 import { preconditionFailed } from './errors.js';
 
 // What the wire cannot bring, and a host in the same process can. RabbitMQ has no words for it; it is refused softly,
@@ -19,9 +19,16 @@ export function checkLength(what: string, name: string): void {
   throw preconditionFailed(`${what} '${name.slice(0, 32)}...' is ${bytes} bytes long, more than ${longestName}`);
 }
 
+/** Values of the arguments of a queue, an exchange, a binding or a consumer: they are kept as long as it is there. */
+const mostArguments = 4_096;
+
 /** @throws 406 when headers or arguments hold what cannot travel */
 export function checkTable(what: string, table: FieldTable | undefined): void {
-  if (table === undefined || table.size === 0) return;
+  // What the wire brought was checked there.
+  if (table === undefined || table instanceof PackedTable || table.size === 0) return;
+  if (what === 'argument' && hasMoreThan(table, mostArguments)) {
+    throw preconditionFailed(`arguments have more than ${mostArguments} values, nested ones counted`);
+  }
   const fault = faultIn(table);
   if (fault !== undefined) throw preconditionFailed(`${what} ${fault}`);
 }

@@ -1,7 +1,7 @@
 import { preconditionFailed } from './errors.js';
 import { erlangString } from './erlang-terms.js';
 import { longestTtl } from './queue/argument-values.js';
-import { fieldTypeNames } from '../message/index.js';
+import { compact, fieldTypeNames, isEmptyTable } from '../message/index.js';
 import type { CarbonCopies, FieldTable, Properties } from '../message/index.js';
 
 // What is checked on every publish. The caller keeps the order of rule K7: size, permission, exchange, user-id,
@@ -45,7 +45,7 @@ const invalidExpiration = (text: string, reason: string) =>
  * @throws 406 when `CC` or `BCC` is no array
  */
 export function carbonCopiesOf(headers: FieldTable | undefined): CarbonCopies | undefined {
-  if (headers === undefined || headers.size === 0) return undefined;
+  if (headers === undefined || isEmptyTable(headers)) return undefined;
   const cc = keysIn(headers, 'CC');
   const bcc = keysIn(headers, 'BCC');
   return cc === undefined && bcc === undefined ? undefined : { cc: cc ?? noKeys, bcc: bcc ?? noKeys };
@@ -70,7 +70,7 @@ export function withoutBcc(headers: FieldTable): FieldTable {
   if (!headers.has('BCC')) return headers;
   const visible = new Map(headers);
   visible.delete('BCC');
-  return visible;
+  return compact(visible);
 }
 
 /** Transient, persistent or not said (rule K7). */

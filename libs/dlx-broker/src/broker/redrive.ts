@@ -1,4 +1,4 @@
-import { type FieldTable, type Message, messageOf, type RecordedOrigin } from '../message/index.js';
+import { compact, type FieldTable, type Message, messageOf, type RecordedOrigin } from '../message/index.js';
 import { AmqpError } from './errors.js';
 import type { Exchange } from './exchange/exchange.js';
 import type { Settled } from './ports.js';
@@ -79,7 +79,7 @@ export function readdressed(
   { exchange, routingKey, headers, origin }: Omit<Redrive, 'settled'>,
 ): Message {
   const copies = headers && carbonCopiesOf(headers);
-  const properties = { ...message.properties, headers: headers && withoutBcc(headers) };
+  const properties = { ...message.properties, headers: headers && compact(withoutBcc(headers)) };
   return messageOf(exchange, routingKey, properties, message, copies, origin);
 }
 

@@ -1,5 +1,6 @@
 import type { Death, Dialect } from './death.js';
 import type { Field, FieldTable } from './field-table.js';
+import { compact, PackedTable } from './packed-table.js';
 import { WrittenTable } from './written-table.js';
 
 /** All deaths of a message in one queue for one reason: the first of them, and how many there were (rule H6). */
@@ -52,7 +53,7 @@ export class DeadHeaders extends WrittenTable {
   onto(change: (own: Map<string, Field>) => void): DeadHeaders {
     const own = new Map(this.base);
     change(own);
-    return new DeadHeaders(own, this.deaths, this.first, this.last);
+    return new DeadHeaders(compact(own), this.deaths, this.first, this.last);
   }
 
   /** Whether the headers of another dead letter are the same, so that they need not be written again. */
@@ -66,21 +67,41 @@ export class DeadHeaders extends WrittenTable {
   }
 
   get(name: string): Field | undefined {
-    return ours.test(name) ? this.table().get(name) : this.base?.get(name);
+    return ours.test(name) ? this.#own(name) : this.base?.get(name);
+  }
+
+  /** One of ours, without reading what the client sent unless nothing of ours is there under this name. */
+  #own(name: string): Field | undefined {
+    if (this.#written !== undefined) return this.#written.get(name);
+    if (name === 'x-death') return deathHeader(this.deaths);
+    const named = new Map<string, Field>();
+    this.#name(named);
+    return named.get(name) ?? this.base?.get(name);
   }
 
   protected table(): Map<string, Field> {
+    if (this.base instanceof PackedTable) return this.#write(); // large perhaps, and not to be kept
     return (this.#written ??= this.#write());
   }
 
   #write(): Map<string, Field> {
     const headers = new Map(this.base);
-    headers.set('x-death', { type: 'A', value: this.deaths.map(writeDeath) });
-    nameDeath(headers, 'x-first-death', this.first); // rule H8
-    if (this.last !== undefined) nameDeath(headers, 'x-last-death', this.last); // rule W2
+    headers.set('x-death', deathHeader(this.deaths));
+    this.#name(headers);
     return headers;
   }
+
+  #name(headers: Map<string, Field>): void {
+    nameDeath(headers, 'x-first-death', this.first); // rule H8
+    if (this.last !== undefined) nameDeath(headers, 'x-last-death', this.last); // rule W2
+  }
 }
+
+const deathHeader = (deaths: readonly Recorded[]): Field => ({ type: 'A', value: deaths.map(writeDeath) });
+
+/** Bytes of headers that are kept as bytes; the others are small. */
+export const packedLength = (headers: FieldTable | undefined): number =>
+  headers instanceof DeadHeaders ? packedLength(headers.base) : headers instanceof PackedTable ? headers.length : 0;
 
 /** All that died in one queue within a second died the same death. */
 function isSameDeath(one: Death | undefined, other: Death | undefined): boolean {

@@ -1,6 +1,7 @@
 import { type Field, type FieldTable, integerOf } from './field-table.js';
 import { DeadHeaders, nameDeath, Recorded, writeDeath } from './dead-headers.js';
 import { mergeDeaths } from './death-merge.js';
+import { compact } from './packed-table.js';
 
 export { areSameHeaders } from './dead-headers.js';
 
@@ -65,7 +66,7 @@ export function recordDeath(
   const recorded = new Map<string, Field>(headers);
   recorded.set('x-death', { type: 'A', value: withDeath(known, death, brokerMade) });
   if (dialect.lastDeathHeaders) nameDeath(recorded, 'x-last-death', death);
-  return recorded;
+  return compact(recorded);
 }
 
 /**

@@ -1,7 +1,12 @@
 export * from './field-table.js';
+export { compact, hasMoreThan, isEmptyTable, PackedTable } from './packed-table.js';
+export { ByteReader, Malformed, UnknownFieldType } from './wire/byte-reader.js';
+export { ByteWriter } from './wire/byte-writer.js';
+export { readTable, readTableBody, writeSortedTable, writeTable } from './wire/table-codec.js';
+export { decodeText, encodeText, isUtf8 } from './wire/text.js';
 export * from './message.js';
 export * from './death.js';
-export { DeadHeaders, Recorded } from './dead-headers.js';
+export { DeadHeaders, packedLength, Recorded } from './dead-headers.js';
 export { WrittenTable } from './written-table.js';
 export * from './death-history.js';
 export * from './nesting.js';

@@ -1,6 +1,6 @@
+import { ByteWriter } from '../../message/index.js';
 import { frameOverhead } from '../limits.js';
 import { type BufferPool, pooledSize } from './buffer-pool.js';
-import { ByteWriter } from './byte-writer.js';
 import { frameEnd, frameTypes } from './reader.js';
 
 /** Where finished bytes go. `done` is called when they may be overwritten. */

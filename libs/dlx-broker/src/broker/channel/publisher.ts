@@ -1,4 +1,11 @@
-import { Message, messageOf, type Properties, type RecordedOrigin } from '../../message/index.js';
+import {
+  compact,
+  isEmptyTable,
+  Message,
+  messageOf,
+  type Properties,
+  type RecordedOrigin,
+} from '../../message/index.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { checkLength, checkTable } from '../input-checks.js';
@@ -164,13 +171,13 @@ export class Publisher {
     if (sent.expiration !== undefined) parseExpiration(sent.expiration);
     checkDeliveryMode(sent.deliveryMode);
     const { headers } = sent;
-    if (headers === undefined || headers.size === 0) {
+    if (headers === undefined || isEmptyTable(headers)) {
       return origin === undefined
         ? new Message(exchange, routingKey, sent, body)
         : messageOf(exchange, routingKey, sent, body, undefined, origin);
     }
     const copies = carbonCopiesOf(headers);
-    const visible = withoutBcc(headers);
+    const visible = compact(withoutBcc(headers));
     if (visible !== headers) sent = { ...sent, headers: visible };
     return messageOf(exchange, routingKey, sent, body, copies, origin);
   }

@@ -1,5 +1,5 @@
 import { DeadHeaders, DeadLetteredMessage, type Field, int32, int64, integerOf } from '../../message/index.js';
-import { type Message, messageOf, WrittenTable } from '../../message/index.js';
+import { compact, type Message, messageOf, WrittenTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 import type { FieldTable } from '../../message/index.js';
 
@@ -60,7 +60,7 @@ export function withDelayOver(message: Message, delay: number): Message {
 
 function headersAfter(headers: FieldTable | undefined, delay: number): FieldTable {
   if (headers instanceof DeadHeaders) return headers.onto((own) => void own.set(delayHeader, negated(delay)));
-  return new DelayedHeaders(headers?.size === 1 ? undefined : headers, delay);
+  return new DelayedHeaders(headers?.size === 1 ? undefined : headers && compact(headers), delay);
 }
 
 const negated = (delay: number): Field => (-delay < -2_147_483_648 ? int64(-delay) : int32(-delay));

@@ -1,4 +1,4 @@
-import type { Field, FieldTable } from '../../message/index.js';
+import { type Field, type FieldTable, isEmptyTable, PackedTable } from '../../message/index.js';
 import { headerKey, isStructure } from './header-values.js';
 import type { HeaderKey } from './header-values.js';
 import type { Into } from './recipients.js';
@@ -17,6 +17,9 @@ export interface HeaderBinding<Destination> {
   /** The requirements under which the index found a place for it. */
   readonly slots: Requirement[];
 }
+
+/** Names of headers in bindings, up to which packed headers are asked for each of them. */
+const fewNames = 4;
 
 type Bucket<Destination> = Set<HeaderBinding<Destination>>;
 
@@ -58,8 +61,10 @@ export class HeaderIndex<Destination> {
   }
 
   match(headers: FieldTable, into: Into<Destination>): void {
-    if (this.#names.size === 0 || headers.size === 0) return;
-    if (this.#names.size < headers.size) {
+    if (this.#names.size === 0 || isEmptyTable(headers)) return;
+    // One look for each name is cheap while there are few of them; else the whole table is read, once.
+    if (headers instanceof PackedTable && this.#names.size > fewNames) return this.match(new Map(headers), into);
+    if (headers instanceof PackedTable || this.#names.size < headers.size) {
       for (const [name, named] of this.#names) {
         const field = headers.get(name);
         if (field !== undefined) this.#matchHeader(named, field, headers, into);

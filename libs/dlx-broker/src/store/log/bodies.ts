@@ -1,4 +1,4 @@
-import { type Message, type Shelf, Shelved } from '../../message/index.js';
+import { type Message, packedLength, type Shelf, Shelved } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { endOfRecord } from './record.js';
 import { bodyLost, bodyUnreadable, shortRead } from './faults.js';
@@ -13,6 +13,9 @@ const windowLength = 262_144;
 /** Sizes remembered. */
 const mostPlaces = 4_096;
 const none = Buffer.alloc(0);
+
+/** Headers stay with the message; while it has its body, too, they take of the memory for bodies. */
+const costOf = ({ size, properties }: Message): number => size + overhead + packedLength(properties.headers);
 
 /**
  * Bodies in memory, the newest as far as the memory goes, and on disk. A message that is stored can let go of its body;
@@ -48,7 +51,7 @@ export class Bodies implements Shelf {
     if (this.#next - this.#oldest === this.#ring.length) this.#grow();
     this.messages.held.set(mark, this.#next);
     this.#ring[this.#next++ & (this.#ring.length - 1)] = message;
-    this.bytes += message.size + overhead;
+    this.bytes += costOf(message);
     // Never this one: it is about to leave.
     while (this.bytes > this.memory && this.#oldest < this.#next - 1) this.#shelveOldest();
   }
@@ -159,7 +162,7 @@ export class Bodies implements Shelf {
   #leave(place: number, message: Message): void {
     this.#ring[place & (this.#ring.length - 1)] = undefined;
     this.messages.held.set(message.mark, 0);
-    this.bytes -= message.size + overhead;
+    this.bytes -= costOf(message);
     while (this.#oldest < this.#next && this.#ring[this.#oldest & (this.#ring.length - 1)] === undefined)
       this.#oldest++;
   }

@@ -1,4 +1,4 @@
-import { type Death, DeadHeaders, type DeathReason, type FieldTable, Recorded } from '../../message/index.js';
+import { compact, type Death, DeadHeaders, type DeathReason, type FieldTable, Recorded } from '../../message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readTable, readTexts, writeTable, writeTexts } from './field-codec.js';
@@ -32,7 +32,7 @@ export function writeHeaders(to: ByteSink, headers: FieldTable, depth = 0): void
 
 export function readHeaders(from: ByteSource): FieldTable {
   const kind = from.octet();
-  if (kind === plain) return readTable(from);
+  if (kind === plain) return compact(readTable(from));
   const base = kind === dead ? undefined : readHeaders(from);
   const deaths: Recorded[] = [];
   for (let left = from.varint(); left > 0; left--) {

@@ -1,4 +1,4 @@
-import { encodeText } from '../text.js';
+import { encodeText } from './text.js';
 
 /** A short string has no more bytes. */
 const longestShortstr = 255;

@@ -1,0 +1,112 @@
+import { emptyTable, type Field, type FieldTable } from './field-table.js';
+import { ByteReader } from './wire/byte-reader.js';
+import { ByteWriter } from './wire/byte-writer.js';
+import { readField, readTableBody, writeTable } from './wire/table-codec.js';
+import { endOfField, markOf, skipTable } from './wire/table-scan.js';
+import { isPackable } from './wire/packable.js';
+import { encodeText } from './wire/text.js';
+import { WrittenTable } from './written-table.js';
+
+/**
+ * A field table as the bytes of the wire. As objects a table can take 45 times as much memory, so a message that waits
+ * has its headers like this; one field is read when it is asked for, all of them when they are walked through, and
+ * nothing of that is kept (decision 82).
+ */
+export class PackedTable extends WrittenTable {
+  /** @param bytes hold the fields from `start` to `end`, and were found to be in order */
+  private constructor(
+    readonly bytes: Buffer,
+    readonly start: number,
+    readonly end: number,
+    /** See {@link markOf}. */
+    readonly marks: number,
+  ) {
+    super();
+  }
+
+  /**
+   * Takes a table with its length in front, as {@link readTable} would read it. It keeps the bytes it is read from alive.
+   * @throws Malformed, UnknownFieldType
+   */
+  static take(from: ByteReader): FieldTable {
+    const start = from.at + 4;
+    const marks = skipTable(from);
+    return from.at === start ? emptyTable : new PackedTable(from.bytes, start, from.at, marks);
+  }
+
+  /** The same as bytes; the same table where that cannot be, for want of wire types that could carry it. */
+  static of(table: FieldTable): FieldTable {
+    if (table instanceof PackedTable || !isPackable(table)) return table;
+    const writer = new ByteWriter(Buffer.allocUnsafeSlow(4_096));
+    writeTable(writer, table);
+    return PackedTable.take(new ByteReader(writer.written));
+  }
+
+  /** Bytes of its fields. */
+  get length(): number {
+    return this.end - this.start;
+  }
+
+  override has(name: string): boolean {
+    return this.#find(name) >= 0;
+  }
+
+  get(name: string): Field | undefined {
+    const at = this.#find(name);
+    return at < 0 ? undefined : readField(new ByteReader(this.bytes, at, this.end), 1);
+  }
+
+  protected table(): FieldTable {
+    return readTableBody(new ByteReader(this.bytes, this.start, this.end));
+  }
+
+  /** Where the value of a name begins; of two of one name it is the last. Below 0 when there is none. */
+  #find(name: string): number {
+    const { bytes, end } = this;
+    const wanted = isAscii(name) ? name : encodeText(name).toString('latin1');
+    const { length } = wanted;
+    const first = wanted.charCodeAt(0);
+    if ((this.marks & (length === 0 ? 1 : markOf(length, first))) === 0) return -1;
+    let found = -1;
+    for (let at = this.start; at < end;) {
+      const value = at + 1 + (bytes[at] as number);
+      if (bytes[at] === length && isAt(wanted, bytes, at + 1)) found = value;
+      at = endOfField(bytes, value);
+    }
+    return found;
+  }
+}
+
+function isAt(name: string, bytes: Buffer, at: number): boolean {
+  for (let index = 0; index < name.length; index++) if (bytes[at + index] !== name.charCodeAt(index)) return false;
+  return true;
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 127) return false;
+  return true;
+}
+
+/** Tables with more values than this, nested ones counted, are kept as bytes. */
+const fewValues = 64;
+
+/** A table that is to be kept for long: as bytes if it is large, else as it is. */
+export const compact = (table: FieldTable): FieldTable =>
+  table instanceof WrittenTable || !hasMoreThan(table, fewValues) ? table : PackedTable.of(table);
+
+/** @returns how many more there could be; below 0 when there are too many */
+function hasFew(fields: Iterable<Field>, left: number): number {
+  for (const field of fields) {
+    if (--left < 0) return left;
+    if (field.type === 'A') left = hasFew(field.value, left);
+    else if (field.type === 'F') left = hasFew(field.value.values(), left);
+    if (left < 0) return left;
+  }
+  return left;
+}
+
+/** Whether there are more values in a table, nested ones counted. */
+export const hasMoreThan = (table: FieldTable, most: number): boolean => hasFew(table.values(), most) < 0;
+
+/** Whether there is nothing in it, without reading it. */
+export const isEmptyTable = (table: FieldTable): boolean => !(table instanceof PackedTable) && table.size === 0;

@@ -1,0 +1,57 @@
+import type { Field, FieldTable } from '../field-table.js';
+
+/** Characters of a name that fits into a short string whatever they are. */
+const longestName = 85;
+
+/** It stands for a byte that is no UTF-8, and may come back as another one. */
+const loneSurrogate = /\p{Surrogate}/u;
+
+/** Whether the wire can carry all of a table unchanged. A host in the same process can publish what it cannot. */
+export function isPackable(table: FieldTable): boolean {
+  for (const [name, field] of table) {
+    if (name.length > longestName || loneSurrogate.test(name) || !canCarry(field)) return false;
+  }
+  return true;
+}
+
+function canCarry(field: Field): boolean {
+  switch (field.type) {
+    case 'S':
+      return !loneSurrogate.test(field.value);
+    case 'b':
+      return isIn(field.value, -0x80, 0x7f);
+    case 'B':
+      return isIn(field.value, 0, 0xff);
+    case 's':
+      return isIn(field.value, -0x8000, 0x7fff);
+    case 'u':
+      return isIn(field.value, 0, 0xffff);
+    case 'I':
+      return isIn(field.value, -0x8000_0000, 0x7fff_ffff);
+    case 'i':
+      return isIn(field.value, 0, 0xffff_ffff);
+    case 'f':
+      return Object.is(Math.fround(field.value), field.value);
+    case 'l':
+    case 'T':
+      return isLong(field.value, field.type === 'T');
+    case 'D':
+      return isIn(field.value.scale, 0, 0xff) && isIn(field.value.value, 0, 0xffff_ffff);
+    case 'A':
+      return field.value.every(canCarry);
+    case 'F':
+      return isPackable(field.value);
+    default:
+      return true;
+  }
+}
+
+const isIn = (value: number, least: number, most: number): boolean =>
+  Number.isInteger(value) && value >= least && value <= most;
+
+/** A number comes back as one while it is safe, and a bigint as one beyond. */
+function isLong(value: number | bigint, isUnsigned: boolean): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && (!isUnsigned || value >= 0);
+  const isSafe = value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
+  return !isSafe && (isUnsigned ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value)) === value;
+}
