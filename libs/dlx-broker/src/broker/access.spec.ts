@@ -107,3 +107,11 @@ describe('a user', () => {
     expect(access.listPermissions().map((each) => each.vhost)).toEqual(['other']);
   });
 });
+
+it('a pattern that is none is named with its user, its virtual host and its right', () => {
+  const access = new Access(policyPatterns);
+  const wrong = { configure: '.*', write: '(', read: '.*' };
+  expect(() => access.setPermissions('ada', '/', wrong)).toThrow(
+    "the write permission '(' of user 'ada' in vhost '/' is no regular expression: missing ) at 1",
+  );
+});

@@ -1,5 +1,5 @@
 import { accessRefused } from './errors.js';
-import type { Patterns } from './patterns.js';
+import { PatternError, type Patterns } from './patterns.js';
 import type { TopologyChange } from './ports.js';
 import { RememberedMatcher } from './remembered-matcher.js';
 import { TopicAccess } from './topic-access.js';
@@ -97,7 +97,7 @@ export class Access {
 
   /** @throws PatternError when a pattern is no regular expression; nothing has changed then */
   setPermissions(user: string, vhost: string, permissions: Permissions): 'created' | 'changed' {
-    const grant = new Grant(permissions, this.#patterns);
+    const grant = new Grant(permissions, this.#patterns, `of user '${user}' in vhost '${vhost}'`);
     let grants = this.#grants.get(user);
     if (grants === undefined) this.#grants.set(user, (grants = new Map()));
     const existed = grants.has(vhost);
@@ -152,10 +152,22 @@ class Grant {
   readonly permissions: Permissions;
   readonly #matchers: Readonly<Record<Right, RememberedMatcher>>;
 
-  constructor({ configure, write, read }: Permissions, patterns: Patterns) {
-    const compile = (pattern: string): RememberedMatcher => new RememberedMatcher(pattern, patterns);
+  /** @throws PatternError that says which pattern it is, and whose */
+  constructor({ configure, write, read }: Permissions, patterns: Patterns, whose: string) {
+    const compile = (right: Right, pattern: string): RememberedMatcher => {
+      try {
+        return new RememberedMatcher(pattern, patterns);
+      } catch (error) {
+        if (!(error instanceof PatternError)) throw error;
+        throw new PatternError(error.reason, error.position, `the ${right} permission '${pattern}' ${whose}`);
+      }
+    };
     this.permissions = { configure, write, read };
-    this.#matchers = { configure: compile(configure), write: compile(write), read: compile(read) };
+    this.#matchers = {
+      configure: compile('configure', configure),
+      write: compile('write', write),
+      read: compile('read', read),
+    };
   }
 
   allows(right: Right, name: string): boolean {

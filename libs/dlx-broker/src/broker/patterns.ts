@@ -28,8 +28,9 @@ export class PatternError extends Error {
   /** Characters before the fault. */
   readonly position: number;
 
-  constructor(reason: string, position: number) {
-    super(`${reason} at ${position}`);
+  /** @param what it is, and whose, where that is known */
+  constructor(reason: string, position: number, what?: string) {
+    super(`${what === undefined ? '' : `${what} is no regular expression: `}${reason} at ${position}`);
     this.reason = reason;
     this.position = position;
   }

@@ -1,9 +1,12 @@
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { AuditEntry, AuditSink } from './audit-log.js';
 
 /** Bytes at the end of the file that are read at the start. */
 const readBack = 1_048_576;
+
+/** Bytes of a file; then it becomes the one before, `audit.ndjson.1`, in the place of the last of those. */
+const usualSize = 104_857_600;
 
 /** Characters that wait for the disk. */
 const mostPending = 8_388_608;
@@ -21,38 +24,52 @@ export class AuditFileError extends Error {
 /** The audit log on disk: a line of JSON for each entry, only ever appended to. */
 export class AuditFile implements AuditSink {
   readonly earlier: readonly AuditEntry[];
-  readonly #file: FileHandle;
+  #file: FileHandle;
+  #size: number;
+  readonly #path: string;
+  readonly #longest: number;
   readonly #failed: (error: unknown) => void;
   #pending = '';
   #writing: Promise<void> | undefined;
 
-  private constructor(file: FileHandle, earlier: readonly AuditEntry[], failed: (error: unknown) => void) {
-    this.#file = file;
+  private constructor(at: Opened, earlier: readonly AuditEntry[], failed: (error: unknown) => void) {
+    this.#file = at.file;
+    this.#size = at.size;
+    this.#path = at.path;
+    this.#longest = at.longest;
     this.earlier = earlier;
     this.#failed = failed;
   }
 
   /**
    * @param path a file, or a directory in which it is `audit.ndjson`; a new one is its owner's alone to read
+   * @param longest bytes; a longer one becomes `audit.ndjson.1` and a new one begins
    * @param failed hears that entries could not be written; they are tried again with the next
    * @throws AuditFileError
    */
-  static async open(path: string, failed: (error: unknown) => void = () => {}): Promise<AuditFile> {
+  static async open(
+    path: string,
+    failed: (error: unknown) => void = () => {},
+    longest = usualSize,
+  ): Promise<AuditFile> {
     try {
-      return await AuditFile.#open(path, failed);
+      return await AuditFile.#open(path, failed, longest);
     } catch (error) {
       throw new AuditFileError(path, error as NodeJS.ErrnoException);
     }
   }
 
-  static async #open(path: string, failed: (error: unknown) => void): Promise<AuditFile> {
+  static async #open(path: string, failed: (error: unknown) => void, longest: number): Promise<AuditFile> {
     const isDirectory = await stat(path).then(
       (found) => found.isDirectory(),
       () => false,
     );
-    const file = await open(isDirectory ? join(path, 'audit.ndjson') : path, 'a+', 0o600);
+    const whole = isDirectory ? join(path, 'audit.ndjson') : path;
+    const file = await open(whole, 'a+', 0o600);
+    const { size } = await file.stat();
+    const older = size < readBack ? await entriesBefore(whole) : [];
     const earlier = await entriesAtEnd(file);
-    const opened = new AuditFile(file, earlier.entries, failed);
+    const opened = new AuditFile({ file, size, path: whole, longest }, [...older, ...earlier.entries], failed);
     if (earlier.endsInLine) opened.#pending = '\n'; // a power cut left half a line: what follows begins on one of its own
     return opened;
   }
@@ -69,14 +86,26 @@ export class AuditFile implements AuditSink {
     await this.#file.close();
   }
 
+  /** Begins a new file when this one is long enough; the one before it is kept, older ones are not. */
+  async #turnOver(): Promise<void> {
+    if (this.#size < this.#longest) return;
+    await rename(this.#path, `${this.#path}.1`);
+    const old = this.#file;
+    this.#file = await open(this.#path, 'a+', 0o600);
+    this.#size = 0;
+    await old.close();
+  }
+
   /** What gathers during one write goes with the next. */
   async #write(): Promise<void> {
     while (this.#pending.length > 0) {
       const lines = this.#pending;
       this.#pending = '';
       try {
+        await this.#turnOver();
         await this.#file.appendFile(lines);
         await this.#file.datasync();
+        this.#size += Buffer.byteLength(lines);
       } catch (error) {
         this.#pending = `\n${lines}${this.#pending}`; // perhaps half a line was written
         this.#failed(error);
@@ -85,6 +114,24 @@ export class AuditFile implements AuditSink {
     }
     this.#writing = undefined;
   }
+}
+
+/** What the file before it ends with; nothing when there is none. */
+async function entriesBefore(path: string): Promise<readonly AuditEntry[]> {
+  const file = await open(`${path}.1`, 'r').catch(() => undefined);
+  if (file === undefined) return [];
+  try {
+    return (await entriesAtEnd(file)).entries;
+  } finally {
+    await file.close();
+  }
+}
+
+interface Opened {
+  readonly file: FileHandle;
+  readonly size: number;
+  readonly path: string;
+  readonly longest: number;
 }
 
 async function entriesAtEnd(file: FileHandle): Promise<{ entries: readonly AuditEntry[]; endsInLine: boolean }> {

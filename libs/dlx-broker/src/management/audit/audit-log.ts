@@ -1,3 +1,5 @@
+import { Refusals } from './refusals.js';
+
 /** One thing an operator did, or tried to. Never a password, never the body of a request or of a message. */
 export interface AuditEntry {
   /** Counts up from 1. */
@@ -26,6 +28,17 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
+/** Characters of a name: more than any name of AMQP has. */
+const longestName = 255;
+
+const cut = (names: AuditEntry['names']): AuditEntry['names'] =>
+  Object.fromEntries(
+    Object.entries(names).map(([key, name]) => [
+      key,
+      name.length > longestName ? `${name.slice(0, longestName)}…` : name,
+    ]),
+  );
+
 /** Entries that can be asked for. */
 const remembered = 10_000;
 
@@ -34,6 +47,7 @@ export class AuditLog {
   /** From the oldest; up to twice as long as it needs to be, so that it is not moved for each. */
   #entries: AuditEntry[];
   #number: number;
+  readonly #refusals = new Refusals();
 
   constructor(
     readonly now: () => number,
@@ -43,8 +57,14 @@ export class AuditLog {
     this.#number = this.#entries.at(-1)?.number ?? 0;
   }
 
+  /** Names are cut; of refused requests there are only so many in a minute. */
   record(entry: Omit<AuditEntry, 'number' | 'time'>): void {
-    const numbered = { number: ++this.#number, time: this.now(), ...entry };
+    const time = this.now();
+    const { user, names, status = 200 } = entry;
+    const left = status < 400 ? 0 : this.#refusals.place(user, time);
+    if (left === undefined) return;
+    const details = left === 0 ? entry.details : { ...entry.details, refused_before: left };
+    const numbered = { number: ++this.#number, time, ...entry, names: cut(names), ...(details && { details }) };
     this.#entries.push(numbered);
     if (this.#entries.length >= remembered * 2) this.#entries = this.#entries.slice(-remembered);
     this.sink?.append(numbered);

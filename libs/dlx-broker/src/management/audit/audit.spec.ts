@@ -30,6 +30,30 @@ describe('the audit log', () => {
   });
 });
 
+describe('refused requests', () => {
+  const refused = (log: AuditLog, user: string, name = 'x'): void =>
+    log.record({ user, from: '::1', action: 'PUT', names: { name }, status: 401 });
+
+  it('are on record so often in a minute, by user, and what was left out is counted', () => {
+    let now = 0;
+    const log = new AuditLog(() => now);
+    for (let count = 0; count < 1_000; count++) refused(log, 'eve');
+    refused(log, 'ada');
+    log.record({ ...did('a change'), status: 201 });
+    expect(log.page(Infinity)).toHaveLength(22);
+    expect(log.page(2)[1]).toMatchObject({ user: 'ada', details: { refused_before: 980 } });
+    now = 60_000;
+    refused(log, 'eve');
+    expect(log.page(1)).toMatchObject([{ user: 'eve' }]);
+  });
+
+  it('have names that are cut', () => {
+    const log = new AuditLog(() => 0);
+    refused(log, 'eve', 'n'.repeat(15_000));
+    expect(log.page(1)[0]?.names['name']).toBe(`${'n'.repeat(255)}…`);
+  });
+});
+
 describe('the audit file', () => {
   let directory: string;
   beforeEach(async () => {
@@ -72,6 +96,26 @@ describe('the audit file', () => {
     const third = await AuditFile.open(directory);
     expect(third.earlier.map(({ action }) => action)).toEqual(['before', 'after']);
     await third.close();
+  });
+
+  it('becomes the one before when it is long, and the last of those goes', async () => {
+    const file = await AuditFile.open(directory, undefined, 1_000);
+    const log = new AuditLog(() => 7, file);
+    for (let count = 0; count < 60; count++) {
+      log.record(did(`action ${count}`));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await file.close();
+    const sizes = await Promise.all(
+      ['audit.ndjson', 'audit.ndjson.1'].map(async (name) => (await stat(join(directory, name))).size),
+    );
+    for (const size of sizes) expect(size).toBeLessThan(2_500);
+    expect((await lines()).at(-2)).toContain('action 59');
+    const again = await AuditFile.open(directory);
+    expect(again.earlier.length).toBeGreaterThan((await lines()).length);
+    expect(again.earlier.at(-1)).toMatchObject({ number: 60 });
+    await again.close();
+    expect((await stat(join(directory, 'audit.ndjson'))).mode & 0o777).toBe(0o600);
   });
 
   it('reads only the end of a long one', async () => {

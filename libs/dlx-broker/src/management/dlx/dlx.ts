@@ -4,6 +4,7 @@ import type { RedriveTask } from '../redrives/redrive-task.js';
 import { Redrives } from '../redrives/redrives.js';
 import { EventStreams } from './event-streams.js';
 import { filterToJson } from './input.js';
+import { Searches } from './searches.js';
 import { SharedTurns, type Turns } from './turns.js';
 
 /** What {@link Dlx} is lent; everything but the broker has a default. */
@@ -22,6 +23,7 @@ export class Dlx {
   readonly redrives: Redrives;
   readonly streams: EventStreams;
   readonly turns: Turns;
+  readonly searches = new Searches();
   readonly #sink: AuditSink | undefined;
 
   constructor({ broker, audit, turns = new SharedTurns(), log }: DlxParts) {

@@ -41,7 +41,9 @@ const browse: Handler = async (request, management) => {
     now: () => management.now(),
     found: (entry) => found.push(entry) < limit,
   });
-  const { scanned: looked, next } = await inTurns(work, management.dlx.turns);
+  const { scanned: looked, next } = await management.dlx.searches.run(request.user.name, () =>
+    inTurns(work, management.dlx.turns, request.signal),
+  );
   return ok({
     ...aboutQueue(queue),
     items: found.map((entry) => messageToJson(entry, shown)),
@@ -109,7 +111,9 @@ async function discardMatching(
   const unread = new Unread();
   const matches = matcherOf(filter, unread);
   const work = scan({ queue, matches, most: Infinity, now: () => management.now(), found });
-  const { scanned: looked } = await inTurns(work, management.dlx.turns, request.signal);
+  const { scanned: looked } = await management.dlx.searches.run(request.user.name, () =>
+    inTurns(work, management.dlx.turns, request.signal),
+  );
   return { ...counts, scanned: looked, ...unread.json };
 }
 

@@ -23,7 +23,9 @@ const start: Handler = async (request, management) => {
     dry_run: order.dryRun,
   });
   if (order.dryRun) {
-    const task = await management.dlx.redrives.rehearse(order, management.dlx.turns);
+    const { redrives, searches, turns } = management.dlx;
+    const task = await searches.run(request.user.name, () => redrives.rehearse(order, turns, request.signal));
+    if (request.signal.aborted) throw badRequest('the client did not wait for the answer');
     request.note({ would_move: task.tally.moved, would_leave: task.tally.left });
     return ok(redriveToJson(task));
   }

@@ -31,16 +31,25 @@ export class Redrives {
     return task;
   }
 
-  /** Looks where everything would go, as fast as the host's turns come. It has no part in the list. */
-  rehearse(order: RedriveOrder, turns: Turns): Promise<RedriveTask> {
+  /**
+   * Looks where everything would go, as fast as the host's turns come. It has no part in the list.
+   * @param signal stops it when its client goes
+   */
+  rehearse(order: RedriveOrder, turns: Turns, signal?: AbortSignal): Promise<RedriveTask> {
     const { clock, log } = this.parts;
     const now = (): number => clock.now();
     const wakeAt = (time: number | undefined, tick: () => void): void => {
       if (time !== undefined) void turns.next().then(tick);
     };
     return new Promise((resolve) => {
-      const parts = { clock: { now, wakeAt }, ended: resolve, log };
-      return new RedriveTask(this.#name(), { ...order, dryRun: true }, parts);
+      const ended = (task: RedriveTask): void => {
+        signal?.removeEventListener('abort', stop);
+        resolve(task);
+      };
+      const stop = (): void => void task.stop('its client is gone');
+      const task = new RedriveTask(this.#name(), { ...order, dryRun: true }, { clock: { now, wakeAt }, ended, log });
+      signal?.addEventListener('abort', stop);
+      if (signal?.aborted === true) stop();
     });
   }
 

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { apiHouse } from '../../../../../test/houses/api-house.js';
+import { silentOutbox } from '../../broker/index.js';
+import { Dlx } from './dlx.js';
+import { Searches } from './searches.js';
+import type { Turns } from './turns.js';
+
+describe('searches', () => {
+  it('are counted, and limited by user and in all', async () => {
+    const searches = new Searches();
+    const ends: (() => void)[] = [];
+    const search = (user: string): Promise<void> =>
+      searches.run(user, () => new Promise<void>((resolve) => void ends.push(resolve)));
+    const running = Array.from({ length: 4 }, () => search('ada'));
+    await expect(search('ada')).rejects.toMatchObject({ status: 429 });
+    for (let user = 0; user < 12; user++) running.push(search(`user-${user}`));
+    expect(searches.count).toBe(16);
+    await expect(search('late')).rejects.toMatchObject({ status: 429 });
+    for (const end of ends) end();
+    await Promise.all(running);
+    expect(searches.count).toBe(0);
+    await expect(searches.run('ada', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(searches.count).toBe(0);
+  });
+});
+
+describe('a client that goes', () => {
+  const queue = '/dlx/queues/%2F/dead';
+  it.each([
+    ['a dry run', 'POST', '/dlx/redrives', { vhost: '/', queue: 'dead', dry_run: true }],
+    ['a browse', 'GET', `${queue}/messages?text=nothing`, undefined],
+    ['a count of groups', 'GET', `${queue}/groups?by=reason`, undefined],
+    ['a discard by a filter', 'DELETE', `${queue}/messages?text=nothing`, undefined],
+  ])('ends %s', async (_, method, path, body) => {
+    let pauses = 0;
+    let time = 0;
+    const abort = new AbortController();
+    const turns: Turns = {
+      now: () => (time += 3),
+      next: () => {
+        if (++pauses === 3) abort.abort();
+        return new Promise((resolve) => setImmediate(resolve));
+      },
+    };
+    const rooms = apiHouse();
+    const dlx = new Dlx({ broker: rooms.broker, turns });
+    const { api, broker } = apiHouse({ host: { broker: rooms.broker, dlx } });
+    void broker;
+    const channel = rooms.broker.connect().openChannel(silentOutbox);
+    channel.declareQueue('dead');
+    for (let count = 0; count < 20_000; count++) channel.publish('', 'dead', {}, Buffer.from('x'));
+    const request = new Request(`http://localhost/api${path}`, {
+      method,
+      headers: { authorization: `Basic ${btoa('guest:guest')}`, 'content-type': 'application/json' },
+      signal: abort.signal,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const incoming = { url: `/api${path}`, socket: { remoteAddress: '127.0.0.1' } };
+    const answer = await api.fetch(request, { incoming } as never);
+    expect(answer.status).toBe(400);
+    expect(pauses).toBeLessThan(8);
+    expect(dlx.searches.count).toBe(0);
+  });
+});

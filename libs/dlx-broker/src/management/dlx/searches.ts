@@ -1,0 +1,38 @@
+import { Problem } from '../reply.js';
+
+/** Searches and dry runs at the same time: in all, and of one user. */
+const most = { all: 16, ofUser: 4 };
+
+/** All searches through queues that run: browsing, grouping, discarding by a filter, dry runs of redrives. */
+export class Searches {
+  /** How many run, by user; only of users who have some. */
+  readonly #running = new Map<string, number>();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Runs a search. It has to end by itself when its client goes.
+   * @throws Problem 429 when too many run already
+   */
+  async run<T>(user: string, search: () => Promise<T>): Promise<T> {
+    const ofUser = this.#running.get(user) ?? 0;
+    if (this.#count >= most.all || ofUser >= most.ofUser) {
+      throw new Problem(429, 'too_many_requests', `${ofUser} searches of this user and ${this.#count} in all run`, {
+        'retry-after': '1',
+      });
+    }
+    this.#running.set(user, ofUser + 1);
+    this.#count++;
+    try {
+      return await search();
+    } finally {
+      this.#count--;
+      const left = (this.#running.get(user) ?? 1) - 1;
+      if (left === 0) this.#running.delete(user);
+      else this.#running.set(user, left);
+    }
+  }
+}
