@@ -1,7 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Consume, DeadLetter, DlxBrokerModule, DlxClient, DlxContext } from 'dlx-broker';
+import { Consume, DeadLetter, DlxBrokerModule, DlxClient, DlxContext, Retry } from 'dlx-broker';
 
 @Injectable()
 class Orders {
@@ -12,6 +12,7 @@ class Orders {
   }
 
   @Consume({ queue: 'orders.dead', exchange: 'orders.dlx', routingKey: '#' })
+  @Retry({ attempts: 3 })
   bury(@Payload() order: { id: number }, @Ctx() { headers, deaths }: DlxContext): void {
     console.log(order, headers['dlx-error-message'], deaths);
   }

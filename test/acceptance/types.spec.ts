@@ -4,6 +4,7 @@ import {
   DeadLetters,
   DlxBroker,
   DlxContext,
+  DlxServer,
   Idempotent,
   Park,
   Redrives,
@@ -22,7 +23,10 @@ import {
   type RedriveRequest,
   type RedriveTask,
   type RetriedLetter,
+  type QueueOption,
   type RetryPolicy,
+  type Topology,
+  type TopologyOption,
 } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
 import { expectTypeOf, it } from 'vitest';
@@ -52,6 +56,23 @@ it('decorators are for methods', () => {
   expectTypeOf(Ttl).returns.toEqualTypeOf<MethodDecorator>();
   expectTypeOf(Idempotent<Payment>).returns.toEqualTypeOf<MethodDecorator>();
   expectTypeOf(Retry).parameter(0).toEqualTypeOf<RetryPolicy | false>();
+});
+
+it('a server can be listened to, as Nest has it', () => {
+  const listen = (server: DlxServer): void => server.on('error', (error: Error) => void error);
+  expectTypeOf(listen).parameter(0).toEqualTypeOf<DlxServer>();
+  expectTypeOf<DlxContext['routingKey']>().toEqualTypeOf<string>();
+  expectTypeOf<DlxContext['exchange']>().toEqualTypeOf<string>();
+});
+
+it('topology takes words, and no nonsense', () => {
+  expectTypeOf<{ queues: ['a', { name: 'b'; ttl: '30s' }] }>().toExtend<TopologyOption>();
+  expectTypeOf<{ queues: [{ name: 'b'; deadLetter: ['dlx', 'key'] }] }>().toExtend<TopologyOption>();
+  expectTypeOf<Partial<Topology>>().toExtend<TopologyOption>();
+  expectTypeOf<{ queues: [{ ttl: '30s' }] }>().not.toExtend<TopologyOption>();
+  expectTypeOf<{ name: 'b'; maxLength: '5' }>().not.toExtend<QueueOption>();
+  expectTypeOf<{ name: 'b'; deadLetter: ['dlx', 'key', 'more'] }>().not.toExtend<QueueOption>();
+  expectTypeOf<{ name: 'b'; overflow: 'drop' }>().not.toExtend<QueueOption>();
 });
 
 it('outcomes are errors', () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Consume, DlxContext, type XDeath } from 'dlx-broker';
+import { Consume, DlxContext, Retry, type XDeath } from 'dlx-broker';
 import type { Order } from './order.js';
 import { morgue } from './topology.js';
 
@@ -19,6 +19,7 @@ export class DeadOrders {
   readonly all: DeadOrder[] = [];
 
   @Consume({ queue: 'dead-orders', exchange: morgue, routingKey: '#' })
+  @Retry({ attempts: 3 })
   bury(@Payload() order: Order, @Ctx() context: DlxContext): void {
     const { deaths, headers } = context;
     const error = headers['dlx-error-message'] as string | undefined;

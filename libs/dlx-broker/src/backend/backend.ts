@@ -12,6 +12,8 @@ export interface Publication {
   readonly mandatory?: boolean;
   /** Of the message it takes the place of: a backend that records origins keeps it. Never what headers tell. */
   readonly origin?: RecordedOrigin;
+  /** Called when no queue gets it and it is not mandatory, where the backend can tell. */
+  readonly dropped?: (publication: Publication) => void;
 }
 
 /**
@@ -114,6 +116,8 @@ export interface Backend {
   /** A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`. */
   openReplies(onReply: (message: Message) => void): ReplyChannel;
   status(queue: string): Promise<QueueStatus | undefined>;
+  /** The dead-letter exchange of a queue by its arguments or a policy; absent where the backend cannot tell. */
+  deadLetterExchange?(queue: string): string | undefined;
   /** The names of all queues. */
   queueNames(): Promise<readonly string[]>;
   /**

@@ -152,6 +152,10 @@ export class EmbeddedBackend implements Backend {
     return { messages: found.length, unacknowledged: found.unacked, consumers: found.consumers.count };
   }
 
+  deadLetterExchange(queue: string): string | undefined {
+    return this.#connected().vhost.queues.get(queue)?.settings.deadLetterExchange;
+  }
+
   async queueNames(): Promise<readonly string[]> {
     return [...this.#connected().vhost.queues.keys()];
   }
@@ -217,7 +221,10 @@ export class EmbeddedBackend implements Backend {
       const outcome = this.#publishing.deposit(exchange, routingKey, properties, body, told, origin);
       if ((outcome & Outcome.Refused) !== 0) {
         failure = new RefusedError(exchange, routingKey, connection.vhost.journal?.trouble);
-      } else if (mandatory && (outcome & Outcome.Routed) === 0) failure = new UnroutableError(exchange, routingKey);
+      } else if ((outcome & Outcome.Routed) === 0) {
+        if (mandatory) failure = new UnroutableError(exchange, routingKey);
+        else publication.dropped?.(publication);
+      }
     } catch (error) {
       failure = error as Error;
     }

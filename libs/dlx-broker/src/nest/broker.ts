@@ -8,12 +8,13 @@ import { MemoryIdempotencyStore } from './idempotency/index.js';
 import { describeRetry, describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
 import type { Redrives } from '../streams/index.js';
 import type { HandlerSource } from './handler-source.js';
-import type { Handler } from './handler.js';
-import type { Connected, ResolvedOptions, SocketAddress } from './options.js';
+import type { Handler, PlannedHandler } from './handler.js';
+import { defaultBrokerName, type Connected, type ResolvedOptions, type SocketAddress } from './options.js';
 import type { OutcomeEvent, OutcomeEvents } from './outcome-events.js';
-import { planHandlers, type Plan } from './plan.js';
+import { type ConsumerPlan, planHandlers, type Plan } from './plan.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { DlxServer } from './server.js';
+import { describeHandler, lossWarning } from './start-report.js';
 import { Settlement, type HandlerCounts } from './settlement.js';
 
 /** What an application has of a broker beside its handlers. */
@@ -22,6 +23,12 @@ export interface BrokerParts {
   readonly rooms: WaitRooms;
   readonly events: OutcomeEvents;
   readonly redrives: Redrives;
+}
+
+/** What handlers did, and what the client's events came to. */
+export interface BrokerCounts extends HandlerCounts {
+  /** Events that no queue got. */
+  readonly unroutable: number;
 }
 
 /** How long to wait before a queue that the broker took away is declared and consumed again, in milliseconds. */
@@ -37,6 +44,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #attempts: Attempts;
   readonly #consumers = new Map<string, QueueConsumer>();
   readonly #restoring = new Set<NodeJS.Timeout>();
+  readonly #reported = new Set<Handler>();
   readonly #home = new HomeContext();
   #booted = false;
   #listening = false;
@@ -69,8 +77,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** What the handlers of this broker did so far. */
-  get counts(): Readonly<HandlerCounts> {
-    return { ...this.#settlement.counts };
+  get counts(): Readonly<BrokerCounts> {
+    return { ...this.#settlement.counts, unroutable: this.parts.client.unroutable };
   }
 
   /** What becomes of messages, as it happens. Hot: nothing is kept for those who come later. It ends with the application. */
@@ -117,6 +125,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async #open(): Promise<void> {
     await this.#consume();
     if (this.#closing) return;
+    this.#warnOfUnserved();
     await this.connected.open();
     const { amqp, http } = this;
     if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
@@ -205,7 +214,29 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       running.update(consumer);
       this.#consumers.set(consumer.queue, running);
       if (!running.running) running.start((lost) => this.#restoreSoon(lost));
+      for (const planned of consumer.handlers) this.#report(planned, consumer, plan.topology);
     }
+  }
+
+  /** Once for each handler. */
+  #report(planned: PlannedHandler, consumer: ConsumerPlan, topology: Topology): void {
+    if (this.#reported.has(planned.handler)) return;
+    this.#reported.add(planned.handler);
+    if (this.options.logHandlers) this.#logger.log(describeHandler(planned, consumer, topology));
+    const warning = lossWarning(planned, topology, this.backend);
+    if (warning !== undefined) this.#logger.warn(warning);
+  }
+
+  /** Methods with Nest's patterns wait for a server; when the application is up and none has them, they wait in vain. */
+  #warnOfUnserved(): void {
+    const unserved = this.source.unserved(this.server);
+    if (unserved.length === 0) return;
+    const token = this.name === defaultBrokerName ? 'DlxServer' : `getDlxServerToken('${this.name}')`;
+    this.#logger.warn(
+      `no DlxServer is connected, so ${unserved.join(', ')} (@EventPattern, @MessagePattern) get no messages of this broker; ` +
+        `call app.connectMicroservice({ strategy: app.get(${token}) }, { inheritAppConfig: true }) before the application starts, ` +
+        "use @Consume, or name the transport that serves them: @EventPattern('x', Transport.TCP)",
+    );
   }
 
   #plan(): Plan {

@@ -21,6 +21,7 @@ import { dlxHeaders } from './headers.js';
 import { decodePayload, encodePayload } from './payload.js';
 import { DlxRecord } from './record-builder.js';
 import { replyKindOf } from './replies.js';
+import { UnroutableEvents } from './unroutable-events.js';
 
 /** Where a client publishes. */
 export interface DlxClientOptions {
@@ -79,6 +80,8 @@ export class DlxClient extends ClientProxy {
   readonly #logger = new Logger(DlxClient.name);
   readonly #prefix = randomBytes(6).toString('base64url');
   readonly #pending = new Map<string, Asked>();
+  readonly #unroutable: UnroutableEvents;
+  readonly #dropped: (publication: Publication) => void;
   #replies: ReplyChannel | undefined;
   #connected = false;
   #closed = false;
@@ -92,6 +95,13 @@ export class DlxClient extends ClientProxy {
     this.#delayed = new DelayedPublisher(backend, waitQueueType);
     this.#events = events;
     this.#requests = requests;
+    this.#unroutable = new UnroutableEvents(backend, this.#logger);
+    this.#dropped = (publication) => this.#unroutable.note(publication);
+  }
+
+  /** Events that no queue got, as far as the backend can tell. */
+  get unroutable(): number {
+    return this.#unroutable.count;
   }
 
   override async connect(): Promise<void> {
@@ -245,6 +255,7 @@ export class DlxClient extends ClientProxy {
       properties: packet.metadata === undefined ? properties : withMetadata(properties, packet.metadata),
       body,
       mandatory: record?.mandatory ?? mandatory,
+      dropped: this.#dropped,
     };
   }
 

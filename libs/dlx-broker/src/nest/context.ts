@@ -1,5 +1,12 @@
 import { BaseRpcContext } from '@nestjs/microservices/ctx-host/base-rpc.context.js';
-import { attemptOf, failingSince, type BackendDelivery, isQueueItself, publishedTo } from '../backend/index.js';
+import {
+  type Address,
+  attemptOf,
+  failingSince,
+  type BackendDelivery,
+  isQueueItself,
+  publishedTo,
+} from '../backend/index.js';
 import { notedErrorOf, type Message, type NotedError, type Properties } from '../message/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { plainTableOf, type Plain } from '../topology/index.js';
@@ -10,9 +17,10 @@ import { dlxHeaders } from './headers.js';
  * The routing key a message was published with, also after it came back from a wait queue: there the default exchange
  * brings it by the name of the queue.
  */
-export function patternOf(message: Message, queue: string): string {
-  return isQueueItself(message, queue) ? publishedTo(message, queue).routingKey : message.routingKey;
-}
+export const patternOf = (message: Message, queue: string): string => arrivedBy(message, queue).routingKey;
+
+const arrivedBy = (message: Message, queue: string): Address =>
+  isQueueItself(message, queue) ? publishedTo(message, queue) : message;
 
 /** Settles what a handler under a retry policy settles by hand: no way out of it may circle without using an attempt. */
 export interface SettledByHand {
@@ -52,6 +60,23 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
 
   get redelivered(): boolean {
     return this.args[0].redelivered;
+  }
+
+  /**
+   * The routing key the message came to its work queue with: the same on each attempt, where `message.routingKey` is the name
+   * of the queue after a wait.
+   */
+  get routingKey(): string {
+    return this.#address().routingKey;
+  }
+
+  /** The exchange the message came to its work queue through: the same on each attempt. */
+  get exchange(): string {
+    return this.#address().exchange;
+  }
+
+  #address(): Address {
+    return arrivedBy(this.message, this.queue);
   }
 
   /** An object without a prototype: names come from the wire. */

@@ -1,7 +1,11 @@
 import type { ModulesContainer } from '@nestjs/core';
 import { MetadataScanner } from '@nestjs/core';
 import type { InstanceWrapper, Module } from '@nestjs/core/internal';
-import { PATTERN_EXTRAS_METADATA, PATTERN_HANDLER_METADATA } from '@nestjs/microservices/constants.js';
+import {
+  PATTERN_EXTRAS_METADATA,
+  PATTERN_HANDLER_METADATA,
+  TRANSPORT_METADATA,
+} from '@nestjs/microservices/constants.js';
 import { contributionsOf, type Contribution } from './decorators/contribution.js';
 
 /** A method of a controller or provider that our decorators, or Nest's patterns, stand above. */
@@ -20,6 +24,8 @@ export interface DiscoveredMethod {
    * handler's method is recognised. Undefined without a pattern.
    */
   readonly patternExtras: object | undefined;
+  /** The transport its pattern names; undefined: any. */
+  readonly transport: unknown;
 }
 
 /** All handlers of an application, in the order in which Nest visits modules, classes and methods. */
@@ -56,6 +62,7 @@ function explore(
       inController,
       contributions,
       patternExtras: isPattern ? (Reflect.getMetadata(PATTERN_EXTRAS_METADATA, method) as object) : undefined,
+      transport: isPattern ? Reflect.getMetadata(TRANSPORT_METADATA, method) : undefined,
     });
   }
 }

@@ -8,7 +8,7 @@ import { readSettings } from './handler-settings.js';
 import { Invoker, type RegisterRequest } from './invoker.js';
 import { defaultBrokerName } from './options.js';
 import { consumedPatterns } from './plan.js';
-import type { AddedHandler, DlxServer } from './server.js';
+import { type AddedHandler, DlxServer } from './server.js';
 
 /**
  * Finds the handlers of one broker: methods with `@Consume`, which we bind ourselves, and what Nest added to the
@@ -45,6 +45,21 @@ export class HandlerSource {
     for (const added of server.added.slice(this.#adopted)) this.#adopt(added);
     this.#adopted = server.added.length;
     return this.#ofServer;
+  }
+
+  /** Methods with Nest's patterns that no server got: those for this broker's transport, and those for any. */
+  unserved(server: DlxServer): readonly string[] {
+    if (server.added.length > 0) return [];
+    const all = [...this.modules.values()].flatMap(({ providers }) => [...providers.values()]);
+    const served = all.some(({ instance }) => instance instanceof DlxServer && instance.added.length > 0);
+    return this.#discovered()
+      .filter(({ patternExtras, inController, transport, contributions }) => {
+        if (patternExtras === undefined || !inController) return false;
+        if (transport !== undefined) return transport === server.transportId;
+        const isConsumed = contributions.some(({ decorator }) => decorator === 'Consume');
+        return !served && !isConsumed && this.broker === defaultBrokerName;
+      })
+      .map(({ origin }) => origin);
   }
 
   #bindConsuming(): readonly Handler[] {

@@ -80,8 +80,10 @@ export class DlxServer extends Server implements CustomTransportStrategy {
     this._status$.next('disconnected');
   }
 
-  /** There are no events of a driver to listen to; see `status`. */
-  override on(): void {}
+  /** There are no events of a driver: nothing is ever called, and the log says so. See `status`. */
+  override on(event: string, _callback: Parameters<Server['on']>[1]): void {
+    this.logger.warn(`DlxServer has no event '${event}' to listen to; subscribe to its status instead`);
+  }
 
   /** The backend. */
   override unwrap<T>(): T {

@@ -2,6 +2,7 @@ import type { Logger } from '@nestjs/common';
 import { after, type Backend, type BackendDelivery, type RetryOutcome, type WaitRooms } from '../backend/index.js';
 import { emptyTable, type FieldTable, shownLines } from '../message/index.js';
 import type { DlxContext } from './context.js';
+import { Denials } from './denials.js';
 import { describeError, failureHeaders } from './failure.js';
 import type { Handling, PlannedHandler } from './handler.js';
 import type { ResolvedOptions } from './options.js';
@@ -82,6 +83,7 @@ export class Settlement {
   /** Queues that dead-letter what is rejected into the wait queue of their policy. */
   rejecting: ReadonlySet<string> = new Set();
   readonly #retrying: Retrying;
+  readonly #denials: Denials;
   #unhooked = false;
 
   constructor(
@@ -92,6 +94,7 @@ export class Settlement {
     private readonly logger: Logger,
   ) {
     this.#retrying = new Retrying(rooms);
+    this.#denials = new Denials(logger);
   }
 
   settle(outcome: Outcome, { delivery, planned, context, replies }: Handling): void {
@@ -175,6 +178,7 @@ export class Settlement {
       this.events.tell('dropped', delivery, { handler: planned.handler.origin, error });
       return;
     }
+    this.#denials.note(error, delivery.message, planned.handler.origin);
     const isAsked = error instanceof Park || error instanceof RetryLater;
     if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) return this.#retry(failed);
     this.#giveUp(failed);

@@ -1,0 +1,29 @@
+import { HttpException, type Logger } from '@nestjs/common';
+import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js';
+import { deathsOf, type Message } from '../message/index.js';
+
+/** What Nest says when a guard answers false. */
+const forbidden = 'Forbidden resource';
+
+const isDenial = (error: unknown): boolean =>
+  (error instanceof RpcException && error.getError() === forbidden) ||
+  (error instanceof HttpException && (error.getStatus() === 401 || error.getStatus() === 403));
+
+/**
+ * Warns, once for each handler, when a guard keeps a dead letter from the handler that takes care of dead letters. Whether a
+ * guard will do so cannot be known when the application starts: it decides message by message.
+ */
+export class Denials {
+  readonly #warned = new Set<string>();
+
+  constructor(private readonly logger: Pick<Logger, 'warn'>) {}
+
+  note(error: unknown, message: Message, origin: string): void {
+    if (!isDenial(error) || this.#warned.has(origin) || deathsOf(message.properties.headers).length === 0) return;
+    this.#warned.add(origin);
+    this.logger.warn(
+      `a guard denied a dead letter to ${origin}, which is there to take care of it; a guard for everything (APP_GUARD, ` +
+        "useGlobalGuards) has to let messages pass: if (context.getType() === 'rpc') return true",
+    );
+  }
+}

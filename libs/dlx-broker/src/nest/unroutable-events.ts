@@ -1,0 +1,40 @@
+import type { Logger } from '@nestjs/common';
+import type { Backend, Publication } from '../backend/index.js';
+
+/** How many routing keys are warned about; there may be one for each customer. */
+const mostKeys = 100;
+
+/** Counts events that no queue got, and warns once for each routing key. */
+export class UnroutableEvents {
+  count = 0;
+  readonly #keys = new Set<string>();
+
+  constructor(
+    private readonly backend: Pick<Backend, 'status'>,
+    private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
+
+  note({ exchange, routingKey }: Publication): void {
+    this.count++;
+    const key = JSON.stringify([exchange, routingKey]);
+    if (this.#keys.size >= mostKeys || this.#keys.has(key)) return;
+    this.#keys.add(key);
+    const isLast = this.#keys.size === mostKeys;
+    const end = isLast ? '; further keys are only counted (DlxBroker.counts.unroutable)' : '';
+    this.backend.status(routingKey).then(
+      (status) => this.logger.warn(`${textOf(exchange, routingKey, status !== undefined)}${end}`),
+      () => this.logger.warn(`${textOf(exchange, routingKey, false)}${end}`),
+    );
+  }
+}
+
+function textOf(exchange: string, key: string, isQueue: boolean): string {
+  const dropped = `emit of '${key}' reached no queue and was dropped`;
+  if (exchange === '') return `${dropped}: there is no queue of that name`;
+  const unbound = `${dropped}: nothing is bound to exchange '${exchange}' by a key that fits`;
+  if (!isQueue) return `${unbound}; a handler binds its queue by @Consume({ queue: '...', routingKey: '${key}' })`;
+  return (
+    `${unbound}. There is a queue of that name: bind it by @Consume({ queue: '${key}', routingKey: '${key}' }), ` +
+    "or publish to the queue itself with new DlxRecordBuilder(data).setExchange('').build()"
+  );
+}

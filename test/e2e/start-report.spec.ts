@@ -1,0 +1,208 @@
+import { Controller, Injectable, type CanActivate, type DynamicModule, type Type } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { Ctx, EventPattern, MessagePattern, Transport } from '@nestjs/microservices';
+import { Test } from '@nestjs/testing';
+import {
+  Consume,
+  DeadLetter,
+  DlxBroker,
+  DlxBrokerModule,
+  DlxClient,
+  DlxContext,
+  DlxServer,
+  Retry,
+  type DlxBrokerOptions,
+} from 'dlx-broker';
+import { house } from 'dlx-broker/testing';
+import { setImmediate as soon } from 'node:timers/promises';
+import { firstValueFrom } from 'rxjs';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const app of opened.splice(0)) await app.close();
+});
+
+interface Parts {
+  readonly controllers?: Type[];
+  readonly providers?: NonNullable<DynamicModule['providers']>;
+  readonly options?: DlxBrokerOptions;
+  readonly connects?: boolean;
+}
+
+/** A started application and the lines of its log, those of our contexts only. */
+async function start({ controllers = [], providers = [], options = {}, connects = false }: Parts) {
+  const lines: string[] = [];
+  const note =
+    (level: string) =>
+    (text: unknown, ...more: unknown[]) => {
+      const context = String(more.at(-1));
+      if (context.startsWith('Dlx')) lines.push(`${level} ${String(text)}`);
+    };
+  const here = house();
+  const imports = [DlxBrokerModule.forRoot({ broker: here.broker, ...options })];
+  const builder = Test.createTestingModule({ imports, controllers, providers });
+  builder.setLogger({ log: note('log'), warn: note('warn'), error: note('error') });
+  const app = (await builder.compile()).createNestApplication();
+  opened.push(app);
+  if (connects) app.connectMicroservice({ strategy: app.get(DlxServer) }, { inheritAppConfig: true });
+  await app.init();
+  if (connects) await app.startAllMicroservices();
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn++) await soon();
+  };
+  const about = (text: string): string[] => lines.filter((line) => line.includes(text));
+  return { ...here, app, lines, about, settle };
+}
+
+@Injectable()
+class Orders {
+  @Consume({ queue: 'orders', routingKey: ['order.created', 'order.paid'] })
+  @DeadLetter('orders.dlx', 'failed')
+  create(): void {}
+
+  @Consume('parcels')
+  @Retry({ attempts: 3, backoff: '5s' })
+  send(): void {}
+
+  @Consume({ queue: 'dead', exchange: 'orders.dlx', routingKey: '#' })
+  @DeadLetter(false)
+  bury(): void {}
+}
+
+describe('at start the log shows', () => {
+  it('each handler once, with its queue, bindings, dead-letter exchange and retries', async () => {
+    const { lines } = await start({ providers: [Orders] });
+    expect(lines).toEqual([
+      "log Orders.create consumes 'orders' (dlx.events 'order.created', dlx.events 'order.paid'); dead letters to 'orders.dlx' 'failed'",
+      "log Orders.send consumes 'parcels'; 3 attempts, rejected into wait.5000, then 'parcels.parked'",
+      "log Orders.bury consumes 'dead' (orders.dlx '#')",
+    ]);
+  });
+
+  it('none of them, if it is told so', async () => {
+    expect((await start({ providers: [Orders], options: { logHandlers: false } })).lines).toEqual([]);
+  });
+
+  it('which handler would lose what it fails on, and what to do about it', async () => {
+    @Injectable()
+    class Careless {
+      @Consume('careless')
+      handle(): void {}
+
+      @Consume('worded')
+      worded(): void {}
+    }
+    const topology = { queues: [{ name: 'worded', deadLetter: 'amq.fanout' }] };
+    const { about } = await start({ providers: [Careless], options: { topology } });
+    expect(about('is lost')).toEqual([
+      "warn a message on which Careless.handle fails is lost: queue 'careless' has no dead-letter exchange, and the handler no " +
+        "retry policy; add @DeadLetter('exchange') or @Retry({ attempts: 3 }), or @DeadLetter(false) if it may be lost",
+    ]);
+  });
+
+  it('no loss where a policy of the broker, or of the module, takes care of it', async () => {
+    @Injectable()
+    class Careless {
+      @Consume('careless')
+      handle(): void {}
+    }
+    const byModule = await start({ providers: [Careless], options: { retry: { attempts: 2 } } });
+    expect(byModule.about('is lost')).toEqual([]);
+    const { broker } = house();
+    const definition = { 'dead-letter-exchange': 'amq.fanout' };
+    broker.virtualHost('/').setPolicy('dlx', { pattern: '.*', applyTo: 'all', priority: 0, definition });
+    expect((await start({ providers: [Careless], options: { broker } })).about('is lost')).toEqual([]);
+  });
+
+  it('which methods wait for a server that is not connected', async () => {
+    @Controller()
+    class Patterns {
+      @EventPattern<string>('a')
+      event(): void {}
+
+      @MessagePattern('b')
+      ask(): void {}
+
+      @EventPattern<string>('c', Transport.TCP)
+      foreign(): void {}
+    }
+    const without = await start({ controllers: [Patterns] });
+    expect(without.about('no DlxServer is connected')).toEqual([
+      expect.stringContaining(
+        'so Patterns.event, Patterns.ask (@EventPattern, @MessagePattern) get no messages',
+      ) as string,
+    ]);
+    const connected = await start({ controllers: [Patterns], connects: true });
+    expect(connected.about('no DlxServer')).toEqual([]);
+  });
+});
+
+describe('an event that reaches no queue', () => {
+  it('is counted, and warned about once for each key, with the hint that a queue of that name is there', async () => {
+    const { app, about, settle } = await start({ providers: [Orders] });
+    const client = app.get(DlxClient);
+    for (const key of ['parcels', 'parcels', 'nothing', 'order.created']) await firstValueFrom(client.emit(key, {}));
+    await settle();
+    expect(app.get(DlxBroker).counts.unroutable).toBe(3);
+    expect(about('reached no queue')).toEqual([
+      "warn emit of 'parcels' reached no queue and was dropped: nothing is bound to exchange 'dlx.events' by a key that fits. " +
+        "There is a queue of that name: bind it by @Consume({ queue: 'parcels', routingKey: 'parcels' }), or publish to the queue " +
+        "itself with new DlxRecordBuilder(data).setExchange('').build()",
+      "warn emit of 'nothing' reached no queue and was dropped: nothing is bound to exchange 'dlx.events' by a key that fits; " +
+        "a handler binds its queue by @Consume({ queue: '...', routingKey: 'nothing' })",
+    ]);
+  });
+
+  it('is named for a hundred keys only, and counted for all', async () => {
+    const { app, about, settle } = await start({});
+    const client = app.get(DlxClient);
+    for (let key = 0; key < 150; key++) await firstValueFrom(client.emit(`key.${key}`, {}));
+    await settle();
+    expect(app.get(DlxBroker).counts.unroutable).toBe(150);
+    expect(about('reached no queue')).toHaveLength(100);
+    expect(about('reached no queue').at(-1)).toContain('further keys are only counted');
+  });
+});
+
+it('a guard that denies dead letters to their handler is told, once', async () => {
+  const deny: CanActivate = { canActivate: (context) => context.getHandler().name !== 'bury' };
+  @Injectable()
+  class Shop {
+    @Consume({ queue: 'orders', routingKey: 'order.created' })
+    @DeadLetter('orders.dlx')
+    create(): void {
+      throw new Error('no');
+    }
+
+    @Consume({ queue: 'dead', exchange: 'orders.dlx', routingKey: '#' })
+    @DeadLetter(false)
+    bury(): void {}
+  }
+  const { app, about, settle } = await start({ providers: [Shop, { provide: APP_GUARD, useValue: deny }] });
+  for (let n = 0; n < 2; n++) await firstValueFrom(app.get(DlxClient).emit('order.created', {}));
+  await settle();
+  expect(about('a guard denied a dead letter to Shop.bury')).toHaveLength(1);
+});
+
+it('a handler sees the key and the exchange of its message on every attempt', async () => {
+  const seen: unknown[] = [];
+  @Injectable()
+  class Shop {
+    @Consume({ queue: 'orders', routingKey: 'order.*' })
+    @Retry({ attempts: 2, backoff: '1s' })
+    create(@Ctx() { routingKey, exchange, message, attempt }: DlxContext): void {
+      seen.push([attempt, exchange, routingKey, message.routingKey]);
+      throw new Error('no');
+    }
+  }
+  const { app, clock, settle } = await start({ providers: [Shop] });
+  await firstValueFrom(app.get(DlxClient).emit('order.created', {}));
+  await settle();
+  clock.advance(1_000);
+  await settle();
+  expect(seen).toEqual([
+    [1, 'dlx.events', 'order.created', 'order.created'],
+    [2, 'dlx.events', 'order.created', 'orders'],
+  ]);
+});
