@@ -113,8 +113,18 @@ export interface Backend {
   /** Exact delays, where the broker has exchanges of the type `x-delayed-message`; absent where wait queues have to do. */
   readonly delayed?: DelayedPublishing;
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption;
-  /** A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`. */
-  openReplies(onReply: (message: Message) => void): ReplyChannel;
+  /**
+   * A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`.
+   * @param awaits whether the answer to a request is still waited for
+   */
+  openReplies(onReply: (message: Message) => void, awaits?: (correlationId: string) => boolean): ReplyChannel;
+  /**
+   * Tells once, and at once if it is so already, when nobody waits for the answer to a request any more: its direct
+   * reply-to address is gone (rule S2), its reply queue was deleted, or the asker in this process gave it up. Absent where
+   * a broker elsewhere would have to be asked.
+   * @returns what ends it
+   */
+  onAskerGone?(replyTo: string, correlationId: string | undefined, gone: () => void): () => void;
   status(queue: string): Promise<QueueStatus | undefined>;
   /** The dead-letter exchange of a queue by its arguments or a policy; absent where the backend cannot tell. */
   deadLetterExchange?(queue: string): string | undefined;
@@ -151,5 +161,7 @@ export interface DelayedPublishing {
 export interface ReplyChannel {
   /** The publication's reply-to is set by the channel. */
   request(publication: Publication, done?: Done): void;
+  /** The answer to this request is not waited for any more; who answers may hear of it. */
+  giveUp?(correlationId: string): void;
   close(): void;
 }

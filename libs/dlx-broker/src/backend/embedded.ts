@@ -129,9 +129,10 @@ export class EmbeddedBackend implements Backend {
     };
   }
 
-  openReplies(onReply: (message: Message) => void): ReplyChannel {
+  openReplies(onReply: (message: Message) => void, awaits?: (correlationId: string) => boolean): ReplyChannel {
     const channel = this.#connected().openChannel({
       ...silentOutbox,
+      awaits: (correlationId) => correlationId === undefined || awaits?.(correlationId) !== false,
       deliver: (delivery) => onReply(delivery.message),
     });
     channel.consume('amq.rabbitmq.reply-to', { noAck: true });
@@ -142,8 +143,24 @@ export class EmbeddedBackend implements Backend {
         const properties = { ...publication.properties, replyTo: address };
         this.publish({ ...publication, properties }, done);
       },
+      giveUp: (correlationId) => {
+        const { agenda, replies } = channel.vhost;
+        agenda.batch(() => replies.givenUp(address, correlationId));
+      },
       close: () => channel.close(),
     };
+  }
+
+  onAskerGone(replyTo: string, correlationId: string | undefined, gone: () => void): () => void {
+    const connection = this.#connected();
+    const { replies, queues, agenda } = connection.vhost;
+    if (!queues.has(replyTo) && !replies.awaits(replyTo, correlationId)) {
+      gone();
+      return () => undefined;
+    }
+    // After the command, for who answers will start new ones.
+    const tell = (): void => agenda.output({ connection, send: gone });
+    return replies.watch(replyTo, { correlationId, gone: tell });
   }
 
   async status(queue: string): Promise<QueueStatus | undefined> {

@@ -233,6 +233,11 @@ export interface ChannelOutbox {
   returned(returned: Returned): void;
   /** Publisher confirms: `ok` false is a nack (rule K1). */
   confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void;
+  /**
+   * Whether the client still waits for the answer to this request of its own. Absent where that is not known, and so for
+   * every client behind a socket. Called inside a command.
+   */
+  awaits?(correlationId: string | undefined): boolean;
   /** The server ended a consumer: its queue is gone (rule Q6). */
   cancelled(consumerTag: string): void;
   /** The server closed the channel of its own accord, e.g. an acknowledgement timed out (rule Q8). */

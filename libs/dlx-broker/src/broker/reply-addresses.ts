@@ -12,11 +12,22 @@ export const isReplyAddress = (routingKey: string): boolean => routingKey.starts
 /** Who takes the replies to an address. */
 export interface ReplyTaker {
   takeReply(message: Message): void;
+  /** Whether it still waits for the answer to this request. */
+  awaits(correlationId: string | undefined): boolean;
+}
+
+/** Who answers a request, and may stop when the asker is gone. */
+export interface Answerer {
+  readonly correlationId: string | undefined;
+  /** Called inside a command. */
+  gone(): void;
 }
 
 /** The addresses of those who wait for replies. */
 export class ReplyAddresses {
   readonly #takers = new Map<string, ReplyTaker>();
+  /** By where they answer: an address from here, or a queue. */
+  readonly #answerers = new Map<string, Set<Answerer>>();
 
   /** @returns the address to be put into reply-to */
   add(token: string, taker: ReplyTaker): string {
@@ -27,10 +38,42 @@ export class ReplyAddresses {
 
   remove(address: string): void {
     this.#takers.delete(address);
+    this.ended(address);
   }
 
   has(address: string): boolean {
     return this.#takers.has(address);
+  }
+
+  /** Whether the answer to this request is waited for at this address. */
+  awaits(address: string, correlationId: string | undefined): boolean {
+    return this.#takers.get(address)?.awaits(correlationId) === true;
+  }
+
+  /** Tells an answerer when its asker is gone. @returns what ends it */
+  watch(address: string, answerer: Answerer): () => void {
+    const watching = this.#answerers.get(address) ?? new Set();
+    this.#answerers.set(address, watching.add(answerer));
+    return () => {
+      if (watching.delete(answerer) && watching.size === 0 && this.#answerers.get(address) === watching) {
+        this.#answerers.delete(address);
+      }
+    };
+  }
+
+  /** An address is gone, or a queue: no answer is waited for there. */
+  ended(address: string): void {
+    const watching = this.#answerers.get(address);
+    if (watching === undefined) return;
+    this.#answerers.delete(address);
+    for (const answerer of watching) answerer.gone();
+  }
+
+  /** The asker at an address does not wait for this answer any more. */
+  givenUp(address: string, correlationId: string): void {
+    const watching = this.#answerers.get(address);
+    if (watching === undefined) return;
+    for (const answerer of watching) if (answerer.correlationId === correlationId) answerer.gone();
   }
 
   /**

@@ -281,6 +281,7 @@ export class VirtualHost implements QueueHome {
       this.bindingRemoved(source as Exchange);
     }
     for (const taker of queue.end()) taker.cancelledByServer(); // rule Q6
+    this.replies.ended(queue.name);
     this.journal?.changed({ kind: 'queue', change: 'removed', vhost: this.name, name: queue.name });
   }
 

@@ -33,7 +33,11 @@ export class Attempts {
       events.tell('delivered', delivery, { handler: planned.handler.origin, attempt: context.attempt });
     }
     const end = (outcome: Outcome): void => {
-      this.settlement.settle(outcome, handling);
+      try {
+        this.settlement.settle(outcome, handling);
+      } catch (fault) {
+        this.settlement.rescue(handling, fault);
+      }
       settled();
     };
     if (planned.handler.settings.idempotence === undefined) return this.#run(planned, data, context, replies, end);
@@ -68,15 +72,18 @@ export class Attempts {
         if (ended) return; // a stream that is not of rxjs may end twice, and a handler after its time
         ended = true;
         callOff?.();
-        try {
-          processed();
-          end(outcome);
-        } catch (error) {
-          this.logger.error(error);
+        running.stop?.();
+        for (const step of [processed, () => end(outcome)]) {
+          try {
+            step();
+          } catch (error) {
+            this.logger.error(error);
+          }
         }
       };
+      const running: { stop?: () => void } = {};
       const callOff = this.#limit(planned, context, finish);
-      runHandler(planned, data, context, replies, finish);
+      running.stop = runHandler(planned, data, context, replies, finish);
     });
   }
 

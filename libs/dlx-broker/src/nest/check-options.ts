@@ -131,4 +131,5 @@ export const optionChecks: Readonly<Record<string, Check>> = {
   waitQueueType: (value, origin) => oneOf('classic', 'quorum').read(value, origin),
   declare: (value, origin) => flag.read(value, origin),
   logHandlers: (value, origin) => flag.read(value, origin),
+  logFailures: (value, origin) => oneOf('all', 'last', 'none').read(value, origin),
 };

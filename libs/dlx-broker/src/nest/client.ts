@@ -122,7 +122,7 @@ export class DlxClient extends ClientProxy {
     this.#replies = undefined;
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const asked of pending) asked.answer({ err: new ClientClosedError() });
+    for (const asked of pending) asked.answer({ err: new Error('the client was closed') });
     this.#connected = false;
     this.#closed = true;
   }
@@ -214,7 +214,9 @@ export class DlxClient extends ClientProxy {
         if (failure !== undefined && this.#pending.delete(id)) asked.answer({ err: failure });
       });
       return () => {
-        if (this.#pending.get(id) === asked) this.#pending.delete(id);
+        if (this.#pending.get(id) !== asked) return;
+        this.#pending.delete(id);
+        this.#replies?.giveUp?.(id);
       };
     } catch (error) {
       callback({ err: error });
@@ -224,7 +226,10 @@ export class DlxClient extends ClientProxy {
 
   /** By itself, for a closure made in `publish` would keep what the first request brought. */
   #openReplies(): ReplyChannel {
-    return this.#backend.openReplies((message) => this.#answered(message));
+    return this.#backend.openReplies(
+      (message) => this.#answered(message),
+      (id) => this.#pending.has(id),
+    );
   }
 
   #publishEvent(packet: ReadPacket, done: Done, options = noOptions): void {

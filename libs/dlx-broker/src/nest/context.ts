@@ -10,6 +10,7 @@ import {
 import { notedErrorOf, type Message, type NotedError, type Properties } from '../message/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { plainTableOf, type Plain } from '../topology/index.js';
+import { readable } from './failure.js';
 import type { PlannedHandler } from './handler.js';
 import { dlxHeaders } from './headers.js';
 
@@ -193,11 +194,11 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   /** @internal Remembers the error as it was thrown, before exception filters replace it. */
   capture(error: unknown): void {
     this.#failed = true;
-    this.#failure = error;
+    this.#failure = readable(error);
   }
 
   /** @internal The error as it was thrown, or else what came out of the filters. */
   failureOr(filtered: unknown): unknown {
-    return this.#failed ? this.#failure : filtered;
+    return this.#failed ? this.#failure : readable(filtered);
   }
 }

@@ -14,7 +14,7 @@ import { connect, type KeepIn, type ListenAt } from './connect.js';
 import { DeadLetters, Redrives, type DeadLettersOptions } from '../streams/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../topology/index.js';
 import { DlxBroker } from './broker.js';
-import { captureHook } from './capture.js';
+import { captureHook, isCaptureHook } from './capture.js';
 import { DlxClient } from './client.js';
 import { type DlxFeatureOptions, featureModule } from './feature.js';
 import { HandlerSource } from './handler-source.js';
@@ -235,7 +235,7 @@ function coreModule(
       ) => {
         refuseNamesake(modules, broker, name);
         // Several brokers share the hook: it keeps nothing, and notes failures in the context it is called with.
-        if (!config.getGlobalPreRequestHooks().includes(captureHook)) config.registerPreRequestHook(captureHook);
+        if (!config.getGlobalPreRequestHooks().some(isCaptureHook)) config.registerPreRequestHook(captureHook(config));
         const source = new HandlerSource(name, modules, config, (request, contextId) =>
           moduleRef.registerRequestByContextId(request, contextId),
         );

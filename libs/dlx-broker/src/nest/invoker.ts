@@ -1,6 +1,5 @@
 import { ContextIdFactory, type ApplicationConfig, type ContextId, type ModulesContainer } from '@nestjs/core';
 import {
-  ExecutionContextHost,
   GuardsConsumer,
   GuardsContextCreator,
   Injector,
@@ -14,7 +13,7 @@ import {
 import { RequestContextHost } from '@nestjs/microservices/context/request-context-host.js';
 import { ExceptionFiltersContext } from '@nestjs/microservices/context/exception-filters-context.js';
 import { RpcContextCreator } from '@nestjs/microservices/context/rpc-context-creator.js';
-import { CapturingRpcProxy, captureHook } from './capture.js';
+import { CapturingRpcProxy, filtered, isCaptureHook } from './capture.js';
 import type { DlxContext } from './context.js';
 import type { DiscoveredMethod } from './explorer.js';
 import type { Handler } from './handler.js';
@@ -44,7 +43,7 @@ export class Invoker {
     this.#filters = new ExceptionFiltersContext(container, config);
     // The proxy notes failures itself: of the application's hooks all but ours are kept.
     const hooks = {
-      getGlobalPreRequestHooks: () => config.getGlobalPreRequestHooks().filter((hook) => hook !== captureHook),
+      getGlobalPreRequestHooks: () => config.getGlobalPreRequestHooks().filter((hook) => !isCaptureHook(hook)),
     };
     this.#creator = new RpcContextCreator(
       new CapturingRpcProxy(),
@@ -116,8 +115,6 @@ export class Invoker {
     context.capture(error);
     const prototype = method.hostedBy as Record<string, Method>;
     const filter = this.#filters.create(prototype, prototype[method.methodName]!, moduleKey);
-    const host = new ExecutionContextHost([data, context]);
-    host.setType('rpc');
-    return filter.handle(error as Error, host);
+    return filtered(filter, [data, context], error);
   }
 }

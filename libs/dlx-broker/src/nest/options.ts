@@ -12,6 +12,7 @@ import {
   whole,
 } from '../topology/index.js';
 import { optionChecks } from './check-options.js';
+import type { LogFailures } from './failure-log.js';
 import type { NamedExchange } from './handler-settings.js';
 import type { IdempotencyStore } from './idempotency/index.js';
 
@@ -29,6 +30,11 @@ export interface TransportOptions {
   readonly drainTimeout?: number | string;
   /** What a rejected message tells about its failure. */
   readonly errorHeaders?: boolean | ErrorHeaderOptions;
+  /**
+   * Which failures of handlers are logged: `all` (the default) is a warning for each attempt that is followed by another
+   * one, and an error with its stack for the last; `last` leaves the warnings out, `none` both.
+   */
+  readonly logFailures?: LogFailures;
   /** What `@Retry` says, for every handler that has none. Default: no retries. */
   readonly retry?: RetryPolicy;
   /** The same for the handlers of a queue, by its name; false for none. */
@@ -70,6 +76,7 @@ export interface ResolvedOptions {
   readonly topology: Required<Contributions>;
   readonly declare: boolean;
   readonly logHandlers: boolean;
+  readonly logFailures: LogFailures;
 }
 
 /** Where something listens. */
@@ -117,6 +124,7 @@ const known: readonly string[] = [
   'topology',
   'declare',
   'logHandlers',
+  'logFailures',
 ];
 
 /** What an option is called in errors. */
@@ -155,6 +163,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     topology: readTopology(options.topology ?? {}, "option 'topology' of DlxBrokerModule"),
     declare: options.declare ?? true,
     logHandlers: options.logHandlers ?? true,
+    logFailures: options.logFailures ?? 'all',
   };
 }
 

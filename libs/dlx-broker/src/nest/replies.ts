@@ -1,5 +1,7 @@
-import type { Backend, Done } from '../backend/index.js';
+import { UnroutableError, type Backend, type Done } from '../backend/index.js';
 import { longstr, type FieldTable, type Message } from '../message/index.js';
+import { watchAsker } from './asker.js';
+import { errorReply, UnserialisableReplyError } from './error-reply.js';
 import { dlxHeaders } from './headers.js';
 import { encodePayload } from './payload.js';
 
@@ -18,6 +20,9 @@ const kindHeaders: Readonly<Record<ReplyKind, FieldTable>> = {
   error: new Map([[dlxHeaders.reply, longstr('error')]]),
 };
 
+/** Mandatory replies to such an address come back always (rule S2). */
+const direct = 'amq.rabbitmq.reply-to.';
+
 /**
  * Answers one request. A value waits until the end of the tick: if the stream ends with it, both are one reply. `done`
  * of the last reply comes after all others were published.
@@ -27,6 +32,8 @@ export class Replies {
   #scheduled = false;
   #failure: Error | undefined;
   #failed = false;
+  #gone: (() => void) | undefined;
+  #faulty: ((failure: Error) => void) | undefined;
 
   constructor(
     private readonly backend: Backend,
@@ -62,7 +69,20 @@ export class Replies {
     if (this.#failed) return done();
     this.#failed = true;
     this.#flush();
-    this.#publish('error', error, done);
+    this.#publish('error', errorReply(error), done);
+  }
+
+  /**
+   * For an answer that may go on for ever.
+   * @param gone called when nobody waits for it any more; it may be so already
+   * @param faulty called when a value could not be sent: more need not come
+   * @returns what ends it
+   */
+  watch(gone: () => void, faulty: (failure: Error) => void): () => void {
+    this.#gone = gone;
+    this.#faulty = faulty;
+    if (this.#failure !== undefined) faulty(this.#failure);
+    return watchAsker(this.backend, this.replyTo, this.correlationId, gone);
   }
 
   #flush(): void {
@@ -70,17 +90,31 @@ export class Replies {
     if (waiting === undefined) return;
     this.#waiting = undefined;
     this.#publish('next', waiting.value, (failure) => {
-      if (failure !== undefined) this.#failure ??= failure;
+      if (failure === undefined) return;
+      this.#failure ??= failure;
+      this.#faulty?.(failure);
     });
   }
 
+  /** What comes back unroutable was for a queue that is gone: there is nobody to be answered, and that is no failure. */
   #publish(kind: ReplyKind, value: unknown, done: Done): void {
+    let payload;
     try {
-      const { contentType, body } = encodePayload(value);
-      const properties = { contentType, correlationId: this.correlationId, headers: kindHeaders[kind] };
-      this.backend.publish({ exchange: '', routingKey: this.replyTo, properties, body }, (failure) =>
-        done(failure ?? this.#failure),
-      );
+      payload = encodePayload(value);
+    } catch (error) {
+      return done(new UnserialisableReplyError(error));
+    }
+    const { contentType, body } = payload;
+    const properties = { contentType, correlationId: this.correlationId, headers: kindHeaders[kind] };
+    const mandatory = !this.replyTo.startsWith(direct);
+    const settled: Done = (failure) => {
+      if (failure instanceof UnroutableError) {
+        done(this.#failure);
+        this.#gone?.();
+      } else done(failure ?? this.#failure);
+    };
+    try {
+      this.backend.publish({ exchange: '', routingKey: this.replyTo, properties, body, mandatory }, settled);
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }

@@ -1,9 +1,18 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
-import { after, type Backend, type BackendDelivery, type RetryOutcome, type WaitRooms } from '../backend/index.js';
-import { emptyTable, type FieldTable, shownLines } from '../message/index.js';
+import {
+  after,
+  attemptOf,
+  type Backend,
+  type BackendDelivery,
+  type RetryOutcome,
+  type WaitRooms,
+} from '../backend/index.js';
+import { emptyTable, type FieldTable } from '../message/index.js';
 import type { DlxContext } from './context.js';
 import { Denials } from './denials.js';
-import { describeError, failureHeaders } from './failure.js';
+import { failureHeaders } from './failure.js';
+import { FailureLog, textOf } from './failure-log.js';
 import type { Handling, PlannedHandler } from './handler.js';
 import type { ResolvedOptions } from './options.js';
 import type { ConsumerPlan } from './plan.js';
@@ -34,7 +43,7 @@ export class AttemptsExhaustedError extends Error {
 const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>
   handler.settings.queueArguments.has('x-dead-letter-exchange');
 
-/** A message, and who had it. */
+/** A message that can be settled, and who had it. */
 type Taken = Pick<Handling, 'delivery' | 'planned'>;
 
 /** A message its handler failed on, or that no handler could take. */
@@ -84,6 +93,7 @@ export class Settlement {
   rejecting: ReadonlySet<string> = new Set();
   readonly #retrying: Retrying;
   readonly #denials: Denials;
+  readonly #log: FailureLog;
   #unhooked = false;
 
   constructor(
@@ -95,6 +105,7 @@ export class Settlement {
   ) {
     this.#retrying = new Retrying(rooms);
     this.#denials = new Denials(logger);
+    this.#log = new FailureLog(logger, options.logFailures);
   }
 
   settle(outcome: Outcome, { delivery, planned, context, replies }: Handling): void {
@@ -113,6 +124,13 @@ export class Settlement {
     this.#checkHook(context, planned);
     const filtered = outcome.failure;
     this.#fail({ delivery, planned, replies, error: context.failureOr(filtered), filtered });
+  }
+
+  /** Settling failed itself, by a fault of ours: the message comes back after a pause, for it must not stay in hand. */
+  rescue(taken: Taken, fault: unknown): void {
+    const { delivery } = taken;
+    if (!delivery.settled) after(this.backend.clock, shortestPause, () => delivery.requeue());
+    this.#log.trouble(taken, 'could not be settled as its handler ended, and comes back unless it was', fault);
   }
 
   /** It was handled before, by this handler or another process. */
@@ -173,7 +191,7 @@ export class Settlement {
     const { delivery, planned, error } = failed;
     if (error instanceof Drop) {
       this.counts.dropped++;
-      this.#log(failed, error, 'dropped');
+      this.#log.dropped(failed, attemptBy(failed), error);
       this.#answer(failed, () => delivery.ack());
       this.events.tell('dropped', delivery, { handler: planned.handler.origin, error });
       return;
@@ -191,7 +209,7 @@ export class Settlement {
   #giveUp(failed: Failed): void {
     const { delivery, planned, error } = failed;
     if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#park(failed);
-    this.#log(failed, error, 'rejected');
+    this.#log.last(failed, attemptBy(failed), 'rejected', error);
     this.#answer(failed, () => this.reject(delivery, error));
   }
 
@@ -223,22 +241,23 @@ export class Settlement {
     }
   }
 
+  /** It may be decided where a disk or a socket was waited for: loggers and hooks see the context of the message. */
   #decided(failed: Failed, pause: number, again: Again): Decided {
-    return (outcome, failure) => {
+    const own = new AsyncResource('DlxDecision');
+    const decided: Decided = (outcome, failure) => {
       if (failure !== undefined) return this.#tryLater(failed, failure, pause, again);
       this.#retried(outcome, failed);
       if (outcome.kind === 'parked') this.#answer(failed, doNothing);
     };
+    return (outcome, failure) => own.runInAsyncScope(decided, undefined, outcome, failure);
   }
 
   #retried(outcome: RetryOutcome, failed: Failed): void {
     const { delivery, planned, error } = failed;
     const { kind, attempt } = outcome;
     this.counts[kind]++;
-    const what = kind === 'parked' ? `parked in '${outcome.queue}'` : `tried again in ${outcome.delay} ms`;
-    const fault =
-      kind === 'parked' && outcome.why === 'policy' ? `, for its policy failed: ${textOf(outcome.fault)}` : '';
-    this.#log(failed, error, `${what} after attempt ${attempt}${fault}`);
+    if (kind === 'retried') this.#log.again(failed, attempt, outcome.delay, error);
+    else this.#log.last(failed, attempt, fateOf(outcome), error);
     const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
     this.events.tell(kind, delivery, { handler: planned.handler.origin, attempt, error, ...detail });
   }
@@ -251,7 +270,7 @@ export class Settlement {
   #tryLater(taken: Taken, failure: unknown, pause: number, again: Again): void {
     const isOver = pause > longestPause;
     const next = isOver ? 'returns to its queue' : `stays unacknowledged and is republished again in ${pause} ms`;
-    this.#log(taken, failure, `cannot be republished; it ${next}`);
+    this.#log.trouble(taken, `cannot be republished and ${next}`, failure);
     if (isOver) return taken.delivery.requeue();
     after(this.backend.clock, pause, () => {
       if (!taken.delivery.settled) again(pause * 2); // settled: the consumer gave it back
@@ -267,15 +286,13 @@ export class Settlement {
     if (replies === undefined) settled();
     else replies.error(filtered, settled);
   }
-
-  #log({ delivery, planned: { handler } }: Taken, error: unknown, what: string): void {
-    this.logger.warn(`${handler.origin}: ${textOf(error)}; message of queue '${delivery.queue}' ${what}`);
-  }
 }
 
-function textOf(error: unknown): string {
-  const { name, message } = describeError(error);
-  return shownLines(`${name}: ${message}`); // an error may quote what a client has sent
+const attemptBy = ({ delivery }: Taken): number => attemptOf(delivery.message, delivery.queue);
+
+function fateOf(outcome: RetryOutcome & { readonly kind: 'parked' }): string {
+  const fate = `parked in '${outcome.queue}'`;
+  return outcome.why === 'policy' ? `${fate}, for its policy failed (${textOf(outcome.fault)})` : fate;
 }
 
 const doNothing = (): void => undefined;

@@ -148,6 +148,10 @@ export class Receiver {
     this.channel.agenda.output(new ReplyDelivery(this.channel, this.#replyTag, ++this.#lastTag, message));
   }
 
+  awaits(correlationId: string | undefined): boolean {
+    return this.channel.outbox.awaits?.(correlationId) ?? true;
+  }
+
   /** The channel ends: consumers go, then everything outstanding returns. */
   end(now: number): void {
     this.#timeout.stop();

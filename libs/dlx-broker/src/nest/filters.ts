@@ -1,0 +1,38 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { EXCEPTION_FILTERS_METADATA, FILTER_CATCH_EXCEPTIONS } from '@nestjs/common/internal';
+import type { ApplicationConfig } from '@nestjs/core';
+
+/** A class that filters, as Nest keeps it: itself, an instance of it, or a wrapper around it for every request. */
+interface Wrapper {
+  readonly metatype?: unknown;
+}
+
+/**
+ * Whether a filter of the application, of the class or of the method is for this error. It may say so of one that is not;
+ * the filters themselves decide.
+ */
+export function mayFilter(config: ApplicationConfig, execution: ExecutionContext, error: unknown): boolean {
+  const local = [execution.getHandler(), execution.getClass()].flatMap(
+    (decorated) => (Reflect.getMetadata(EXCEPTION_FILTERS_METADATA, decorated) ?? []) as readonly unknown[],
+  );
+  const scoped = (config.getGlobalRequestFilters() as readonly Wrapper[]).map(({ metatype }) => metatype);
+  try {
+    return [...local, ...config.getGlobalFilters(), ...scoped].some((filter) => isFor(filter, error));
+  } catch {
+    return false; // what cannot even be asked for its class is for no filter
+  }
+}
+
+/** By what stands in `@Catch()`, which is everything if nothing does. */
+function isFor(filter: unknown, error: unknown): boolean {
+  const types = typesOf(filter);
+  return types.length === 0 || types.some((type) => typeof type === 'function' && error instanceof type);
+}
+
+function typesOf(filter: unknown): readonly unknown[] {
+  const type: unknown = typeof filter === 'function' ? filter : (filter as object | null)?.constructor;
+  if (typeof type !== 'function') return [];
+  return (Reflect.getMetadata(FILTER_CATCH_EXCEPTIONS, type) ??
+    Reflect.getMetadata(FILTER_CATCH_EXCEPTIONS, type.prototype as object) ??
+    []) as readonly unknown[];
+}
