@@ -63,8 +63,10 @@ export class HttpListener {
   constructor(host: ManagementHost, options: HttpOptions) {
     this.#log = host.log;
     const statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory, host.memory);
-    if (host.statistics === undefined) this.#timer = setInterval(() => statistics.sample(), interval).unref();
     this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
+    const { turns } = host.dlx ?? (this.#dlx as Dlx);
+    const sample = (): void => void statistics.sampleIn(turns).catch((error: unknown) => host.log?.(error));
+    if (host.statistics === undefined) this.#timer = setInterval(sample, interval).unref();
     const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
     const api = createApi({ ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) }, options);
     const visits = new WeakMap<object, Visit>();

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { house } from '../testing/house.js';
 import { listen, publishText } from '../testing/listener.js';
+import type { Queue } from '../broker/index.js';
+import type { Turns } from './dlx/turns.js';
 import { History } from './history.js';
 import { Measures } from './measures.js';
 import { channelSeries, queueSeries, vhostSeries } from './series.js';
@@ -137,5 +139,22 @@ describe('a channel is idle', () => {
     expect(since()).toBe(seen);
     publishText(channel, '', 'q', 'x');
     expect(since()).toBeUndefined();
+  });
+});
+
+describe('a sample in turns', () => {
+  it('looks at some objects in each, and there is one at a time', async () => {
+    const { broker, channel, statistics } = arrange();
+    for (let n = 0; n < 2_000; n++) channel.declareQueue(`q${n}`);
+    let [now, pauses] = [0, 0];
+    const turns: Turns = { now: () => (now += 0.1), next: () => (pauses++, Promise.resolve()) };
+    const first = statistics.sampleIn(turns);
+    const [queue] = [...broker.virtualHost('/').queues.values()].slice(-1);
+    expect(statistics.history(queue as Queue)).toBeUndefined();
+    await statistics.sampleIn(turns);
+    await first;
+    expect(statistics.history(queue as Queue)?.length).toBe(1);
+    expect(pauses).toBeGreaterThanOrEqual(2_000 / 60);
+    expect(pauses).toBeLessThan(2_000 / 30);
   });
 });

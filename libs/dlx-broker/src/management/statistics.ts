@@ -1,5 +1,6 @@
 import type { MemoryUse } from '../alarms/index.js';
 import type { Broker } from '../broker/index.js';
+import { inTurns, type Turns } from './dlx/turns.js';
 import { History } from './history.js';
 import { Machine, machineSeries } from './machine.js';
 import {
@@ -31,6 +32,7 @@ export class Statistics {
   readonly #histories = new WeakMap<object, History>();
   #times: [beforeLast: number, last: number];
   #kept = 0;
+  #isSampling = false;
 
   /**
    * @param directory whose disk counts: where messages are kept, else where this process is
@@ -44,24 +46,49 @@ export class Statistics {
     this.sample();
   }
 
-  /** Takes a sample of everything; to be called every {@link interval} milliseconds. */
+  /** Takes a sample of everything at once. */
   sample(): void {
+    const work = this.#sampling();
+    while (work.next().done !== true) continue;
+  }
+
+  /** The same in turns; to be called every {@link interval} milliseconds. While one is under way there is no other. */
+  async sampleIn(turns: Turns): Promise<void> {
+    if (this.#isSampling) return;
+    this.#isSampling = true;
+    try {
+      await inTurns(this.#sampling(), turns);
+    } finally {
+      this.#isSampling = false;
+    }
+  }
+
+  /** What is counted of an object is as of the moment when its turn comes, and counted from the beginning of all. */
+  *#sampling(): Generator<void, void, void> {
     const now = this.#now();
     this.#times = [this.#times[1], now];
     const past = this.#kept > budget ? shortPast : longestPast;
-    this.#kept = 0;
-    const keep = <T extends object>(items: Iterable<T>, series: Series<T>): void => {
-      for (const item of items) this.#keep(item, series, now, past);
+    let kept = 0;
+    const keep = function* <T extends object>(
+      statistics: Statistics,
+      items: Iterable<T>,
+      series: Series<T>,
+    ): Generator<void, void, void> {
+      for (const item of items) {
+        kept += statistics.#keep(item, series, now, past);
+        yield;
+      }
     };
-    keep([this.#broker], churnSeries);
-    keep([this.machine], machineSeries);
+    yield* keep(this, [this.#broker], churnSeries);
+    yield* keep(this, [this.machine], machineSeries);
     for (const vhost of this.#broker.virtualHosts.values()) {
-      keep([vhost], vhostSeries);
-      keep(vhost.exchanges.values(), exchangeSeries);
-      keep(vhost.queues.values(), queueSeries);
-      keep(vhost.connections, connectionSeries);
-      for (const connection of vhost.connections) keep(connection.channels, channelSeries);
+      yield* keep(this, [vhost], vhostSeries);
+      yield* keep(this, vhost.exchanges.values(), exchangeSeries);
+      yield* keep(this, vhost.queues.values(), queueSeries);
+      yield* keep(this, vhost.connections, connectionSeries);
+      for (const connection of vhost.connections) yield* keep(this, connection.channels, channelSeries);
     }
+    this.#kept = kept;
   }
 
   /** When the window began over which rates are taken: five to ten seconds ago, or when sampling began. */
@@ -73,11 +100,12 @@ export class Statistics {
     return this.#histories.get(item);
   }
 
-  #keep<T extends object>(item: T, series: Series<T>, now: number, past: number): void {
+  /** @returns how many samples it has now */
+  #keep<T extends object>(item: T, series: Series<T>, now: number, past: number): number {
     let history = this.#histories.get(item);
     if (history === undefined) this.#histories.set(item, (history = new History()));
     history.add(now, series.read(item));
     if (history.length > 1) history.trim(now, past);
-    this.#kept += history.length;
+    return history.length;
   }
 }
