@@ -31,7 +31,7 @@ export function* valueIn(text: string): Generator<void, unknown, void> {
   }
 }
 
-/** See {@link ApiRequest.body}. */
+/** See {@link ApiRequest.body}. @param value what {@link valueIn} gave: JSON that is parsed already */
 export function jsonObject(value: unknown, required: readonly string[]): JsonObject {
   if (typeof value === 'string') {
     const doubly = 'the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?';

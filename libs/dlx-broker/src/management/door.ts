@@ -11,7 +11,7 @@ import { Login } from './login.js';
 import { Management } from './management.js';
 import { namesIn } from './names.js';
 import { type Answer, notFound, Problem, problemOf } from './reply.js';
-import { type ApiRequest, methodNames, type Resource } from './resource.js';
+import { type ApiRequest, type JsonObject, methodNames, type Resource } from './resource.js';
 
 /** What the adapter to Node hands over; a test makes one up. */
 export interface Bindings {
@@ -71,7 +71,8 @@ export class Door {
     try {
       const text = async (): Promise<string> => Buffer.from(body ?? []).toString();
       const bytes = async (): Promise<Uint8Array> => body ?? new Uint8Array();
-      const readBefore = { text, bytes, body: async (...required: string[]) => jsonObject(await text(), required) };
+      const json = async (...required: string[]) => this.#json(await text(), required, request.signal);
+      const readBefore = { text, bytes, body: json };
       const response = await this.#act(c, resource, body === undefined ? request : { ...request, ...readBefore });
       visit.made(request.user.name, Number(response.headers.get('content-length') ?? 0));
       return response;
@@ -173,11 +174,12 @@ export class Door {
       note,
       bytes,
       text,
-      body: async (...required) => {
-        const value = await inTurns(valueIn(await text()), this.#management.dlx.turns, req.raw.signal);
-        return jsonObject(value, required);
-      },
+      body: async (...required) => this.#json(await text(), required, req.raw.signal),
     };
+  }
+
+  async #json(text: string, required: readonly string[], signal: AbortSignal): Promise<JsonObject> {
+    return jsonObject(await inTurns(valueIn(text), this.#management.dlx.turns, signal), required);
   }
 }
 

@@ -114,7 +114,7 @@ describe('a reply that would be too long', () => {
 
   const asked = { count: -1, ackmode: 'ack_requeue_false', encoding: 'auto' };
 
-  it('of messages ends early, and what did not fit is still in the queue (rule U2)', async () => {
+  it('of messages ends early, and what did not fit is still in the queue (rule U4)', async () => {
     const { call, broker } = furnished(100_000);
     const { status, body } = await call('POST', '/queues/%2F/q0/get', { body: asked });
     const got = body as readonly { readonly payload: string }[];
@@ -133,5 +133,29 @@ describe('a reply that would be too long', () => {
     expect(broker.virtualHost('/').queues.get('q')?.length).toBe(1);
     const { status, body } = await call('POST', '/queues/%2F/q/get', { body: { ...asked, truncate: 10 } });
     expect([status, (body as readonly unknown[]).length]).toEqual([200, 1]);
+  });
+});
+
+describe('a page of messages with long histories', () => {
+  it('ends early, and its cursor leads through all of them, each once', async () => {
+    const { call, broker, turns } = house();
+    const channel = broker.connect().openChannel({} as never);
+    channel.declareQueue('q');
+    const long = { type: 'S', value: 'x'.repeat(4_000) } as const;
+    const headers = new Map(Array.from({ length: 500 }, (_, n) => [`header${n}`, long] as const));
+    for (let n = 0; n < 20; n++) channel.publish('', 'q', { headers }, Buffer.from('x'));
+    const ids: string[] = [];
+    let pages = 0;
+    for (let cursor: string | null = ''; cursor !== null; pages++) {
+      const path = `/dlx/queues/%2F/q/messages?page_size=20${cursor === '' ? '' : `&cursor=${cursor}`}`;
+      const { body } = await call('GET', path);
+      const page = body as { readonly items: readonly { readonly id: string }[]; readonly cursor: string | null };
+      ids.push(...page.items.map(({ id }) => id));
+      expect(JSON.stringify(page).length).toBeLessThan(20_000_000);
+      cursor = page.cursor;
+    }
+    expect(pages).toBeGreaterThan(1);
+    expect(ids).toEqual(Array.from({ length: 20 }, (_, n) => String(n + 1)));
+    expect(turns.most).toBeLessThan(120);
   });
 });

@@ -54,6 +54,14 @@ export class JsonSink {
     if (this.#text.length >= pieceSize) this.#flush();
   }
 
+  /** What was written already. @throws Problem 413 when it is too much */
+  addWritten({ pieces, bytes }: WrittenJson): void {
+    this.#flush();
+    this.#bytes += bytes;
+    if (this.#bytes > this.limit) throw tooLarge(this.limit);
+    this.#pieces.push(...pieces);
+  }
+
   end(): WrittenJson {
     this.#flush();
     return new WrittenJson(this.#pieces, this.#bytes);
@@ -90,6 +98,7 @@ export function* writtenJson(value: unknown, limit: number): Generator<void, Wri
 }
 
 function* write(value: unknown, sink: JsonSink): Generator<void, void, void> {
+  if (value instanceof WrittenJson) return sink.addWritten(value);
   if (value instanceof Rows || (Array.isArray(value) && weight(value, light) <= 0))
     return yield* writeList(value, sink);
   if (typeof value === 'string' && value.length > pieceSize) return yield* writeText(value, sink);
@@ -142,7 +151,7 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
 function weight(value: unknown, left: number): number {
   if (typeof value === 'string') return left - 1 - (value.length >> 10);
   if (typeof value !== 'object' || value === null) return left - 1;
-  if (value instanceof Rows) return 0;
+  if (value instanceof Rows || value instanceof WrittenJson) return 0;
   let rest = left - 1;
   if (Array.isArray(value)) {
     if (value.length >= rest) return 0;

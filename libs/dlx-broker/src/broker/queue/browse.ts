@@ -22,6 +22,8 @@ export interface Browse {
 export interface Browsed {
   /** In the order of delivery. */
   readonly entries: readonly Entry[];
+  /** {@link Cursor.section} of each. */
+  readonly sections: readonly number[];
   /** Where to go on; undefined when these were the last. */
   readonly next: Cursor | undefined;
 }
@@ -29,17 +31,17 @@ export interface Browsed {
 /** See {@link Queue.browse}. */
 export function pageOf(ready: Ready, { after, limit }: Browse): Browsed {
   const entries: Entry[] = [];
+  const sections: number[] = [];
   let next: Cursor | undefined;
-  let last = 0;
   ready.each((entry, section) => {
     const previous = entries.at(-1);
     if (previous !== undefined && entries.length >= limit) {
-      next = { section: last, position: previous.position };
+      next = { section: sections.at(-1) as number, position: previous.position };
       return false;
     }
     entries.push(entry);
-    last = section;
+    sections.push(section);
     return true;
   }, after);
-  return { entries, next };
+  return { entries, sections, next };
 }

@@ -1,4 +1,5 @@
 import type { Entry, Queue } from '../../broker/index.js';
+import { JsonSink } from '../json.js';
 import type { Management } from '../management.js';
 import { badRequest, noContent, notFound, ok } from '../reply.js';
 import type { ApiRequest, Handler, Resource } from '../resource.js';
@@ -13,7 +14,7 @@ import { inTurns } from './turns.js';
 /** Of a page, unless told otherwise and at most. */
 const pageSize = { usual: 50, most: 500 };
 const truncation = { usual: 1_024, most: 1_048_576 };
-/** Bytes of bodies on one page. */
+/** Bytes of bodies on one page, and of a page: one with long histories ends early, and its cursor tells where. */
 const mostBytes = 16_777_216;
 /** Characters of a header on a page; one message alone is shown whole. */
 const longestHeader = 4_096;
@@ -31,7 +32,8 @@ const browse: Handler = async (request, management) => {
   const limit = numberIn(query, 'page_size', pageSize.usual, 1, pageSize.most);
   const shown = shownIn(query, truncation.usual, longestHeader);
   if (limit * shown.truncate > mostBytes) throw badRequest(`page_size times truncate is over ${mostBytes} bytes`);
-  const found: Entry[] = [];
+  const items = new JsonSink(Infinity);
+  let count = 0;
   const unread = new Unread();
   const work = scan({
     queue,
@@ -39,14 +41,18 @@ const browse: Handler = async (request, management) => {
     after: cursorIn(query),
     most: numberIn(query, 'scan', scanned.usual, 1, scanned.most),
     now: () => management.now(),
-    found: (entry) => found.push(entry) < limit,
+    found: (entry) => {
+      items.add((count === 0 ? '[' : ',') + JSON.stringify(messageToJson(entry, shown)));
+      return ++count < limit && items.bytes < mostBytes;
+    },
   });
   const { scanned: looked, next } = await management.dlx.searches.run(request.user.name, () =>
     inTurns(work, management.dlx.turns, request.signal),
   );
+  items.add(count === 0 ? '[]' : ']');
   return ok({
     ...aboutQueue(queue),
-    items: found.map((entry) => messageToJson(entry, shown)),
+    items: items.end(),
     scanned: looked,
     complete: next === undefined,
     cursor: cursorText(next),

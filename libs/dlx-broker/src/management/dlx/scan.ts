@@ -33,15 +33,16 @@ export function* scan({ queue, matches, after, most, now, found }: Scan): Genera
   let cursor = after;
   let scanned = 0;
   while (scanned < most && !queue.deleted) {
-    const { entries, next } = queue.browse({ after: cursor, limit: Math.min(stride, most - scanned) });
+    const { entries, sections, next } = queue.browse({ after: cursor, limit: Math.min(stride, most - scanned) });
     const time = now();
     for (const [index, entry] of entries.entries()) {
       scanned++;
       if (matches !== undefined && !matches(entry.message, time)) continue;
-      if (found(entry)) continue;
-      // Within a stride nothing changes: when it ends early, its beginning is read again for the place.
-      const isLast = index === entries.length - 1;
-      return { scanned, next: isLast ? next : queue.browse({ after: cursor, limit: index + 1 }).next };
+      if (!found(entry)) {
+        const here = { section: sections[index] as number, position: entry.position };
+        return { scanned, next: index === entries.length - 1 ? next : here };
+      }
+      yield;
     }
     if (next === undefined) return { scanned, next };
     cursor = next;
