@@ -6,11 +6,11 @@ import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
 import { MemoryIdempotencyStore } from './idempotency/index.js';
 import { describeRetry, describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
-import type { Redrives } from '../streams/index.js';
+import type { DeadLetters, Redrives } from '../streams/index.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import { defaultBrokerName, type Connected, type ResolvedOptions, type SocketAddress } from './options.js';
-import type { OutcomeEvent, OutcomeEvents } from './outcome-events.js';
+import type { LetterCounts, OutcomeEvent, OutcomeEvents } from './outcome-events.js';
 import { type ConsumerPlan, planHandlers, type Plan } from './plan.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { DlxServer } from './server.js';
@@ -22,6 +22,7 @@ export interface BrokerParts {
   readonly client: DlxClient;
   readonly rooms: WaitRooms;
   readonly events: OutcomeEvents;
+  readonly letters: DeadLetters;
   readonly redrives: Redrives;
 }
 
@@ -76,9 +77,12 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return this.connected.backend;
   }
 
-  /** What the handlers of this broker did so far. */
-  get counts(): Readonly<BrokerCounts> {
-    return { ...this.#settlement.counts, unroutable: this.parts.client.unroutable };
+  /** What the handlers of this broker did so far, and what streams and redrives retried, parked and redrove. */
+  get counts(): Readonly<BrokerCounts & Pick<LetterCounts, 'redriven'>> {
+    const { counts } = this.#settlement;
+    const { retried, parked, redriven } = this.parts.events.letters;
+    const both = { retried: counts.retried + retried, parked: counts.parked + parked };
+    return { ...counts, ...both, redriven, unroutable: this.parts.client.unroutable };
   }
 
   /** What becomes of messages, as it happens. Hot: nothing is kept for those who come later. It ends with the application. */
@@ -155,6 +159,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** Takes no more messages, waits for the handlers at work (option `drainTimeout`), gives the rest back. Idempotent. */
   async drain(): Promise<void> {
     this.#closing = true;
+    this.parts.letters.close();
     for (const timer of this.#restoring) clearTimeout(timer);
     this.#restoring.clear();
     await this.#turn.catch(() => undefined);

@@ -153,10 +153,16 @@ function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): Dynamic
   return { module: DlxBrokerModule, imports: [core], providers: [lifecycle], exports: [core] };
 }
 
-/** A pipeline that fails begins anew; why, the log tells. */
+/** A pipeline that fails begins anew. The log tells why once, and then how often: at 10 times, 100 times ... */
 const reportTo = (name: string): NonNullable<DeadLettersOptions['report']> => {
   const logger = new Logger(`DeadLetters ${name}`);
-  return (failure, queues) => logger.error(`the pipeline of ${String(queues)} failed and begins anew`, failure);
+  return (failure, queues, { times, pause, isNew }) => {
+    if (isNew) {
+      logger.error(`the pipeline of ${String(queues)} failed and begins anew in ${pause} ms`, failure);
+    } else if (Number.isInteger(Math.log10(times))) {
+      logger.warn(`the pipeline of ${String(queues)} failed ${times} times in a row; it begins anew in ${pause} ms`);
+    }
+  };
 };
 
 const optionsToken = (name: string = defaultBrokerName): InjectionToken => `DlxBrokerOptions:${name}`;
@@ -216,6 +222,7 @@ function coreModule(
         client,
         waitRooms,
         events,
+        deadLetters,
         redrives,
         ModulesContainer,
         ApplicationConfig,
@@ -228,6 +235,7 @@ function coreModule(
         client: DlxClient,
         rooms: WaitRooms,
         events: OutcomeEvents,
+        letters: DeadLetters,
         redrives: Redrives,
         modules: ModulesContainer,
         config: ApplicationConfig,
@@ -243,6 +251,7 @@ function coreModule(
           client,
           rooms,
           events,
+          letters,
           redrives,
         });
       },

@@ -25,8 +25,16 @@ export interface OutcomeEvent {
 type Kind = OutcomeEvent['kind'];
 type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'error'>;
 
+/** What streams did with letters since the start. */
+export interface LetterCounts {
+  retried: number;
+  parked: number;
+  redriven: number;
+}
+
 /** Costs a comparison while nobody listens. */
 export class OutcomeEvents {
+  readonly letters: LetterCounts = { retried: 0, parked: 0, redriven: 0 };
   readonly #subject = new Subject<OutcomeEvent>();
   readonly #home = new HomeContext();
 
@@ -48,6 +56,7 @@ export class OutcomeEvents {
 
   /** What somebody did with a dead letter of a stream. */
   ofLetter(letter: DeadLetter, { kind, ...more }: SettledLetter): void {
+    if (kind === 'retried' || kind === 'parked' || kind === 'redriven') this.letters[kind]++;
     if (this.observed) this.#next(kind, letter.queue, letter.properties, { attempt: letter.failures, ...more });
   }
 

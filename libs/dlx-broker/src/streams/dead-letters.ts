@@ -1,13 +1,12 @@
-import { catchError, defer, EMPTY, mergeMap, Observable, retry, Subject, tap } from 'rxjs';
-import type { ObservableInput, Subscription } from 'rxjs';
+import { catchError, EMPTY, mergeMap, Observable, Subject, Subscription, type ObservableInput } from 'rxjs';
 import { HomeContext, WaitRooms, type Backend } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
-import { clockTimer } from './clock-timer.js';
 import type { DeadLetter, SettledLetter } from './dead-letter.js';
 import { ConsumerCancelledError } from './letter-errors.js';
 import { LetterStream, type SettlementFailure } from './letter-stream.js';
 import type { Letter } from './letter.js';
 import { queueNames, type QueueNames } from './queue-names.js';
+import { runForever, type Failed } from './run-forever.js';
 import { snapshot } from './snapshot.js';
 
 export interface DeadLettersOptions {
@@ -15,8 +14,8 @@ export interface DeadLettersOptions {
   readonly rooms?: WaitRooms;
   /** Hears what became of each letter. */
   readonly settled?: (letter: DeadLetter, what: SettledLetter) => void;
-  /** Hears why a pipeline of {@link DeadLetters.run} failed. */
-  readonly report?: (failure: unknown, queues: QueueNames) => void;
+  /** Hears why a pipeline of {@link DeadLetters.run} failed, how often in a row, and how long it rests. */
+  readonly report?: (failure: unknown, queues: QueueNames, failed: Failed) => void;
 }
 
 export interface FromOptions {
@@ -32,7 +31,10 @@ export interface FromOptions {
 }
 
 export interface RunOptions extends FromOptions {
-  /** How long to wait before a pipeline that failed begins anew. Default `'1s'`. */
+  /**
+   * How long to wait before a pipeline that failed begins anew. Default `'1s'`. It doubles with each failure in a row, up to
+   * a minute.
+   */
   readonly pause?: number | string;
 }
 
@@ -46,6 +48,7 @@ export class DeadLetters {
   readonly #report: NonNullable<DeadLettersOptions['report']>;
   readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
+  readonly #runs = new Subscription();
   readonly #home = new HomeContext();
 
   /** Every settlement that failed, also those whose promise nobody looked at. */
@@ -104,18 +107,24 @@ export class DeadLetters {
   }
 
   /**
-   * Runs a pipeline for as long as nobody unsubscribes. When it fails, what was unsettled goes back to its queue, the
-   * failure is reported, and after a pause it begins anew: no message is lost and the process lives.
+   * Runs a pipeline until it is unsubscribed, or the application shuts down. When it fails, what was unsettled goes back to
+   * its queue, the failure is reported, and after a pause it begins anew: no message is lost and the process lives. The pause
+   * doubles with each failure in a row, up to a minute.
+   * @throws DlxConfigurationError for an impossible option
    */
   run<T = unknown>(queues: QueueNames, pipeline: Pipeline<T>, options: RunOptions = {}): Subscription {
     const pause = parseDuration(options.pause ?? '1s', 'DeadLetters.run: pause');
-    const { clock } = this.#backend;
-    return defer(() => pipeline(this.from<T>(queues, options)))
-      .pipe(
-        tap({ error: (failure: unknown) => this.#report(failure, queues) }),
-        retry({ delay: () => clockTimer(clock, clock.now() + pause) }),
-      )
-      .subscribe();
+    const letters = this.from<T>(queues, options);
+    if (this.#runs.closed) return Subscription.EMPTY;
+    const report = (failure: unknown, failed: Failed): void => this.#report(failure, queues, failed);
+    const run = runForever(this.#backend.clock, () => pipeline(letters), pause, report);
+    this.#runs.add(run);
+    return run;
+  }
+
+  /** Ends every {@link run}, and lets none begin any more. What they had in hand goes back to its queue. Idempotent. */
+  close(): void {
+    this.#runs.unsubscribe();
   }
 }
 

@@ -15,6 +15,7 @@ export { RedriveTask, UnknownQueueError, type RedriveProgress } from './redrive-
 export * from './redrive-to.js';
 export * from './redrives.js';
 export * from './retry-with-backoff.js';
+export type { Failed } from './run-forever.js';
 export * from './tap-deaths.js';
 export * from './throttle-redrive.js';
 export * from './where-decoded.js';

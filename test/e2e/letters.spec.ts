@@ -1,0 +1,38 @@
+import { NestFactory } from '@nestjs/core';
+import { type DeadLetter, DeadLetters, DlxBroker, DlxBrokerModule } from 'dlx-broker';
+import { throwError } from 'rxjs';
+import { expect, it } from 'vitest';
+
+const start = async () => {
+  const module = { module: class {}, imports: [DlxBrokerModule.forRoot()] };
+  const app = await NestFactory.createApplicationContext(module, { logger: false });
+  const { backend } = app.get(DlxBroker);
+  const lying = { durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
+  await backend.declare({ exchanges: [], bindings: [], queues: ['dead', 'work'].map((name) => ({ ...lying, name })) });
+  const publish = (): void =>
+    backend.publish({ exchange: '', routingKey: 'dead', properties: {}, body: Buffer.from('1') });
+  return { app, publish, letters: app.get(DeadLetters) };
+};
+
+it('a pipeline that runs ends with its application, also one that fails', async () => {
+  const { app, publish, letters } = await start();
+  publish();
+  const running = letters.run('dead', (stream) => stream);
+  const failing = letters.run('dead', () => throwError(() => new Error('down')));
+  expect([running.closed, failing.closed]).toEqual([false, false]);
+  await app.close();
+  expect([running.closed, failing.closed]).toEqual([true, true]);
+  expect(letters.run('dead', (stream) => stream).closed).toBe(true);
+});
+
+it('what streams retry, park and redrive is counted', async () => {
+  const { app, publish, letters } = await start();
+  for (let count = 0; count < 3; count++) publish();
+  const taken: DeadLetter[] = [];
+  letters.from('dead').subscribe((letter) => taken.push(letter));
+  await taken[0]?.retryIn(60_000);
+  await taken[1]?.park();
+  await taken[2]?.redrive('work');
+  expect(app.get(DlxBroker).counts).toMatchObject({ retried: 1, parked: 1, redriven: 1 });
+  await app.close();
+});
