@@ -159,7 +159,7 @@ class Grant {
         return new RememberedMatcher(pattern, patterns);
       } catch (error) {
         if (!(error instanceof PatternError)) throw error;
-        throw new PatternError(error.reason, error.position, `the ${right} permission '${pattern}' ${whose}`);
+        throw error.of(right, pattern, whose);
       }
     };
     this.permissions = { configure, write, read };

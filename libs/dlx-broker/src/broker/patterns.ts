@@ -28,10 +28,15 @@ export class PatternError extends Error {
   /** Characters before the fault. */
   readonly position: number;
 
-  /** @param what it is, and whose, where that is known */
-  constructor(reason: string, position: number, what?: string) {
-    super(`${what === undefined ? '' : `${what} is no regular expression: `}${reason} at ${position}`);
+  /** @param permission which permission it is, and whose, where that is known */
+  constructor(reason: string, position: number, permission?: string) {
+    super(`${permission === undefined ? '' : `${permission} is no regular expression: `}${reason} at ${position}`);
     this.reason = reason;
     this.position = position;
+  }
+
+  /** The same fault, named as a permission. @param whose user and virtual host: `of user 'a' in vhost '/'` */
+  of(right: string, pattern: string, whose: string): PatternError {
+    return new PatternError(this.reason, this.position, `the ${right} permission '${pattern}' ${whose}`);
   }
 }

@@ -1,5 +1,5 @@
 import { accessRefused } from './errors.js';
-import type { Patterns } from './patterns.js';
+import { PatternError, type Patterns } from './patterns.js';
 import type { TopologyChange } from './ports.js';
 import { RememberedMatcher } from './remembered-matcher.js';
 
@@ -42,11 +42,16 @@ export class TopicAccess {
   /** @throws PatternError when a pattern is no regular expression; nothing has changed then */
   set(user: string, vhost: string, { exchange, write, read }: TopicPermissions): 'created' | 'changed' {
     const permissions = { exchange, write, read };
-    const matcher = (pattern: string): RememberedMatcher => {
-      this.#patterns.compile(pattern); // as it is written, for the error
+    const matcher = (right: string, pattern: string): RememberedMatcher => {
+      try {
+        this.#patterns.compile(pattern); // as it is written, for the error
+      } catch (error) {
+        if (!(error instanceof PatternError)) throw error;
+        throw error.of(right, pattern, `for topics of exchange '${exchange}' of user '${user}' in vhost '${vhost}'`);
+      }
       return new RememberedMatcher(expanded(pattern, user, vhost), this.#patterns);
     };
-    const grant = { permissions, write: matcher(write), read: matcher(read) };
+    const grant = { permissions, write: matcher('write', write), read: matcher('read', read) };
     const grants = this.#of(user, vhost);
     const existed = grants.has(exchange);
     grants.set(exchange, grant);

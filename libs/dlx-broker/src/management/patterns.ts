@@ -1,22 +1,27 @@
 import { PatternError, type Patterns } from '../broker/index.js';
-import { badRequest, codes } from './reply.js';
+import { codes, Problem } from './reply.js';
 
 /**
- * The reason that RabbitMQ gives for a pattern of permissions that is none, lists of characters and all.
- * @param show how the pattern itself is shown
+ * Refuses permissions whose pattern is none. The reason is RabbitMQ's term, lists of characters and all; the message of
+ * the problem, which the log and the command line show, names the permission.
+ * @param all the patterns by the right that each is for
+ * @param whose user and virtual host, for people
+ * @param show how the pattern itself is shown in RabbitMQ's term
  * @throws Problem 400 for the first that is none
  */
 export function checkPatterns(
   patterns: Patterns,
-  all: readonly string[],
+  all: Readonly<Record<string, string>>,
+  whose: string,
   show: (pattern: string) => unknown = codes,
 ): void {
-  for (const pattern of all) {
+  for (const [right, pattern] of Object.entries(all)) {
     try {
       patterns.compile(pattern);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
-      throw badRequest(['invalid_regexp', show(pattern), [codes(error.reason), error.position]]);
+      const term = ['invalid_regexp', show(pattern), [codes(error.reason), error.position]];
+      throw new Problem(400, 'bad_request', term, {}, error.of(right, pattern, whose).message);
     }
   }
 }

@@ -19,14 +19,18 @@ export const put = (result: 'created' | 'changed'): Answer => (result === 'creat
 export class Problem extends Error {
   override readonly name = 'Problem';
 
-  /** @param reason a text, or the term that RabbitMQ shows instead of one */
+  /**
+   * @param reason a text, or the term that RabbitMQ shows instead of one
+   * @param text for people, where the term alone says too little: the message, never the answer
+   */
   constructor(
     readonly status: number,
     readonly error: string,
     readonly reason: unknown,
     readonly headers: Readonly<Record<string, string>> = {},
+    text?: string,
   ) {
-    super(`${error}: ${typeof reason === 'string' ? reason.trim() : JSON.stringify(reason)}`);
+    super(text ?? `${error}: ${typeof reason === 'string' ? reason.trim() : JSON.stringify(reason)}`);
   }
 
   get answer(): Answer {

@@ -164,6 +164,18 @@ describe('definitions of RabbitMQ', () => {
     expect(() => loadDefinitions(host, '{')).toThrow('failed_to_parse_json');
     expect(() => loadDefinitions(host, '{"users":[{"name":"x"}]}')).toThrow('tags_not_present');
   });
+
+  it('say at start which permission is no pattern, and whose', () => {
+    const { host } = apiHouse();
+    const all = { user: 'guest', vhost: '/', configure: '', write: '(', read: '' };
+    expect(() => loadDefinitions(host, JSON.stringify({ permissions: [all] }))).toThrow(
+      "the write permission '(' of user 'guest' in vhost '/' is no regular expression: missing ) at 1",
+    );
+    const topics = { ...all, exchange: 't' };
+    expect(() => loadDefinitions(host, JSON.stringify({ topic_permissions: [topics] }))).toThrow(
+      "the write permission '(' for topics of exchange 't' of user 'guest' in vhost '/' is no regular expression",
+    );
+  });
 });
 
 describe('definitions are refused with', () => {

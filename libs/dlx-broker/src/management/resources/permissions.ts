@@ -49,7 +49,7 @@ export function setPermissions(
     write: requiredText(json, 'write'),
     read: requiredText(json, 'read'),
   };
-  checkPatterns(host.patterns, [rights.configure, rights.write, rights.read]);
+  checkPatterns(host.patterns, rights, `of user '${user}' in vhost '${vhost}'`);
   return broker.access.setPermissions(user, vhost, rights);
 }
 

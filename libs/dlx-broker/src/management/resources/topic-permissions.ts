@@ -58,7 +58,8 @@ export function setTopicPermissions({ broker, host }: Management, user: string, 
   const exchange = requiredText(json, 'exchange');
   const write = requiredText(json, 'write');
   const read = requiredText(json, 'read');
-  checkPatterns(host.patterns, [write, read], (pattern) => pattern);
+  const whose = `for topics of exchange '${exchange}' of user '${user}' in vhost '${vhost}'`;
+  checkPatterns(host.patterns, { write, read }, whose, (pattern) => pattern);
   broker.access.topics.set(user, vhost, { exchange, write, read });
 }
 
