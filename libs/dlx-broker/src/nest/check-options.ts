@@ -1,4 +1,14 @@
-import { flag, oneOf, optionsOf, parseDuration, refused, refuseUnknown, text, whole } from '../topology/index.js';
+import {
+  checkMethods,
+  flag,
+  oneOf,
+  optionsOf,
+  parseDuration,
+  refused,
+  refuseUnknown,
+  text,
+  whole,
+} from '../topology/index.js';
 import type { ListenAt } from './connect.js';
 import { checkExchange, checkStore } from './handler-settings.js';
 
@@ -41,13 +51,10 @@ const isFunction: Check = (value, origin) => {
 
 const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
 
-/** Something with methods, made by the user or by this library. */
 const has =
   (what: string, ...methods: readonly string[]): Check =>
   (value, origin) => {
-    const found = (value ?? {}) as Readonly<Record<string, unknown>>;
-    const missing = methods.find((method) => typeof found[method] !== 'function');
-    if (missing !== undefined) throw refused(typeof value, origin, `is no ${what}: it has no method ${missing}()`);
+    checkMethods(value, origin, what, methods);
   };
 
 const isExchange: Check = (value, origin) => {
@@ -100,6 +107,7 @@ const areUsers: Check = (value, origin) => {
   const remedy = "write [{ name: 'shop', password: '...', permissions: { '/': { configure, write, read } } }]";
   if (!Array.isArray(value)) throw refused(typeof value, origin, `is not a list of users; ${remedy}`);
   for (const [index, given] of (value as readonly unknown[]).entries()) {
+    if (typeof given === 'string') throw refused('string', `${origin}[${index}]`, `is no user; ${remedy}`); // never the value
     const user = optionsOf(given, `${origin}[${index}]`, remedy);
     refuseUnknown(user, ['name', 'password', 'tags', 'permissions'], `${origin}[${index}]`);
     isText(user['name'], `name of ${origin}[${index}]`);

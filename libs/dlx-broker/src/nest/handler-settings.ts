@@ -1,6 +1,7 @@
 import type { Field, FieldTable } from '../message/index.js';
 import {
   DlxConfigurationError,
+  checkMethods,
   fieldOf,
   fieldTableOf,
   optionsOf,
@@ -139,17 +140,8 @@ function readIdempotence(given: IdempotentOptions | undefined, origin: string): 
 }
 
 /** @throws DlxConfigurationError for what cannot remember */
-export function checkStore(store: unknown, origin: string): void {
-  const methods = ['claim', 'done', 'release'] as const;
-  const found = (store ?? {}) as Readonly<Record<string, unknown>>;
-  const missing = methods.find((method) => typeof found[method] !== 'function');
-  if (missing === undefined) return;
-  throw refused(
-    store,
-    origin,
-    `is no IdempotencyStore: it has no method ${missing}(); those are ${methods.join(', ')}`,
-  );
-}
+export const checkStore = (store: unknown, origin: string): void =>
+  checkMethods(store, origin, 'IdempotencyStore', ['claim', 'done', 'release']);
 
 /** Milliseconds. @throws DlxConfigurationError */
 function someTime(value: number | string, origin: string): number {

@@ -294,6 +294,29 @@ describe('forRoot refuses', () => {
     );
   });
 
+  it('without the secrets in what was written', () => {
+    const message = (options: unknown): string => {
+      try {
+        DlxBrokerModule.forRoot(bad(options));
+      } catch (error) {
+        return (error as Error).message;
+      }
+      throw new Error('nothing was refused');
+    };
+    const users = [{ name: 'ada', password: 'Gimli' }];
+    const client = { options: { host: 'h', password: 'Gimli' }, claim: 1 };
+    for (const options of [
+      'amqp://ada:Gimli@host',
+      [{ listen: { users } }],
+      { idempotencyStore: client },
+      { backend: client },
+      { random: client },
+      { listen: { users: ['ada:Gimli'] } },
+      { listen: [{ amqp: { tls: { key: 'Gimli' } } }] },
+    ])
+      expect(message(options)).toMatch(/^(?!.*Gimli).*DlxBrokerModule/);
+  });
+
   it('nothing that is undefined: such an option is left out', () => {
     expect(resolveOptions({ prefetch: undefined, retry: undefined, topology: undefined } as Any, 'x').prefetch).toBe(
       100,

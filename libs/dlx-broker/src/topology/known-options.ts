@@ -14,6 +14,19 @@ export function optionsOf(value: unknown, origin: string, remedy: string): Reado
 }
 
 /**
+ * Something with methods, made by the user or by this library. Its content is never shown: a client may hold a password.
+ * @param what it is to be: `IdempotencyStore`
+ * @throws DlxConfigurationError naming the method that is missing
+ */
+export function checkMethods(value: unknown, origin: string, what: string, methods: readonly string[]): void {
+  const found = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const missing = methods.find((method) => typeof found[method] !== 'function');
+  if (missing === undefined) return;
+  const all = methods.length === 1 ? '' : `; those are ${methods.join(', ')}`;
+  throw refused(typeof value, origin, `is no ${what}: it has no method ${missing}()${all}`);
+}
+
+/**
  * @param known every option there is
  * @throws DlxConfigurationError for an option that is not known: it names the nearest one and lists all
  */

@@ -3,22 +3,35 @@ import { DlxConfigurationError } from './configuration-error.js';
 /** Characters of a value that an error text shows. */
 const mostShown = 1_000;
 
-/** A value as it appears in an error text: short, and never an error itself. */
+/** Names of fields whose values are secrets. */
+const secret = /passw|passphrase|secret|token|credential|^(auth|key|pfx)$/i;
+/** User and password in an address: `amqp://user:password@host`. */
+const userInfo = /\/\/[^/@\s]*@/g;
+
+/** A value as it appears in an error text: short, without secrets, and never an error itself. */
 export function shown(value: unknown): string {
   const text = plainText(value);
   return text.length > mostShown ? `${text.slice(0, mostShown)}...` : text;
 }
 
 function plainText(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'string') return `'${withoutUser(value)}'`;
   if (typeof value === 'function') return `function ${value.name}`;
   try {
     if (typeof value !== 'object' || value === null) return String(value);
-    return JSON.stringify(value) ?? 'an object that cannot be shown';
+    return JSON.stringify(value, withoutSecrets) ?? 'an object that cannot be shown';
   } catch {
     return 'an object that cannot be shown';
   }
 }
 
+const withoutUser = (text: string): string => text.replace(userInfo, '//...@');
+
+function withoutSecrets(name: string, value: unknown): unknown {
+  if (secret.test(name) && value !== undefined) return '...';
+  return typeof value === 'string' ? withoutUser(value) : value;
+}
+
+/** An error that names where a value stands, the value, and what is wrong with it. */
 export const refused = (value: unknown, origin: string, why: string): DlxConfigurationError =>
   new DlxConfigurationError(`${origin}: ${shown(value)} ${why}`);
