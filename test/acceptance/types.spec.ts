@@ -1,4 +1,4 @@
-import type { Observable, Subscription } from 'rxjs';
+import { map, mergeMap, type Observable, type Subscription } from 'rxjs';
 import {
   Consume,
   DeadLetters,
@@ -15,7 +15,15 @@ import {
   throttleRedrive,
   Ttl,
   where,
+  groupByError,
+  groupByQueue,
+  groupByReason,
+  parkWhen,
+  tapDeaths,
+  whereDecoded,
+  whereReason,
   type DeadLetter,
+  type DecodedLetter,
   type IdempotencyStore,
   type Letter,
   type OutcomeEvent,
@@ -27,6 +35,7 @@ import {
   type RetryPolicy,
   type Topology,
   type TopologyOption,
+  type Undecodable,
 } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
 import { expectTypeOf, it } from 'vitest';
@@ -88,15 +97,67 @@ it('a stream keeps the type of its payloads', () => {
   expectTypeOf<ReturnType<typeof fromPayments>>().toEqualTypeOf<Observable<DeadLetter<Payment>>>();
   expectTypeOf<ReturnType<typeof replayPayments>>().toEqualTypeOf<Observable<Letter<Payment>>>();
   expectTypeOf<ReturnType<typeof runPayments>>().toEqualTypeOf<Subscription>();
-  expectTypeOf(where<Payment>)
+  expectTypeOf(where<DeadLetter<Payment>>)
     .parameter(0)
     .parameter(0)
     .toEqualTypeOf<DeadLetter<Payment>>();
-  expectTypeOf(redriveTo<Payment>)
+  expectTypeOf(redriveTo<DeadLetter<Payment>>)
     .returns.parameter(0)
     .toEqualTypeOf<Observable<DeadLetter<Payment>>>();
-  expectTypeOf(throttleRedrive<Payment>).returns.returns.toEqualTypeOf<Observable<DeadLetter<Payment>>>();
-  expectTypeOf(retryWithBackoff<Payment>).returns.returns.toEqualTypeOf<Observable<RetriedLetter<Payment>>>();
+  expectTypeOf(throttleRedrive<DecodedLetter<Payment>>).returns.returns.toEqualTypeOf<
+    Observable<DecodedLetter<Payment>>
+  >();
+  expectTypeOf(retryWithBackoff<DecodedLetter<Payment>>).returns.returns.toEqualTypeOf<
+    Observable<RetriedLetter<DecodedLetter<Payment>>>
+  >();
+  expectTypeOf<RetriedLetter<DecodedLetter<Payment>>['letter']>().toEqualTypeOf<DecodedLetter<Payment>>();
+});
+
+it('payloads of decoded letters are known, after any other operator as well', () => {
+  expectTypeOf<DecodedLetter<Payment>['payload']>().toEqualTypeOf<Payment>();
+  expectTypeOf<DeadLetter<Payment>['payload']>().toEqualTypeOf<Payment | Undecodable>();
+  expectTypeOf<DecodedLetter<Payment>>().toExtend<DeadLetter<Payment>>();
+  const ids = (letters: DeadLetters) =>
+    letters.from<Payment>('a').pipe(
+      whereDecoded({ otherwise: (letter) => letter.park() }),
+      whereReason('rejected', { otherwise: 'ack' }),
+      where((letter) => letter.payload.id !== ''),
+      tapDeaths((_, letter) => letter.payload.id),
+      parkWhen((letter) => letter.payload.id === '1'),
+      redriveTo((letter) => letter.payload.id),
+      throttleRedrive({ perSecond: 5 }),
+      retryWithBackoff({ attempts: 3 }),
+      map(({ letter }) => letter.payload.id),
+    );
+  const groups = (letters: DeadLetters) =>
+    letters.from<Payment>('a').pipe(
+      whereDecoded(),
+      groupByQueue(),
+      mergeMap((group) => group.pipe(groupByReason())),
+      mergeMap((group) => group.pipe(groupByError())),
+      mergeMap((group) => group.pipe(map((letter) => letter.payload.id))),
+    );
+  const own = (letters: DeadLetters) =>
+    letters.from<Payment>('a').pipe(
+      where((letter): letter is DecodedLetter<Payment> => letter.redrives === 0),
+      map((letter) => letter.payload.id),
+    );
+  const run = (letters: DeadLetters) =>
+    letters.run<Payment>('a', (all) =>
+      all.pipe(
+        whereDecoded(),
+        redriveTo(({ payload }) => payload.id),
+      ),
+    );
+  expectTypeOf(ids).returns.toEqualTypeOf<Observable<string>>();
+  expectTypeOf(groups).returns.toEqualTypeOf<Observable<string>>();
+  expectTypeOf(own).returns.toEqualTypeOf<Observable<string>>();
+  expectTypeOf(run).returns.toEqualTypeOf<Subscription>();
+});
+
+it('headers are read in one way, in handlers and on letters', () => {
+  expectTypeOf<Letter['headers']>().toEqualTypeOf<DlxContext['headers']>();
+  expectTypeOf<Letter['message']>().toEqualTypeOf<DlxContext['message']>();
 });
 
 const fromPayments = (letters: DeadLetters) => letters.from<Payment>(['a', 'b']);

@@ -281,8 +281,7 @@ it('tells both errors when a function of the policy fails: that of the attempt a
   await dlx.publish('work', {});
   await dlx.settled();
   const [parked] = dlx.queue('work.parked').messages();
-  const headers = Object.fromEntries([...parked!.headers].map(([name, { value }]) => [name, value]));
-  expect(headers).toMatchObject({
+  expect(parked!.headers).toMatchObject({
     'dlx-error-class': 'RangeError',
     'dlx-error-message': 'down',
     'dlx-error-policy': expect.stringMatching(/^TypeError: .*startsWith/) as string,

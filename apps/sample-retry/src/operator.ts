@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { DeadLetters, redriveTo } from 'dlx-broker';
+import { DeadLetters, redriveTo, whereDecoded } from 'dlx-broker';
 import { delayWhen, Subject, type Subscription, tap } from 'rxjs';
 import { Bank, type Payment } from './bank.js';
 import { Timeline } from './timeline.js';
@@ -21,14 +21,15 @@ export class Operator implements OnApplicationBootstrap, OnModuleDestroy {
     this.#watching = this.letters
       .from<Payment>('payments.parked')
       .pipe(
+        whereDecoded(),
         tap((letter) => {
-          const { id } = letter.payload as Payment;
-          const reason = String(letter.headers.get('dlx-error-class')?.value);
+          const { id } = letter.payload;
+          const reason = String(letter.headers['dlx-error-class']);
           this.timeline.say(id, '', `parked after ${letter.failures} failures, the last: ${reason}`);
-          this.parked.next(letter.payload as Payment);
+          this.parked.next(letter.payload);
         }),
         delayWhen(() => this.#fixed),
-        tap((letter) => this.timeline.say((letter.payload as Payment).id, '', 'redriven to where it came from')),
+        tap((letter) => this.timeline.say(letter.payload.id, '', 'redriven to where it came from')),
         redriveTo(),
       )
       .subscribe();

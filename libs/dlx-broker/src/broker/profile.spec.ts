@@ -53,15 +53,15 @@ describe('RabbitMQ 4 writes deaths so that', () => {
     publish('one');
     channel.reject(get()!.deliveryTag, false);
     clock.advance(5);
-    const { deaths, headers } = queue('end').messages()[0]!;
+    const { deaths, properties } = queue('end').messages()[0]!;
     expect(deaths.map((death) => [death.queue, death.reason])).toEqual([
       ['dead', 'expired'],
       ['work', 'rejected'],
     ]);
-    expect(headers.get('x-last-death-queue')).toEqual(longstr('dead'));
-    expect(headers.get('x-last-death-reason')).toEqual(longstr('expired'));
-    expect(headers.get('x-last-death-exchange')).toEqual(longstr(''));
-    expect(headers.get('x-first-death-queue')).toEqual(longstr('work'));
+    expect(properties.headers?.get('x-last-death-queue')).toEqual(longstr('dead'));
+    expect(properties.headers?.get('x-last-death-reason')).toEqual(longstr('expired'));
+    expect(properties.headers?.get('x-last-death-exchange')).toEqual(longstr(''));
+    expect(properties.headers?.get('x-first-death-queue')).toEqual(longstr('work'));
   });
 
   it('rule W5: a cycle in which nobody rejects ends', () => {
@@ -103,7 +103,7 @@ describe('RabbitMQ 4 writes deaths so that', () => {
     const { clock, publish, queue } = arrange(rabbitmq);
     publish('one', { expiration: '+5' });
     clock.advance(5);
-    const deaths = queue('dead').messages()[0]!.headers.get('x-death');
+    const deaths = queue('dead').messages()[0]!.properties.headers!.get('x-death');
     const entry = (deaths!.value as unknown as { value: FieldTable }[])[0]!.value;
     expect(entry.get('original-expiration')).toEqual(longstr(text));
     expect([...entry.keys()].indexOf('original-expiration')).toBe(place);
@@ -175,7 +175,7 @@ describe('the delivery limit of a quorum queue', () => {
     expect(other.get('work')!.deliveryCount).toBe(1);
     other.close();
     expect(queue('dead').messages()[0]!.deaths[0]).toMatchObject({ reason: 'delivery_limit' });
-    expect(queue('dead').messages()[0]!.headers.has('x-acquired-count')).toBe(false);
+    expect(queue('dead').messages()[0]!.properties.headers!.has('x-acquired-count')).toBe(false);
   });
 
   it('rules W6, D5: without a limit only what was nacked goes to the back', () => {

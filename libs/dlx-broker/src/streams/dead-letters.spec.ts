@@ -233,7 +233,7 @@ describe('a dead letter', () => {
     clock.advance(1);
     const [back] = queue('orders').messages();
     expect(back).toMatchObject({ payload: 'a', properties: { expiration: undefined } });
-    expect(back!.headers.get('dlx-attempt')?.value).toBe(2);
+    expect(back!.headers['dlx-attempt']).toBe(2);
     expect(back!.deaths).toMatchObject([{ queue: 'wait.30000', reason: 'expired' }]);
   });
 
@@ -293,7 +293,7 @@ describe('a dead letter', () => {
     expect(queue('hospital').payloads()).toEqual(['b']);
     const [parked] = queue('orders.parked').messages();
     expect(parked).toMatchObject({ payload: 'a', deaths: [] });
-    expect(Object.fromEntries([...parked!.headers].map(([name, { value }]) => [name, value]))).toEqual({
+    expect({ ...parked!.headers }).toEqual({
       'dlx-attempt': 1,
       'dlx-queue': 'orders',
       'dlx-first-exchange': 'shop',

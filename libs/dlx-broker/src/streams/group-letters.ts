@@ -3,17 +3,17 @@ import type { GroupedObservable, OperatorFunction } from 'rxjs';
 import type { DeadLetter } from './dead-letter.js';
 
 /** One stream for each group of letters that have the same key. */
-export type GroupLetters<T> = OperatorFunction<DeadLetter<T>, GroupedObservable<string, DeadLetter<T>>>;
+export type GroupLetters<L extends DeadLetter> = OperatorFunction<L, GroupedObservable<string, L>>;
 
 /**
  * Letters of a group to which nobody is subscribed (any more) are left, see {@link DeadLetter.leave}: nothing halts and
  * nothing is lost.
  */
-export const groupLetters = <T>(keyOf: (letter: DeadLetter<T>) => string): GroupLetters<T> =>
-  groupBy(keyOf, { connector: () => new Group<T>() });
+export const groupLetters = <L extends DeadLetter>(keyOf: (letter: L) => string): GroupLetters<L> =>
+  groupBy(keyOf, { connector: () => new Group<L>() });
 
-class Group<T> extends Subject<DeadLetter<T>> {
-  override next(letter: DeadLetter<T>): void {
+class Group<L extends DeadLetter> extends Subject<L> {
+  override next(letter: L): void {
     if (this.observed) super.next(letter);
     else letter.leave();
   }

@@ -9,18 +9,21 @@ import {
   workQueueOf,
   type Address,
 } from '../backend/index.js';
-import { emptyTable, firstDeathOf, notedErrorOf } from '../message/index.js';
-import type { FieldTable, Message, NotedError, Properties } from '../message/index.js';
+import { firstDeathOf, notedErrorOf } from '../message/index.js';
+import type { Message, NotedError, Properties } from '../message/index.js';
+import { plainTableOf, type Plain } from '../topology/index.js';
 import { readPayload, type Undecodable } from './payload.js';
 import { readDeaths, type XDeath } from './x-death.js';
 
 /** What can be read on a dead letter, be it in hand or only looked at. */
 export class Letter<T = unknown> {
   #payload: { readonly value: T | Undecodable } | undefined;
+  #headers: Readonly<Record<string, Plain>> | undefined;
   #deaths: readonly XDeath[] | undefined;
 
   constructor(
-    protected readonly message: Message,
+    /** As it is on the wire: `message.properties.headers` are the headers with their types. */
+    readonly message: Message,
     /** The queue it lies in. */
     readonly queue: string,
     /** Whether its broker records origins; headers are not believed then. */
@@ -41,18 +44,22 @@ export class Letter<T = unknown> {
     return this.message.properties;
   }
 
-  get headers(): FieldTable {
-    return this.properties.headers ?? emptyTable;
+  /**
+   * As plain values, like `DlxContext.headers`: `headers['tenant']`. An object without a prototype, for names come from the
+   * wire. With their wire types they are in `properties.headers`.
+   */
+  get headers(): Readonly<Record<string, Plain>> {
+    return (this.#headers ??= plainTableOf(this.properties.headers));
   }
 
   /** Its deaths, the latest first (rule H7). Empty when it was parked: see `failures` and the `dlx-` headers. */
   get deaths(): readonly XDeath[] {
-    return (this.#deaths ??= readDeaths(this.headers));
+    return (this.#deaths ??= readDeaths(this.properties.headers));
   }
 
   /** Its first death since it was last published (rule H8): after a retry that of the wait queue, see `workQueue`. */
   get firstDeath(): XDeath | undefined {
-    const first = firstDeathOf(this.headers);
+    const first = firstDeathOf(this.properties.headers);
     const named = this.deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason);
     return named ?? this.deaths.at(-1);
   }

@@ -6,8 +6,8 @@ import type { DeadLetter } from './dead-letter.js';
  * Parks the letters of which a test says so, and lets the others through.
  * @param queue where to; default: the name of the work queue and `.parked`
  */
-export const parkWhen = <T>(
-  test: (letter: DeadLetter<T>) => boolean,
+export const parkWhen = <L extends DeadLetter>(
+  test: (letter: L) => boolean,
   queue?: string,
-): MonoTypeOperatorFunction<DeadLetter<T>> =>
+): MonoTypeOperatorFunction<L> =>
   mergeMap((letter) => (test(letter) ? from(letter.park(queue)).pipe(concatMap(() => EMPTY)) : of(letter)));

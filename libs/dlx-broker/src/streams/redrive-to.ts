@@ -11,9 +11,9 @@ export type RedriveTarget = Address | string | undefined;
  * and everything unsettled goes back to the queue.
  * @param to the target, or a function that chooses one for each letter; default: where it was published at first
  */
-export const redriveTo = <T>(
-  to?: RedriveTarget | ((letter: DeadLetter<T>) => RedriveTarget),
-): MonoTypeOperatorFunction<DeadLetter<T>> =>
+export const redriveTo = <L extends DeadLetter>(
+  to?: RedriveTarget | ((letter: L) => RedriveTarget),
+): MonoTypeOperatorFunction<L> =>
   mergeMap(async (letter) => {
     await letter.redrive(typeof to === 'function' ? to(letter) : to);
     return letter;

@@ -6,8 +6,8 @@ import type { RetryPlan, RetryPolicy } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
 
 /** A letter that was sent back or parked, and which of the two. */
-export interface RetriedLetter<T> {
-  readonly letter: DeadLetter<T>;
+export interface RetriedLetter<L extends DeadLetter = DeadLetter> {
+  readonly letter: L;
   readonly outcome: RetryOutcome;
 }
 
@@ -20,15 +20,15 @@ export interface RetriedLetter<T> {
  * @param random draws the step of a jitter; `Math.random` by default
  * @throws DlxConfigurationError at once for a policy that can never work, and for one with a `timeout`: no handler runs here
  */
-export function retryWithBackoff<T>(
+export function retryWithBackoff<L extends DeadLetter>(
   policy: RetryPolicy,
   random: () => number = Math.random,
-): OperatorFunction<DeadLetter<T>, RetriedLetter<T>> {
+): OperatorFunction<L, RetriedLetter<L>> {
   const planFor = (queue: string): RetryPlan =>
     planRetry(policy, { queue, origin: 'retryWithBackoff', random, neverRetry: isHopeless });
   planFor('*');
   if (policy.timeout !== undefined) throw new DlxConfigurationError(noTimeout);
-  return mergeMap(async (letter): Promise<RetriedLetter<T>> => {
+  return mergeMap(async (letter): Promise<RetriedLetter<L>> => {
     const plan = planFor(letter.workQueue);
     const attempt = Math.max(1, letter.failures);
     const { error, failingSince, clock } = letter;

@@ -19,7 +19,7 @@ export interface ThrottleOptions {
  * cannot be redriven fails the stream.
  * @throws DlxConfigurationError for an impossible rate
  */
-export function throttleRedrive<T>({ perSecond, to }: ThrottleOptions): MonoTypeOperatorFunction<DeadLetter<T>> {
+export function throttleRedrive<L extends DeadLetter>({ perSecond, to }: ThrottleOptions): MonoTypeOperatorFunction<L> {
   if (!(perSecond > 0) || perSecond === Infinity) {
     const text = `throttleRedrive: perSecond is ${String(perSecond)}; write a number above 0, or use redriveTo()`;
     throw new DlxConfigurationError(text);
@@ -27,13 +27,13 @@ export function throttleRedrive<T>({ perSecond, to }: ThrottleOptions): MonoType
   return (letters) =>
     defer(() => {
       let next = 0;
-      const turn = (letter: DeadLetter<T>): Observable<void> => {
+      const turn = (letter: L): Observable<void> => {
         next = Math.max(letter.clock.now(), next);
         const time = next;
         next += 1_000 / perSecond;
         return clockTimer(letter.clock, time);
       };
-      const redrive = (letter: DeadLetter<T>): Observable<DeadLetter<T>> =>
+      const redrive = (letter: L): Observable<L> =>
         letter.open ? from(letter.redrive(to)).pipe(map(() => letter)) : of(letter);
       return letters.pipe(concatMap((letter) => turn(letter).pipe(concatMap(() => redrive(letter)))));
     });

@@ -3,12 +3,14 @@ import type { DeadLetter } from './dead-letter.js';
 import { Undecodable } from './payload.js';
 import { where, type WhereOptions } from './where.js';
 
-/** A letter whose payload is known to be decoded. */
-export type DecodedLetter<T> = DeadLetter<T> & { readonly payload: T };
+/** A letter whose payload is known to be decoded. That it has the type T is what the program says: nothing checks it. */
+export interface DecodedLetter<T = unknown> extends DeadLetter<T> {
+  readonly payload: T;
+}
 
 /** Lets through the letters whose body could be decoded. What becomes of the others: `otherwise`, see {@link where}. */
-export const whereDecoded = <T>(options?: WhereOptions<T>): OperatorFunction<DeadLetter<T>, DecodedLetter<T>> =>
-  where<T>(({ payload }) => !(payload instanceof Undecodable), options) as OperatorFunction<
-    DeadLetter<T>,
-    DecodedLetter<T>
-  >;
+export const whereDecoded = <T>(
+  options?: WhereOptions<DeadLetter<T>>,
+): OperatorFunction<DeadLetter<T>, DecodedLetter<T>> => where(isDecoded<T>, options);
+
+const isDecoded = <T>(letter: DeadLetter<T>): letter is DecodedLetter<T> => !(letter.payload instanceof Undecodable);

@@ -7,10 +7,10 @@ import { where, type WhereOptions } from './where.js';
  * Lets through the letters whose latest death had this reason, or one of these: why they lie in the queue of the stream.
  * A letter that never died has none. What becomes of the others: `otherwise`, see {@link where}.
  */
-export function whereReason<T>(
+export function whereReason<L extends DeadLetter>(
   reason: DeathReason | readonly DeathReason[],
-  options?: WhereOptions<T>,
-): MonoTypeOperatorFunction<DeadLetter<T>> {
+  options?: WhereOptions<L>,
+): MonoTypeOperatorFunction<L> {
   const wanted: readonly string[] = typeof reason === 'string' ? [reason] : reason;
-  return where<T>(({ deaths: [latest] }) => latest !== undefined && wanted.includes(latest.reason), options);
+  return where<L>(({ deaths: [latest] }) => latest !== undefined && wanted.includes(latest.reason), options);
 }

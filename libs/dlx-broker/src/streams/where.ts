@@ -1,5 +1,5 @@
 import { filter } from 'rxjs';
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
 import type { DeadLetter } from './dead-letter.js';
 
 /**
@@ -11,21 +11,31 @@ import type { DeadLetter } from './dead-letter.js';
  *   otherwise it goes round without a pause.
  * - a function: settles it, now or later. Until it does, the letter counts as left.
  */
-export type Otherwise<T> = 'leave' | 'ack' | 'reject' | 'requeue' | ((letter: DeadLetter<T>) => unknown);
+export type Otherwise<L extends DeadLetter = DeadLetter> =
+  'leave' | 'ack' | 'reject' | 'requeue' | ((letter: L) => unknown);
 
-export interface WhereOptions<T> {
-  readonly otherwise?: Otherwise<T>;
+export interface WhereOptions<L extends DeadLetter = DeadLetter> {
+  readonly otherwise?: Otherwise<L>;
 }
 
-/** Lets through the letters that pass a test; the others are treated as `otherwise` says. */
-export const where = <T>(
-  test: (letter: DeadLetter<T>) => boolean,
-  { otherwise = 'leave' }: WhereOptions<T> = {},
-): MonoTypeOperatorFunction<DeadLetter<T>> =>
-  filter((letter) => {
+/** Lets through the letters that pass a test; the others are treated as `otherwise` says. A type guard narrows the letters. */
+export function where<L extends DeadLetter, Fits extends L>(
+  test: (letter: L) => letter is Fits,
+  options?: WhereOptions<L>,
+): OperatorFunction<L, Fits>;
+export function where<L extends DeadLetter>(
+  test: (letter: L) => boolean,
+  options?: WhereOptions<L>,
+): MonoTypeOperatorFunction<L>;
+export function where<L extends DeadLetter>(
+  test: (letter: L) => boolean,
+  { otherwise = 'leave' }: WhereOptions<L> = {},
+): MonoTypeOperatorFunction<L> {
+  return filter((letter) => {
     if (test(letter)) return true;
     if (typeof otherwise === 'function') otherwise(letter);
     else letter[otherwise]();
     letter.leave(); // no effect on what is settled
     return false;
   });
+}

@@ -1,6 +1,7 @@
 import type { Queue } from '../broker/index.js';
-import { deathsOf, type FieldTable, emptyTable, type Properties, type DeathEntry } from '../message/index.js';
+import { deathsOf, type Properties, type DeathEntry } from '../message/index.js';
 import { Letter, readPayload } from '../streams/index.js';
+import { plainTableOf, type Plain } from '../topology/index.js';
 
 /** A message that waits in a queue, as a test looks at it. */
 export interface WaitingMessage {
@@ -10,7 +11,8 @@ export interface WaitingMessage {
   readonly exchange: string;
   readonly routingKey: string;
   readonly properties: Properties;
-  readonly headers: FieldTable;
+  /** As plain values, like those of handlers and letters; with their wire types in `properties.headers`. */
+  readonly headers: Readonly<Record<string, Plain>>;
   /** The latest first (rule H7). */
   readonly deaths: readonly DeathEntry[];
   readonly redelivered: boolean;
@@ -51,14 +53,14 @@ export class QueueView {
   messages(): readonly WaitingMessage[] {
     const messages: WaitingMessage[] = [];
     this.#here().peek(({ message, returns, deadline }) => {
-      const headers = message.properties.headers ?? emptyTable;
+      const { headers } = message.properties;
       messages.push({
         payload: readPayload(message),
         body: message.body,
         exchange: message.exchange,
         routingKey: message.routingKey,
         properties: message.properties,
-        headers,
+        headers: plainTableOf(headers),
         deaths: deathsOf(headers),
         redelivered: returns > 0,
         expiresAt: deadline === 0 ? undefined : deadline,
