@@ -84,7 +84,7 @@ describe('what a tag opens:', () => {
     ['PUT', '/policies/mine/p', [nobody, nobody, object, 201, object, 204]],
     ['PUT', '/policies/%2F/p', [nobody, nobody, object, object, object, 201]],
     ['PUT', '/operator-policies/mine/p', [nobody, nobody, admin, admin, admin, 201]],
-    ['GET', '/operator-policies/mine/p', [nobody, nobody, 200, 200, 200, 200]],
+    ['GET', '/operator-policies/mine/p', [nobody, nobody, admin, admin, admin, 200]],
     ['GET', '/parameters', [nobody, nobody, object, 200, object, 200]],
     ['GET', '/global-parameters', [nobody, nobody, object, 200, object, 200]],
     ['GET', '/vhost-limits/%2F', [nobody, nobody, vhost, vhost, 200, 200]],

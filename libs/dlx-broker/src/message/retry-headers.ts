@@ -50,6 +50,12 @@ export function attemptOf(message: Message, queue: string): number {
 }
 
 /**
+ * The attempt that was granted when the message was sent to that queue, as its header counts: 1 for a first publish. A stream
+ * may grant more attempts than the policy of the handler does; rejections since are not part of it.
+ */
+export const grantedAttempt = ({ properties: { headers } }: Message, queue: string): number => counted(headers, queue);
+
+/**
  * How often this message failed in that queue, as seen from another one: the attempts counted, and every death there
  * since, for whatever reason. So a message nobody comes to handle does not go round for ever either.
  */

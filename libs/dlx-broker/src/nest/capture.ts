@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import type { CallHandler, ExecutionContext, NestInterceptor, PreRequestHook } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/internal';

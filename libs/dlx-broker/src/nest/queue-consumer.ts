@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import type { Backend, BackendDelivery, Consumption, HomeContext } from '../backend/index.js';
-import { deathsOf } from '../message/index.js';
+import { deathsOf, grantedAttempt } from '../message/index.js';
 import { matchesPattern } from '../topology/index.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
@@ -152,9 +152,12 @@ export class QueueConsumer {
   }
 }
 
-/** Asked of every message under a retry policy only: the attempts are counted from its headers. */
-const isSpent = ({ retry }: PlannedHandler, context: DlxContext): boolean =>
-  retry !== undefined && context.attempt > retry.attempts;
+/**
+ * Asked of every message under a retry policy only: the attempts are counted from its headers. An attempt beyond the policy that a
+ * stream granted is made, and is the last.
+ */
+const isSpent = ({ retry }: PlannedHandler, { attempt, message, queue }: DlxContext): boolean =>
+  retry !== undefined && attempt > retry.attempts && attempt > grantedAttempt(message, queue);
 
 const handles = ({ patterns, kind }: Handler, key: string): boolean =>
   patterns.length === 0 ||
