@@ -80,8 +80,13 @@ export class AuditFile implements AuditSink {
     this.#writing ??= this.#write();
   }
 
-  async close(): Promise<void> {
+  /** Resolves when what was appended so far is written, or could not be. */
+  async flush(): Promise<void> {
     await this.#writing;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
     await this.#write(); // what could not be written before gets one more try
     await this.#file.close();
   }
@@ -89,7 +94,10 @@ export class AuditFile implements AuditSink {
   /** Begins a new file when this one is long enough; the one before it is kept, older ones are not. */
   async #turnOver(): Promise<void> {
     if (this.#size < this.#longest) return;
-    await rename(this.#path, `${this.#path}.1`);
+    // It may be gone: moved by a tool that turns logs over, or by a try whose `open` failed.
+    await rename(this.#path, `${this.#path}.1`).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
     const old = this.#file;
     this.#file = await open(this.#path, 'a+', 0o600);
     this.#size = 0;

@@ -1,3 +1,4 @@
+import { cutText } from '../../message/index.js';
 import { Refusals } from './refusals.js';
 
 /** One thing an operator did, or tried to. Never a password, never the body of a request or of a message. */
@@ -32,12 +33,7 @@ export interface AuditSink {
 const longestName = 255;
 
 const cut = (names: AuditEntry['names']): AuditEntry['names'] =>
-  Object.fromEntries(
-    Object.entries(names).map(([key, name]) => [
-      key,
-      name.length > longestName ? `${name.slice(0, longestName)}…` : name,
-    ]),
-  );
+  Object.fromEntries(Object.entries(names).map(([key, name]) => [key, cutText(name, longestName)]));
 
 /** Entries that can be asked for. */
 const remembered = 10_000;

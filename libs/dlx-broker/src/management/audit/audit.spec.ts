@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { appendFile, rename, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -99,13 +99,11 @@ describe('the audit file', () => {
   });
 
   it('becomes the one before when it is long, and the last of those goes', async () => {
-    const file = await AuditFile.open(directory, undefined, 1_000);
-    const log = new AuditLog(() => 7, file);
     for (let count = 0; count < 60; count++) {
-      log.record(did(`action ${count}`));
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      const file = await AuditFile.open(directory, undefined, 1_000);
+      new AuditLog(() => 7, file).record(did(`action ${count}`));
+      await file.close();
     }
-    await file.close();
     const sizes = await Promise.all(
       ['audit.ndjson', 'audit.ndjson.1'].map(async (name) => (await stat(join(directory, name))).size),
     );
@@ -116,6 +114,19 @@ describe('the audit file', () => {
     expect(again.earlier.at(-1)).toMatchObject({ number: 60 });
     await again.close();
     expect((await stat(join(directory, 'audit.ndjson'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('begins anew when it is long and was moved away meanwhile', async () => {
+    const failures: unknown[] = [];
+    const file = await AuditFile.open(directory, (error) => failures.push(error), 100);
+    const log = new AuditLog(() => 7, file);
+    log.record(did('x'.repeat(200)));
+    await file.flush();
+    await rename(join(directory, 'audit.ndjson'), join(directory, 'elsewhere'));
+    log.record(did('after'));
+    await file.close();
+    expect(failures).toEqual([]);
+    expect((await lines())[0]).toContain('after');
   });
 
   it('reads only the end of a long one', async () => {
