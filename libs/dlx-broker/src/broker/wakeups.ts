@@ -44,11 +44,6 @@ export class Wakeups {
     else this.#down(last, slot);
   }
 
-  /** Rings everything that is due. An alarm that sets itself again at once rings again in the same call. */
-  ring(now: number): void {
-    while (this.ringNext(now)) continue;
-  }
-
   /** Rings the next one. @returns false when none is due */
   ringNext(now: number): boolean {
     const alarm = this.#heap[0];
