@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import type { Newcomer } from '../users/index.js';
+import { endsOf, type Newcomer } from '../users/index.js';
 
 /** Certificates in PEM. TLS 1.2 at least. */
 export interface TlsOptions {
@@ -89,10 +89,6 @@ export class Door {
     this.house.enter(socket, visitor.since, visitor.newcomer);
   }
 }
-
-/** No two sockets of a port have the same; the encrypted and the plain side of one do. */
-const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
-  `${remoteAddress} ${remotePort} ${localAddress}`;
 
 const secured = ({ cert, key, ca }: TlsOptions) => ({
   cert,

@@ -1,15 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { type Alarm, Alarms, memoryAlarm, type MemoryUse, processMemory } from '../alarms/index.js';
 import { AmqpError, type Broker, profiles } from '../broker/index.js';
-import {
-  type Authenticate,
-  LoginLog,
-  Logins,
-  LoginThrottle,
-  type Newcomer,
-  Newcomers,
-  usersOf,
-} from '../users/index.js';
+import { type Authenticate, loginsOf, type LoginThrottle, type Newcomer, Newcomers } from '../users/index.js';
 import { ClientConnection } from './connection.js';
 import { Door, type TlsOptions } from './door.js';
 import { Flusher } from './flusher.js';
@@ -45,9 +37,6 @@ const versionOf = (broker: Broker): string => (broker.profile === profiles['4'] 
 /** Milliseconds between looks at heartbeats, handshakes and alarms. */
 const interval = 500;
 
-/** Milliseconds after which a client that has not logged in may have to make room for others. */
-const patience = 1_000;
-
 /** Milliseconds that clients have to hear that the listener closes. */
 const farewell = 2_000;
 
@@ -71,18 +60,12 @@ export class Listener {
 
   /** See {@link listen}. */
   constructor(broker: Broker, options: ListenOptions) {
-    const { tls, limits, memory, alarms = [], log, notice } = options;
+    const { tls, limits, memory, alarms = [], log } = options;
     const now = (): number => performance.now();
-    const { authenticate = usersOf(broker.access), throttle = new LoginThrottle(now) } = options;
     this.#surroundings = {
       broker,
       limits: { ...defaultLimits, ...limits },
-      logins: new Logins({
-        authenticate,
-        throttle,
-        log: new LoginLog(now, (text) => notice?.(text)),
-        keptFor: (user) => broker.access.user(user)?.passwordHash,
-      }),
+      logins: loginsOf(broker.access, { ...options, now }),
       properties: serverProperties(versionOf(broker)),
       pool: new BufferPool(),
       flusher: new Flusher(),
@@ -93,7 +76,7 @@ export class Listener {
       forget: (connection) => this.#forget(connection),
     };
     const { newcomersOfAddress: ofAddress, newcomers: all } = this.#surroundings.limits;
-    this.#newcomers = new Newcomers({ ofAddress, all, patience }, now);
+    this.#newcomers = new Newcomers({ ofAddress, all }, now);
     this.#door = new Door(tls, {
       now: this.#surroundings.now,
       arrive: (socket) => this.#arrive(socket),

@@ -5,6 +5,7 @@ import {
   type Connection,
   type Cursor,
   Outcome,
+  replyQueue,
   type Witness,
   silentOutbox,
 } from '../broker/index.js';
@@ -135,7 +136,7 @@ export class EmbeddedBackend implements Backend {
       awaits: (correlationId) => correlationId === undefined || awaits?.(correlationId) !== false,
       deliver: (delivery) => onReply(delivery.message),
     });
-    channel.consume('amq.rabbitmq.reply-to', { noAck: true });
+    channel.consume(replyQueue, { noAck: true });
     const address = channel.replyAddress as string;
     return {
       // By another channel: a publish that fails must not end the address others wait at.

@@ -4,6 +4,7 @@ export { EmbeddedBackend, type EmbeddedOptions } from './embedded.js';
 export * from './errors.js';
 export { HomeContext } from './home-context.js';
 export * from './host.js';
+export { isReplyAddress } from '../broker/index.js';
 export { policyPatterns } from './patterns.js';
 export * from './republish.js';
 export {

@@ -1,7 +1,7 @@
 import { AmqpError } from './errors.js';
 import { methods } from './methods.js';
 
-export const userLimitNames = ['max-channels', 'max-connections'] as const;
+const userLimitNames = ['max-channels', 'max-connections'] as const;
 
 export type UserLimitName = (typeof userLimitNames)[number];
 

@@ -5,7 +5,7 @@ import { checkAudience, checkVhost } from './auth.js';
 import { jsonObject, readBody, valueIn } from './body.js';
 import type { ManagementHost } from './host.js';
 import type { Visit } from './http-connections.js';
-import { inTurns } from './dlx/turns.js';
+import { inTurns } from './turns.js';
 import { WrittenJson, writtenJson } from './json.js';
 import { Login } from './login.js';
 import { Management } from './management.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Newcomers } from '../users/index.js';
+import { endsOf, Newcomers } from '../users/index.js';
 import { HttpConnection } from './http-connection.js';
 import { Problem } from './reply.js';
 import { ReplyRoom, usualReplyLimits } from './reply-room.js';
@@ -25,8 +25,8 @@ export const usualConnectionLimits: ConnectionLimits = {
   writeTimeout: 30_000,
 };
 
-/** Milliseconds after which a client that has not logged in may have to make room for others. */
-const patience = 1_000;
+/** Milliseconds in which a client has to read as much while replies of the same user wait for room. */
+const shortWriteTimeout = 1_000;
 
 /** What the port hears of a request on its way through the API. */
 export interface Visit {
@@ -38,7 +38,7 @@ export interface Visit {
   made(user: string, bytes: number): void;
 }
 
-/** The connections of the HTTP API: who makes room for whom, and what waits to be read. */
+/** The connections of the HTTP API: which of them makes room for others, and what waits to be read. */
 export class HttpConnections {
   readonly #limits: ConnectionLimits;
   readonly #now: () => number;
@@ -57,7 +57,7 @@ export class HttpConnections {
     const { newcomersOfAddress: ofAddress, newcomers: all } = limits;
     this.#limits = limits;
     this.#now = now;
-    this.#newcomers = new Newcomers({ ofAddress, all, patience }, now);
+    this.#newcomers = new Newcomers({ ofAddress, all }, now);
     this.#room = new ReplyRoom(usualReplyLimits, now);
   }
 
@@ -113,7 +113,7 @@ export class HttpConnections {
     const now = this.#now();
     for (const connection of this.#open) {
       const stalled = connection.stalledFor(now);
-      const limit = this.#room.isShort(connection.user ?? '') ? patience : this.#limits.writeTimeout;
+      const limit = this.#room.isShort(connection.user ?? '') ? shortWriteTimeout : this.#limits.writeTimeout;
       if (stalled >= limit) this.#drop(connection);
     }
     this.#room.look();
@@ -178,9 +178,6 @@ export class HttpConnections {
     connection.newcomer?.leave();
   }
 }
-
-const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
-  `${remoteAddress} ${remotePort} ${localAddress}`;
 
 const tooMany = (count: number): Problem =>
   new Problem(429, 'too_many_requests', `${count} connections of this user are open`, { connection: 'close' });

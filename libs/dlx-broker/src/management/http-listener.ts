@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type ApiOptions, createApi } from './app.js';
 import { Dlx } from './dlx/dlx.js';
-import { eventLoop } from './dlx/turns.js';
+import { eventLoop } from './turns.js';
 import { type ConnectionLimits, HttpConnections, usualConnectionLimits, type Visit } from './http-connections.js';
 import type { ManagementHost, OpenPort } from './host.js';
 import { interval, Statistics } from './statistics.js';

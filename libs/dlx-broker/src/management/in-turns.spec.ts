@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Dlx } from './dlx/dlx.js';
-import { SharedTurns, type Turns } from './dlx/turns.js';
+import { SharedTurns, type Turns } from './turns.js';
 import { type ApiHouse, apiHouse } from '../../../../test/houses/api-house.js';
 
 /** Each look at the clock is a step of a tenth of a millisecond, so fifty steps are a turn. */

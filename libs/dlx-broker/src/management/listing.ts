@@ -1,6 +1,6 @@
 import { type Columns, type Row, rowOf, valueAt, wantedIn } from './columns.js';
 import { cut, nameFilter, type Page, pageIn } from './paging.js';
-import { inTurns } from './dlx/turns.js';
+import { inTurns } from './turns.js';
 import { Rows } from './json.js';
 import type { Management } from './management.js';
 import { type Answer, ok } from './reply.js';

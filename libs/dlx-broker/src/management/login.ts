@@ -1,7 +1,7 @@
 import type { Clock, User } from '../broker/index.js';
-import { isLoopback, type LoginAttempt, LoginLog, Logins, LoginThrottle, usersOf } from '../users/index.js';
+import { isLoopback, type LoginAttempt, type Logins, loginsOf, usersOf } from '../users/index.js';
 import type { ManagementHost } from './host.js';
-import { notAuthorised, Problem } from './reply.js';
+import { clientGone, notAuthorised, Problem } from './reply.js';
 
 const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
 
@@ -11,7 +11,6 @@ const loginFailed = (): Problem => new Problem(401, 'not_authorized', 'Login fai
 const malformed = (): Problem => new Problem(400, 'bad_request', undefined);
 const tooMany = (): Problem =>
   new Problem(429, 'too_many_requests', 'Too many failed logins of this address wait', { 'retry-after': '1' });
-const gone = (): Problem => new Problem(400, 'bad_request', 'the client did not wait for the answer');
 
 /** Who asks, by the words of HTTP's Basic scheme. Nothing is remembered but failures. */
 export class Login {
@@ -20,15 +19,10 @@ export class Login {
   readonly #logins: Logins;
 
   constructor(host: ManagementHost) {
-    const { broker, now, notice } = host;
+    const { access } = host.broker;
     this.#host = host;
-    this.#isUser = host.authenticate ?? usersOf(broker.access);
-    this.#logins = new Logins({
-      authenticate: this.#isUser,
-      throttle: host.throttle ?? new LoginThrottle(now),
-      log: new LoginLog(now, (text) => notice?.(text)),
-      keptFor: (user) => broker.access.user(user)?.passwordHash,
-    });
+    this.#isUser = host.authenticate ?? usersOf(access);
+    this.#logins = loginsOf(access, { ...host, authenticate: this.#isUser });
   }
 
   /**
@@ -42,7 +36,7 @@ export class Login {
     const { user, password } = credentialsIn(authorization);
     const isLocal = isLoopback(peer) && !isForwarded(headers);
     const attempt = this.#logins.attempt({ user, password, mechanism: 'HTTP', address: peer, isLocal });
-    if (attempt.wait > 0) await its(attempt, this.#host.broker.clock, signal);
+    if (attempt.wait > 0) await waited(attempt, this.#host.broker.clock, signal);
     const isUser = attempt.look();
     if (attempt.isCrowded) throw tooMany();
     const found = isUser ? this.#host.broker.access.user(user) : undefined;
@@ -54,8 +48,8 @@ export class Login {
   }
 }
 
-/** Waits for its turn. @throws Problem when the client has gone meanwhile */
-async function its(attempt: LoginAttempt, clock: Clock, signal: AbortSignal): Promise<void> {
+/** Waits for the turn of an attempt. @throws Problem when the client has gone meanwhile */
+async function waited(attempt: LoginAttempt, clock: Clock, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const end = (): void => {
       clock.wakeAt(undefined, end);
@@ -68,7 +62,7 @@ async function its(attempt: LoginAttempt, clock: Clock, signal: AbortSignal): Pr
   });
   if (!signal.aborted) return;
   attempt.drop();
-  throw gone();
+  throw clientGone();
 }
 
 /** A proxy on this machine speaks for clients that may be anywhere. */

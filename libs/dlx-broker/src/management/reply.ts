@@ -43,6 +43,8 @@ export class Problem extends Error {
 export const notFound = (): Problem => new Problem(404, 'Object Not Found', 'Not Found');
 export const noVhost = (): Problem => new Problem(404, 'not_found', 'vhost_not_found');
 export const badRequest = (reason: unknown): Problem => new Problem(400, 'bad_request', reason);
+/** No client reads it: it ends work whose client has gone. */
+export const clientGone = (): Problem => badRequest('the client did not wait for the answer');
 export const notAuthorised = (reason: string): Problem => new Problem(401, 'not_authorised', reason);
 
 /** Rule F13: what is wrong with policies and parameters is told as HTML, for RabbitMQ's own pages show it as it comes. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { house } from '../testing/house.js';
 import { listen, publishText } from '../testing/listener.js';
 import type { Queue } from '../broker/index.js';
-import type { Turns } from './dlx/turns.js';
+import type { Turns } from './turns.js';
 import { History } from './history.js';
 import { Measures } from './measures.js';
 import { channelSeries, queueSeries, vhostSeries } from './series.js';

@@ -1,6 +1,6 @@
 import type { MemoryUse } from '../alarms/index.js';
 import type { Broker } from '../broker/index.js';
-import { inTurns, type Turns } from './dlx/turns.js';
+import { inTurns, type Turns } from './turns.js';
 import { History } from './history.js';
 import { Machine, machineSeries } from './machine.js';
 import {

@@ -13,5 +13,5 @@ export * from './nesting.js';
 export * from './origin.js';
 export * from './plain.js';
 export * from './retry-headers.js';
-export { shownJson, shownLines, shownText } from './shown-text.js';
+export { cutText, shownJson, shownLines, shownText } from './shown-text.js';
 export { isLost, type Unreadable } from './unreadable.js';

@@ -4,6 +4,10 @@
  */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u{e0000}-\u{e0fff}]/gu;
 
+/** @param longest characters that are kept; what is longer ends in `…` */
+export const cutText = (text: string, longest: number): string =>
+  text.length > longest ? `${text.slice(0, longest)}…` : text;
+
 /**
  * A text made by a client, safe to show: one line whose characters are all to be seen, in the order they are in. Each
  * other character becomes `\xHH` or `\u{HHHH}`; a text without any comes back as it is.

@@ -1,4 +1,4 @@
-import { UnroutableError, type Backend, type Done } from '../backend/index.js';
+import { isReplyAddress, UnroutableError, type Backend, type Done } from '../backend/index.js';
 import { longstr, type FieldTable, type Message } from '../message/index.js';
 import { watchAsker } from './asker.js';
 import { errorReply, UnserialisableReplyError } from './error-reply.js';
@@ -19,9 +19,6 @@ const kindHeaders: Readonly<Record<ReplyKind, FieldTable>> = {
   complete: new Map([[dlxHeaders.reply, longstr('complete')]]),
   error: new Map([[dlxHeaders.reply, longstr('error')]]),
 };
-
-/** Mandatory replies to such an address come back always (rule S2). */
-const direct = 'amq.rabbitmq.reply-to.';
 
 /**
  * Answers one request. A value waits until the end of the tick: if the stream ends with it, both are one reply. `done`
@@ -74,7 +71,7 @@ export class Replies {
 
   /**
    * For an answer that may go on for ever.
-   * @param gone called when nobody waits for it any more; it may be so already
+   * @param gone called when no client waits for it any more, perhaps at once
    * @param faulty called when a value could not be sent: more need not come
    * @returns what ends it
    */
@@ -96,7 +93,7 @@ export class Replies {
     });
   }
 
-  /** What comes back unroutable was for a queue that is gone: there is nobody to be answered, and that is no failure. */
+  /** An answer that comes back unroutable was for a queue that is gone: no client waits for it, and that is no failure. */
   #publish(kind: ReplyKind, value: unknown, done: Done): void {
     let payload;
     try {
@@ -106,7 +103,8 @@ export class Replies {
     }
     const { contentType, body } = payload;
     const properties = { contentType, correlationId: this.correlationId, headers: kindHeaders[kind] };
-    const mandatory = !this.replyTo.startsWith(direct);
+    // Mandatory replies to such an address come back always (rule S2).
+    const mandatory = !isReplyAddress(this.replyTo);
     const settled: Done = (failure) => {
       if (failure instanceof UnroutableError) {
         done(this.#failure);

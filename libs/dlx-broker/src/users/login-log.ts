@@ -1,4 +1,5 @@
-import { shownText } from '../message/index.js';
+import { networkOf } from './login-throttle.js';
+import { cutText, shownText } from '../message/index.js';
 
 /** Lines in a span of time, and how long that is in milliseconds. */
 const most = { lines: 60, ofNetwork: 10, span: 60_000 };
@@ -24,7 +25,7 @@ export class LoginLog {
   #since = -Infinity;
   #lines = 0;
   #left = 0;
-  /** Lines of this span, by address. */
+  /** Lines of this span, by network. */
   readonly #by = new Map<string, number>();
 
   /** @param now milliseconds of a clock that is lent @param notice gets the lines */
@@ -35,12 +36,13 @@ export class LoginLog {
 
   refused({ mechanism, user, address, why }: RefusedLogin): void {
     this.#turnPage();
-    const lines = (this.#by.get(address) ?? 0) + 1;
+    const network = networkOf(address);
+    const lines = (this.#by.get(network) ?? 0) + 1;
     if (this.#lines >= most.lines || lines > most.ofNetwork) return void this.#left++;
     this.#lines++;
-    this.#by.set(address, lines);
+    this.#by.set(network, lines);
     // In quotes, cut and with everything odd escaped: the client chose the name.
-    const name = shownText(JSON.stringify(user.length > longestName ? `${user.slice(0, longestName)}…` : user));
+    const name = shownText(JSON.stringify(cutText(user, longestName)));
     this.#notice(`${shownText(mechanism, longestName)} login refused: user ${name} at ${address} - ${why}`);
   }
 

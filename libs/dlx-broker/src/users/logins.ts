@@ -1,6 +1,7 @@
-import type { Authenticate } from './authenticate.js';
-import type { LoginLog } from './login-log.js';
-import type { Guess, LoginThrottle } from './login-throttle.js';
+import type { Access } from '../broker/index.js';
+import { type Authenticate, usersOf } from './authenticate.js';
+import { LoginLog } from './login-log.js';
+import { type Guess, LoginThrottle } from './login-throttle.js';
 
 /** Who a client says it is. */
 export interface Claim {
@@ -21,6 +22,27 @@ export interface LoginParts {
   /** What a user's password is kept as; undefined when there is no such user. */
   readonly keptFor: (user: string) => string | undefined;
 }
+
+/** What a port is lent for its logins. */
+export interface LoginOptions {
+  /** Milliseconds of a clock. */
+  readonly now: () => number;
+  /** Decides about a password; the users of the broker unless told. */
+  readonly authenticate?: Authenticate;
+  /** Shared with other ports, so that guessing at one of them counts at all. */
+  readonly throttle?: LoginThrottle;
+  /** Gets a line for each refused login. */
+  readonly notice?: (text: string) => void;
+}
+
+/** The logins of one port. */
+export const loginsOf = (access: Access, { now, authenticate, throttle, notice }: LoginOptions): Logins =>
+  new Logins({
+    authenticate: authenticate ?? usersOf(access),
+    throttle: throttle ?? new LoginThrottle(now),
+    log: new LoginLog(now, (text) => notice?.(text)),
+    keptFor: (user) => access.user(user)?.passwordHash,
+  });
 
 /** Looks at the logins of a listener, each in its turn, and tells the operator of those it refuses. */
 export class Logins {

@@ -5,9 +5,11 @@ export interface NewcomerLimits {
   /** Of one address, or of one IPv6 network of 64 bits. */
   readonly ofAddress: number;
   readonly all: number;
-  /** Milliseconds of silence after which one may have to make room for others. */
-  readonly patience: number;
+  /** Milliseconds of silence after which one may have to make room for others: a second unless the limits say otherwise. */
+  readonly patience?: number;
 }
+
+const usualPatience = 1_000;
 
 /** The clients of one network. */
 interface Network {
@@ -47,7 +49,7 @@ export class Newcomer {
 
 /**
  * The clients of a port that have not logged in. When there are too many, of an address or in all, those that have been
- * silent longest are dropped: silent connections keep nobody out, for a client that logs in says so at once.
+ * silent longest are dropped: silent connections keep no client out, for one that logs in speaks at once.
  */
 export class Newcomers {
   readonly #limits: NewcomerLimits;
@@ -111,7 +113,7 @@ export class Newcomers {
   }
 
   #makeRoom(isFull: () => boolean, among: ReadonlySet<Newcomer>): void {
-    const latest = this.#now() - this.#limits.patience;
+    const latest = this.#now() - (this.#limits.patience ?? usualPatience);
     while (isFull()) if (!this.#drop(among, latest)) return;
   }
 

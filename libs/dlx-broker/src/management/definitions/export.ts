@@ -1,4 +1,4 @@
-import { type Broker, type Exchange, Queue, type VirtualHost } from '../../broker/index.js';
+import type { Broker, Queue, VirtualHost } from '../../broker/index.js';
 import { tableToJson } from '../field-json.js';
 import { Rows } from '../json.js';
 import type { Row } from '../listing.js';
@@ -7,6 +7,7 @@ import { parameterRows } from '../resources/parameters.js';
 import { policyRows } from '../resources/policies.js';
 import { topicPermissionRows } from '../resources/topic-permissions.js';
 import { versionOf } from '../version.js';
+import { bindingsFrom, type PlacedBinding } from '../views/binding-columns.js';
 import { without } from '../without.js';
 import { userToJson } from './user-json.js';
 
@@ -80,26 +81,18 @@ const exchangesOf = (vhost: VirtualHost): readonly Row[] =>
       arguments: tableToJson(declared.arguments),
     }));
 
+/** Without those of the default exchange, which every queue has. */
 const bindingsIn = (vhost: VirtualHost): readonly PlacedBinding[] =>
-  [...vhost.exchanges.values()].flatMap((source) =>
-    source.bindings().flatMap((binding) => {
-      const { destination } = binding;
-      if (destination instanceof Queue && !isExported(destination)) return [];
-      return [{ source: source.name, vhost: vhost.name, binding }];
-    }),
-  );
+  [...vhost.exchanges.values()]
+    .filter(({ name }) => name !== '')
+    .flatMap((source) => bindingsFrom(vhost, source))
+    .filter(({ kind, destination }) => kind === 'exchange' || isExported(vhost.queues.get(destination) as Queue));
 
-interface PlacedBinding {
-  readonly source: string;
-  readonly vhost: string;
-  readonly binding: ReturnType<Exchange['bindings']>[number];
-}
-
-const bindingToJson = ({ source, vhost, binding }: PlacedBinding): Row => ({
+const bindingToJson = ({ source, vhost, destination, kind, bindingKey, args }: PlacedBinding): Row => ({
   source,
   vhost,
-  destination: binding.destination.name,
-  destination_type: binding.destination instanceof Queue ? 'queue' : 'exchange',
-  routing_key: binding.bindingKey,
-  arguments: tableToJson(binding.arguments),
+  destination,
+  destination_type: kind,
+  routing_key: bindingKey,
+  arguments: tableToJson(args),
 });

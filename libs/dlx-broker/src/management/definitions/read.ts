@@ -1,5 +1,5 @@
 import { checkNesting } from '../body.js';
-import { inTurns, longestTurn } from '../dlx/turns.js';
+import { inTurns, longestTurn } from '../turns.js';
 import { parsedJson } from '../json-parse.js';
 import type { Management } from '../management.js';
 import { badRequest } from '../reply.js';

@@ -5,7 +5,7 @@ import { Redrives } from '../redrives/redrives.js';
 import { EventStreams } from './event-streams.js';
 import { filterToJson } from './input.js';
 import { Searches } from './searches.js';
-import { SharedTurns, type Turns } from './turns.js';
+import { SharedTurns, type Turns } from '../turns.js';
 
 /** What {@link Dlx} is lent; everything but the broker has a default. */
 export interface DlxParts {

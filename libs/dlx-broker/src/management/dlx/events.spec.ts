@@ -5,7 +5,7 @@ import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js
 import { declareDying } from '../../../../../test/houses/dying.js';
 import { listenHttp } from '../http-listener.js';
 import { Dlx } from './dlx.js';
-import { eventLoop } from './turns.js';
+import { eventLoop } from '../turns.js';
 
 const nothing = (): void => {};
 const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;

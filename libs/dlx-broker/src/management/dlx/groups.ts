@@ -10,7 +10,7 @@ import { idOf } from './message-json.js';
 import { aboutQueue, scanned } from './messages.js';
 import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
-import { inTurns } from './turns.js';
+import { inTurns } from '../turns.js';
 
 /** What messages can be told apart by; each is the filter parameter of the same name, with `-` for `_`. */
 const ways = {

@@ -9,7 +9,7 @@ import { messageToJson, type Shown } from './message-json.js';
 import { Unread } from './payload.js';
 import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
-import { inTurns } from './turns.js';
+import { inTurns } from '../turns.js';
 
 /** Of a page, unless told otherwise and at most. */
 const pageSize = { usual: 50, most: 500 };

@@ -3,7 +3,7 @@ import type { Management } from '../management.js';
 import { RedriveConflictError } from '../redrives/redrives.js';
 import type { RedriveOrder } from '../redrives/redrive-order.js';
 import type { RedriveTask } from '../redrives/redrive-task.js';
-import { badRequest, created, noContent, notAuthorised, notFound, ok, Problem } from '../reply.js';
+import { badRequest, clientGone, created, noContent, notAuthorised, notFound, ok, Problem } from '../reply.js';
 import type { ApiRequest, Handler, Resource } from '../resource.js';
 import { filterToJson } from './input.js';
 import { readableQueue } from './readable-queue.js';
@@ -25,7 +25,7 @@ const start: Handler = async (request, management) => {
   if (order.dryRun) {
     const { redrives, searches, turns } = management.dlx;
     const task = await searches.run(request.user.name, () => redrives.rehearse(order, turns, request.signal));
-    if (request.signal.aborted) throw badRequest('the client did not wait for the answer');
+    if (request.signal.aborted) throw clientGone();
     request.note({ would_move: task.tally.moved, would_leave: task.tally.left });
     return ok(redriveToJson(task));
   }

@@ -6,7 +6,7 @@ import type { ApiRequest, Handler, Resource } from '../resource.js';
 import { onlyKnown } from './input.js';
 import { type TopologyJson, topologyToJson } from './graph/topology-json.js';
 import { topologyOf } from './graph/topology.js';
-import { inTurns } from './turns.js';
+import { inTurns } from '../turns.js';
 
 /** How exchanges and queues hang together, and where dead letters go; of one virtual host or of all one may see. */
 const show: Handler = async (request, management) => {

@@ -1,4 +1,4 @@
-import type { Turns } from '../dlx/turns.js';
+import type { Turns } from '../turns.js';
 import type { RedriveOrder } from './redrive-order.js';
 import { type RedriveParts, RedriveTask } from './redrive-task.js';
 

@@ -1,4 +1,4 @@
-import { inTurns } from '../dlx/turns.js';
+import { inTurns } from '../turns.js';
 import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../management.js';
 import { placesOf } from '../places.js';

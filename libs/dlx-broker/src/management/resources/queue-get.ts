@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { AmqpError, type Channel, type Got, type Queue } from '../../broker/index.js';
 import { integerIn } from '../body.js';
-import { inTurns } from '../dlx/turns.js';
+import { inTurns } from '../turns.js';
 import { JsonSink, tooLarge, type WrittenJson } from '../json.js';
 import type { Management } from '../management.js';
 import { propertiesToJson } from '../properties-json.js';

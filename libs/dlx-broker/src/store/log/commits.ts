@@ -58,9 +58,9 @@ export class Commits {
   #checkpointLength = 0;
   #checkpointDue = true;
   readonly #idle: (() => void)[] = [];
-  /** Closes the files of segments that are gone when the last message that is read from them is. */
   /** While there is work the async context of its first publisher would be kept, and with it what belongs to a request. */
   readonly #home = new AsyncResource('DlxJournal');
+  /** Closes the files of segments that are gone when the last message that is read from them is. */
   readonly #held = new FinalizationRegistry<DiskFile>((file) => void file.close().catch(() => undefined));
 
   constructor(parts: CommitParts, checkpoint: number) {

@@ -1,6 +1,6 @@
-import { badRequest } from '../reply.js';
+import { clientGone } from './reply.js';
 
-/** The host's event loop, lent: long work asks it for a pause, so that nobody waits for it. */
+/** The host's event loop, lent: long work asks it for a pause, so that other clients do not wait for it. */
 export interface Turns {
   /** Milliseconds, monotonic, with fractions. */
   now(): number;
@@ -37,13 +37,13 @@ export class SharedTurns implements Turns {
   };
 }
 
-/** Milliseconds in which nobody else gets a turn. */
+/** Milliseconds after which other work of the host gets a turn. */
 export const longestTurn = 5;
 
 /**
  * Runs work to its end with pauses.
  * @param work yields wherever it could pause; between two yields it should take well below a millisecond
- * @param signal ends it in a pause when nobody waits for the answer any more
+ * @param signal ends it in a pause when its client has gone
  * @throws Problem 400 then
  */
 export async function inTurns<T>(work: Iterator<void, T, void>, turns: Turns, signal?: AbortSignal): Promise<T> {
@@ -53,7 +53,7 @@ export async function inTurns<T>(work: Iterator<void, T, void>, turns: Turns, si
     if (done === true) return value;
     if (turns.now() - began < longestTurn) continue;
     await turns.next();
-    if (signal?.aborted === true) throw badRequest('the client did not wait for the answer');
+    if (signal?.aborted === true) throw clientGone();
     began = turns.now();
   }
 }
