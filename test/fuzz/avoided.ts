@@ -2,15 +2,13 @@ import type { Field } from '../../libs/dlx-broker/src/message/index.js';
 import type { Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Event } from './engine-ground.js';
 import { unhurried } from './pace.js';
-import type { HeldDelivery, RunningConsumer } from './world.js';
+import type { RunningConsumer } from './world.js';
 
 /** What happened inside the engine while one step ran. */
 export interface Happening {
   readonly events: readonly Event[];
   readonly queues: ReadonlyMap<string, Queue>;
   readonly consumers: readonly RunningConsumer[];
-  /** What channels held that ended. */
-  readonly lost: readonly HeldDelivery[];
   /** Consumers of channels that ended. */
   readonly ended: readonly RunningConsumer[];
 }
@@ -83,17 +81,6 @@ export const avoided: readonly Avoided[] = [
     applies: ({ queues }) =>
       [...queues.values()].some(
         (queue) => queue.declared.type === 'quorum' && isBounded(queue) && queue.settings.overflow === 'reject-publish',
-      ),
-  },
-  {
-    name: 'channel lost with deliveries of several consumers of a quorum queue',
-    why: 'they return in the order of the consumers, and each get is a consumer; which comes first is open (rule J1)',
-    applies: ({ lost, queues }) =>
-      lost.some((one) =>
-        lost.some(
-          (other) =>
-            one.queue === other.queue && one.of !== other.of && queues.get(one.queue)?.declared.type === 'quorum',
-        ),
       ),
   },
   {

@@ -219,13 +219,9 @@ function drawDelete({ random, rehearsal }: Draft, channel: number, name: string)
 function drawSettle(random: Random, delivery: HeldDelivery, all: readonly HeldDelivery[]): Step {
   const { channel, of, nth } = delivery;
   const how = random.weighted({ reject: 5, nack: 4, ack: 1.5 });
-  // Between queues the order of what returns or dies is open (rule J1), so all covered are of one; an ack has no order.
+  // Between queues the order of what returns or dies is open (rule J1), so all covered are of one; rule J6 is the order there.
   const covered = all.filter((other) => other.channel === channel);
-  const isOrdered = how === 'ack' || covered.every((other) => isOfOne(other, delivery));
+  const isOrdered = how === 'ack' || covered.every(({ queue }) => queue === delivery.queue);
   const multiple = how !== 'reject' && isOrdered && random.chance(0.4);
   return { do: 'settle', channel, how, delivery: { of, nth }, multiple, requeue: how !== 'ack' && random.chance(0.4) };
 }
-
-/** Of one consumer, or fetched from one queue. */
-const isOfOne = (one: HeldDelivery, other: HeldDelivery): boolean =>
-  one.of === other.of || (one.of.startsWith('g') && other.of.startsWith('g') && one.queue === other.queue);

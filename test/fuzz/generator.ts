@@ -81,17 +81,11 @@ export async function isFair(program: Program): Promise<boolean> {
 async function reasonAgainst(step: Step, rehearsal: Rehearsal): Promise<string | undefined> {
   const { ground, world } = rehearsal;
   const channels = Array.from({ length: channelCount }, (_, channel) => channel);
-  const before = channels.map((channel) => ({
-    generation: world.generation(channel),
-    held: world.outstanding(channel),
-  }));
+  const before = channels.map((channel) => world.generation(channel));
   const consumers = world.consumers();
   ground.events.length = 0;
   await rehearsal.perform(step);
   if (world.isCutOff) return 'a hard error';
-  const lost = before.flatMap(({ generation, held }, channel) =>
-    world.generation(channel) === generation ? [] : held,
-  );
-  const ended = consumers.filter(({ channel }) => world.generation(channel) !== before[channel]?.generation);
-  return reasonToAvoid({ events: ground.events, queues: ground.queues, consumers: world.consumers(), lost, ended });
+  const ended = consumers.filter(({ channel }) => world.generation(channel) !== before[channel]);
+  return reasonToAvoid({ events: ground.events, queues: ground.queues, consumers: world.consumers(), ended });
 }

@@ -1,10 +1,9 @@
 import { channelCount, type Command } from './commands.js';
-import { die, enqueue, expectDelivered, expireHeads, giveBack, mark, shift, withRoom } from './queue-rules.js';
+import { enqueue, expectDelivered, expireHeads, mark, shift, withRoom } from './queue-rules.js';
+import { settle } from './settle.js';
 import { holdsBack, route } from './walk.js';
 import { expect, type Held, leave, type ModelMessage, queueOf, ready } from './world.js';
 import type { ModelConsumer, ModelQueue, QueueSetup, Seen, World } from './world.js';
-
-type How = 'ack' | 'requeue' | 'reject' | 'lost';
 
 /** What the engine answered to a command. */
 export interface Answer {
@@ -25,6 +24,7 @@ export const emptyWorld = (now: number, slices: boolean): World => ({
   bound: [],
   channels: Array.from({ length: channelCount }, () => ({ held: [] })),
   dead: [],
+  lots: [],
   marked: [],
   ringing: [],
   seen: [],
@@ -129,22 +129,6 @@ function get(world: World, { channel, queue: name, noAck }: Command & { do: 'get
   if (noAck) return leave(world, copy, 'got without ack');
   queue.unacked++;
   world.channels[channel]!.held.push({ tag: got.tag, queue, copy, consumer: undefined });
-}
-
-function settle(world: World, channel: number, settled: readonly Held[], how: How): void {
-  const chosen = [...settled].sort((one, other) => one.tag - other.tag); // rule J1: in the order of the tags
-  for (const each of chosen) {
-    const { queue, copy } = each;
-    const wasOpen = withRoom(world, queue).length > 0;
-    world.channels[channel]!.held = world.channels[channel]!.held.filter((other) => other !== each);
-    // A consumer that was full asks for more; any other change leaves the queue alone until its timer rings.
-    if (!wasOpen && withRoom(world, queue).length > 0) mark(world, queue);
-    if (queue.deleted) continue; // rule A5
-    queue.unacked--;
-    if (how === 'ack') leave(world, copy, 'acked');
-    else if (how === 'reject') die(world, queue, copy, 'rejected');
-    else giveBack(world, queue, copy, how === 'lost');
-  }
 }
 
 function remove(world: World, how: 'purge' | 'delete', name: string, answer: Answer): void {

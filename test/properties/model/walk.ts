@@ -1,4 +1,5 @@
 import { attend, enqueue, isAtRest, mark } from './queue-rules.js';
+import { settleNext } from './settle.js';
 import { expect, heldBack, type Letter, Mismatch, type ModelMessage, queueOf, ready, type World } from './world.js';
 
 /** Of a pace in these tests. */
@@ -31,7 +32,8 @@ export function finish(world: World, agrees: (world: World) => void): World {
     for (const ringing of ringings(world)) ways.push((here) => finish(released(here, ringing), agrees));
     return firstOf(ways, world);
   }
-  if (world.marked.length === 0 && world.dead.length === 0) ways.push((here) => (agrees(here), here));
+  if (world.marked.length === 0 && world.lots.length > 0) ways.push((here) => finish(settleNext(here), agrees));
+  else if (world.marked.length === 0 && world.dead.length === 0) ways.push((here) => (agrees(here), here));
   else if (world.marked.length === 0) ways.push((here) => finish(carried(here), agrees));
   for (const name of new Set([...world.marked, ...overdue(world)])) {
     ways.push((here) => finish(attended(here, name), agrees));

@@ -1,3 +1,4 @@
+import type { ModelLot } from './settle.js';
 /**
  * A naive model of dead lettering: plain arrays, searched and sorted anew each time, nothing shared with the engine.
  * It is slow and short, so that one can see that it is right.
@@ -109,6 +110,8 @@ export interface World {
   channels: { held: Held[] }[];
   /** Deaths not carried on yet, in the order they happened (rule J1). */
   dead: Letter[];
+  /** Parts of a settlement that wait until the queues are at rest (rule J6). */
+  readonly lots: ModelLot[];
   /** Queues to be looked at when the command is over. */
   marked: string[];
   /** Of these the ones whose own timers rang, while something else happens at the same time. */

@@ -90,14 +90,33 @@ export class Agenda {
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
   }
 
-  /** Inside a command: does the work it has left so far, before it goes on. */
-  rest(now: number): void {
-    if (this.#isBusy) this.#work(now);
+  /** Inside a command: lets the queues deliver what is possible so far. Dead letters leave afterwards. */
+  attendQueues(now: number): void {
+    if (this.#steps > 0) this.#steps -= this.attendUpTo(now, this.#steps);
+    this.#mindPace();
+  }
+
+  /**
+   * The same as part of a chore.
+   * @param limit steps at most
+   * @returns steps taken; as many as the limit when there may be more to do
+   */
+  attendUpTo(now: number, limit: number): number {
+    let steps = 0;
+    while (steps < limit) {
+      const queue = this.#queues.shift();
+      if (queue === undefined) return steps;
+      queue.attended = false;
+      const taken = queue.attend(now, limit - steps);
+      if (taken >= limit - steps) this.attend(queue);
+      steps += taken > 0 ? taken : 1;
+    }
+    return limit;
   }
 
   /** Inside a command that is about to fail: does the work it has left, and sends what goes out because of it. */
   flush(now: number): void {
-    this.rest(now);
+    if (this.#isBusy) this.#work(now);
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
   }
 

@@ -1,10 +1,11 @@
 import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
-import type { Deque } from '../deque.js';
 import { checkTable } from '../input-checks.js';
 import type { Channel } from './channel.js';
+import { areOfOne } from './lots.js';
 import type { Outstanding } from './outstanding.js';
 import type { Receiver } from './receiver.js';
+import { Settling } from './settling.js';
 import { type HeldSettlement, inOrderOfCommit, type Settlement } from './transaction.js';
 import { Unacked } from './unacked.js';
 
@@ -36,14 +37,14 @@ export class Settler {
     if (held === undefined && this.unacked.endsAt(tag)) return this.#settleAll(settlement, headers, now);
     const records = this.unacked.takeUpTo(tag);
     if (held !== undefined) held.settlements.push({ records, settlement, headers });
-    else this.#applyInTurns(records, settlement, headers, now);
+    else this.#settleMany(records, settlement, headers, now);
   }
 
   /** `basic.recover`: everything outstanding comes back (rule Q5). */
   recover(now: number): void {
     // A rollback may bring back what a transaction still holds, so nothing may be left lying about then.
     if (this.channel.transaction === undefined) this.#settleAll('return', undefined, now);
-    else this.#applyInTurns(this.unacked.takeUpTo(0), 'return', undefined, now);
+    else this.#settleMany(this.unacked.takeUpTo(0), 'return', undefined, now);
   }
 
   /** The channel ends: everything outstanding comes back (rule A8). */
@@ -51,60 +52,60 @@ export class Settler {
     this.#settleAll('lost', undefined, now);
   }
 
-  /** What a transaction held; queues deliver after each row of settlements of one kind (rule K12). */
+  /** What a transaction held; queues deliver after each step of it (rules J6, K12). */
   applyHeld(settlements: readonly HeldSettlement[], now: number): void {
-    for (const [index, row] of inOrderOfCommit(settlements).entries()) {
-      if (index > 0) this.channel.agenda.rest(now);
-      for (const { record, held } of row) this.#apply(record, held.settlement, held.headers, now);
+    for (const [index, step] of inOrderOfCommit(settlements).entries()) {
+      if (index > 0 && this.#deliversBetween) this.channel.agenda.attendQueues(now);
+      for (const { record, held } of step) this.#apply(record, held.settlement, held.headers, now);
     }
+  }
+
+  /** A shared limit has room again only when all is settled. */
+  get #deliversBetween(): boolean {
+    return this.receiver.prefetch.limit === 0;
   }
 
   /** However many there are, this turn takes no longer. */
   #settleAll(settlement: Settlement, headers: FieldTable | undefined, now: number): void {
-    const records = this.unacked.takeAll();
-    if (records.length <= fewEnough) return void this.#applyNext(records, settlement, headers, now, fewEnough);
-    this.channel.agenda.undertake({
-      work: (later, limit) => this.#applyNext(records, settlement, headers, later, limit),
-    });
-  }
-
-  /** @returns how many were looked at, fewer than the limit when there are no more */
-  #applyNext(
-    records: Deque<Outstanding>,
-    settlement: Settlement,
-    headers: FieldTable | undefined,
-    now: number,
-    limit: number,
-  ): number {
-    for (let steps = 0; steps < limit; steps++) {
-      const record = records.shift();
-      if (record === undefined) return steps;
-      if (record.settled) continue;
-      record.settled = true;
-      this.#apply(record, settlement, headers, now);
+    if (this.unacked.count <= fewEnough) {
+      return this.#settleMany(this.unacked.takeUpTo(0), settlement, headers, now);
     }
-    return limit;
+    const records = this.unacked.takeAll();
+    const next = (): Outstanding | undefined => {
+      let record = records.shift();
+      while (record?.settled === true) record = records.shift();
+      if (record !== undefined) record.settled = true;
+      return record;
+    };
+    this.#undertake(next, settlement, headers);
   }
 
-  #applyInTurns(
+  #settleMany(
     records: readonly Outstanding[],
     settlement: Settlement,
     headers: FieldTable | undefined,
     now: number,
   ): void {
-    if (records.length <= fewEnough) {
+    if (records.length <= fewEnough && areOfOne(records)) {
       for (const record of records) this.#apply(record, settlement, headers, now);
       return;
     }
     let next = 0;
-    this.channel.agenda.undertake({
-      work: (later, limit) => {
-        const from = next;
-        const end = Math.min(records.length, from + limit);
-        while (next < end) this.#apply(records[next++] as Outstanding, settlement, headers, later);
-        return next - from;
-      },
-    });
+    this.#undertake(() => records[next++], settlement, headers);
+  }
+
+  /** Rule J6. */
+  #undertake(next: () => Outstanding | undefined, settlement: Settlement, headers: FieldTable | undefined): void {
+    const isLoss = settlement === 'lost';
+    this.channel.agenda.undertake(
+      new Settling({
+        next,
+        apply: (record, now) => this.#apply(record, settlement, headers, now),
+        attend: (now, limit) => this.channel.agenda.attendUpTo(now, limit),
+        isLoss,
+        deliversBetween: !isLoss && this.#deliversBetween,
+      }),
+    );
   }
 
   /** A transaction forgot them: they are outstanding again (rule K8). */

@@ -2,6 +2,7 @@ import type { FieldTable, Message } from '../../message/index.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Return } from '../queue/entry.js';
 import type { Routed } from '../routed.js';
+import { compare, isOfSame } from './lots.js';
 import type { Outstanding } from './outstanding.js';
 
 /** A publish held until the commit. Its queues are found at the publish (rule K10). */
@@ -47,10 +48,10 @@ const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
 /**
  * The order in which a commit settles: of several settlements in a row that all ack, all reject or all return, the
  * deliveries go in the order of their queues, consumers and tags (rule K12).
- * @returns a list for each such row, with every delivery once and the settlement it belongs to
+ * @returns the steps, after each of which the queues deliver: deliveries of one consumer, or one that was fetched (J6)
  */
 export function inOrderOfCommit(settlements: readonly HeldSettlement[]): readonly (readonly OneSettlement[])[] {
-  const all: OneSettlement[][] = [];
+  const steps: OneSettlement[][] = [];
   for (let index = 0; index < settlements.length;) {
     const kind = kindOf(settlements[index] as HeldSettlement);
     const together: OneSettlement[] = [];
@@ -59,17 +60,22 @@ export function inOrderOfCommit(settlements: readonly HeldSettlement[]): readonl
       if (kindOf(held) !== kind) break;
       for (const record of held.records) together.push({ record, held });
     }
-    if (kind !== 'ack') together.sort(byQueueConsumerAndTag);
-    all.push(together);
+    addSteps(steps, together.sort(byQueueConsumerAndTag));
   }
-  return all;
+  return steps;
+}
+
+function addSteps(steps: OneSettlement[][], settlements: readonly OneSettlement[]): void {
+  let step: OneSettlement[] = [];
+  let last: Outstanding | undefined;
+  for (const settlement of settlements) {
+    const { record } = settlement;
+    if (last === undefined || record.consumer === undefined || !isOfSame(record, last)) steps.push((step = []));
+    step.push(settlement);
+    last = record;
+  }
 }
 
 /** What was fetched by `basic.get` has no consumer and comes first. */
 const byQueueConsumerAndTag = ({ record: one }: OneSettlement, { record: other }: OneSettlement): number =>
   compare(one.queue, other.queue) || compare(one.consumerTag, other.consumerTag) || one.deliveryTag - other.deliveryTag;
-
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
-}

@@ -1,0 +1,94 @@
+import { Deque } from '../deque.js';
+import type { Queue } from '../queue/queue.js';
+import type { Outstanding } from './outstanding.js';
+
+/** Deliveries that a queue settles in one step, in the order of their tags. */
+export interface Lot {
+  readonly queue: Queue;
+  readonly records: Deque<Outstanding>;
+  /** What `basic.get` fetched: each of them is a step. */
+  readonly isFetched: boolean;
+  /** What lots of one queue are sorted by; what was fetched comes first. */
+  readonly key: string;
+}
+
+/** Up to so many consumers RabbitMQ keeps in the order of their tags, more in the order of a hash. */
+const orderedConsumers = 32;
+
+/** What one settlement of many deliveries covers, by queue and consumer tag (rule J6). */
+export class Lots {
+  readonly #lots = new Map<Queue, Map<string, Lot>>();
+  #last: Outstanding | undefined;
+  #lastLot: Lot | undefined;
+
+  /** To be called in the order of the delivery tags. */
+  add(record: Outstanding): void {
+    const isSame = this.#last !== undefined && isOfSame(record, this.#last);
+    const lot = isSame ? (this.#lastLot as Lot) : this.#lotOf(record);
+    lot.records.push(record);
+    this.#last = record;
+    this.#lastLot = lot;
+  }
+
+  /** In the order of the queues' names and the consumer tags. */
+  inOrder(): Lot[] {
+    return this.#all().sort(byQueueAndKey);
+  }
+
+  /**
+   * The same for a channel that ended: a quorum queue takes every fetched message for a consumer of its own, whose tag is
+   * the delivery tag as text.
+   */
+  inOrderOfLoss(): Lot[] {
+    return this.#all().flatMap(eachFetchedApart).sort(byQueueAndKey);
+  }
+
+  #all(): Lot[] {
+    return [...this.#lots.values()].flatMap((lots) => [...lots.values()]);
+  }
+
+  #lotOf({ from: queue, consumerTag: key, consumer }: Outstanding): Lot {
+    let lots = this.#lots.get(queue);
+    if (lots === undefined) this.#lots.set(queue, (lots = new Map<string, Lot>()));
+    let lot = lots.get(key);
+    if (lot === undefined) {
+      lot = { queue, records: new Deque(), isFetched: consumer === undefined, key };
+      lots.set(key, lot);
+    }
+    return lot;
+  }
+}
+
+/** Whether both are of one consumer of one queue, so that they stand in one lot. */
+export const isOfSame = (one: Outstanding, other: Outstanding): boolean =>
+  one.from === other.from && one.consumer === other.consumer;
+
+/** Whether a queue settles them all in one step. */
+export function areOfOne(records: readonly Outstanding[]): boolean {
+  const first = records[0];
+  if (first === undefined) return true;
+  if (first.consumer === undefined) return records.length === 1;
+  for (const record of records) if (!isOfSame(record, first)) return false;
+  return true;
+}
+
+function eachFetchedApart(lot: Lot): Lot | Lot[] {
+  const { queue, records, isFetched } = lot;
+  if (!isFetched || queue.declared.type !== 'quorum' || records.length > orderedConsumers) return lot;
+  const apart: Lot[] = [];
+  records.each((record) => {
+    const own = new Deque<Outstanding>();
+    own.push(record);
+    apart.push({ queue, records: own, isFetched, key: String(record.deliveryTag) });
+  });
+  return apart;
+}
+
+const byQueueAndKey = (one: Lot, other: Lot): number =>
+  compare(one.queue.name, other.queue.name) || compare(one.key, other.key);
+
+/** Compares as the bytes of plain text do. */
+export function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

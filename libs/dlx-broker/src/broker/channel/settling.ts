@@ -1,0 +1,74 @@
+import type { Chore } from '../agenda.js';
+import { type Lot, Lots } from './lots.js';
+import type { Outstanding } from './outstanding.js';
+
+/** So many deliveries are put into their lots in one step of the agenda. */
+const sortedInOneStep = 16;
+
+/** How deliveries of several consumers or queues are settled. */
+export interface Manner {
+  /** The next delivery to be settled, undefined after the last. */
+  next(): Outstanding | undefined;
+  apply(record: Outstanding, now: number): void;
+  /** Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more */
+  attend(now: number, limit: number): number;
+  /** Whether the channel is lost: the queues deliver when all is back, and fetched messages have an order of their own. */
+  readonly isLoss: boolean;
+  /** Whether the queues deliver after each lot. Else they do when the last is settled. */
+  readonly deliversBetween: boolean;
+}
+
+/**
+ * A settlement of many deliveries: they are put into lots by queue and consumer, and settled lot by lot. A queue delivers
+ * what a lot makes possible before the next one reaches it (rule J6). However many there are, it stops at its limit.
+ */
+export class Settling implements Chore {
+  readonly #lots = new Lots();
+  #line: readonly Lot[] | undefined;
+  #nextLot = 0;
+  #mayDeliver = false;
+
+  constructor(readonly manner: Manner) {}
+
+  work(now: number, limit: number): number {
+    let steps = 0;
+    while (steps < limit) {
+      if (this.#line === undefined) {
+        steps++;
+        this.#sort();
+        continue;
+      }
+      if (this.#mayDeliver) {
+        steps += this.manner.attend(now, limit - steps);
+        if (steps >= limit) break;
+        this.#mayDeliver = false;
+      }
+      if (!this.#settleNext(this.#line, now)) return steps;
+      steps++;
+    }
+    return limit;
+  }
+
+  #sort(): void {
+    for (let count = 0; count < sortedInOneStep; count++) {
+      const record = this.manner.next();
+      if (record === undefined) {
+        this.#line = this.manner.isLoss ? this.#lots.inOrderOfLoss() : this.#lots.inOrder();
+        return;
+      }
+      this.#lots.add(record);
+    }
+  }
+
+  /** @returns false when there was none left */
+  #settleNext(line: readonly Lot[], now: number): boolean {
+    const lot = line[this.#nextLot];
+    if (lot === undefined) return false;
+    const record = lot.records.shift();
+    if (record !== undefined) this.manner.apply(record, now);
+    const isEmpty = lot.records.length === 0;
+    if (isEmpty) this.#nextLot++;
+    this.#mayDeliver = this.manner.deliversBetween && (isEmpty || lot.isFetched);
+    return true;
+  }
+}
