@@ -15,12 +15,12 @@ export function faultsOf(broker: Broker, data: Data | undefined): readonly Fault
   ];
 }
 
-/** What the log is told of the first queue that stands still. */
+/** The line of the log about the first queue that stands still. */
 export const stallLine = ({ queue, reason }: Stalled): string =>
   `queue '${queue.name}' in vhost '${queue.home.name}' stands still: ${reason}. Its messages stay where they are and are ` +
   'read again every few seconds; other queues go on. Check the disk';
 
-/** And when the last of them goes on. */
+/** The line of the log when the last of them goes on. */
 export const stallOverLine = 'All queues go on: messages can be read from the disk again';
 
 function unreadable({ reason }: Stalled, stalled: readonly Stalled[]): Fault {

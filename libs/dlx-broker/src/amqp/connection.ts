@@ -196,7 +196,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.traffic.check();
   }
 
-  /** The engine closed it, forced by an operator or for a hard error that is told already; or its login failed late. */
+  /** The engine closed it, for an operator or after a hard error of which the client knows; or its login failed late. */
   closed(error: unknown): void {
     this.#fail(error);
   }

@@ -13,7 +13,7 @@ export interface Publishing {
   readonly immediate: boolean;
 }
 
-/** Who takes what belongs to a message that is still to come. */
+/** What a channel decides about a message that is still to come. */
 export interface ContentRules {
   /** Bytes of a body at most. */
   readonly largest: number;

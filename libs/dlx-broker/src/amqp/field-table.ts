@@ -4,7 +4,7 @@ import { readTable as read, readTableBody as readBody } from '../message/index.j
 
 export { writeSortedTable, writeTable } from '../message/index.js';
 
-/** Reads a field table with its length in front (rule T8). @throws Malformed, or 541 for a type nobody knows */
+/** Reads a field table with its length in front (rule T8). @throws Malformed, or 541 for an unknown type */
 export const readTable = (from: ByteReader): FieldTable => orInternalError(() => read(from));
 
 /** The rest of the bytes as a table without a length, as AMQPLAIN has it. @throws Malformed, or 541 */

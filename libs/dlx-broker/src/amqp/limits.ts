@@ -1,6 +1,6 @@
 /** What a listener grants its clients at most. */
 export interface Limits {
-  /** Connections at a time. For one more a silent one that has not logged in is ended, or itself, without a word. */
+  /** Connections at a time. One more ends the one that has been silent longest without a login; without such, itself. */
   readonly connections: number;
   /** Connections that have not logged in: of one address, and in all. More of them end those that are silent longest. */
   readonly newcomersOfAddress: number;

@@ -119,7 +119,7 @@ export interface Backend {
    */
   openReplies(onReply: (message: Message) => void, awaits?: (correlationId: string) => boolean): ReplyChannel;
   /**
-   * Tells once, and at once if it is so already, when nobody waits for the answer to a request any more: its direct
+   * Tells once, and at once if it is so already, when no client waits for the answer to a request any more: its direct
    * reply-to address is gone (rule S2), its reply queue was deleted, or the asker in this process gave it up. Absent where
    * a broker elsewhere would have to be asked.
    * @returns what ends it

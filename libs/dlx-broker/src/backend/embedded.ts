@@ -159,7 +159,7 @@ export class EmbeddedBackend implements Backend {
       gone();
       return () => undefined;
     }
-    // After the command, for who answers will start new ones.
+    // After the command: the handler's side will start new ones.
     const tell = (): void => agenda.output({ connection, send: gone });
     return replies.watch(replyTo, { correlationId, gone: tell });
   }

@@ -55,7 +55,7 @@ export class UnknownOriginError extends Error {
   }
 }
 
-/** Only headers tell where the message came from, and whoever published it may have written them. */
+/** Only headers tell where the message came from, and its publisher may have written them. */
 export class UnprovenOriginError extends Error {
   override readonly name = 'UnprovenOriginError';
 

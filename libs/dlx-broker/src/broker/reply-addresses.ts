@@ -16,7 +16,7 @@ export interface ReplyTaker {
   awaits(correlationId: string | undefined): boolean;
 }
 
-/** Who answers a request, and may stop when the asker is gone. */
+/** The side that answers a request; it may stop when the asker is gone. */
 export interface Answerer {
   readonly correlationId: string | undefined;
   /** Called inside a command. */
@@ -77,7 +77,7 @@ export class ReplyAddresses {
   }
 
   /**
-   * Hands a message published to the default exchange to whoever has this address; nobody is told when it is gone.
+   * Hands a message published to the default exchange to the channel that has this address; a gone address gets nothing.
    * @throws Unreadable when a dead letter's body is on disk, and cannot be read
    */
   deliver(message: Message): void {

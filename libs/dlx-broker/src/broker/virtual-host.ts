@@ -184,7 +184,7 @@ export class VirtualHost implements QueueHome {
     return this.#routing.route(exchange, message);
   }
 
-  /** Of the delayed exchanges on the way of the message asked for last those that hold it back. */
+  /** The delayed exchanges that hold back the message of the last {@link queuesOf}. */
   get holdsOfLast(): readonly Hold[] {
     return this.#routing.holds;
   }

@@ -15,7 +15,7 @@ export interface OpenPort {
   readonly certificate?: string | Buffer;
 }
 
-/** Something of the broker does not do what health checks promise of it. */
+/** What is wrong with a part of the broker, for health checks. */
 export interface Fault {
   /** `storage_failed`: nothing is kept any more. `storage_unreadable`: queues stand still until the disk answers. */
   readonly name: 'storage_failed' | 'storage_unreadable';

@@ -10,7 +10,7 @@ export class HttpConnection {
   socket: Socket;
   /** Until it has logged in. */
   newcomer: Newcomer | undefined;
-  /** The last that logged in. */
+  /** The user that logged in last. */
   user: string | undefined;
   /** Requests whose answers are not over. */
   active = 0;

@@ -66,7 +66,7 @@ export function failuresOf(message: Message, queue: string): number {
   return Math.min(largest, failures);
 }
 
-/** A broker never counts below 1: a client did, and would be tried for ever if that were believed. */
+/** A broker never counts below 1. A lower count is a client's, and believing it would retry the message for ever. */
 const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largest : count);
 
 function counted(headers: FieldTable | undefined, queue: string): number {
@@ -86,7 +86,7 @@ export function originOf(message: Message): Address | undefined {
   return { exchange, routingKey };
 }
 
-/** What the headers tell of a message's origin. Whoever published it may have written them. */
+/** What the headers tell of a message's origin. Its publisher may have written them. */
 export function claimedOriginOf({ properties: { headers } }: Message): Address | undefined {
   const exchange = textAt(headers, retryHeaders.firstExchange);
   const routingKey = textAt(headers, retryHeaders.firstRoutingKey);

@@ -4,7 +4,7 @@ import { after, type Backend } from '../backend/index.js';
 const lookEvery = 5_000;
 
 /**
- * Tells once when nobody waits for the answer to a request any more.
+ * Tells once when no client waits for the answer to a request any more.
  * @returns what ends it
  */
 export function watchAsker(
@@ -24,7 +24,7 @@ export function watchAsker(
         if (status === undefined) gone();
         else wait();
       },
-      () => !isOver && wait(), // who cannot be asked about may still be there
+      () => !isOver && wait(), // an asker the backend cannot look up may still be there
     );
   };
   const wait = (): void => void (callOff = after(backend.clock, lookEvery, look));

@@ -13,8 +13,8 @@ import { mayFilter } from './filters.js';
 /*
  * Nest's exception filter replaces an error by a plain object before a transport sees it, and logs it. To tell an
  * operator, or a retry policy, what really failed, the error is noted in the context on its way to the filter. Where no
- * filter of the application is for it, Nest's default one is spared: the failure is logged once, by whoever settles the
- * message and knows what becomes of it.
+ * filter of the application is for it, Nest's default one is spared: the failure is logged once, where the message is
+ * settled and it is known what becomes of it.
  */
 
 /** A failure as Nest's default filter would tell it, handed over as a value, for that filter sees all errors. */

@@ -294,7 +294,7 @@ export class DlxClient extends ClientProxy {
   }
 }
 
-/** Who waits for an answer, which it hears in its own async context, wherever that comes from. */
+/** A caller that waits for an answer. It gets it in its own async context. */
 class Asked extends AsyncResource {
   constructor(private readonly callback: (packet: WritePacket) => void) {
     super('DlxRequest');

@@ -12,7 +12,7 @@ export class UnserialisableReplyError extends Error {
   }
 }
 
-/** What JSON.stringify says by itself; the error of somebody's `toJSON` is not for others. */
+/** What JSON.stringify says by itself; an error of the application's own `toJSON` is not for callers. */
 function whyOf(cause: unknown): string {
   const { message } = describeError(cause);
   if (message.includes('BigInt')) return ': it holds a BigInt';

@@ -11,7 +11,7 @@ export type LogFailures = 'all' | 'last' | 'none';
 const mostCharacters = 1_000;
 const mostLines = 40;
 
-/** A message, and who had it. */
+/** A message, and the handler that had it. */
 export interface Taken {
   readonly delivery: Pick<BackendDelivery, 'queue'>;
   readonly planned: PlannedHandler;

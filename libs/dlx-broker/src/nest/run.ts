@@ -53,7 +53,7 @@ export function runHandler(
   };
 }
 
-/** To its end, or until nobody waits for its values any more. */
+/** Runs a stream to its end, or until no client waits for its values any more. */
 function runStream(stream: Observable<unknown>, replies: Replies | undefined, published: Done, end: End): () => void {
   let isOver = false;
   let subscription: { unsubscribe?(): void } | undefined;

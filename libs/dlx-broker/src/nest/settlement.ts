@@ -43,7 +43,7 @@ export class AttemptsExhaustedError extends Error {
 const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>
   handler.settings.queueArguments.has('x-dead-letter-exchange');
 
-/** A message that can be settled, and who had it. */
+/** A message that can be settled, and the handler that had it. */
 type Taken = Pick<Handling, 'delivery' | 'planned'>;
 
 /** A message its handler failed on, or that no handler could take. */

@@ -80,7 +80,7 @@ export class Letter<T = unknown> {
   }
 
   /**
-   * What its headers tell of its origin, while the broker recorded none: whoever published it may have written them.
+   * What its headers tell of its origin, while the broker recorded none: its publisher may have written them.
    * Undefined when they tell nothing, or when the origin was recorded.
    */
   get claimedOrigin(): Address | undefined {

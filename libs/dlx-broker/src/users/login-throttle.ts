@@ -48,8 +48,8 @@ export interface LoginTurn {
 /**
  * Makes guessing slow without locking anyone out. An attempt is looked at in its turn: at once as long as the user at
  * this address, and the address as a whole, have failed only a few times; after that so many in a second. So a right
- * password always gets in, five seconds late at worst. A user who is attacked from elsewhere notices nothing, and nor
- * does one whose password was set after the failures.
+ * password always gets in, five seconds late at worst. A user who is attacked from elsewhere notices nothing, nor
+ * does a user whose password was set after the failures.
  */
 export class LoginThrottle {
   readonly #now: () => number;

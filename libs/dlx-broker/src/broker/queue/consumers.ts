@@ -25,7 +25,7 @@ export class Consumers {
   readonly #ringing = new Set<Taker>();
   readonly #ranks: Rank[] = [];
 
-  /** @param leavesWhenFull of a quorum queue: who is full by what it took leaves its turn at once (rule J5) */
+  /** @param leavesWhenFull of a quorum queue: a consumer that is full by what it took leaves its turn at once (rule J5) */
   constructor(
     readonly singleActive: boolean,
     readonly leavesWhenFull: boolean,

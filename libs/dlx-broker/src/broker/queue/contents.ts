@@ -90,7 +90,7 @@ export class Contents {
     return (this.#stall ??= new Stall(queue, this.home.wakeups, this.home.stalls, (now) => this.#retry(now)));
   }
 
-  /** The head may be another one by now; it is read whether somebody waits for it or not, or nobody would know. */
+  /** Reads the head, which may be another one by now. Without a consumer it is read as well: otherwise the stall would stay. */
   #retry(now: number): void {
     const head = this.ready.first()?.message;
     try {

@@ -23,7 +23,7 @@ export interface QueueHome {
   /** Where deaths are handed in; the virtual host carries them on after the command. */
   readonly dead: Deque<DeadLetter>;
   readonly journal: Journal | undefined;
-  /** Where queues are told that stand still. */
+  /** The queues that stand still. */
   readonly stalls: Stalls;
   /** Asks for a call of `attend` when the command is over. */
   attend(queue: Queue): void;

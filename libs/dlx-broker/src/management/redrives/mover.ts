@@ -33,7 +33,7 @@ export class Mover {
     const { order, tally, task } = this;
     const { message, position } = entry;
     const to = order.to ?? recordedIn(message);
-    // What headers tell of an origin is no address: whoever published the message may have written them.
+    // What headers tell of an origin is no address: the publisher of the message may have written them.
     if (to === undefined)
       return void tally.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
     const { by, queue, keepsHistory = false } = order;

@@ -1,6 +1,6 @@
 import { decodeText } from './text.js';
 
-/** Bytes that do not say what they ought to; who knows the method tells the client (501). */
+/** Bytes that do not say what they ought to; the channel answers with 501. */
 export class Malformed extends Error {
   override readonly name: string = 'Malformed';
 }

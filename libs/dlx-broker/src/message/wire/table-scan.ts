@@ -29,7 +29,7 @@ export function skipTable(from: ByteReader, depth = 1): number {
   return marks;
 }
 
-/** One of 32 bits for a name, by its bytes and the first of them: most names that are not there can be told by it. */
+/** One of 32 bits for a name, by its bytes and the first of them: most names that are missing show in it. */
 export const markOf = (length: number, first: number): number => 1 << ((length * 7 + first) & 31);
 
 function skipArray(from: ByteReader, depth: number): void {
