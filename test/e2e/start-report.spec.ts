@@ -16,22 +16,28 @@ import {
 import { house } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { firstValueFrom } from 'rxjs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const app of opened.splice(0)) await app.close();
+  vi.useRealTimers();
 });
 
 interface Parts {
   readonly controllers?: Type[];
   readonly providers?: NonNullable<DynamicModule['providers']>;
   readonly options?: DlxBrokerOptions;
-  readonly connects?: boolean;
+  readonly connects?: boolean | 'unstarted';
+  /** Further imports of the application. */
+  readonly imports?: readonly DynamicModule[];
 }
 
+/** What a server has to be connected and started within, after the application is up. */
+const patience = (): unknown => vi.advanceTimersByTime(1_000);
+
 /** A started application and the lines of its log, those of our contexts only. */
-async function start({ controllers = [], providers = [], options = {}, connects = false }: Parts) {
+async function start({ controllers = [], providers = [], options = {}, connects = false, imports: more = [] }: Parts) {
   const lines: string[] = [];
   const note =
     (level: string) =>
@@ -40,14 +46,14 @@ async function start({ controllers = [], providers = [], options = {}, connects 
       if (context.startsWith('Dlx')) lines.push(`${level} ${String(text)}`);
     };
   const here = house();
-  const imports = [DlxBrokerModule.forRoot({ broker: here.broker, ...options })];
+  const imports = [DlxBrokerModule.forRoot({ broker: here.broker, ...options }), ...more];
   const builder = Test.createTestingModule({ imports, controllers, providers });
   builder.setLogger({ log: note('log'), warn: note('warn'), error: note('error') });
   const app = (await builder.compile()).createNestApplication();
   opened.push(app);
-  if (connects) app.connectMicroservice({ strategy: app.get(DlxServer) }, { inheritAppConfig: true });
+  if (connects !== false) app.connectMicroservice({ strategy: app.get(DlxServer) }, { inheritAppConfig: true });
   await app.init();
-  if (connects) await app.startAllMicroservices();
+  if (connects === true) await app.startAllMicroservices();
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 10; turn++) await soon();
   };
@@ -115,6 +121,30 @@ describe('at start the log shows', () => {
     expect((await start({ providers: [Careless], options: { broker } })).about('is lost')).toEqual([]);
   });
 
+  it('dead letters whose key fits no binding, or whose queue is not there (rule A7)', async () => {
+    @Injectable()
+    class Careless {
+      @Consume('keyed')
+      @DeadLetter('careless.dlx', 'failed')
+      keyed(): void {}
+
+      @Consume({ queue: 'dead', exchange: 'careless.dlx', routingKey: 'fail' })
+      @DeadLetter('', 'gone')
+      bury(): void {}
+    }
+    expect((await start({ providers: [Careless] })).about('are dropped')).toEqual([
+      "warn dead letters of queue 'keyed' are dropped: they go to exchange 'careless.dlx' with the routing key 'failed', and no " +
+        "binding there fits it; bind a queue by @Consume({ queue: 'keyed.dead', exchange: 'careless.dlx', routingKey: 'failed' }) " +
+        "or option 'topology', unless another application does",
+      "warn dead letters of queue 'dead' are dropped: they go to queue 'gone', which this application does not declare; " +
+        "declare it by @Consume('gone') or option 'topology', unless another application does",
+    ]);
+  });
+});
+
+describe('a second after the start the log warns of', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+
   it('which methods wait for a server that is not connected', async () => {
     @Controller()
     class Patterns {
@@ -128,13 +158,88 @@ describe('at start the log shows', () => {
       foreign(): void {}
     }
     const without = await start({ controllers: [Patterns] });
+    expect(without.about('no DlxServer')).toEqual([]); // it may come yet
+    patience();
     expect(without.about('no DlxServer is connected')).toEqual([
       expect.stringContaining(
         'so Patterns.event, Patterns.ask (@EventPattern, @MessagePattern) get no messages',
       ) as string,
     ]);
     const connected = await start({ controllers: [Patterns], connects: true });
-    expect(connected.about('no DlxServer')).toEqual([]);
+    patience();
+    expect(connected.about('DlxServer')).toEqual([]);
+    const late = await start({ controllers: [Patterns] });
+    late.app.connectMicroservice({ strategy: late.app.get(DlxServer) }, { inheritAppConfig: true });
+    await late.app.startAllMicroservices();
+    patience();
+    expect(late.about('DlxServer')).toEqual([]);
+  });
+
+  it('a server that is connected and was not started', async () => {
+    @Controller()
+    class Patterns {
+      @EventPattern<string>('order.*')
+      event(): void {}
+    }
+    const { app, about } = await start({});
+    expect(about('not started')).toEqual([]);
+    await app.close();
+    const forgetful = await start({ controllers: [Patterns], connects: 'unstarted' });
+    patience();
+    expect(forgetful.about('not started')).toEqual([
+      "warn the DlxServer is connected but not started, so the handlers of 'order.*' get no messages: these wait in their " +
+        'queues; call await app.startAllMicroservices(), or listen() of a microservice',
+    ]);
+  });
+
+  it('patterns in providers, which Nest does not read', async () => {
+    @Injectable()
+    class Provider {
+      @EventPattern<string>('order.*')
+      event(): void {}
+
+      @EventPattern<string>('order.*', Transport.TCP)
+      foreign(): void {}
+    }
+    const { about } = await start({ providers: [Provider] });
+    patience();
+    expect(about('in controllers only')).toEqual([expect.stringContaining('warn Provider.event get no messages')]);
+  });
+
+  it("a policy of 'queueRetry' for a queue that no handler consumes", async () => {
+    const { about } = await start({ providers: [Orders], options: { queueRetry: { oders: { attempts: 2 } } } });
+    patience();
+    expect(about('queueRetry')).toEqual([
+      "warn option 'queueRetry' names queue 'oders', which no handler of this application consumes; did you mean 'orders'?",
+    ]);
+  });
+});
+
+describe('a broker that is not there is refused', () => {
+  it('for a handler', async () => {
+    @Injectable()
+    class Audit {
+      @Consume({ queue: 'audit', broker: 'defalt' })
+      handle(): void {}
+    }
+    await expect(start({ providers: [Audit] })).rejects.toThrow(
+      "@Consume on Audit.handle: there is no broker 'defalt'; did you mean 'default'? there are 'default': name one of them by the " +
+        "option broker, or write imports: [DlxBrokerModule.forRoot({ name: 'defalt' })] in the root module",
+    );
+  });
+
+  it('for a module of its own', async () => {
+    const imports = [DlxBrokerModule.forFeature({ broker: 'audit', queues: ['x'] })];
+    await expect(start({ imports })).rejects.toThrow(
+      /forFeature in RootTestModule: there is no broker 'audit'; there are/,
+    );
+  });
+
+  it('for a module of its own in an application without any', async () => {
+    const builder = Test.createTestingModule({ imports: [DlxBrokerModule.forFeature({ queues: ['x'] })] });
+    await expect(builder.compile()).rejects.toThrow(
+      'forFeature in RootTestModule: the application has no broker; write imports: [DlxBrokerModule.forRoot()] in the root module',
+    );
   });
 });
 

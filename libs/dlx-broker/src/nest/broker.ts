@@ -5,7 +5,7 @@ import { Attempts, type Processing } from './attempts.js';
 import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
 import { MemoryIdempotencyStore } from './idempotency/index.js';
-import { describeRetry, describeTopology, unheardDeadLetters, type Topology } from '../topology/index.js';
+import { describeRetry, describeTopology, type Topology } from '../topology/index.js';
 import type { DeadLetters, Redrives } from '../streams/index.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler, PlannedHandler } from './handler.js';
@@ -14,7 +14,15 @@ import type { LetterCounts, OutcomeEvent, OutcomeEvents } from './outcome-events
 import { type ConsumerPlan, planHandlers, type Plan } from './plan.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { DlxServer } from './server.js';
-import { describeHandler, lossWarning } from './start-report.js';
+import {
+  deadLetterWarnings,
+  describeHandler,
+  idleRetryWarnings,
+  lossWarning,
+  misplacedWarning,
+  silentServerWarning,
+  unservedWarning,
+} from './start-report.js';
 import { Settlement, type HandlerCounts } from './settlement.js';
 
 /** What an application has of a broker beside its handlers. */
@@ -35,6 +43,9 @@ export interface BrokerCounts extends HandlerCounts {
 /** How long to wait before a queue that the broker took away is declared and consumed again, in milliseconds. */
 const restorePause = 1_000;
 
+/** How long an application may take to connect and start its server after it is up, in milliseconds. */
+const patience = 1_000;
+
 /**
  * One broker of an application: collects what handlers need, declares it, consumes when the application is up, and
  * waits for handlers when it goes down.
@@ -51,7 +62,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #listening = false;
   #closing = false;
   #turn: Promise<void> = Promise.resolve();
-  #warned = '';
+  readonly #warned = new Set<string>();
+  #patience: NodeJS.Timeout | undefined;
 
   constructor(
     readonly options: ResolvedOptions,
@@ -129,8 +141,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async #open(): Promise<void> {
     await this.#consume();
     if (this.#closing) return;
-    this.#warnOfUnserved();
     await this.connected.open();
+    this.#warnOfUnservedSoon();
     const { amqp, http } = this;
     if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
     if (http !== undefined) this.#logger.log(`the management API is at http://${http.host}:${http.port}/api`);
@@ -160,6 +172,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async drain(): Promise<void> {
     this.#closing = true;
     this.parts.letters.close();
+    clearTimeout(this.#patience);
     for (const timer of this.#restoring) clearTimeout(timer);
     this.#restoring.clear();
     await this.#turn.catch(() => undefined);
@@ -232,16 +245,24 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     if (warning !== undefined) this.#logger.warn(warning);
   }
 
-  /** Methods with Nest's patterns wait for a server; when the application is up and none has them, they wait in vain. */
+  /** Later: a server may be connected, and started, after the application. */
+  #warnOfUnservedSoon(): void {
+    const warn = (): void => this.#warnOfUnserved();
+    this.#patience = this.#home.runInAsyncScope(() => setTimeout(warn, patience).unref());
+  }
+
+  /** What the application has declared for its handlers, and will never do. */
   #warnOfUnserved(): void {
+    const misplaced = this.source.misplaced();
+    if (misplaced.length > 0) this.#logger.warn(misplacedWarning(misplaced));
     const unserved = this.source.unserved(this.server);
-    if (unserved.length === 0) return;
     const token = this.name === defaultBrokerName ? 'DlxServer' : `getDlxServerToken('${this.name}')`;
-    this.#logger.warn(
-      `no DlxServer is connected, so ${unserved.join(', ')} (@EventPattern, @MessagePattern) get no messages of this broker; ` +
-        `call app.connectMicroservice({ strategy: app.get(${token}) }, { inheritAppConfig: true }) before the application starts, ` +
-        "use @Consume, or name the transport that serves them: @EventPattern('x', Transport.TCP)",
-    );
+    if (unserved.length > 0) this.#logger.warn(unservedWarning(unserved, token));
+    const waiting = this.#listening ? [] : this.server.added.map(({ pattern }) => pattern);
+    if (waiting.length > 0) this.#logger.warn(silentServerWarning(waiting));
+    if (unserved.length + waiting.length > 0) return;
+    const idle = idleRetryWarnings(Object.keys(this.options.queueRetry), [...this.#consumers.keys()]);
+    for (const warning of idle) this.#logger.warn(warning);
   }
 
   #plan(): Plan {
@@ -250,13 +271,10 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   #warn(topology: Topology): void {
-    const lost = unheardDeadLetters(topology).map(
-      ({ queue, exchange }) => `dead letters of '${queue}' go to '${exchange}', to which no handler here binds a queue`,
-    );
-    const warning = lost.join('; ');
-    if (warning !== '' && warning !== this.#warned)
-      this.#logger.warn(`${warning}: unless somebody else does, they are dropped`);
-    this.#warned = warning;
+    for (const warning of deadLetterWarnings(topology)) {
+      if (!this.#warned.has(warning)) this.#logger.warn(warning);
+      this.#warned.add(warning);
+    }
   }
 
   /** Somebody deleted the queue, or its node went down. */

@@ -14,6 +14,7 @@ import { connect, type KeepIn, type ListenAt } from './connect.js';
 import { DeadLetters, Redrives, type DeadLettersOptions } from '../streams/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../topology/index.js';
 import { DlxBroker } from './broker.js';
+import { optionsToken } from './broker-names.js';
 import { captureHook, isCaptureHook } from './capture.js';
 import { DlxClient } from './client.js';
 import { type DlxFeatureOptions, featureModule } from './feature.js';
@@ -164,8 +165,6 @@ const reportTo = (name: string): NonNullable<DeadLettersOptions['report']> => {
     }
   };
 };
-
-const optionsToken = (name: string = defaultBrokerName): InjectionToken => `DlxBrokerOptions:${name}`;
 
 function coreModule(
   { name = defaultBrokerName, isGlobal = true }: DlxBrokerModuleExtras,

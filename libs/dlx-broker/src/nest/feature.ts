@@ -1,6 +1,7 @@
 import type { DynamicModule, InjectionToken } from '@nestjs/common';
 import { Module } from '@nestjs/common';
-import type { ModulesContainer } from '@nestjs/core';
+import { ModulesContainer } from '@nestjs/core';
+import type { Module as NestModule } from '@nestjs/core/internal';
 import {
   type Contributions,
   DlxConfigurationError,
@@ -9,6 +10,7 @@ import {
   refuseUnknown,
   type TopologyOption,
 } from '../topology/index.js';
+import { refuseUnknownBroker } from './broker-names.js';
 import { defaultBrokerName } from './options.js';
 
 /** What a module of an application declares for itself, beside what its handlers need. */
@@ -25,7 +27,18 @@ export class Feature {
 }
 
 @Module({})
-class DlxBrokerFeatureModule {}
+class DlxBrokerFeatureModule {
+  /** @throws DlxConfigurationError when one names a broker that is not there, which would declare nothing */
+  constructor(modules: ModulesContainer) {
+    for (const module of modules.values()) {
+      if (module.metatype !== DlxBrokerFeatureModule) continue;
+      for (const { instance } of module.providers.values()) {
+        if (!(instance instanceof Feature)) continue;
+        refuseUnknownBroker(modules, instance.options.broker ?? defaultBrokerName, placeOf(modules, module));
+      }
+    }
+  }
+}
 
 /** @throws DlxConfigurationError naming the queue, exchange or binding, the word and a remedy */
 export function featureModule(options: DlxFeatureOptions): DynamicModule {
@@ -57,9 +70,14 @@ export function featuresOf(modules: ModulesContainer, broker: string): readonly 
       if (!(instance instanceof Feature)) continue;
       const { broker: asked = defaultBrokerName, ...topology } = instance.options;
       if (asked !== broker) continue;
-      const importers = [...modules.values()].filter(({ imports }) => imports.has(module)).map(({ name }) => name);
-      features.push(readTopology(topology, `forFeature in ${importers.join(', ') || 'a module'}`));
+      features.push(readTopology(topology, placeOf(modules, module)));
     }
   }
   return features;
+}
+
+/** The modules that import a `forFeature`, for errors. */
+function placeOf(modules: ModulesContainer, feature: NestModule): string {
+  const importers = [...modules.values()].filter(({ imports }) => imports.has(feature)).map(({ name }) => name);
+  return `forFeature in ${importers.join(', ') || 'a module'}`;
 }

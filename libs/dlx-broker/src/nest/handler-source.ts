@@ -1,6 +1,7 @@
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import type { Module } from '@nestjs/core/internal';
 import { type Contributions, DlxConfigurationError } from '../topology/index.js';
+import { refuseUnknownBroker } from './broker-names.js';
 import { discoverMethods, type DiscoveredMethod } from './explorer.js';
 import { featuresOf } from './feature.js';
 import type { Handler } from './handler.js';
@@ -62,6 +63,19 @@ export class HandlerSource {
       .map(({ origin }) => origin);
   }
 
+  /** Methods of providers with nothing but Nest's patterns, which Nest reads in controllers only. */
+  misplaced(): readonly string[] {
+    if (this.broker !== defaultBrokerName) return [];
+    const all = this.#discovered();
+    const inControllers = new Set(all.filter(({ inController }) => inController).map(({ hostedBy }) => hostedBy));
+    return all
+      .filter(({ patternExtras, contributions, transport, hostedBy }) => {
+        const isOurs = transport === undefined && contributions.length === 0;
+        return patternExtras !== undefined && isOurs && !inControllers.has(hostedBy);
+      })
+      .map(({ origin }) => origin);
+  }
+
   #bindConsuming(): readonly Handler[] {
     const invoker = new Invoker(this.modules, this.config, this.registerRequest);
     const handlers: Handler[] = [];
@@ -74,7 +88,9 @@ export class HandlerSource {
         continue;
       }
       const settings = readSettings(contributions, origin);
-      if ((settings.consume?.broker ?? defaultBrokerName) !== this.broker) continue;
+      const asked = settings.consume?.broker ?? defaultBrokerName;
+      refuseUnknownBroker(this.modules, asked, `@Consume on ${origin}`);
+      if (asked !== this.broker) continue;
       const patterns = consumedPatterns(settings, origin);
       // Bound at its first message: global guards and pipes may be set until the application starts.
       let bound: Handler['invoke'] | undefined;

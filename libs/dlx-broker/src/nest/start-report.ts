@@ -1,5 +1,5 @@
 import type { Backend } from '../backend/index.js';
-import { waitQueueName, type Topology } from '../topology/index.js';
+import { nearestWord, unheardDeadLetters, waitQueueName, type Topology } from '../topology/index.js';
 import type { PlannedHandler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 
@@ -46,4 +46,51 @@ export function lossWarning(
     `a message on which ${handler.origin} fails is lost: queue '${queue}' has no dead-letter exchange, and the handler no retry ` +
     "policy; add @DeadLetter('exchange') or @Retry({ attempts: 3 }), or @DeadLetter(false) if it may be lost"
   );
+}
+
+/** A line for each queue whose dead letters no queue of this application gets, with the handler that would take them. */
+export function deadLetterWarnings(topology: Topology): readonly string[] {
+  return unheardDeadLetters(topology).map(({ queue, exchange, routingKey, hasBindings }) => {
+    const start = `dead letters of queue '${queue}' are dropped: `;
+    const elsewhere = 'unless another application does';
+    if (exchange === '') {
+      return (
+        `${start}they go to queue '${routingKey}', which this application does not declare; declare it by ` +
+        `@Consume('${routingKey}') or option 'topology', ${elsewhere}`
+      );
+    }
+    const key = routingKey ?? '#';
+    const why = hasBindings
+      ? `they go to exchange '${exchange}' with the routing key '${key}', and no binding there fits it`
+      : `they go to exchange '${exchange}', to which this application binds no queue`;
+    const remedy = `@Consume({ queue: '${queue}.dead', exchange: '${exchange}', routingKey: '${key}' }) or option 'topology'`;
+    return `${start}${why}; bind a queue by ${remedy}, ${elsewhere}`;
+  });
+}
+
+/** @param misplaced methods of providers, which Nest does not ask for patterns */
+export const misplacedWarning = (misplaced: readonly string[]): string =>
+  `${misplaced.join(', ')} get no messages: Nest reads @EventPattern and @MessagePattern in controllers only, and these stand in ` +
+  'providers; list the class among the controllers of its module, or use @Consume';
+
+/** @param token what the application gets its server by, as source text */
+export const unservedWarning = (unserved: readonly string[], token: string): string =>
+  `no DlxServer is connected, so ${unserved.join(', ')} (@EventPattern, @MessagePattern) get no messages of this broker; ` +
+  `call app.connectMicroservice({ strategy: app.get(${token}) }, { inheritAppConfig: true }) before the application starts, ` +
+  "use @Consume, or name the transport that serves them: @EventPattern('x', Transport.TCP)";
+
+/** @param waiting patterns of a server that is connected and was never started: their queues fill up */
+export const silentServerWarning = (waiting: readonly string[]): string =>
+  `the DlxServer is connected but not started, so the handlers of '${waiting.join("', '")}' get no messages: these wait in their ` +
+  'queues; call await app.startAllMicroservices(), or listen() of a microservice';
+
+/** A policy for a queue that no handler consumes does nothing. */
+export function idleRetryWarnings(named: readonly string[], consumed: readonly string[]): readonly string[] {
+  return named
+    .filter((queue) => !consumed.includes(queue))
+    .map((queue) => {
+      const meant = nearestWord(queue, consumed);
+      const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
+      return `option 'queueRetry' names queue '${queue}', which no handler of this application consumes${hint}`;
+    });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { collectTopology, unheardDeadLetters } from './collect.js';
+import { collectTopology } from './collect.js';
 import { DlxConfigurationError } from './configuration-error.js';
 import { describeTopology } from './describe.js';
 import { fieldTableOf } from './field.js';
@@ -66,13 +66,6 @@ describe('declarations are put together:', () => {
   it('what exists already, at a broker or by another hand, is left alone', () => {
     const mentioned = ['', 'amq.topic', 'theirs'].map((name) => ({ name, origin: 'A.b' }));
     expect(collectTopology({ parts: [], mentioned, foreign: new Set(['theirs']) }).exchanges).toEqual([]);
-  });
-
-  it('dead letters nobody hears are told (rule A7)', () => {
-    const parts = [{ queues: [queue('q', { 'x-dead-letter-exchange': 'dlx' })], exchanges: [exchange('dlx')] }];
-    expect(unheardDeadLetters(collectTopology({ parts }))).toEqual([{ queue: 'q', exchange: 'dlx' }]);
-    const heard = [...parts, { queues: [queue('dead')], bindings: [binding('dlx', 'dead')] }];
-    expect(unheardDeadLetters(collectTopology({ parts: heard }))).toEqual([]);
   });
 });
 

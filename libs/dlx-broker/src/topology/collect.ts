@@ -41,22 +41,6 @@ export function collectTopology({ parts, mentioned = [], foreign = new Set() }: 
 /** The default exchange and everything under `amq.` is there already and must not be declared. */
 export const isPredeclared = (exchange: string): boolean => exchange === '' || exchange.startsWith('amq.');
 
-/**
- * The dead-letter exchanges that lead nowhere as far as this topology knows: what dies there is dropped unless somebody
- * else binds a queue.
- */
-export function unheardDeadLetters(topology: Topology): readonly { queue: string; exchange: string }[] {
-  const declared = new Set(topology.exchanges.map(({ name }) => name));
-  const heard = new Set(topology.bindings.map(({ source }) => source));
-  const unheard: { queue: string; exchange: string }[] = [];
-  for (const queue of topology.queues) {
-    const exchange = queue.arguments.get('x-dead-letter-exchange');
-    if (exchange?.type !== 'S' || !declared.has(exchange.value) || heard.has(exchange.value)) continue;
-    unheard.push({ queue: queue.name, exchange: exchange.value });
-  }
-  return unheard;
-}
-
 const impliedExchange = (name: string, origin: string): ExchangeDeclaration => ({
   name,
   type: 'topic',

@@ -23,4 +23,5 @@ export * from './retry-style.js';
 export * from './steps.js';
 export * from './topic-pattern.js';
 export * from './topology.js';
+export * from './unheard-dead-letters.js';
 export * from './wait-queues.js';
