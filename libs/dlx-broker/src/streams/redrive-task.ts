@@ -1,5 +1,6 @@
 import { concatMap, lastValueFrom, ReplaySubject, Subject, take, takeUntil, type Observable } from 'rxjs';
 import { after, UnprovenOriginError, type Address, type Backend } from '../backend/index.js';
+import { Arrivals } from './arrivals.js';
 import type { DeadLetter } from './dead-letter.js';
 import type { DeadLetters } from './dead-letters.js';
 import type { ResolvedRedrive } from './redrive-request.js';
@@ -21,13 +22,21 @@ export interface RedriveProgress {
   readonly unproven?: number;
   /** Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. */
   readonly destinations: Readonly<Record<string, number>>;
-  /** Letters that arrived in the queue meanwhile: what was redriven and failed again, or others like it. */
+  /**
+   * Letters that arrived in the queue meanwhile: what was redriven and failed again, or others like it. Counted with a circuit
+   * only, and in {@link RedriveTask.current} for a minute after the end as well.
+   */
   readonly arrived: number;
   readonly error?: unknown;
 }
 
 /** Letters in hand. Those left are in hand too, a consumer for each so many. */
 const inHand = 200;
+
+/** Letters a second up to which what comes back is seen in time. */
+const fast = 1_000;
+/** Milliseconds that letters have to come back when they go faster than that. */
+const lookPause = 1_000;
 
 const ended: readonly RedriveProgress['state'][] = ['stopped', 'done', 'failed'];
 
@@ -40,6 +49,10 @@ export class RedriveTask {
   /** Called by whatever ends a wait. */
   #wake: (() => void) | undefined;
   #next = 0;
+  /** Redriven before the circuit looks again, and when it looked last. */
+  #lookAt: number;
+  #lookedAt = 0;
+  readonly #arrivals: Arrivals;
 
   /** Made by {@link Redrives.start}. */
   constructor(
@@ -47,6 +60,8 @@ export class RedriveTask {
     private readonly letters: DeadLetters,
     private readonly request: ResolvedRedrive,
   ) {
+    this.#arrivals = new Arrivals(backend);
+    this.#lookAt = request.circuit?.atLeast ?? Infinity;
     const nothing = { total: 0, redriven: 0, left: 0, arrived: 0, destinations: {} };
     this.#current = { state: 'running', ...nothing };
     this.#progress.next(this.#current);
@@ -63,6 +78,14 @@ export class RedriveTask {
 
   get current(): RedriveProgress {
     return this.#current;
+  }
+
+  /**
+   * Up to when `current.arrived` tells what comes back: a minute after the end. Undefined before the end, and without a circuit,
+   * when nothing is looked at.
+   */
+  get watchedUntil(): Date | undefined {
+    return this.#arrivals.until;
   }
 
   /** Resolves at its end. */
@@ -88,6 +111,12 @@ export class RedriveTask {
     this.#wake?.();
   }
 
+  /** @internal Stops it, and looks for what comes back no longer. Idempotent. */
+  close(): void {
+    this.#arrivals.close();
+    this.stop();
+  }
+
   get #hasEnded(): boolean {
     return ended.includes(this.current.state);
   }
@@ -98,6 +127,7 @@ export class RedriveTask {
       const status = await this.backend.status(queue);
       if (status === undefined) throw new UnknownQueueError(queue);
       lengths.set(queue, status.messages);
+      this.#arrivals.add(queue, status.messages);
     }
     this.#tell({ total: [...lengths.values()].reduce((sum, length) => sum + length, 0) });
     for (const [queue, length] of lengths) {
@@ -120,18 +150,19 @@ export class RedriveTask {
   /** As many letters as lay there at first: what comes back meanwhile is for another redrive. */
   #drain(queue: string, length: number): Observable<unknown> {
     return this.letters.from(queue, { prefetch: inHand, leaveAtMost: Number.MAX_SAFE_INTEGER }).pipe(
-      concatMap((letter) => this.#move(letter, queue, length)),
+      concatMap((letter) => this.#move(letter, queue)),
       take(length),
     );
   }
 
-  async #move(letter: DeadLetter, queue: string, length: number): Promise<void> {
+  async #move(letter: DeadLetter, queue: string): Promise<void> {
     const isWanted = this.request.where(letter);
     const to = isWanted ? this.request.to(letter) : undefined;
     const address = letter.addressFor(to);
     if (isWanted && (await this.#redriven(letter, to)) && !(address instanceof Error)) {
+      this.#arrivals.redriven(queue);
       this.#note(address, { redriven: this.current.redriven + 1 });
-      return this.#mindCircuit(queue, length);
+      return this.#mindCircuit();
     }
     letter.leave();
     this.#leave(isWanted && address);
@@ -156,17 +187,25 @@ export class RedriveTask {
     );
   }
 
-  /** When most of what was redriven lately is back, what was down still is. */
-  async #mindCircuit(queue: string, length: number): Promise<void> {
-    const { circuit } = this.request;
+  /**
+   * When most of what was redriven lately is back, what was down still is. A fast one waits before it looks, for nothing could
+   * be back at once; and as that takes a second it redrives twice as many each time.
+   */
+  async #mindCircuit(): Promise<void> {
+    const { circuit, perSecond } = this.request;
     const { redriven } = this.current;
-    if (circuit === undefined || redriven % circuit.atLeast !== 0) return;
-    const status = await this.backend.status(queue);
-    const present = (status?.messages ?? 0) + (status?.unacknowledged ?? 0);
-    const arrived = Math.max(0, present + redriven - length);
+    if (circuit === undefined || redriven < this.#lookAt) return;
+    const isFast = perSecond > fast;
+    if (isFast) await this.#wait(lookPause);
+    if (this.#hasEnded) return;
+    const arrived = await this.#arrivals.look();
     const lately = arrived - this.current.arrived;
+    const sent = redriven - this.#lookedAt;
+    this.#lookedAt = redriven;
+    this.#lookAt = redriven + (isFast ? sent * 2 : circuit.atLeast);
     this.#tell({ arrived });
-    if (lately < circuit.atLeast * circuit.share || this.current.state !== 'running') return;
+    if (lately < sent * circuit.share || this.current.state !== 'running') return;
+    this.#lookAt = redriven + circuit.atLeast;
     this.#tell({ state: 'waiting' });
     await this.#wait(circuit.pause);
     if ((this.current.state as string) === 'waiting') this.#tell({ state: 'running' });
@@ -201,6 +240,8 @@ export class RedriveTask {
     if (this.#hasEnded) return;
     this.#tell({ state, ...(error !== undefined && { error }) });
     this.#progress.complete();
+    if (this.request.circuit === undefined || this.current.redriven === 0) return;
+    this.#arrivals.watch((arrived) => (this.#current = { ...this.#current, arrived }));
   }
 }
 

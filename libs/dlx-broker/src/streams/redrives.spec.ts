@@ -118,6 +118,47 @@ describe('a redrive', () => {
     expect(task.current).toMatchObject({ state: 'done', redriven: 40 });
   });
 
+  it('waits at full speed as well: it looks before it goes on', async () => {
+    const { redrives, die, reject, advance } = await arrange();
+    die(...bodies(300));
+    const task = redrives.start({ from: deadQueue, perSecond: Infinity });
+    for (let step = 0; step < 12; step++) {
+      await advance(100);
+      reject('orders');
+    }
+    expect(task.current).toMatchObject({ state: 'waiting', redriven: 20, arrived: 20 });
+    await advance(120_000, 1_000);
+    expect(task.current).toMatchObject({ state: 'done', redriven: 300 });
+    await redrives.close();
+  });
+
+  it('sees for a minute after its end what comes back', async () => {
+    const { redrives, die, reject, advance, clock } = await arrange();
+    die(...bodies(3));
+    const task = redrives.start({ from: deadQueue, perSecond: Infinity });
+    await advance(10);
+    expect(task.current).toMatchObject({ state: 'done', redriven: 3, arrived: 0 });
+    expect(task.watchedUntil?.getTime()).toBeGreaterThan(clock.now() + 59_000);
+    reject('orders');
+    await advance(1_000);
+    expect(task.current).toMatchObject({ state: 'done', redriven: 3, arrived: 3 });
+    await advance(60_000, 1_000);
+    die('later');
+    await advance(5_000, 1_000);
+    expect([task.current.arrived, redrives.running, clock.nextWakeUp()]).toEqual([3, [], undefined]);
+  });
+
+  it('tells what comes back into several queues apart', async () => {
+    const { redrives, queue, die, publish, advance } = await arrange();
+    die(...bodies(30));
+    for (const body of bodies(30)) publish(body, {}, { exchange: '', routingKey: 'graveyard' });
+    const task = redrives.start({ from: [deadQueue, 'graveyard'], to: 'hospital', perSecond: 100 });
+    await advance(2_000, 10);
+    expect(task.current).toMatchObject({ state: 'done', redriven: 60, arrived: 0 });
+    expect(queue('hospital').ready).toBe(60);
+    await redrives.close();
+  });
+
   it('can be held up, taken up again, and stopped', async () => {
     const { redrives, queue, die, advance } = await arrange();
     die(...bodies(10));

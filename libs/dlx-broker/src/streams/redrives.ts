@@ -11,6 +11,9 @@ export class Redrives {
   readonly #backend: Backend;
   readonly #letters: DeadLetters;
   readonly #running = new Set<RedriveTask>();
+  /** Those that have ended, and look for what comes back. */
+  #ended: RedriveTask[] = [];
+  #closed = false;
 
   constructor(backend: Backend, letters: DeadLetters) {
     this.#backend = backend;
@@ -30,7 +33,7 @@ export class Redrives {
   start<T = unknown>(request: RedriveRequest<T>): RedriveTask {
     const task = new RedriveTask(this.#backend, this.#letters, resolveRedrive(request));
     this.#running.add(task);
-    void task.ended.then(() => this.#running.delete(task));
+    void task.ended.then(() => this.#retire(task));
     return task;
   }
 
@@ -73,10 +76,19 @@ export class Redrives {
       .subscribe();
   }
 
-  /** Ends all of them. */
+  #retire(task: RedriveTask): void {
+    this.#running.delete(task);
+    const now = this.#backend.clock.now();
+    this.#ended = this.#ended.filter(({ watchedUntil }) => (watchedUntil?.getTime() ?? 0) > now);
+    if (this.#closed) task.close();
+    else this.#ended.push(task);
+  }
+
+  /** Ends all of them, and no one looks for what comes back any longer. */
   async close(): Promise<void> {
+    this.#closed = true;
     const tasks = this.running;
-    for (const task of tasks) task.stop();
+    for (const task of [...tasks, ...this.#ended]) task.close();
     await Promise.all(tasks.map((task) => lastValueFrom(task.progress)));
   }
 }

@@ -81,7 +81,7 @@ export class LiveChanges {
     for (const task of redrives) {
       const { tally, state, id, order } = task;
       if (!vhosts.includes(order.vhost)) continue;
-      const now = [state, tally.moved, tally.left, tally.gone, task.scanned].join();
+      const now = [state, tally.moved, tally.left, tally.gone, tally.cameBack, task.scanned].join();
       if (this.#redrives.get(id) === now) continue;
       this.#redrives.set(id, now);
       moved.push(redriveToJson(task));

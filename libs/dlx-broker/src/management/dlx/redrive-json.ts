@@ -21,6 +21,7 @@ export function redriveToJson(task: RedriveTask): Record<string, unknown> {
     by: order.by,
     started_at: task.startedAt,
     ended_at: task.endedAt ?? null,
+    watched_until: task.watchedUntil ?? null,
     ready_at_start: task.readyAtStart,
     scanned: task.scanned,
     moved: tally.moved,

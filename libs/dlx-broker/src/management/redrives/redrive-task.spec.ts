@@ -323,6 +323,56 @@ describe('a redrive', () => {
       expect([task.state, task.tally.moved < 60]).toEqual(['tripped', true]);
     });
 
+    it.each([Infinity, 100_000])('also at full speed: it looks before it goes on (rate %d)', (rate) => {
+      letDie(2_000);
+      const task = redrive({ rate, circuit: usualCircuit });
+      for (let tenth = 0; tenth < 100 && task.state === 'running'; tenth++) {
+        rooms.clock.advance(100);
+        rejectAll(channel, 'work');
+      }
+      expect([task.state, task.tally.moved, queueOf('dead').length]).toEqual(['tripped', 20, 2_000]);
+    });
+
+    it('not at full speed when all goes well: twice as many each second', () => {
+      letDie(2_000);
+      const task = redrive({ rate: Infinity, circuit: usualCircuit });
+      const moved = Array.from({ length: 8 }, () => {
+        rooms.clock.advance(1_000);
+        channel.purgeQueue('work');
+        return task.tally.moved;
+      });
+      expect([moved.slice(0, 4), task.state]).toEqual([[60, 140, 300, 620], 'completed']);
+    });
+
+    it('and sees for a minute after its end what comes back', () => {
+      letDie(10);
+      const task = redrive({ rate: Infinity, circuit: usualCircuit });
+      rooms.clock.advance(0);
+      expect([task.state, task.tally.cameBack]).toEqual(['completed', 0]);
+      expect(task.watchedUntil).toBe(rooms.clock.now() + 60_000);
+      for (let each = 0; each < 4; each++) channel.reject(channel.get('work')!.deliveryTag, false);
+      rooms.clock.advance(1_000);
+      expect(task.tally.cameBack).toBe(4);
+      rooms.clock.advance(58_000);
+      channel.reject(channel.get('work')!.deliveryTag, false);
+      rooms.clock.advance(1_000);
+      expect([task.tally.cameBack, task.state]).toEqual([5, 'completed']);
+      channel.reject(channel.get('work')!.deliveryTag, false);
+      rooms.clock.advance(5_000);
+      expect([task.tally.cameBack, ended]).toEqual([5, ['completed']]);
+    });
+
+    it('and sees no more when its broker shuts down', () => {
+      letDie(10);
+      const task = redrive({ rate: Infinity, circuit: usualCircuit });
+      rooms.clock.advance(0);
+      task.close();
+      expect(task.watchedUntil).toBe(rooms.clock.now());
+      rejectAll(channel, 'work');
+      rooms.clock.advance(5_000);
+      expect(task.tally.cameBack).toBe(0);
+    });
+
     it('and goes on when an operator says so', () => {
       letDie(300);
       const task = redrive({ rate: 100, circuit: usualCircuit });

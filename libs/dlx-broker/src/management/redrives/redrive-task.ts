@@ -1,6 +1,7 @@
 import type { Clock, Entry } from '../../broker/index.js';
 import { matcherOf } from '../dlx/filter.js';
 import { Unread } from '../dlx/payload.js';
+import { Batches } from './batches.js';
 import { Circuit } from './circuit.js';
 import { Mover } from './mover.js';
 import { Pacing } from './pacing.js';
@@ -23,6 +24,9 @@ export interface RedriveParts {
   /** Hears of faults of our own: nobody else would. */
   readonly log?: ((error: unknown) => void) | undefined;
 }
+
+/** After its end it still sees what comes back, in milliseconds: for how long, and how often it looks. */
+const afterwards = { watched: 60_000, every: 250 };
 
 /** Messages looked at and moved in one go, and milliseconds it may take: nobody else gets a turn meanwhile. */
 const inOneGo = { scanned: 4_096, moved: 512, milliseconds: 4 };
@@ -48,7 +52,9 @@ export class RedriveTask {
   readonly #mover: Mover;
   readonly #pacing: Pacing;
   readonly #circuit: Circuit | undefined;
+  readonly #batches: Batches | undefined;
   readonly #watch: ReturnWatch;
+  #watchedUntil: number | undefined;
 
   readonly #parts: RedriveParts;
 
@@ -68,6 +74,7 @@ export class RedriveTask {
     this.#mover = new Mover(order, id, this.tally, this.#settled);
     this.#pacing = new Pacing(dryRun ? Infinity : rate, this.startedAt);
     this.#circuit = circuit === undefined || dryRun ? undefined : new Circuit(circuit);
+    this.#batches = this.#circuit && Batches.for(rate, this.#circuit.settings.atLeast);
     this.#watch = new ReturnWatch(id);
     this.#watch.add(queue);
     clock.wakeAt(this.startedAt, this.#tick);
@@ -84,6 +91,14 @@ export class RedriveTask {
 
   get endedAt(): number | undefined {
     return this.#endedAt;
+  }
+
+  /**
+   * Up to when it sees what comes back: a minute after its end, in milliseconds since 1970. Undefined while it is not over, and
+   * without a circuit, when it does not look.
+   */
+  get watchedUntil(): number | undefined {
+    return this.#watchedUntil;
   }
 
   get scanned(): number {
@@ -109,6 +124,7 @@ export class RedriveTask {
     this.#reason = undefined;
     this.#circuit?.close();
     this.#pacing.restart(now);
+    this.#batches?.restart(now);
     this.#parts.clock.wakeAt(now, this.#tick);
     return true;
   }
@@ -118,6 +134,14 @@ export class RedriveTask {
     if (this.isOver) return false;
     this.#end('stopped', reason);
     return true;
+  }
+
+  /** For good, and it does not look for what comes back any more. Idempotent. */
+  close(reason?: string): void {
+    this.stop(reason);
+    const now = this.#parts.clock.now();
+    if (this.#watchedUntil !== undefined && this.#watchedUntil > now) this.#watchedUntil = now;
+    this.#parts.clock.wakeAt(undefined, this.#lookBack);
   }
 
   readonly #tick = (): void => {
@@ -136,12 +160,13 @@ export class RedriveTask {
     if (this.#isTripped(now)) return;
     this.order.vhost.agenda.batch(() => this.#move(now));
     if (this.#isFinished) this.#finish();
-    else this.#parts.clock.wakeAt(this.#pacing.next(now), this.#tick);
+    else this.#parts.clock.wakeAt(Math.max(this.#pacing.next(now), this.#batches?.next ?? now), this.#tick);
   }
 
   /** One batch: its messages leave together, and the journal is told once. */
   #move(now: number): void {
-    let left = Math.min(this.#pacing.allowed(now), inOneGo.moved, this.#missing);
+    const batch = this.#batches?.allowed(now) ?? Infinity;
+    let left = Math.min(this.#pacing.allowed(now), batch, inOneGo.moved, this.#missing);
     let looks = inOneGo.scanned;
     while (left > 0 && looks > 0 && !this.#selection.isDone) {
       const before = this.#selection.scanned;
@@ -149,6 +174,7 @@ export class RedriveTask {
       looks -= Math.max(1, this.#selection.scanned - before);
       for (const entry of entries) this.#one(entry, now);
       this.#pacing.spend(entries.length);
+      this.#batches?.spend(entries.length, now);
       left -= entries.length;
       if (this.#parts.clock.now() - now >= inOneGo.milliseconds) break;
     }
@@ -175,14 +201,30 @@ export class RedriveTask {
   #isTripped(now: number): boolean {
     const circuit = this.#circuit;
     if (circuit === undefined) return false;
-    const back = this.#watch.look();
-    this.tally.cameBack += back;
-    circuit.cameBack(now, back);
+    circuit.cameBack(now, this.#seeReturns());
     if (!circuit.isOpen(now)) return false;
     this.#rest('tripped', `more than ${circuit.settings.percent} % of what was redriven came back dead`);
     this.#parts.ended?.(this);
     return true;
   }
+
+  #seeReturns(): number {
+    const back = this.#watch.look();
+    this.tally.cameBack += back;
+    return back;
+  }
+
+  /** What was redriven last fails after the end. */
+  readonly #lookBack = (): void => {
+    const { clock, log } = this.#parts;
+    const until = this.#watchedUntil ?? 0;
+    try {
+      this.#seeReturns();
+      if (clock.now() < until) clock.wakeAt(Math.min(until, clock.now() + afterwards.every), this.#lookBack);
+    } catch (error) {
+      log?.(error);
+    }
+  };
 
   readonly #settled = (failure?: Error): void => {
     this.#unsafe--;
@@ -213,6 +255,10 @@ export class RedriveTask {
     this.#reason = reason;
     this.#endedAt = this.#parts.clock.now();
     this.#parts.clock.wakeAt(undefined, this.#tick);
+    if (this.#circuit !== undefined) {
+      this.#watchedUntil = this.#endedAt + afterwards.watched;
+      this.#parts.clock.wakeAt(this.#endedAt + afterwards.every, this.#lookBack);
+    }
     if (this.#selection instanceof Picked) this.tally.gone += this.#selection.missing;
     this.#parts.ended?.(this);
   }

@@ -62,9 +62,9 @@ export class Redrives {
     return [...this.#tasks.values()].reverse();
   }
 
-  /** Stops them all. */
+  /** Stops them all, and those that are over look back no longer. */
   close(): void {
-    for (const task of this.#tasks.values()) task.stop('the broker shut down');
+    for (const task of this.#tasks.values()) task.close('the broker shut down');
   }
 
   /** Other than any before, also before a restart: it is written on messages. */
@@ -74,6 +74,9 @@ export class Redrives {
 
   #forget(): void {
     const over = this.list().filter((task) => task.isOver);
-    for (const task of over.slice(most.remembered)) this.#tasks.delete(task.id);
+    for (const task of over.slice(most.remembered)) {
+      task.close();
+      this.#tasks.delete(task.id);
+    }
   }
 }
