@@ -55,6 +55,8 @@ export function differing(differences: readonly TopologyDifference[]): TopologyE
     return `  ${kind} '${name}' ${property}: there is ${existing}, asked for ${asked}${by}`;
   });
   const advice =
-    'Nothing was changed or deleted. Give the new one another name, or delete the old one when it is empty.';
+    'Nothing was changed or deleted. Give the new one another name, or delete the old one when it is empty: by ' +
+    "'dlx-broker ctl delete_queue NAME --if-empty' while the broker runs and has a port, by 'dlx-broker data remove DIR NAME' or " +
+    "'dlx-broker data rename DIR NAME NEW' while nothing uses its data directory.";
   return new TopologyError(`The topology does not fit what exists:\n${lines.join('\n')}\n${advice}`, differences);
 }
