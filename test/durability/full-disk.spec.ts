@@ -114,6 +114,20 @@ describe('a full disk', () => {
     await journal.close();
   });
 
+  it.each([0, 1, 2])(
+    'that fills up %d turns before a close does not hold it up; what had no room is refused',
+    async (turns) => {
+      const disk = new FakeDisk();
+      const { journal, confirms, publish } = await arrange(disk);
+      await journal.flush();
+      disk.writeError = systemError('ENOSPC', 'no space left on device, write');
+      publish();
+      for (let turn = 0; turn < turns; turn++) await setImmediate();
+      await journal.close();
+      expect(settled(confirms)).toMatchObject({ acked: new Set(), nacked: new Set([1]) });
+    },
+  );
+
   it('is not a disk that fails: after a sync that went wrong nothing is promised any more', async () => {
     const disk = new FakeDisk();
     const { journal, confirms, failures, publish, channel } = await arrange(disk);

@@ -68,6 +68,7 @@ export class Commits {
     this.#checkpoint = checkpoint;
     this.#compaction = new Compaction(parts.inventory, parts.segments, parts);
     this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver);
+    parts.space.whenExhausted = () => this.#wakeIdle();
   }
 
   changed(queue: number, change: TopologyChange): void {
@@ -93,8 +94,12 @@ export class Commits {
   }
 
   /** Resolves when nothing is left to be written. @throws StoreError */
-  async flush(): Promise<void> {
-    while (this.failure === undefined && (this.#hasWork || this.#isWriting)) {
+  flush(): Promise<void> {
+    return this.#flushUnless(() => false);
+  }
+
+  async #flushUnless(isOver: () => boolean): Promise<void> {
+    while (this.failure === undefined && !isOver() && (this.#hasWork || this.#isWriting)) {
       this.#schedule();
       await new Promise<void>((resolve) => this.#idle.push(resolve));
     }
@@ -105,7 +110,8 @@ export class Commits {
     if (this.#isClosed) return;
     const { segments, space } = this.#parts;
     try {
-      if (!space.isLow) await this.flush();
+      // A disk that is full, or fills up now, may stay so: what waits for room is given up, and its publishers hear of it.
+      await this.#flushUnless(() => space.isExhausted);
       this.#isClosed = true;
       space.close();
       while (this.#isWriting) await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -146,7 +152,7 @@ export class Commits {
       this.fail(error);
     } finally {
       this.#isWriting = false;
-      for (const resolve of this.#idle.splice(0)) resolve();
+      this.#wakeIdle();
     }
   }
 
@@ -156,6 +162,10 @@ export class Commits {
     this.failure = writeFailed(error);
     this.#parts.failed(this.failure);
     this.#giveUp(this.failure);
+    this.#wakeIdle();
+  }
+
+  #wakeIdle(): void {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 

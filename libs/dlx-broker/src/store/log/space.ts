@@ -6,6 +6,8 @@ export class Space {
   isLow = false;
   /** As last seen. */
   free: number | undefined;
+  /** Called when a write found no room. */
+  whenExhausted: () => void = () => undefined;
   #isShort = false;
   #isExhausted = false;
   #isClosed = false;
@@ -23,6 +25,11 @@ export class Space {
     readonly changed: (isLow: boolean) => void,
     readonly failed: (error: unknown) => void,
   ) {}
+
+  /** The last write found no room, and there has been none since. */
+  get isExhausted(): boolean {
+    return this.#isExhausted;
+  }
 
   /** Whether so many bytes may be taken for what is not needed yet. */
   hasSpare(bytes: number): boolean {
@@ -55,6 +62,7 @@ export class Space {
   async exhausted(needed: number): Promise<void> {
     this.#isExhausted = true;
     this.#judge();
+    this.whenExhausted();
     while (!this.#isClosed) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
