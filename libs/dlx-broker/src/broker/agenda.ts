@@ -202,6 +202,11 @@ export class Agenda {
 
   #work(now: number): void {
     while (this.#steps > 0) {
+      // All that are due ring before anything comes of one of them, as they do where there is no pace.
+      if (this.#isRinging) {
+        this.#ring(now);
+        continue;
+      }
       const chore = this.#chores.first();
       if (chore !== undefined) {
         const limit = this.#steps;
@@ -226,8 +231,7 @@ export class Agenda {
         this.#steps--;
         continue;
       }
-      if (!this.#isRinging) break;
-      this.#ring(now);
+      break;
     }
     this.#mindPace();
   }
