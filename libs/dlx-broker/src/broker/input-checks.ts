@@ -26,11 +26,11 @@ const mostArguments = 4_096;
 export function checkTable(what: string, table: FieldTable | undefined): void {
   // What the wire brought was checked there.
   if (table === undefined || table instanceof PackedTable || table.size === 0) return;
+  const fault = faultIn(table);
+  if (fault !== undefined) throw preconditionFailed(`${what} ${fault}`);
   if (what === 'argument' && hasMoreThan(table, mostArguments)) {
     throw preconditionFailed(`arguments have more than ${mostArguments} values, nested ones counted`);
   }
-  const fault = faultIn(table);
-  if (fault !== undefined) throw preconditionFailed(`${what} ${fault}`);
 }
 
 /** As UTF-8. */

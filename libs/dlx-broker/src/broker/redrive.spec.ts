@@ -219,7 +219,7 @@ describe('a redrive changes nothing', () => {
     channel.declareQueue(name, { durable: true, arguments: all });
     publishText(channel, '', name, 'm');
     expect([queue(name).length, queue(name).retained, queue(name).bytesRetained]).toEqual([0, 1, 1]);
-    expect(queue(name).browse({ limit: 10 })).toEqual({ entries: [], next: undefined });
+    expect(queue(name).browse({ limit: 10 })).toEqual({ entries: [], sections: [], next: undefined });
     expect(queue(name).find(1)).toBeUndefined();
   });
 
