@@ -1,6 +1,6 @@
-import { catchError, EMPTY, mergeMap, Observable, Subject, Subscription, type ObservableInput } from 'rxjs';
+import { catchError, EMPTY, mergeMap, Observable, Subject, Subscription, takeUntil, type ObservableInput } from 'rxjs';
 import { HomeContext, WaitRooms, type Backend } from '../backend/index.js';
-import { DlxConfigurationError, parseDuration } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown } from '../topology/index.js';
 import type { DeadLetter, SettledLetter } from './dead-letter.js';
 import { ConsumerCancelledError } from './letter-errors.js';
 import { LetterStream, type SettlementFailure } from './letter-stream.js';
@@ -49,6 +49,7 @@ export class DeadLetters {
   readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
   readonly #runs = new Subscription();
+  readonly #closed = new Subject<void>();
   readonly #home = new HomeContext();
 
   /** Every settlement that failed, also those whose promise nobody looked at. */
@@ -76,6 +77,7 @@ export class DeadLetters {
    * @throws DlxConfigurationError for an impossible option
    */
   from<T = unknown>(queues: QueueNames, options: FromOptions = {}): Observable<DeadLetter<T>> {
+    refuseUnknown(optionsOf(options, 'DeadLetters.from', 'write { prefetch: 10 }'), fromOptions, 'DeadLetters.from');
     const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
     const leaveAtMost = whole('leaveAtMost', options.leaveAtMost ?? 32 * prefetch, 0, Number.MAX_SAFE_INTEGER);
     const lookEvery = parseDuration(options.lookEvery ?? '5s', 'DeadLetters.from: lookEvery');
@@ -95,7 +97,8 @@ export class DeadLetters {
       if (queues instanceof RegExp && error instanceof ConsumerCancelledError) return EMPTY;
       throw error;
     });
-    return queueNames(backend, queues, lookEvery).pipe(mergeMap((queue) => one(queue).pipe(gone)));
+    const names = this.#runs.closed ? EMPTY : queueNames(backend, queues, lookEvery).pipe(takeUntil(this.#closed));
+    return names.pipe(mergeMap((queue) => one(queue).pipe(gone)));
   }
 
   /**
@@ -114,7 +117,8 @@ export class DeadLetters {
    */
   run<T = unknown>(queues: QueueNames, pipeline: Pipeline<T>, options: RunOptions = {}): Subscription {
     const pause = parseDuration(options.pause ?? '1s', 'DeadLetters.run: pause');
-    const letters = this.from<T>(queues, options);
+    const { pause: _, ...ofFrom } = optionsOf(options, 'DeadLetters.run', "write { pause: '1s' }") as RunOptions;
+    const letters = this.from<T>(queues, ofFrom);
     if (this.#runs.closed) return Subscription.EMPTY;
     const report = (failure: unknown, failed: Failed): void => this.#report(failure, queues, failed);
     const run = runForever(this.#backend.clock, () => pipeline(letters), pause, report);
@@ -122,11 +126,18 @@ export class DeadLetters {
     return run;
   }
 
-  /** Ends every {@link run}, and lets none begin any more. What they had in hand goes back to its queue. Idempotent. */
+  /** Ends every {@link run}, lets none begin any more, and looks for new queues no longer. What pipelines had in hand goes back to its queue. Idempotent. */
   close(): void {
     this.#runs.unsubscribe();
+    this.#closed.next();
   }
 }
+
+const fromOptions: readonly string[] = [
+  'prefetch',
+  'leaveAtMost',
+  'lookEvery',
+] satisfies readonly (keyof FromOptions)[];
 
 function whole(option: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;

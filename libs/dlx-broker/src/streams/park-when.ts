@@ -1,5 +1,6 @@
 import { concatMap, EMPTY, from, mergeMap, of } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
+import { notAPromise } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
 
 /**
@@ -10,4 +11,8 @@ export const parkWhen = <L extends DeadLetter>(
   test: (letter: L) => boolean,
   queue?: string,
 ): MonoTypeOperatorFunction<L> =>
-  mergeMap((letter) => (test(letter) ? from(letter.park(queue)).pipe(concatMap(() => EMPTY)) : of(letter)));
+  mergeMap((letter) =>
+    notAPromise(test(letter), 'parkWhen: the test')
+      ? from(letter.park(queue)).pipe(concatMap(() => EMPTY))
+      : of(letter),
+  );

@@ -1,4 +1,11 @@
-import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown, shown } from '../topology/index.js';
+import {
+  DlxConfigurationError,
+  notAPromise,
+  optionsOf,
+  parseDuration,
+  refuseUnknown,
+  shown,
+} from '../topology/index.js';
 import type { Letter } from './letter.js';
 import type { RedriveTarget } from './redrive-to.js';
 
@@ -64,8 +71,11 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
   if (typeof to === 'string' && queues.includes(to)) throw refuse(`to is '${to}', the queue they come from`);
   return {
     queues,
-    to: typeof to === 'function' ? (to as ResolvedRedrive['to']) : () => to,
-    where: where as ResolvedRedrive['where'],
+    to:
+      typeof to === 'function'
+        ? (letter) => notAPromise((to as ResolvedRedrive['to'])(letter), 'redrive: to')
+        : () => to,
+    where: (letter) => notAPromise((where as ResolvedRedrive['where'])(letter), 'redrive: where'),
     perSecond,
     dryRun,
     circuit: circuit === false ? undefined : resolveCircuit(circuit, refuse),

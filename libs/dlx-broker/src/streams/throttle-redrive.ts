@@ -1,6 +1,6 @@
 import { concatMap, defer, from, map, of } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
-import { DlxConfigurationError } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, refuseUnknown } from '../topology/index.js';
 import { clockTimer } from './clock-timer.js';
 import type { DeadLetter } from './dead-letter.js';
 import type { RedriveTarget } from './redrive-to.js';
@@ -19,7 +19,10 @@ export interface ThrottleOptions {
  * cannot be redriven fails the stream.
  * @throws DlxConfigurationError for an impossible rate
  */
-export function throttleRedrive<L extends DeadLetter>({ perSecond, to }: ThrottleOptions): MonoTypeOperatorFunction<L> {
+export function throttleRedrive<L extends DeadLetter>(options: ThrottleOptions): MonoTypeOperatorFunction<L> {
+  const given = optionsOf(options, 'throttleRedrive', 'write { perSecond: 10 }');
+  refuseUnknown(given, ['perSecond', 'to'], 'throttleRedrive');
+  const { perSecond, to } = options;
   if (!(perSecond > 0) || perSecond === Infinity) {
     const text = `throttleRedrive: perSecond is ${String(perSecond)}; write a number above 0, or use redriveTo()`;
     throw new DlxConfigurationError(text);

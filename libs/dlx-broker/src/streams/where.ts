@@ -1,5 +1,6 @@
 import { filter } from 'rxjs';
 import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
+import { notAPromise } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
 
 /**
@@ -32,7 +33,7 @@ export function where<L extends DeadLetter>(
   { otherwise = 'leave' }: WhereOptions<L> = {},
 ): MonoTypeOperatorFunction<L> {
   return filter((letter) => {
-    if (test(letter)) return true;
+    if (notAPromise(test(letter), 'where: the test')) return true;
     if (typeof otherwise === 'function') otherwise(letter);
     else letter[otherwise]();
     letter.leave(); // no effect on what is settled
