@@ -20,6 +20,8 @@ export interface HeaderBinding<Destination> {
 
 /** Names of headers in bindings, up to which packed headers are asked for each of them. */
 const fewNames = 4;
+/** The same for all that the bindings ask for together. */
+const fewRequirements = 16;
 
 type Bucket<Destination> = Set<HeaderBinding<Destination>>;
 
@@ -40,8 +42,11 @@ class NamedHeader<Destination> {
  */
 export class HeaderIndex<Destination> {
   readonly #names = new Map<string, NamedHeader<Destination>>();
+  /** What one message may be asked for: all requirements of the bindings that have several. */
+  #asked = 0;
 
   add(binding: HeaderBinding<Destination>): void {
+    this.#asked += askedBy(binding);
     const slots = binding.all ? [this.#rarest(binding.requirements)] : binding.requirements;
     for (const slot of slots) {
       binding.slots.push(slot);
@@ -50,6 +55,7 @@ export class HeaderIndex<Destination> {
   }
 
   remove(binding: HeaderBinding<Destination>): void {
+    this.#asked -= askedBy(binding);
     for (const slot of binding.slots) {
       const named = this.#names.get(slot.name);
       const bucket = this.#bucket(slot);
@@ -63,7 +69,8 @@ export class HeaderIndex<Destination> {
   match(headers: FieldTable, into: Into<Destination>): void {
     if (this.#names.size === 0 || isEmptyTable(headers)) return;
     // One look for each name is cheap while there are few of them; else the whole table is read, once.
-    if (headers instanceof PackedTable && this.#names.size > fewNames) return this.match(new Map(headers), into);
+    const isMuch = this.#names.size > fewNames || this.#asked > fewRequirements;
+    if (isMuch && headers instanceof PackedTable) return this.match(new Map(headers), into);
     if (headers instanceof PackedTable || this.#names.size < headers.size) {
       for (const [name, named] of this.#names) {
         const field = headers.get(name);
@@ -115,6 +122,9 @@ export class HeaderIndex<Destination> {
     return bucket;
   }
 }
+
+const askedBy = <Destination>({ all, requirements: { length } }: HeaderBinding<Destination>): number =>
+  all && length > 1 ? length : 0;
 
 const bucketsFor = <Destination>(named: NamedHeader<Destination>, structure: boolean) =>
   structure ? named.structured : named.plain;
