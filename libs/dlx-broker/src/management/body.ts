@@ -6,8 +6,12 @@ import { badRequest } from './reply.js';
 /** The words of the releases of RabbitMQ that have such a limit. */
 const tooLong = () => badRequest('Exceeded HTTP request body size limit');
 
-/** Reads a body as long as it is short enough. @throws Problem 400 */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+/**
+ * Reads a body as long as it is short enough.
+ * @param keep hears of each piece before it is kept, and may throw
+ * @throws Problem 400
+ */
+export async function readBody(request: Request, limit: number, keep: (bytes: number) => void): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLong();
   if (request.body === null) return new Uint8Array();
   const pieces: Uint8Array[] = [];
@@ -15,6 +19,7 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
   for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += piece.length;
     if (size > limit) throw tooLong();
+    keep(piece.length);
     pieces.push(piece);
   }
   return Buffer.concat(pieces, size);

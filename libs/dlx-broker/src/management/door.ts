@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import type { User } from '../broker/index.js';
 import { checkAudience, checkVhost } from './auth.js';
 import { jsonObject, readBody, valueIn } from './body.js';
+import { bodyLimitsFor, BodyRoom, type BodyShare } from './body-room.js';
 import type { ManagementHost } from './host.js';
 import type { Visit } from './http-connections.js';
 import { inTurns } from './turns.js';
@@ -26,6 +26,11 @@ export interface DoorLimits {
   readonly replyLimit: number;
 }
 
+/** Who asks, and what is noted of it. */
+interface Asker extends Pick<ApiRequest, 'user' | 'peer' | 'note'> {
+  readonly share: BodyShare;
+}
+
 export type ApiContext = Context<{ Bindings: Bindings }>;
 
 /** Between a path and its handler: method, login, tags, virtual host and type of the body, in RabbitMQ's order. */
@@ -34,12 +39,14 @@ export class Door {
   readonly #management: Management;
   readonly #login: Login;
   readonly #limits: DoorLimits;
+  readonly #bodies: BodyRoom;
 
   constructor(host: ManagementHost, limits: DoorLimits) {
     this.#host = host;
     this.#management = new Management(host, limits.replyLimit);
     this.#login = new Login(host);
     this.#limits = limits;
+    this.#bodies = new BodyRoom(bodyLimitsFor(limits.bodyLimit));
   }
 
   async enter(c: ApiContext, resource: Resource): Promise<Response> {
@@ -53,9 +60,14 @@ export class Door {
     const user = await this.#login.user(raw.headers, peer, raw.signal);
     c.env?.visit?.entered(user.name);
     const notes: Record<string, unknown> = {};
-    const request = this.#request(c, resource, user, peer, (details) => void Object.assign(notes, details));
+    const share = this.#bodies.share(user.name);
+    const request = this.#request(c, resource, { user, peer, share, note: (more) => void Object.assign(notes, more) });
     const act = (): Promise<Response> => this.#inTurn(c, resource, request);
-    return isChange(method) ? this.#audited(request, resource, notes, act) : act();
+    try {
+      return await (isChange(method) ? this.#audited(request, resource, notes, act) : act());
+    } finally {
+      share.end();
+    }
   }
 
   /** What reads waits until its reply may be made: clients that do not read theirs do not fill the memory. */
@@ -158,8 +170,8 @@ export class Door {
     return this.answer(c, { status: 500, body: { error: 'internal_error', reason: 'Internal Server Error' } });
   }
 
-  #request({ req }: ApiContext, resource: Resource, user: User, peer: string, note: ApiRequest['note']): ApiRequest {
-    const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#limits.bodyLimit);
+  #request({ req }: ApiContext, resource: Resource, { user, peer, share, note }: Asker): ApiRequest {
+    const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#limits.bodyLimit, share.keep);
     const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
     const names = namesIn(`/api${resource.path}`, req.path);
     return {

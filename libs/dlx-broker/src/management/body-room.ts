@@ -1,0 +1,69 @@
+import { Problem } from './reply.js';
+
+/** Bytes of bodies of requests that are not answered yet. */
+export interface BodyLimits {
+  readonly ofUser: number;
+  readonly all: number;
+}
+
+/** What one request holds. */
+export interface BodyShare {
+  /** So many bytes more have come. @throws Problem 503 when there is no room for them */
+  keep(bytes: number): void;
+  /** It was answered. */
+  end(): void;
+}
+
+/** Bounds what bodies of requests take that come slowly, or never end, by user and in all (decision 104). */
+export class BodyRoom {
+  readonly #limits: BodyLimits;
+  /** By user; only of those that have something here. */
+  readonly #ofUser = new Map<string, number>();
+  #all = 0;
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits;
+  }
+
+  /** Bytes kept now. */
+  get bytes(): number {
+    return this.#all;
+  }
+
+  share(user: string): BodyShare {
+    let kept = 0;
+    return {
+      keep: (bytes) => {
+        const { ofUser, all } = this.#limits;
+        if ((this.#ofUser.get(user) ?? 0) + bytes > ofUser || this.#all + bytes > all) throw noRoom();
+        kept += bytes;
+        this.#add(user, bytes);
+      },
+      end: () => {
+        this.#add(user, -kept);
+        kept = 0;
+      },
+    };
+  }
+
+  #add(user: string, bytes: number): void {
+    this.#all += bytes;
+    const sum = (this.#ofUser.get(user) ?? 0) + bytes;
+    if (sum === 0) this.#ofUser.delete(user);
+    else this.#ofUser.set(user, sum);
+  }
+}
+
+/** At least three bodies of the largest size for each user, and four times as much in all. */
+export function bodyLimitsFor(bodyLimit: number): BodyLimits {
+  const ofUser = Math.max(67_108_864, 3 * bodyLimit);
+  return { ofUser, all: 4 * ofUser };
+}
+
+const noRoom = (): Problem =>
+  new Problem(
+    503,
+    'too_many_unfinished_bodies',
+    'The bodies of requests that are not answered yet take too much memory; finish or close them',
+    { 'retry-after': '1', connection: 'close' },
+  );
