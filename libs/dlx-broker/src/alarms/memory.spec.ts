@@ -7,6 +7,7 @@ const host = (more: Partial<MemoryHost> = {}): MemoryHost => ({
   constrained: 0,
   heap: 4 * gigabyte,
   use: () => ({ heapUsed: 100, external: 50 }),
+  collect: () => undefined,
   ...more,
 });
 

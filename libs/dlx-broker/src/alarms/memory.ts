@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import { collector } from './collect.js';
 
 /** Bytes in use, and how many there may be before publishers have to wait. */
 export interface MemoryUse {
@@ -25,6 +26,8 @@ export interface MemoryHost {
   /** How large V8 lets the heap become. */
   readonly heap: number;
   use(): { readonly heapUsed: number; readonly external: number };
+  /** More is in use than there may be; some of it may be garbage that nothing collects while publishers wait. */
+  collect(): void;
 }
 
 const thisProcess = (): MemoryHost => ({
@@ -32,6 +35,7 @@ const thisProcess = (): MemoryHost => ({
   constrained: process.constrainedMemory(),
   heap: getHeapStatistics().heap_size_limit,
   use: () => process.memoryUsage(),
+  collect: collector(),
 });
 
 /**
@@ -49,7 +53,9 @@ export function processMemory(limit: MemoryLimit = usualShare, host = thisProces
   return () => {
     const { heapUsed, external } = host.use();
     // Small messages fill the heap, large ones the memory beside it: whichever is short comes first.
-    return { used: heapUsed + external, limit: Math.min(whole, heap + external) };
+    const use = { used: heapUsed + external, limit: Math.min(whole, heap + external) };
+    if (use.used > use.limit) host.collect();
+    return use;
   };
 }
 

@@ -26,6 +26,16 @@ export interface Limits {
    * default is four bodies of the largest size at a time (decision 80).
    */
   readonly unfinished: number;
+  /**
+   * Milliseconds between two heartbeats to a client that is not read, negotiated or not: a socket that is not read sees its
+   * end only when something is written to it.
+   */
+  readonly signOfLife: number;
+  /**
+   * Milliseconds that the memory alarm waits for messages that are not complete and transactions that are not committed.
+   * Then, if it would end without them, connections that hold most of them are closed with 506 (decision 104).
+   */
+  readonly unfinishedUnderAlarm: number;
 }
 
 export const defaultLimits: Limits = {
@@ -41,6 +51,8 @@ export const defaultLimits: Limits = {
   closing: 10_000,
   unread: 1_048_576,
   unfinished: 536_870_912,
+  signOfLife: 10_000,
+  unfinishedUnderAlarm: 30_000,
 };
 
 /** No frame-max may be below this. */

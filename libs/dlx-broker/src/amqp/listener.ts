@@ -8,6 +8,7 @@ import { Flusher } from './flusher.js';
 import { BufferPool } from './frame/buffer-pool.js';
 import { serverProperties } from './handshake.js';
 import { defaultLimits, type Limits } from './limits.js';
+import { Shortage } from './shortage.js';
 import type { Surroundings } from './surroundings.js';
 
 export interface ListenOptions {
@@ -55,12 +56,13 @@ export class Listener {
   /** Those that have logged in. */
   readonly #members = new Set<ClientConnection>();
   readonly #newcomers: Newcomers;
+  readonly #shortage: Shortage;
   readonly #timer: NodeJS.Timeout;
   #whenEmpty: (() => void) | undefined;
 
   /** See {@link listen}. */
   constructor(broker: Broker, options: ListenOptions) {
-    const { tls, limits, memory, alarms = [], log } = options;
+    const { tls, limits, memory = processMemory(), alarms = [], log, notice } = options;
     const now = (): number => performance.now();
     this.#surroundings = {
       broker,
@@ -69,13 +71,19 @@ export class Listener {
       properties: serverProperties(versionOf(broker)),
       pool: new BufferPool(),
       flusher: new Flusher(),
-      alarms: new Alarms([memoryAlarm(memory ?? processMemory()), ...alarms]),
+      alarms: new Alarms([memoryAlarm(memory), ...alarms]),
       now,
       log: (error) => log?.(error),
       entered: (connection) => this.#entered(connection),
       forget: (connection) => this.#forget(connection),
     };
     const { newcomersOfAddress: ofAddress, newcomers: all } = this.#surroundings.limits;
+    this.#shortage = new Shortage({
+      alarms: this.#surroundings.alarms,
+      memory,
+      patience: this.#surroundings.limits.unfinishedUnderAlarm,
+      notice: (text) => notice?.(text),
+    });
     this.#newcomers = new Newcomers({ ofAddress, all }, now);
     this.#door = new Door(tls, {
       now: this.#surroundings.now,
@@ -166,6 +174,7 @@ export class Listener {
     const time = now();
     this.#door.hurry(limits.handshake);
     if (alarms.look()) for (const connection of this.#connections) connection.unblock();
+    this.#shortage.look(time, this.#members);
     for (const connection of this.#connections) {
       if (!connection.isShakingHands) connection.traffic.tick(time, connection.tuning.heartbeat);
       else if (time - connection.arrival.at >= limits.handshake) connection.socket.destroy();

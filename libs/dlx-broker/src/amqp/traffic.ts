@@ -113,8 +113,11 @@ export class Traffic {
    * @param heartbeat the timeout in seconds; 0 for none
    */
   tick(now: number, heartbeat: number): void {
+    if (this.socket.isPaused()) {
+      this.#heardAt = now; // it is we who do not listen
+      if (now - this.#sentAt >= this.surroundings.limits.signOfLife) return this.to.heartbeat();
+    }
     if (heartbeat === 0) return;
-    if (this.socket.isPaused()) this.#heardAt = now; // it is we who do not listen
     if (now - this.#heardAt >= missed * heartbeat * 1000) return void this.socket.destroy();
     if (now - this.#sentAt < heartbeat * 500 - halfALook) return;
     this.to.heartbeat();

@@ -34,6 +34,11 @@ export class Transaction {
   publishes: HeldPublish[] = [];
   settlements: HeldSettlement[] = [];
 
+  /** Of the bodies it holds. Looks at every publish. */
+  get bytes(): number {
+    return this.publishes.reduce((sum, { message }) => sum + (message.isAtHand ? message.size : 0), 0);
+  }
+
   /** Forgets everything; what was settled is outstanding again. */
   clear(): void {
     this.publishes = [];

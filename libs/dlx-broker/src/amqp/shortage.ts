@@ -1,0 +1,71 @@
+import type { Alarms, MemoryUse } from '../alarms/index.js';
+import { AmqpError } from '../broker/index.js';
+import type { ClientConnection } from './connection.js';
+
+/** What it goes by. */
+export interface ShortageRules {
+  readonly alarms: Alarms;
+  readonly memory: () => MemoryUse;
+  /** Milliseconds; see `limits.unfinishedUnderAlarm`. */
+  readonly patience: number;
+  /** Hears which connections were closed. */
+  readonly notice: (text: string) => void;
+}
+
+/**
+ * Ends a memory alarm that would never end by itself: one that lasts because of messages that are not complete or not
+ * committed. Their publishers wait for the alarm, and it waits for them (decision 104).
+ */
+export class Shortage {
+  readonly #rules: ShortageRules;
+  /** When the alarm was raised, or when connections were looked at last. */
+  #since: number | undefined;
+
+  constructor(rules: ShortageRules) {
+    this.#rules = rules;
+  }
+
+  /** @param now milliseconds of a clock that never goes back */
+  look(now: number, connections: Iterable<ClientConnection>): void {
+    const { alarms, memory, patience } = this.#rules;
+    if (!alarms.raised.includes('memory')) return void (this.#since = undefined);
+    this.#since ??= now;
+    if (now - this.#since < patience) return;
+    this.#since = now;
+    const { used, limit } = memory();
+    this.#relieve(used - limit, connections);
+  }
+
+  /** Closes those that hold most, until so many bytes are free; none when all of them together hold less. */
+  #relieve(needed: number, connections: Iterable<ClientConnection>): void {
+    const held = [...connections].map((connection) => ({ connection, bytes: heldBackBy(connection) })).filter(holds);
+    const all = held.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (needed <= 0 || all < needed) return;
+    held.sort((one, other) => other.bytes - one.bytes);
+    let missing = needed;
+    for (const { connection, bytes } of held) {
+      if (missing <= 0) return;
+      missing -= bytes;
+      this.#rules.notice(
+        `memory is short: closes ${connection.engine.client?.name}, whose unfinished messages hold ${bytes} bytes`,
+      );
+      connection.force(tooLong(bytes));
+    }
+  }
+}
+
+/** Bytes of a connection's messages that are not complete or not committed. Looks at every channel. */
+export function heldBackBy({ isOpen, unfinished, channels }: ClientConnection): number {
+  if (!isOpen) return 0;
+  let { bytes } = unfinished;
+  for (const { engine } of channels.values()) bytes += engine.transaction?.bytes ?? 0;
+  return bytes;
+}
+
+const holds = ({ bytes }: { readonly bytes: number }): boolean => bytes > 0;
+
+const tooLong = (bytes: number): AmqpError =>
+  new AmqpError(
+    'RESOURCE_ERROR',
+    `memory is short, and ${bytes} bytes of it are held by messages of this connection that are not complete or not committed; publish them again, or raise limits.unfinishedUnderAlarm`,
+  );
