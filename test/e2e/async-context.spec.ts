@@ -253,13 +253,11 @@ describe('subscribers', () => {
       handle(): never {
         throw new Error('no');
       }
-      @Consume({ queue: 'dead', broker: 'none' })
-      dead(): void {}
     }
     const app = await inApp(() =>
       contextApp({
         providers: [Fails],
-        options: { topology: { queues: [] } },
+        options: { topology: { queues: ['dead'] } },
       }),
     );
     const { backend } = app.get(DlxBroker);

@@ -286,5 +286,7 @@ it('tells both errors when a function of the policy fails: that of the attempt a
     'dlx-error-message': 'down',
     'dlx-error-policy': expect.stringMatching(/^TypeError: .*startsWith/) as string,
   });
-  expect(warnings.join('\n')).toMatch(/Worker\.handle: RangeError: down; .*its policy failed: TypeError/);
+  expect(warnings.join('\n')).toMatch(
+    /Worker\.handle: .*its policy failed \(TypeError: .*startsWith.*\): RangeError: down/,
+  );
 });

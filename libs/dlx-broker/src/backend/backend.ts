@@ -116,8 +116,13 @@ export interface Backend {
   /**
    * A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`.
    * @param awaits whether the answer to a request is still waited for
+   * @param lost called when the broker ended the channel: no reply comes any more, and the next request needs another one
    */
-  openReplies(onReply: (message: Message) => void, awaits?: (correlationId: string) => boolean): ReplyChannel;
+  openReplies(
+    onReply: (message: Message) => void,
+    awaits?: (correlationId: string) => boolean,
+    lost?: (reason: Error) => void,
+  ): ReplyChannel;
   /**
    * Tells once, and at once if it is so already, when no client waits for the answer to a request any more: its direct
    * reply-to address is gone (rule S2), its reply queue was deleted, or the asker in this process gave it up. Absent where

@@ -51,7 +51,9 @@ export class EmbeddedBackend implements Backend {
   readonly recordsOrigins = true;
   readonly delayed: DelayedPublishing = new EmbeddedDelayed(this, () => this.#connected());
   readonly #options: EmbeddedOptions;
-  readonly #consumptions = new Set<Channel>();
+  /** With what hears that the broker ended one. */
+  readonly #consumptions = new Map<Channel, () => void>();
+  readonly #replies = new Map<Channel, (reason: Error) => void>();
   #connection: Connection | undefined;
   #publishing: Channel | undefined;
   #keepAlive: NodeJS.Timeout | undefined;
@@ -71,7 +73,7 @@ export class EmbeddedBackend implements Backend {
   /** Deliveries in consumers' hands. */
   get unsettled(): number {
     let count = 0;
-    for (const channel of this.#consumptions) count += channel.unackedCount;
+    for (const channel of this.#consumptions.keys()) count += channel.unackedCount;
     return count;
   }
 
@@ -95,6 +97,7 @@ export class EmbeddedBackend implements Backend {
   }
 
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption {
+    const lost = (): void => options.onCancel?.();
     const channel = this.#connected().openChannel({
       ...silentOutbox,
       deliver: (delivery) => {
@@ -102,14 +105,17 @@ export class EmbeddedBackend implements Backend {
           onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#deposit));
         } catch (error) {
           this.#end(channel); // a listener that throws is no consumer: everything returns
-          options.onCancel?.();
+          lost();
           throw error;
         }
       },
-      cancelled: () => options.onCancel?.(),
-      closed: () => options.onCancel?.(),
+      cancelled: lost,
+      closed: () => {
+        this.#consumptions.delete(channel);
+        lost();
+      },
     });
-    this.#consumptions.add(channel);
+    this.#consumptions.set(channel, lost);
     this.#keepAlive ??= this.#home.runInAsyncScope(startKeepAlive);
     channel.qos(options.prefetch);
     const { priority, exclusive = false } = options;
@@ -130,12 +136,17 @@ export class EmbeddedBackend implements Backend {
     };
   }
 
-  openReplies(onReply: (message: Message) => void, awaits?: (correlationId: string) => boolean): ReplyChannel {
+  openReplies(
+    onReply: (message: Message) => void,
+    awaits?: (correlationId: string) => boolean,
+    lost: (reason: Error) => void = () => undefined,
+  ): ReplyChannel {
     const channel = this.#connected().openChannel({
       ...silentOutbox,
       awaits: (correlationId) => correlationId === undefined || awaits?.(correlationId) !== false,
       deliver: (delivery) => onReply(delivery.message),
     });
+    this.#replies.set(channel, lost);
     channel.consume(replyQueue, { noAck: true });
     const address = channel.replyAddress as string;
     return {
@@ -148,7 +159,10 @@ export class EmbeddedBackend implements Backend {
         const { agenda, replies } = channel.vhost;
         agenda.batch(() => replies.givenUp(address, correlationId));
       },
-      close: () => channel.close(),
+      close: () => {
+        this.#replies.delete(channel);
+        channel.close();
+      },
     };
   }
 
@@ -204,14 +218,32 @@ export class EmbeddedBackend implements Backend {
     this.#connection = undefined;
     this.#publishing = undefined;
     this.#consumptions.clear();
+    this.#replies.clear();
   }
 
   #connected(): Connection {
     if (this.#connection === undefined || this.#connection.isClosed) {
-      this.#connection = this.broker.connect(this.#options);
+      this.#connection = this.broker.connect({
+        ...this.#options,
+        outbox: { closed: (reason) => this.#forced(reason) },
+      });
       this.#publishing = undefined;
     }
     return this.#connection;
+  }
+
+  /**
+   * An operator closed the connection, or deleted its user or its virtual host: its channels ended without a word. A broker
+   * that was closed has nothing to come back to.
+   */
+  #forced(reason: Error): void {
+    if (this.broker.isClosed) return;
+    const ended = <T>(channels: Map<Channel, T>) => [...channels].filter(([channel]) => channel.isClosed);
+    const [consumptions, replies] = [ended(this.#consumptions), ended(this.#replies)];
+    for (const [channel] of consumptions) this.#end(channel);
+    for (const [channel] of replies) this.#replies.delete(channel);
+    for (const [, lost] of consumptions) lost();
+    for (const [, lost] of replies) lost(reason);
   }
 
   #end(channel: Channel): void {

@@ -51,6 +51,7 @@ export class Broker {
   /** Of virtual hosts that are gone. */
   readonly #counted = new TotalCounters();
   #lastConnection = 0;
+  #isClosed = false;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -160,8 +161,14 @@ export class Broker {
     return new Connection(vhost, user, ++this.#lastConnection, options, presence);
   }
 
+  /** Whether {@link close} was called: a connection that ends with it need not be opened again. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Ends all connections and gives the clock back; what waits in queues stays where it is. Idempotent. */
   close(): void {
+    this.#isClosed = true;
     const error = new AmqpError('CONNECTION_FORCED', "broker forced connection closure with reason 'shutdown'");
     for (const vhost of this.#vhosts.values()) for (const connection of vhost.connections) connection.force(error);
     this.#agenda.stop();

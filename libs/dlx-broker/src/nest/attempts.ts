@@ -2,6 +2,8 @@ import type { Logger } from '@nestjs/common';
 import { AsyncResource } from 'node:async_hooks';
 import { after, type Backend } from '../backend/index.js';
 import type { DlxContext } from './context.js';
+import { stackOf, textOf } from './failure-log.js';
+import { readable } from './failure.js';
 import type { Handling, PlannedHandler } from './handler.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
 import { pauseWhileBusy, type IdempotencyGuard } from './idempotency/guard.js';
@@ -10,8 +12,11 @@ import type { Replies } from './replies.js';
 import { runHandler, type Outcome } from './run.js';
 import type { Settlement } from './settlement.js';
 
-/** Runs something between the hooks that tracing tools set on a transport. */
-export type Processing = (context: DlxContext, run: (end: () => void) => void) => void;
+/**
+ * Runs something between the hooks that tracing tools set on a transport.
+ * @returns where there are hooks what rejects when one of them fails
+ */
+export type Processing = (context: DlxContext, run: (end: () => void) => void) => Promise<void> | undefined;
 
 const succeeded: Outcome = { failed: false };
 
@@ -33,11 +38,7 @@ export class Attempts {
       events.tell('delivered', delivery, { handler: planned.handler.origin, attempt: context.attempt });
     }
     const end = (outcome: Outcome): void => {
-      try {
-        this.settlement.settle(outcome, handling);
-      } catch (fault) {
-        this.settlement.rescue(handling, fault);
-      }
+      this.settlement.end(outcome, handling);
       settled();
     };
     if (planned.handler.settings.idempotence === undefined) return this.#run(planned, data, context, replies, end);
@@ -65,9 +66,12 @@ export class Attempts {
     replies: Replies | undefined,
     end: (outcome: Outcome) => void,
   ): void {
+    let begun = false;
     let ended = false;
     context.plan(planned, planned.retry && this.settlement);
-    this.processing(context, (processed) => {
+    const hooks = this.processing(context, (processed) => {
+      if (begun) return processed(); // its hook had failed before, or runs it twice
+      begun = true;
       const finish = (outcome: Outcome): void => {
         if (ended) return; // a stream that is not of rxjs may end twice, and a handler after its time
         ended = true;
@@ -77,13 +81,23 @@ export class Attempts {
           try {
             step();
           } catch (error) {
-            this.logger.error(error);
+            this.logger.error(
+              `${planned.handler.origin}: the end of an attempt failed: ${textOf(error)}`,
+              stackOf(error),
+            );
           }
         }
       };
       const running: { stop?: () => void } = {};
       const callOff = this.#limit(planned, context, finish);
       running.stop = runHandler(planned, data, context, replies, finish);
+    });
+    hooks?.catch((error: unknown) => {
+      const failure = readable(error);
+      if (begun) return this.logger.error(`${planned.handler.origin}: a processing hook failed: ${textOf(failure)}`);
+      begun = true; // the handler never had the message: a failed attempt as any other
+      context.capture(failure);
+      end({ failed: true, failure });
     });
   }
 

@@ -1,4 +1,4 @@
-import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Logger, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { type Backend, HomeContext, type WaitRooms } from '../backend/index.js';
 import { Attempts, type Processing } from './attempts.js';
@@ -6,13 +6,16 @@ import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
 import { MemoryIdempotencyStore } from './idempotency/index.js';
 import { describeRetry, describeTopology, type Topology } from '../topology/index.js';
+import { shownText } from '../message/index.js';
 import type { DeadLetters, Redrives } from '../streams/index.js';
+import { textOf } from './failure-log.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import { defaultBrokerName, type Connected, type ResolvedOptions, type SocketAddress } from './options.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from './outcome-events.js';
 import { type ConsumerPlan, planHandlers, type Plan } from './plan.js';
 import { QueueConsumer } from './queue-consumer.js';
+import { SafeLogger } from './safe-logger.js';
 import type { DlxServer } from './server.js';
 import {
   deadLetterWarnings,
@@ -72,7 +75,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     private readonly source: HandlerSource,
     private readonly parts: BrokerParts,
   ) {
-    this.#logger = new Logger(`DlxBroker ${options.name}`);
+    this.#logger = new SafeLogger(`DlxBroker ${options.name}`);
     this.#settlement = new Settlement(connected.backend, parts.rooms, parts.events, options, this.#logger);
     const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => this.backend.clock.now());
     const guard = new IdempotencyGuard(store, this.#logger);
@@ -280,11 +283,13 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** Somebody deleted the queue, or its node went down. */
   #restoreSoon(consumer: QueueConsumer): void {
     if (this.#closing) return;
-    this.#logger.warn(`the broker ended the consumer of '${consumer.queue}'; it starts again in ${restorePause} ms`);
+    this.#logger.warn(
+      `the broker ended the consumer of '${shownText(consumer.queue)}'; it starts again in ${restorePause} ms`,
+    );
     const restore = (): void => {
       this.#restoring.delete(timer);
       this.#inTurn(() => this.#consume()).catch((error: unknown) => {
-        this.#logger.error(error);
+        this.#logger.error(`queue '${shownText(consumer.queue)}' cannot be consumed again: ${textOf(error)}`);
         this.#restoreSoon(consumer);
       });
     };

@@ -1,13 +1,12 @@
 import { AsyncResource } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { Logger } from '@nestjs/common';
 import type { ReadPacket, WritePacket } from '@nestjs/microservices';
 import { ClientProxy } from '@nestjs/microservices/client/client-proxy.js';
 import { InvalidMessageException } from '@nestjs/microservices/errors/invalid-message.exception.js';
 import { AsyncSubject, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, parseDelay } from '../backend/index.js';
 import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
-import type { Field, Message, Properties } from '../message/index.js';
+import { shownText, type Field, type Message, type Properties } from '../message/index.js';
 import {
   DlxConfigurationError,
   fieldTableOf,
@@ -17,10 +16,12 @@ import {
   type WaitQueueType,
 } from '../topology/index.js';
 import { describeError } from './failure.js';
+import { textOf } from './failure-log.js';
 import { dlxHeaders } from './headers.js';
 import { decodePayload, encodePayload } from './payload.js';
 import { DlxRecord } from './record-builder.js';
 import { replyKindOf } from './replies.js';
+import { SafeLogger } from './safe-logger.js';
 import { UnroutableEvents } from './unroutable-events.js';
 
 /** Where a client publishes. */
@@ -77,7 +78,7 @@ export class DlxClient extends ClientProxy {
   readonly #delayed: DelayedPublisher;
   readonly #events: string;
   readonly #requests: string;
-  readonly #logger = new Logger(DlxClient.name);
+  readonly #logger = new SafeLogger(DlxClient.name);
   readonly #prefix = randomBytes(6).toString('base64url');
   readonly #pending = new Map<string, Asked>();
   readonly #unroutable: UnroutableEvents;
@@ -119,10 +120,7 @@ export class DlxClient extends ClientProxy {
    */
   override close(): void {
     this.#replies?.close();
-    this.#replies = undefined;
-    const pending = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const asked of pending) asked.answer({ err: new Error('the client was closed') });
+    this.#failRequests(new Error('the client was closed'));
     this.#connected = false;
     this.#closed = true;
   }
@@ -162,8 +160,8 @@ export class DlxClient extends ClientProxy {
       else caller.runInAsyncScope(finish, undefined, failure);
     };
     if (this.#closed) done(new ClientClosedError());
-    else if (this.#connected) this.#publishEvent(this.createPacket(pattern, data), done, options);
-    else this.connect().then(() => this.#publishEvent(this.createPacket(pattern, data), done, options), done);
+    else if (this.#connected) this.#emitNow(pattern, data, done, options);
+    else this.connect().then(() => this.#emitNow(pattern, data, done, options), done);
     // What comes later comes from where a disk or a socket was waited for: subscribers hear it where they are.
     if (!isOver) caller = new AsyncResource('DlxEmit');
     return result;
@@ -198,6 +196,7 @@ export class DlxClient extends ClientProxy {
   }
 
   protected override publish(packet: ReadPacket, callback: (packet: WritePacket) => void): () => void {
+    let forget: (() => void) | undefined;
     try {
       const data: unknown = packet.data;
       if (data instanceof DlxRecord && data.delay !== undefined) {
@@ -209,6 +208,7 @@ export class DlxClient extends ClientProxy {
       const publication = this.#publication(packet, this.#requests, true, { correlationId: id });
       const asked = new Asked(callback);
       this.#pending.set(id, asked);
+      forget = () => this.#pending.get(id) === asked && this.#pending.delete(id);
       this.#replies ??= this.#openReplies();
       this.#replies.request(publication, (failure) => {
         if (failure !== undefined && this.#pending.delete(id)) asked.answer({ err: failure });
@@ -219,6 +219,7 @@ export class DlxClient extends ClientProxy {
         this.#replies?.giveUp?.(id);
       };
     } catch (error) {
+      forget?.();
       callback({ err: error });
       return () => undefined;
     }
@@ -229,7 +230,27 @@ export class DlxClient extends ClientProxy {
     return this.#backend.openReplies(
       (message) => this.#answered(message),
       (id) => this.#pending.has(id),
+      (reason) => this.#failRequests(reason),
     );
+  }
+
+  /** No answer comes any more; the next request opens another channel for replies. */
+  #failRequests(reason: Error): void {
+    this.#replies = undefined;
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const asked of pending) asked.answer({ err: reason });
+  }
+
+  /** A dispatch hook of the application may throw. */
+  #emitNow(pattern: unknown, data: unknown, done: Done, options: EmitOptions): void {
+    let packet: ReadPacket;
+    try {
+      packet = this.createPacket(pattern, data);
+    } catch (error) {
+      return done(asError(error));
+    }
+    this.#publishEvent(packet, done, options);
   }
 
   #publishEvent(packet: ReadPacket, done: Done, options = noOptions): void {
@@ -240,7 +261,7 @@ export class DlxClient extends ClientProxy {
       if (delay === 0) this.#backend.publish(publication, done);
       else this.#delayed.publish(publication, delay, done);
     } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)));
+      done(asError(error));
     }
   }
 
@@ -281,18 +302,27 @@ export class DlxClient extends ClientProxy {
     }
   }
 
+  /** What cannot be written as a routing key has no name. */
+  #nameOf(pattern: unknown): string {
+    try {
+      return this.normalizePattern(pattern as string);
+    } catch {
+      return typeof pattern;
+    }
+  }
+
   /** On the rare way out only, so that whoever got the observable has had the time to subscribe. */
   #emitFailed<T>(result: AsyncSubject<T>, failure: Error, pattern: unknown): void {
     queueMicrotask(() => {
       if (!result.observed) {
-        this.#logger.error(
-          `emit of '${this.normalizePattern(pattern as string)}' failed: ${describeError(failure).message}`,
-        );
+        this.#logger.error(`emit of '${shownText(this.#nameOf(pattern), 255)}' failed: ${textOf(failure)}`);
       }
       result.error(failure);
     });
   }
 }
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(describeError(error).message));
 
 /** A caller that waits for an answer. It gets it in its own async context. */
 class Asked extends AsyncResource {

@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import type { ListenOptions } from '../amqp/index.js';
 import { type Backend, EmbeddedBackend } from '../backend/index.js';
 import { profiles } from '../broker/index.js';
@@ -11,6 +10,7 @@ import { guestOf, letIn, type ServedUser } from '../users/index.js';
 import { type Part, WaysIn } from '../ways-in.js';
 import type { DlxBrokerOptions } from './dlx-broker.module.js';
 import type { Connected, SocketAddress } from './options.js';
+import { SafeLogger } from './safe-logger.js';
 
 /** Ways for other processes into the broker of this one. */
 export interface ListenAt {
@@ -66,7 +66,7 @@ export async function connect(options: DlxBrokerOptions): Promise<Connected> {
   if (listen?.audit !== undefined && listen.http === undefined) {
     throw new DlxConfigurationError("DlxBrokerModule: option 'listen.audit' is about the port of option 'listen.http'");
   }
-  const ears = earsOf(new Logger('DlxBroker'));
+  const ears = earsOf(new SafeLogger('DlxBroker'));
   if (broker !== undefined) return connectTo({ broker, data: undefined, close: nothing }, options, ears);
   const own = await openOwn(options, ears);
   try {
@@ -116,7 +116,7 @@ const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefin
   listener && { host: listener.host, port: listener.port };
 
 /** The log of the application, too, is told what an operator may want to know. */
-const earsOf = (logger: Logger): Ears => ({
+const earsOf = (logger: SafeLogger): Ears => ({
   notice: (text) => logger.log(shownText(text)),
   // What is wrong with a disk needs no stack.
   log: (error) => logger.error((error as Error).name === 'StoreError' ? shownLines((error as Error).message) : error),

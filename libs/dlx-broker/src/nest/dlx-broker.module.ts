@@ -1,5 +1,4 @@
 import {
-  Logger,
   Module,
   type DynamicModule,
   type FactoryProvider,
@@ -10,6 +9,7 @@ import {
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WaitRooms, type Backend } from '../backend/index.js';
 import type { Broker, ProfileName } from '../broker/index.js';
+import { shownText } from '../message/index.js';
 import { connect, type KeepIn, type ListenAt } from './connect.js';
 import { DeadLetters, Redrives, type DeadLettersOptions } from '../streams/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../topology/index.js';
@@ -18,10 +18,12 @@ import { optionsToken } from './broker-names.js';
 import { captureHook, isCaptureHook } from './capture.js';
 import { DlxClient } from './client.js';
 import { type DlxFeatureOptions, featureModule } from './feature.js';
+import { stackOf, textOf } from './failure-log.js';
 import { HandlerSource } from './handler-source.js';
 import { beginsFirst, beginsLast, Lifecycle } from './lifecycle.js';
 import { checkOptions, defaultBrokerName, resolveOptions, type Connected, type TransportOptions } from './options.js';
 import { OutcomeEvents } from './outcome-events.js';
+import { SafeLogger } from './safe-logger.js';
 import { DlxServer } from './server.js';
 import {
   getDeadLettersToken,
@@ -156,15 +158,22 @@ function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): Dynamic
 
 /** A pipeline that fails begins anew. The log tells why once, and then how often: at 10 times, 100 times ... */
 const reportTo = (name: string): NonNullable<DeadLettersOptions['report']> => {
-  const logger = new Logger(`DeadLetters ${name}`);
+  const logger = new SafeLogger(`DeadLetters ${name}`);
   return (failure, queues, { times, pause, isNew }) => {
+    const of = shownText(String(queues));
     if (isNew) {
-      logger.error(`the pipeline of ${String(queues)} failed and begins anew in ${pause} ms`, failure);
+      logger.error(`the pipeline of ${of} failed and begins anew in ${pause} ms: ${textOf(failure)}`, stackOf(failure));
     } else if (Number.isInteger(Math.log10(times))) {
-      logger.warn(`the pipeline of ${String(queues)} failed ${times} times in a row; it begins anew in ${pause} ms`);
+      logger.warn(`the pipeline of ${of} failed ${times} times in a row; it begins anew in ${pause} ms`);
     }
   };
 };
+
+const reportLook = (name: string, failure: unknown): void =>
+  new SafeLogger(`Redrives ${name}`).error(
+    `the function that looks at the tasks of a schedule failed: ${textOf(failure)}`,
+    stackOf(failure),
+  );
 
 function coreModule(
   { name = defaultBrokerName, isGlobal = true }: DlxBrokerModuleExtras,
@@ -210,7 +219,8 @@ function coreModule(
     {
       provide: redrives,
       inject: [connected, deadLetters],
-      useFactory: ({ backend }: Connected, letters: DeadLetters) => new Redrives(backend, letters),
+      useFactory: ({ backend }: Connected, letters: DeadLetters) =>
+        new Redrives(backend, letters, (failure) => reportLook(name, failure)),
     },
     {
       provide: broker,

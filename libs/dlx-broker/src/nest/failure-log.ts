@@ -8,7 +8,7 @@ import type { PlannedHandler } from './handler.js';
 export type LogFailures = 'all' | 'last' | 'none';
 
 /** Characters of an error's message, and lines of its stack, that a log gets: clients write what is in them. */
-const mostCharacters = 1_000;
+export const mostCharacters = 1_000;
 const mostLines = 40;
 
 /** A message, and the handler that had it. */
@@ -27,37 +27,24 @@ export class FailureLog {
   /** It will be tried again. @param delay milliseconds */
   again(taken: Taken, attempt: number, delay: number, error: unknown): void {
     if (this.wanted !== 'all') return;
-    this.#safely(() => this.logger.warn(`${failed(taken, attempt)}, next in ${delay} ms: ${textOf(error)}`));
+    this.logger.warn(`${failed(taken, attempt)}, next in ${delay} ms: ${textOf(error)}`);
   }
 
   /** It will not. @param fate what becomes of the message */
   last(taken: Taken, attempt: number, fate: string, error: unknown): void {
     if (this.wanted === 'none') return;
-    this.#safely(() => this.logger.error(`${failed(taken, attempt)}, ${fate}: ${textOf(error)}`, stackOf(error)));
+    this.logger.error(`${failed(taken, attempt)}, ${fate}: ${textOf(error)}`, stackOf(error));
   }
 
   /** The handler did not want it. */
   dropped(taken: Taken, attempt: number, error: unknown): void {
     if (this.wanted === 'none') return;
-    this.#safely(() => this.logger.warn(`${failed(taken, attempt)}, dropped: ${textOf(error)}`));
+    this.logger.warn(`${failed(taken, attempt)}, dropped: ${textOf(error)}`);
   }
 
   /** What went wrong besides. It is logged whatever is wanted. */
   trouble({ delivery, planned: { handler } }: Taken, what: string, error: unknown): void {
-    this.#safely(() =>
-      this.logger.warn(
-        `${handler.origin}: a message of queue '${shownText(delivery.queue)}' ${what}: ${textOf(error)}`,
-      ),
-    );
-  }
-
-  /** A message is settled also where a logger of the application throws. */
-  #safely(log: () => void): void {
-    try {
-      log();
-    } catch {
-      // There is no other place to tell it.
-    }
+    this.logger.warn(`${handler.origin}: a message of queue '${shownText(delivery.queue)}' ${what}: ${textOf(error)}`);
   }
 }
 
@@ -74,7 +61,7 @@ export function textOf(error: unknown): string {
 }
 
 /** Where it happened: its message is not repeated, for a client may have written lines of it. */
-function stackOf(error: unknown): string | undefined {
+export function stackOf(error: unknown): string | undefined {
   const { stack } = describeError(error);
   if (stack === undefined) return undefined;
   const lines = stack.split('\n').filter((line) => /^ +at |^caused by /.test(line));

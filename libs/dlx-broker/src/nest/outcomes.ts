@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js';
 import { parseDuration } from '../topology/index.js';
 

@@ -1,9 +1,10 @@
 import type { Logger } from '@nestjs/common';
 import type { Backend, BackendDelivery, Consumption, HomeContext } from '../backend/index.js';
-import { deathsOf, grantedAttempt } from '../message/index.js';
+import { deathsOf, grantedAttempt, shownText } from '../message/index.js';
 import { matchesPattern } from '../topology/index.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
+import { mostCharacters, textOf } from './failure-log.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import { decodePayload } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
@@ -100,7 +101,7 @@ export class QueueConsumer {
     if (first === undefined) {
       this.settlement.counts.unknownPattern++;
       const error = new UnknownPatternError(`no handler of queue '${delivery.queue}' is for the pattern '${key}'`);
-      this.logger.error(`${error.message}; the message is refused`);
+      this.logger.error(`${shownText(error.message, mostCharacters)}; the message is refused`);
       this.settlement.refuse(delivery, error, this.#plan);
       return;
     }
@@ -115,7 +116,7 @@ export class QueueConsumer {
       this.attempts.shared(planned, data, context, (outcome) => {
         if (outcome.failed && !worst[0].failed) worst = [outcome, planned];
         if (--left > 0) return;
-        this.settlement.settle(worst[0], { delivery, planned: worst[1], context, replies: undefined });
+        this.settlement.end(worst[0], { delivery, planned: worst[1], context, replies: undefined });
         this.#done();
       });
     }
@@ -139,11 +140,11 @@ export class QueueConsumer {
   /** Never to be requeued: it would come back for ever. */
   #refuse(delivery: BackendDelivery, error: unknown): void {
     this.settlement.counts.undecodable++;
-    this.logger.error(`queue '${delivery.queue}': ${(error as Error).message}; the message is refused`);
+    this.logger.error(`queue '${shownText(delivery.queue)}': ${textOf(error)}; the message is refused`);
     try {
       this.settlement.refuse(delivery, error, this.#plan);
     } catch (failure) {
-      this.logger.error(failure);
+      this.logger.error(`queue '${shownText(delivery.queue)}': a message cannot be refused: ${textOf(failure)}`);
     }
   }
 

@@ -100,10 +100,26 @@ export class DlxServer extends Server implements CustomTransportStrategy {
     super.setOnProcessingEndHook(hook);
   }
 
-  /** @internal Between the processing hooks, which cost promises: without hooks at once. */
-  process(context: DlxContext, run: (end: () => void) => void): void {
-    if (!this.#hooked) return run(doNothing);
-    this.runWithProcessingHooks(context, (end) => new Promise<void>((resolve) => run(() => resolve(end()))));
+  /**
+   * @internal Between the processing hooks, which cost promises: without hooks at once.
+   * @returns where there are hooks what rejects when one of them fails
+   */
+  process(context: DlxContext, run: (end: () => void) => void): Promise<void> | undefined {
+    if (!this.#hooked) return void run(doNothing);
+    return this.#hook(context, run);
+  }
+
+  async #hook(context: DlxContext, run: (end: () => void) => void): Promise<void> {
+    await this.runWithProcessingHooks(context, (end) => {
+      const ended = (resolve: () => void) => (): void => {
+        try {
+          end();
+        } finally {
+          resolve();
+        }
+      };
+      return new Promise<void>((resolve) => run(ended(resolve)));
+    });
   }
 
   #requireHost(): ServerHost {

@@ -126,6 +126,15 @@ export class Settlement {
     this.#fail({ delivery, planned, replies, error: context.failureOr(filtered), filtered });
   }
 
+  /** The same, but it never throws. */
+  end(outcome: Outcome, handling: Handling): void {
+    try {
+      this.settle(outcome, handling);
+    } catch (fault) {
+      this.rescue(handling, fault);
+    }
+  }
+
   /** Settling failed itself, by a fault of ours: the message comes back after a pause, for it must not stay in hand. */
   rescue(taken: Taken, fault: unknown): void {
     const { delivery } = taken;

@@ -1,5 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import type { Backend, Publication } from '../backend/index.js';
+import { shownText } from '../message/index.js';
 
 /** How many routing keys are warned about; there may be one for each customer. */
 const mostKeys = 100;
@@ -21,9 +22,11 @@ export class UnroutableEvents {
     this.#keys.add(key);
     const isLast = this.#keys.size === mostKeys;
     const end = isLast ? '; further keys are only counted (DlxBroker.counts.unroutable)' : '';
+    const warn = (isQueue: boolean): void =>
+      this.logger.warn(`${textOf(shownText(exchange), shownText(routingKey), isQueue)}${end}`);
     this.backend.status(routingKey).then(
-      (status) => this.logger.warn(`${textOf(exchange, routingKey, status !== undefined)}${end}`),
-      () => this.logger.warn(`${textOf(exchange, routingKey, false)}${end}`),
+      (status) => warn(status !== undefined),
+      () => warn(false),
     );
   }
 }

@@ -1,4 +1,4 @@
-import { concatMap, lastValueFrom, repeat, Observable, type Subscription } from 'rxjs';
+import { concatMap, lastValueFrom, repeat, Observable, Subscription } from 'rxjs';
 import type { Backend } from '../backend/index.js';
 import { parseDuration } from '../topology/index.js';
 import { clockTimer } from './clock-timer.js';
@@ -14,10 +14,14 @@ export class Redrives {
   /** Those that have ended, and look for what comes back. */
   #ended: RedriveTask[] = [];
   #closed = false;
+  readonly #schedules = new Subscription();
+  readonly #report: (failure: unknown) => void;
 
-  constructor(backend: Backend, letters: DeadLetters) {
+  /** @param report hears what the function `look` of a schedule throws */
+  constructor(backend: Backend, letters: DeadLetters, report: (failure: unknown) => void = () => undefined) {
     this.#backend = backend;
     this.#letters = letters;
+    this.#report = report;
   }
 
   /** Those that have not ended. */
@@ -26,7 +30,7 @@ export class Redrives {
   }
 
   /**
-   * Begins at once. Each letter is published, mandatory, and leaves its queue when the broker has taken its successor;
+   * Begins at once; when the application was shut down, it is stopped at once. Each letter is published, mandatory, and leaves its queue when the broker has taken its successor;
    * one that no queue would get stays.
    * @throws DlxConfigurationError for an impossible request
    */
@@ -34,6 +38,7 @@ export class Redrives {
     const task = new RedriveTask(this.#backend, this.#letters, resolveRedrive(request));
     this.#running.add(task);
     void task.ended.then(() => this.#retire(task));
+    if (this.#closed) task.close();
     return task;
   }
 
@@ -50,8 +55,8 @@ export class Redrives {
   /**
    * Redrives again and again: the first time after that time, and each time so long after the end of the one before.
    * @param every milliseconds, or a text such as `'15m'`
-   * @param look sees every task as it begins
-   * @returns unsubscribe it to end the schedule and the redrive under way
+   * @param look sees every task as it begins; what it throws is logged, and the schedule goes on
+   * @returns unsubscribe it to end the schedule and the redrive under way; both end with the application as well
    */
   every<T = unknown>(
     every: number | string,
@@ -63,17 +68,28 @@ export class Redrives {
     const { clock } = this.#backend;
     const once = new Observable<RedriveProgress>((subscriber) => {
       const task = this.start(request);
-      look(task);
+      this.#show(task, look);
       subscriber.add(() => task.stop());
       return task.progress.subscribe(subscriber);
     });
     const turn = new Observable<void>((subscriber) => clockTimer(clock, clock.now() + pause).subscribe(subscriber));
-    return turn
+    if (this.#closed) return Subscription.EMPTY;
+    const schedule = turn
       .pipe(
         concatMap(() => once),
         repeat(),
       )
       .subscribe();
+    this.#schedules.add(schedule);
+    return schedule;
+  }
+
+  #show(task: RedriveTask, look: (task: RedriveTask) => void): void {
+    try {
+      look(task);
+    } catch (failure) {
+      this.#report(failure);
+    }
   }
 
   #retire(task: RedriveTask): void {
@@ -84,9 +100,10 @@ export class Redrives {
     else this.#ended.push(task);
   }
 
-  /** Ends all of them, and no one looks for what comes back any longer. */
+  /** Ends all of them and all schedules, lets none begin any more, and looks no longer for what comes back. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#schedules.unsubscribe();
     const tasks = this.running;
     for (const task of [...tasks, ...this.#ended]) task.close();
     await Promise.all(tasks.map((task) => lastValueFrom(task.progress)));

@@ -41,9 +41,10 @@ export function runForever(
       last = text;
       try {
         report(failure, { times, pause: rest, isNew });
-      } finally {
-        ended.add(clockTimer(clock, clock.now() + rest).subscribe(() => round(ended)));
+      } catch {
+        // A report that fails is none; the pipeline goes on, and the process lives.
       }
+      ended.add(clockTimer(clock, clock.now() + rest).subscribe(() => round(ended)));
     };
     ended.add(defer(begin).subscribe({ error: fail }));
   };

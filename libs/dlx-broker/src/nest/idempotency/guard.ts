@@ -78,8 +78,9 @@ export class IdempotencyGuard {
     this.#then(
       () => store.claim(claiming.key, lease, claiming.owner),
       (claim: Claim) => {
-        if (claim !== 'claimed') return skip(claim);
-        run((outcome) => this.#remember(outcome, claiming, planned, end));
+        if (claim === 'busy' || claim === 'done') return skip(claim);
+        if (claim === 'claimed') return run((outcome) => this.#remember(outcome, claiming, planned, end));
+        fail(outage(new TypeError(`its claim answered none of 'claimed', 'busy' and 'done'`), planned));
       },
       (error) => fail(outage(error, planned)),
     );
@@ -115,7 +116,7 @@ export class IdempotencyGuard {
     // Nobody waits for it: a failure that is not told here would end the process.
     Promise.resolve(answer)
       .then(next, failed)
-      .catch((error: unknown) => this.logger.error(error));
+      .catch((error: unknown) => this.logger.error(`@Idempotent: ${told(error)}`));
   }
 
   #warn({ handler }: PlannedHandler): void {
@@ -148,7 +149,7 @@ function outage(error: unknown, { handler, retry }: PlannedHandler): unknown {
 
 const told = (error: unknown): string => {
   const { name, message } = describeError(error);
-  return message === '' ? name : message;
+  return shownText(message === '' ? name : message, 1_000);
 };
 
 /** Also one of another library, or of another realm. */

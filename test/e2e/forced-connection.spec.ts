@@ -1,0 +1,87 @@
+import { Controller } from '@nestjs/common';
+import { MessagePattern } from '@nestjs/microservices';
+import { Consume, DeadLetters, DlxBroker, DlxClient, EmbeddedBackend, type DeadLetter } from 'dlx-broker';
+import { AmqpError, createBroker, type Broker } from 'dlx-broker/engine';
+import { lastValueFrom, tap } from 'rxjs';
+import { expect, it, vi } from 'vitest';
+import { microservice } from './apps.js';
+
+const until = (check: () => unknown): Promise<void> =>
+  vi.waitFor(async () => void (await check()), { interval: 1, timeout: 3_000 });
+
+/** As `DELETE /api/connections/…` does it, and the deletion of the user of an application. */
+function force(broker: Broker): void {
+  const error = new AmqpError('CONNECTION_FORCED', 'by an operator');
+  for (const connection of broker.virtualHost('/').connections) connection.force(error);
+}
+
+const start = async () => {
+  const seen: unknown[] = [];
+  @Controller()
+  class Handlers {
+    @Consume('work')
+    work(data: unknown): void {
+      seen.push(data);
+    }
+
+    @MessagePattern('twice')
+    twice(data: number): number {
+      return data * 2;
+    }
+
+    @MessagePattern('hang')
+    hang(): Promise<void> {
+      return new Promise(() => undefined);
+    }
+  }
+  const broker = createBroker();
+  const app = await microservice({ controllers: [Handlers], options: { broker, drainTimeout: 1 } });
+  return { seen, broker, app, client: app.get(DlxClient), backend: app.get(DlxBroker).backend };
+};
+
+it('an application whose connection was closed by an operator consumes again', async () => {
+  const { seen, broker, backend } = await start();
+  force(broker);
+  backend.publish({ exchange: '', routingKey: 'work', properties: {}, body: Buffer.from('1') });
+  await until(() => expect(seen).toEqual([1]));
+});
+
+it('its requests in flight fail, and later ones are answered', async () => {
+  const { broker, client } = await start();
+  expect(await lastValueFrom(client.send('twice', 2))).toBe(4);
+  const failed = expect(lastValueFrom(client.send('hang', {}))).rejects.toThrow(/by an operator/);
+  force(broker);
+  await failed;
+  expect(await lastValueFrom(client.send('twice', 3))).toBe(6);
+});
+
+it('its streams fail, as when their queue is deleted, and what runs begins anew', async () => {
+  const { broker, app, backend } = await start();
+  const lying = { durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
+  await backend.declare({ exchanges: [], bindings: [], queues: [{ ...lying, name: 'dead' }] });
+  const failures: unknown[] = [];
+  app
+    .get(DeadLetters)
+    .from('dead')
+    .subscribe({ error: (error: unknown) => failures.push(error) });
+  const taken: unknown[] = [];
+  const settle = tap((letter: DeadLetter) => {
+    taken.push(letter.payload);
+    letter.ack();
+  });
+  app.get(DeadLetters).run('dead', (letters) => letters.pipe(settle), { pause: 1 });
+  force(broker);
+  expect(String(failures)).toContain('ConsumerCancelledError');
+  backend.publish({ exchange: '', routingKey: 'dead', properties: {}, body: Buffer.from('1') });
+  await until(() => expect(taken).toEqual([1]));
+});
+
+it('a backend that is closed by its application says nothing', async () => {
+  const backend = new EmbeddedBackend(createBroker());
+  const lying = { durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
+  await backend.declare({ exchanges: [], bindings: [], queues: [{ ...lying, name: 'dead' }] });
+  let cancels = 0;
+  backend.consume('dead', { prefetch: 1, onCancel: () => void cancels++ }, () => undefined);
+  await backend.close();
+  expect(cancels).toBe(0);
+});
