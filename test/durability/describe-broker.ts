@@ -54,8 +54,10 @@ function describeVirtualHost(vhost: VirtualHost, lines: string[]): void {
 }
 
 function describeQueue(queue: Queue, lines: string[]): void {
-  const { policy, operatorPolicy, declared } = queue;
-  lines.push(`  queue ${queue.name} ${policy} ${operatorPolicy} ${declaredText(declared)}`);
+  const { inForce, declared } = queue;
+  lines.push(
+    `  queue ${queue.name} ${inForce?.policy?.name} ${inForce?.operatorPolicy?.name} ${declaredText(declared)}`,
+  );
   lines.push(
     `    ${queue.length} ready, ${queue.bytes} bytes, ${queue.unacked} unacked, ${queue.retained} retained, ${queue.delayed} held back`,
   );

@@ -128,16 +128,6 @@ export class World {
     return held.sort((a, b) => a.tag - b.tag);
   }
 
-  /** What the broker takes back when the channel ends: also what an open transaction has settled. */
-  outstanding(channel: number): HeldDelivery[] {
-    const { settled, transaction } = this.#slots[channel] as Slot;
-    if (transaction === undefined) return this.held(channel);
-    for (const tag of transaction) settled.delete(tag);
-    const all = this.held(channel);
-    for (const tag of transaction) settled.add(tag);
-    return all;
-  }
-
   isTransactional(channel: number): boolean {
     return (this.#slots[channel] as Slot).transaction !== undefined;
   }

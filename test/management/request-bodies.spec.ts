@@ -110,7 +110,7 @@ const rows: readonly Row[] = [
     path: '/policies/%2F/new',
     body: policy,
     status: 201,
-    changed: (house) => root(house).queues.get('new')?.policy,
+    changed: (house) => root(house).queues.get('new')?.inForce?.policy?.name,
     to: 'new',
   },
   {
@@ -118,7 +118,7 @@ const rows: readonly Row[] = [
     path: '/operator-policies/%2F/new',
     body: policy,
     status: 201,
-    changed: (house) => root(house).queues.get('new')?.operatorPolicy,
+    changed: (house) => root(house).queues.get('new')?.inForce?.operatorPolicy?.name,
     to: 'new',
   },
   {

@@ -319,7 +319,7 @@ describe('a policy of a stranger', () => {
     channel().declareQueue(name);
     broker.virtualHost('/').setPolicy('hopeless', { pattern: '^(a+)+$', definition, priority: 9 });
     broker.virtualHost('/').setPolicy('plain', { pattern: '^a+!$', definition });
-    expect(broker.virtualHost('/').queues.get(name)?.policy).toBe('plain');
+    expect(broker.virtualHost('/').queues.get(name)?.inForce?.policy?.name).toBe('plain');
   });
 });
 

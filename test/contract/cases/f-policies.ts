@@ -1,6 +1,10 @@
-import { args, attempt, bodies, contract, send, workAndDead, type Case } from '../contract.js';
+import { args, attempt, bodies, contract, send, soft, workAndDead, type Case } from '../contract.js';
+import type { Session } from '../driver.js';
 
 const failed = (reason: string) => ({ status: 400, reason: `Validation failed\n\n${reason}` });
+
+const mild = { pattern: '^q$', definition: { 'max-length': 9 } };
+const gone = soft(404, '50.10', "no queue 'q' in vhost 'V'");
 
 /** Rule F13: what a policy must not say. */
 const invalid: readonly (readonly [key: string, value: string | number, reason: string])[] = [
@@ -133,5 +137,42 @@ export const policyCases: readonly Case[] = [
     'rule F14: x-max-priority cannot be set by policy',
     async (session) => attempt(session.setPolicy('bad', { pattern: '.*', definition: { 'max-priority': 5 } })),
     failed('[{<<"max-priority">>,5}] are not recognised policy settings'),
+  ),
+  ...(
+    [
+      ['another one comes', 'ok', (session) => session.setPolicy('more', { ...mild, priority: 2 })],
+      [
+        'the one in force changes',
+        'ok',
+        (session) => session.setPolicy('mild', { ...mild, definition: { 'max-length': 8 } }),
+      ],
+      [
+        'the one in force gets another priority',
+        'ok',
+        (session) => session.setPolicy('mild', { ...mild, priority: 1 }),
+      ],
+      ['the one in force goes', 'ok', (session) => session.clearPolicy('mild')],
+      ['one of the operator comes', 'ok', (session) => session.setOperatorPolicy('o', mild)],
+      ['the same is set once more', gone, (session) => session.setPolicy('mild', mild)],
+      ['one comes that is not in force', gone, (session) => session.setPolicy('less', { ...mild, priority: -1 })],
+      [
+        'one comes for another queue',
+        gone,
+        (session) => session.setPolicy('other', { ...mild, pattern: '^other$', priority: 3 }),
+      ],
+    ] satisfies (readonly [string, unknown, (session: Session) => Promise<void>])[]
+  ).map(([what, expected, change]) =>
+    contract(
+      `rule B12: the time of an unused queue begins anew when another policy is in force: ${what}`,
+      async (session, channel) => {
+        await session.setPolicy('mild', mild);
+        await channel.declareQueue('q', { arguments: args({ 'x-expires': 1_000 }) });
+        await session.elapse(600);
+        await change(session);
+        await session.elapse(650);
+        return attempt(channel.declareQueue('q', { passive: true }));
+      },
+      expected,
+    ),
   ),
 ];

@@ -259,10 +259,12 @@ describe('with a pace, a command about very many takes so many steps in a turn, 
     let told = false;
     vhost.whenPoliciesApply(() => (told = true));
     expect(told).toBe(false);
-    expect(queues.at(-1)?.policy).toBeUndefined();
+    expect(queues.at(-1)?.inForce?.policy?.name).toBeUndefined();
     drain(turn.breathe);
     expect(told).toBe(true);
-    expect(queues.every(({ policy, settings }) => policy === 'p' && settings.maxLength === 3)).toBe(true);
+    expect(queues.every(({ inForce, settings }) => inForce?.policy?.name === 'p' && settings.maxLength === 3)).toBe(
+      true,
+    );
     expect(turn.most).toBeLessThanOrEqual(budget / 2);
   });
 

@@ -3,14 +3,8 @@ import type { Effort, Patterns } from './patterns.js';
 import { Policies } from './policy.js';
 import type { Profile } from './profile.js';
 import type { QueueDeclared } from './queue/queue.js';
-import { effectiveSettings, type QueueSettings } from './queue/settings.js';
-
-/** What holds for a queue, and the names of the policies it comes from, for those who look. */
-export interface InForce {
-  readonly settings: QueueSettings;
-  readonly policy: string | undefined;
-  readonly operatorPolicy: string | undefined;
-}
+import type { InForce } from './queue/in-force.js';
+import { effectiveSettings } from './queue/settings.js';
 
 /** A virtual host's policies, and what they come to for each queue and exchange (rules F3 to F8, F12). */
 export class PolicyBook {
@@ -30,7 +24,7 @@ export class PolicyBook {
     const policy = this.user.matchQueue(name, type, effort);
     const operatorPolicy = this.operator.matchQueue(name, type, effort);
     const settings = effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
-    return { settings, policy: policy?.name, operatorPolicy: operatorPolicy?.name };
+    return { settings, policy, operatorPolicy };
   }
 
   /** An alternate exchange by argument, else by policy (rule G6). */

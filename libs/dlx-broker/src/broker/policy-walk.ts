@@ -71,10 +71,11 @@ export class PolicyWalk implements Chore {
     this.#queues ??= queues.values();
     const queue = this.#queues.next().value;
     if (queue === undefined) return false;
-    const { settings, policy, operatorPolicy } = policies.inForce(queue.declared, this.#effort);
-    queue.policy = policy;
-    queue.operatorPolicy = operatorPolicy;
-    queue.apply(settings, now);
+    const before = queue.inForce;
+    const inForce = policies.inForce(queue.declared, this.#effort);
+    queue.inForce = inForce;
+    const isOther = inForce.policy !== before?.policy || inForce.operatorPolicy !== before?.operatorPolicy;
+    queue.apply(inForce.settings, now, isOther);
     return true;
   }
 

@@ -40,6 +40,14 @@ interface Ranked {
   readonly fits: Readonly<Record<QueueType, boolean>>;
 }
 
+function areAlike(one: Policy, other: Policy): boolean {
+  const { pattern, applyTo, priority, definition } = one;
+  if (pattern !== other.pattern || applyTo !== other.applyTo || priority !== other.priority) return false;
+  if (definition.size !== other.definition.size) return false;
+  for (const [key, value] of definition) if (other.definition.get(key) !== value) return false;
+  return true;
+}
+
 /** The policies of one virtual host: those of its users, or those of the operator (rule F12). */
 export class Policies {
   readonly #patterns: Patterns;
@@ -56,7 +64,7 @@ export class Policies {
   }
 
   /**
-   * Makes a policy or replaces the one of that name.
+   * Makes a policy or replaces the one of that name. The same once more changes nothing: its object stays (rule B12).
    * @throws PolicyError with all that is wrong, a line each
    */
   set(name: string, request: PolicyRequest): 'created' | 'changed' {
@@ -79,10 +87,11 @@ export class Policies {
     const policy = { name, pattern, applyTo, priority, definition } as Policy;
     const keys = [...definition.keys()];
     const fits = { classic: supportsAll('classic', keys), quorum: supportsAll('quorum', keys) };
-    const existed = this.#byName.has(name);
+    const before = this.#byName.get(name);
+    if (before !== undefined && areAlike(before.policy, policy)) return 'changed';
     this.#byName.set(name, { policy, matcher, fits });
     this.#ranking = undefined;
-    return existed ? 'changed' : 'created';
+    return before === undefined ? 'created' : 'changed';
   }
 
   /** False when there is none of that name. */

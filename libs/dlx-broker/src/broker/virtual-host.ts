@@ -260,10 +260,9 @@ export class VirtualHost implements QueueHome {
   }
 
   addQueue(declared: QueueDeclared, now: number): Queue {
-    const { settings, policy, operatorPolicy } = this.policies.inForce(declared);
-    const queue = new Queue(this, declared, settings, now);
-    queue.policy = policy;
-    queue.operatorPolicy = operatorPolicy;
+    const inForce = this.policies.inForce(declared);
+    const queue = new Queue(this, declared, inForce.settings, now);
+    queue.inForce = inForce;
     this.queues.set(queue.name, queue);
     this.counters.queueCreated++;
     declared.owner?.exclusiveQueues.add(queue);

@@ -12,6 +12,7 @@ import { Lease } from './lease.js';
 import type { QueueDeclared, QueueHome } from './queue-home.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
+import type { InForce } from './in-force.js';
 import { deadlineOf, type QueueSettings } from './settings.js';
 import type { Stalled } from './stall.js';
 
@@ -34,9 +35,8 @@ export class Queue {
   /** The journal's own: its number for a queue it keeps, 0 for one it has not met yet. */
   mark = 0;
   unacked = 0;
-  /** Names of the policies in force, for those who look. */
-  policy: string | undefined;
-  operatorPolicy: string | undefined;
+  /** Which policies hold for it, and what they come to. */
+  inForce: InForce | undefined;
   readonly #home: QueueHome;
   readonly #ready: Ready;
   readonly #contents: Contents;
@@ -334,12 +334,15 @@ export class Queue {
     if (this.#settings.expires !== undefined) this.#lease.touch(now);
   }
 
-  /** A policy came, changed or went (rules F6, C14). Deadlines of waiting messages stay (rule B4). */
-  apply(settings: QueueSettings, now: number): void {
-    const before = this.#settings;
+  /**
+   * A policy came, changed or went (rules F6, C14). Deadlines of waiting messages stay (rule B4); the queue's own time begins
+   * anew when another policy is in force (rule B12).
+   * @param isOther whether it is another policy, or one that was changed
+   */
+  apply(settings: QueueSettings, now: number, isOther: boolean): void {
     this.#settings = settings;
     this.#bounds.apply(settings);
-    if (settings.expires !== before.expires) {
+    if (isOther) {
       this.#lease.stop();
       this.touch(now);
     }

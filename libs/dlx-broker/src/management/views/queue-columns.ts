@@ -54,8 +54,8 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
     messages_ready_details: details('messages_ready'),
     messages_unacknowledged: counted('messages_unacknowledged'),
     messages_unacknowledged_details: details('messages_unacknowledged'),
-    operator_policy: ({ operatorPolicy }) => operatorPolicy ?? null,
-    policy: ({ policy }) => policy ?? null,
+    operator_policy: ({ inForce }) => inForce?.operatorPolicy?.name ?? null,
+    policy: ({ inForce }) => inForce?.policy?.name ?? null,
     reductions: () => 0,
     reductions_details: () => measures.unchanging('msg_rates'),
   };

@@ -1,0 +1,9 @@
+import type { Policy } from '../policy.js';
+import type { QueueSettings } from './settings.js';
+
+/** What holds for a queue, and the policies it comes from. */
+export interface InForce {
+  readonly settings: QueueSettings;
+  readonly policy: Policy | undefined;
+  readonly operatorPolicy: Policy | undefined;
+}
