@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { deadQueue, lettersHouse } from '../../../../test/houses/letters-house.js';
 import { parkWhen } from './park-when.js';
 import { Redrives } from './redrives.js';
+import { tapDeaths } from './tap-deaths.js';
 import { throttleRedrive } from './throttle-redrive.js';
 import { where } from './where.js';
 
@@ -50,4 +51,14 @@ it('a pattern looks for queues no longer after the end', async () => {
   expect(clock.nextWakeUp()).toBeDefined();
   letters.close();
   expect(clock.nextWakeUp()).toBeUndefined();
+});
+
+it.each([
+  ['where, otherwise', where(() => false, { otherwise: async () => fails() })],
+  ['tapDeaths', tapDeaths(async () => fails())],
+])('%s: what an asynchronous function rejects with fails the stream, and its letter goes back', async (_, operator) => {
+  const { letters, queue, die } = await lettersHouse();
+  die('a');
+  await expect(lastValueFrom(letters.from(deadQueue).pipe(operator))).rejects.toThrow(/oops/);
+  expect(queue(deadQueue)).toMatchObject({ ready: 1, unacknowledged: 0 });
 });

@@ -1,7 +1,7 @@
-import { filter } from 'rxjs';
 import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
 import { notAPromise } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
+import { heeding } from './heeding.js';
 
 /**
  * What becomes of a letter that a stream does not want.
@@ -10,7 +10,7 @@ import type { DeadLetter } from './dead-letter.js';
  * - `reject`: to the dead-letter exchange of its queue; gone if there is none.
  * - `requeue`: back to its place, from where it is delivered at once: only if other consumers are there to take it,
  *   otherwise it goes round without a pause.
- * - a function: settles it, now or later. Until it does, the letter counts as left.
+ * - a function: settles it, now or later. Until it does, the letter counts as left. What it throws or rejects with fails the stream.
  */
 export type Otherwise<L extends DeadLetter = DeadLetter> =
   'leave' | 'ack' | 'reject' | 'requeue' | ((letter: L) => unknown);
@@ -32,9 +32,9 @@ export function where<L extends DeadLetter>(
   test: (letter: L) => boolean,
   { otherwise = 'leave' }: WhereOptions<L> = {},
 ): MonoTypeOperatorFunction<L> {
-  return filter((letter) => {
+  return heeding((letter, heed) => {
     if (notAPromise(test(letter), 'where: the test')) return true;
-    if (typeof otherwise === 'function') otherwise(letter);
+    if (typeof otherwise === 'function') heed(otherwise(letter));
     else letter[otherwise]();
     letter.leave(); // no effect on what is settled
     return false;

@@ -30,6 +30,19 @@ describe('a directory of this machine', () => {
     expect(statSync(join(directory, 'a')).mode & 0o077).toBe(0); // messages are nobody else's business
   });
 
+  it("reads nothing by a file that is closed: its number may be another file's", async () => {
+    const closed = await disk.open('a', 'create');
+    await closed.write([bytes('mine')], 0);
+    await closed.close();
+    const other = await disk.open('b', 'create');
+    await other.write([bytes('yours')], 0);
+    expect(() => closed.readSync(Buffer.alloc(4), 0)).toThrow(expect.objectContaining({ code: 'EBADF' }));
+    expect(() => closed.sizeSync()).toThrow(expect.objectContaining({ code: 'EBADF' }));
+    await expect(closed.read(Buffer.alloc(4), 0)).rejects.toMatchObject({ code: 'EBADF' });
+    await closed.close();
+    await other.close();
+  });
+
   it('reads, at once or later, up to the end', async () => {
     const file = await disk.open('a', 'create');
     await file.write([bytes('0123456789')], 0);

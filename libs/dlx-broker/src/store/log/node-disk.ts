@@ -90,16 +90,24 @@ export class NodeDisk implements Disk {
 
 class NodeFile implements DiskFile {
   #isOpen = true;
+  readonly #fd: number;
   /** Nothing is in it that no write of ours made safe. */
   #isSafe: boolean;
 
   constructor(
     readonly disk: NodeDisk,
-    readonly fd: number,
+    fd: number,
     readonly writesThrough: boolean,
     isNew: boolean,
   ) {
+    this.#fd = fd;
     this.#isSafe = isNew;
+  }
+
+  /** The number of the file. @throws EBADF once it is closed, for the number may be another file's by then */
+  get fd(): number {
+    if (this.#isOpen) return this.#fd;
+    throw Object.assign(new Error('EBADF: the file is closed'), { code: 'EBADF' });
   }
 
   async size(): Promise<number> {
@@ -148,10 +156,10 @@ class NodeFile implements DiskFile {
     return done;
   }
 
-  /** Once: the number may be another file's by then. */
+  /** Once. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    await close(this.fd);
+    await close(this.#fd);
   }
 }
