@@ -31,9 +31,11 @@ const kept = (id: number, run: (channel: ClientChannel, from: ByteReader) => (()
     const write = run(channel, from);
     if (write === undefined) return;
     if (agenda.told === told) return write();
-    agenda.whenSynced(channel.answerWhenKept(write, (failure) => notKept([id >>> 16, id & 0xffff], failure)));
+    agenda.whenSynced(channel.answerWhenKept(write, (failure) => notKept(idOf(id), failure)));
   },
 });
+
+const idOf = (id: number): [number, number] => [id >>> 16, id & 0xffff];
 
 /** A transaction is kept as a whole, or nobody may count on it. */
 function incomplete(): AmqpError {
@@ -123,10 +125,17 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.queuePurge,
-    answered(({ engine, to, number }, from) => {
+    answered((channel, from) => {
+      const { engine, to, number } = channel;
       const { queue, noWait } = methods.readQueuePurge(from);
+      const { agenda } = engine;
+      const { told } = agenda;
       const messageCount = engine.purgeQueue(queue);
-      if (!noWait) methods.writeQueuePurgeOk(to, number, messageCount);
+      if (noWait) return;
+      // None of them comes back once this is said.
+      const write = (): void => methods.writeQueuePurgeOk(to, number, messageCount);
+      const answer = channel.answerWhenKept(write, (failure) => notKept(idOf(methodIds.queuePurge), failure));
+      agenda.whenCleared(() => agenda.whenKept(told, answer));
     }),
   ],
   [

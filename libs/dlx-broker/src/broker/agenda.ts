@@ -3,6 +3,7 @@ import { Deque } from './deque.js';
 import type { Clock, Journal, Pace, Settled } from './ports.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import type { Queue } from './queue/queue.js';
+import { Clearing } from './clearing.js';
 import { Stalls } from './queue/stall.js';
 import { Wakeups } from './wakeups.js';
 
@@ -45,6 +46,7 @@ export class Agenda {
   readonly dead = new Deque<DeadLetter>();
   readonly #chores = new Deque<Chore>();
   readonly #queues = new Deque<Queue>();
+  readonly #clearing = new Clearing();
   readonly #outputs = new Deque<Output>();
   /** Of whom the journal does not know yet, and of whom it does. */
   readonly #uncommitted = new Deque<Waiter>();
@@ -141,6 +143,19 @@ export class Agenda {
     this.#chores.push(chore);
   }
 
+  /**
+   * Work that nothing else waits for: memory and records of what is gone for every client already. With a pace it takes
+   * half of the steps of a turn at most, so that deliveries go on meanwhile.
+   */
+  clearAway(chore: Chore): void {
+    this.#clearing.add(chore);
+  }
+
+  /** Calls `then` when all is cleared away that was left so far: at once when nothing is. */
+  whenCleared(then: () => void): void {
+    this.#clearing.whenDone(then);
+  }
+
   output(output: Output): void {
     output.connection.lane.entered();
     this.#outputs.push(output);
@@ -231,13 +246,15 @@ export class Agenda {
         this.#steps--;
         continue;
       }
-      break;
+      if (this.pace !== undefined || this.#clearing.isDone) break;
+      this.#clearing.work(now, Infinity);
     }
     this.#mindPace();
   }
 
   get #isBusy(): boolean {
-    return this.dead.length > 0 || this.#queues.length > 0 || this.#chores.length > 0 || this.#isRinging;
+    if (this.dead.length > 0 || this.#queues.length > 0 || this.#chores.length > 0) return true;
+    return this.#isRinging || !this.#clearing.isDone;
   }
 
   #send(): void {
@@ -273,8 +290,12 @@ export class Agenda {
 
   readonly #resume = (): void => {
     this.#resuming = false;
-    this.#steps = (this.pace as Pace).budget;
-    if (this.#outputs.length > 0 || this.#isBusy) this.end(this.begin());
+    const { budget } = this.pace as Pace;
+    this.#steps = budget;
+    if (this.#outputs.length === 0 && !this.#isBusy) return;
+    const now = this.begin();
+    if (!this.#clearing.isDone) this.#steps -= this.#clearing.work(now, Math.ceil(budget / 2));
+    this.end(now);
   };
 
   /** What is settled settles all before it, so the waiters of several commits are told in one command. */

@@ -7,9 +7,16 @@ import type { Queue } from './queue/queue.js';
 
 const none: readonly Hold[] = [];
 
+/** A deleted one is not found any more, though its router may still be forgetting its bindings. */
+class Found extends Recipients<Destination> {
+  override add(destination: Destination): void {
+    if (!destination.deleted) super.add(destination);
+  }
+}
+
 /** Finds the queues of a message: all its keys, exchange-to-exchange bindings, alternate exchanges (rules G2 to G6). */
 export class Routing {
-  readonly #found = new Recipients<Destination>();
+  readonly #found = new Found();
   readonly #queues = new Recipients<Queue>();
   #holds: readonly Hold[] = none;
 

@@ -7,6 +7,12 @@ import type { Hold } from './hold.js';
 import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 
+/** What a router has still to forget; undefined when that is nothing. */
+export type Rest = Iterator<void, undefined> | undefined;
+
+/** So many bindings are forgotten at once, more in turns. */
+const fewEnough = 64;
+
 /** Where a binding may lead. */
 export type Destination = Queue | Exchange;
 
@@ -29,6 +35,8 @@ export class Exchange {
   /** Takes what no binding wants (rule G6): by argument, else by policy. */
   alternate: string | undefined;
   policy: string | undefined;
+  /** Set when it is deleted: a router that still knows it routes nothing to it. */
+  deleted = false;
   readonly #router: Router<Destination>;
   readonly #bindings = new Map<Destination, Map<string, Binding<Destination>>>();
   #exchangesBound = 0;
@@ -103,19 +111,40 @@ export class Exchange {
     return this.declared.autoDelete && this.#bindingCount === 0;
   }
 
-  /** It goes: all bindings to it and from it are gone. @returns the exchanges that are over because of it */
-  leave(): Exchange[] {
-    for (const source of this.boundTo) source.forget(this);
-    for (const { destination } of this.bindings()) destination.boundTo.delete(this);
+  /**
+   * It goes: all bindings to it and from it are gone.
+   * @param forgotten gets what {@link forget} gave
+   * @returns the exchanges that are over because of it
+   */
+  leave(forgotten: (rest: Rest) => void): Exchange[] {
+    this.deleted = true;
+    for (const source of this.boundTo) forgotten(source.forget(this));
+    for (const destination of this.#bindings.keys()) destination.boundTo.delete(this);
     return [...this.boundTo].filter((source) => source.isOver);
   }
 
-  /** The destination is gone. */
-  forget(destination: Destination): void {
+  /**
+   * The destination is gone: no binding leads to it any more.
+   * @returns what the router still knows of them, one after the other, if they are many; nothing is routed by it
+   */
+  forget(destination: Destination): Rest {
     const known = this.#bindings.get(destination);
-    if (known === undefined) return;
+    if (known === undefined) return undefined;
     this.#bindings.delete(destination);
-    for (const binding of known.values()) this.#remove(binding);
+    this.#bindingCount -= known.size;
+    if (destination instanceof Exchange) this.#exchangesBound -= known.size;
+    const rest = this.#unroute(known);
+    if (known.size > fewEnough) return rest;
+    while (rest.next().done !== true);
+    return undefined;
+  }
+
+  *#unroute(known: ReadonlyMap<string, Binding<Destination>>): Generator<void, undefined> {
+    for (const binding of known.values()) {
+      this.#router.unbind(binding);
+      yield;
+    }
+    return undefined;
   }
 
   /** Adds the destinations of the message for this key. */

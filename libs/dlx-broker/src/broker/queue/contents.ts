@@ -6,6 +6,7 @@ import type { Entry, Return } from './entry.js';
 import { exceeds } from './overflow.js';
 import type { Ready } from './ready-list.js';
 import type { Retained } from './retained.js';
+import { TakenOut } from './taken-out.js';
 import type { QueueSettings } from './settings.js';
 import { Stall, type Stalled } from './stall.js';
 
@@ -20,7 +21,7 @@ export class Contents {
   #stall: Stall | undefined;
 
   constructor(
-    readonly ready: Ready,
+    public ready: Ready,
     readonly home: QueueHome,
     readonly countsFailuresApart: boolean,
     /** Called when something is ready that was held back. */
@@ -113,9 +114,13 @@ export class Contents {
 
   /** A message is gone for good. */
   remove(message: Message): void {
-    const { size } = message;
-    this.bytes -= size;
-    if (message.properties.deliveryMode !== 2) return;
+    this.bytes -= message.size;
+    this.removePersistent(message);
+  }
+
+  /** The same of one whose bytes are counted out already. */
+  removePersistent({ size, properties }: Message): void {
+    if (properties.deliveryMode !== 2) return;
     this.persistent--;
     this.persistentBytes -= size;
   }
@@ -180,6 +185,21 @@ export class Contents {
     this.ready.each(each);
     this.#delayed?.each(each);
     this.clear();
+  }
+
+  /**
+   * Takes out all but what is in somebody's hands, however many they are: they are counted out but for those that are
+   * persistent, see {@link removePersistent}.
+   * @param ready an empty list for what comes from now on
+   */
+  takeAll(ready: Ready): TakenOut {
+    const taken = new TakenOut(this.ready, this.#delayed);
+    this.bytes -= this.ready.bytes + (this.#delayed?.bytes ?? 0);
+    this.#stall?.over();
+    this.#delayed?.abandon();
+    this.#delayed = undefined;
+    this.ready = ready;
+    return taken;
   }
 
   /** Forgets all but what is in somebody's hands, when nobody will ask any more. */

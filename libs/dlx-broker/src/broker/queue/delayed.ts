@@ -29,6 +29,7 @@ export class Delayed {
   readonly #batches = new Map<number, Batch>();
   #count = 0;
   #bytes = 0;
+  #isAbandoned = false;
 
   constructor(
     readonly wakeups: Wakeups,
@@ -60,6 +61,26 @@ export class Delayed {
     for (const [time, { entries }] of this.#batches) for (const entry of entries) visit(entry, time);
   }
 
+  /** Nothing becomes ready any more: what is left is taken out by {@link shift}. */
+  abandon(): void {
+    this.#isAbandoned = true;
+  }
+
+  /** Takes out any of them. */
+  shift(): Entry | undefined {
+    for (const [time, { alarm, entries }] of this.#batches) {
+      const entry = entries.pop();
+      if (entry !== undefined) {
+        this.#count--;
+        this.#bytes -= entry.message.size;
+        return entry;
+      }
+      this.wakeups.unset(alarm);
+      this.#batches.delete(time);
+    }
+    return undefined;
+  }
+
   clear(): void {
     for (const { alarm } of this.#batches.values()) this.wakeups.unset(alarm);
     this.#batches.clear();
@@ -68,6 +89,7 @@ export class Delayed {
   }
 
   #due(time: number): void {
+    if (this.#isAbandoned) return;
     const { entries } = this.#batches.get(time) as Batch;
     this.#batches.delete(time);
     this.#count -= entries.length;

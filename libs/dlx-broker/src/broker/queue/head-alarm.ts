@@ -7,7 +7,7 @@ export class HeadAlarm {
 
   constructor(
     readonly wakeups: Wakeups,
-    readonly ready: Ready,
+    public ready: Ready,
     ring: () => void,
   ) {
     this.#alarm = new Alarm(ring);

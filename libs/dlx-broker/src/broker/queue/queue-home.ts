@@ -1,4 +1,5 @@
 import type { DeathReason, FieldTable, Message } from '../../message/index.js';
+import type { Chore } from '../agenda.js';
 import type { Connection } from '../channel/connection.js';
 import type { TotalCounters } from '../counters.js';
 import type { Deque } from '../deque.js';
@@ -27,6 +28,8 @@ export interface QueueHome {
   readonly stalls: Stalls;
   /** Asks for a call of `attend` when the command is over. */
   attend(queue: Queue): void;
+  /** What is gone for every client has still to be cleared away, in turns. */
+  clearAway(chore: Chore): void;
   /** It is no longer wanted: its time is up (rule B12) or its last consumer left (rule O5). */
   drop(queue: Queue): void;
 }

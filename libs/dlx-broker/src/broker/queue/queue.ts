@@ -10,6 +10,7 @@ import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.j
 import { HeadAlarm } from './head-alarm.js';
 import { Lease } from './lease.js';
 import type { QueueDeclared, QueueHome } from './queue-home.js';
+import { Purging } from './purging.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
 import type { InForce } from './in-force.js';
@@ -17,6 +18,9 @@ import { deadlineOf, type QueueSettings } from './settings.js';
 import type { Stalled } from './stall.js';
 
 export type { QueueDeclared, QueueHome };
+
+/** So many are purged at once, more in turns. */
+const fewEnough = 256;
 
 /** One queue: messages waiting in order, those in consumers' hands counted, and the ways out of it. */
 export class Queue {
@@ -27,7 +31,7 @@ export class Queue {
   /** When it was last used, in milliseconds since 1970. */
   lastUse = NaN; // a fraction from the start: stored in place ever after
   /** Exchanges that have a binding to it, to be told when it goes. */
-  readonly boundTo = new Set<{ forget(queue: Queue): void }>();
+  readonly boundTo = new Set<{ forget(queue: Queue): Iterator<void, undefined> | undefined }>();
   /** Set when it is deleted: settlements that arrive later are accepted and change nothing (rule A5). */
   deleted = false;
   /** Attention is already asked for; the agenda's own mark. */
@@ -38,7 +42,7 @@ export class Queue {
   /** Which policies hold for it, and what they come to. */
   inForce: InForce | undefined;
   readonly #home: QueueHome;
-  readonly #ready: Ready;
+  #ready: Ready;
   readonly #contents: Contents;
   readonly #bounds: Bounds;
   readonly #deaths: Deaths;
@@ -290,11 +294,24 @@ export class Queue {
     return steps;
   }
 
-  /** Drops all ready messages, dead-lettering none (rules A8, O6). */
+  /**
+   * Drops all ready messages, dead-lettering none (rules A8, O6). What is in it is gone at once; many are cleared away and
+   * told to the journal in turns.
+   * @returns how many there were
+   */
   purge(): number {
     const count = this.length + this.delayed;
-    this.#contents.purge((entry) => this.#home.journal?.settled(this, entry));
     this.#headAlarm.stop();
+    if (count <= fewEnough) {
+      this.#contents.purge((entry) => this.#home.journal?.settled(this, entry));
+      return count;
+    }
+    this.#ready = this.#headAlarm.ready = readyListOf(this.declared.type, this.#settings, this.#home.profile);
+    const drop = (entry: Entry): void => {
+      this.#contents.removePersistent(entry.message);
+      this.#home.journal?.settled(this, entry);
+    };
+    this.#home.clearAway(new Purging(this, this.#contents.takeAll(this.#ready), drop));
     return count;
   }
 

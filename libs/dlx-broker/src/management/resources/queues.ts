@@ -45,9 +45,11 @@ const deleteOne: Handler = (request, management) => {
   return noContent;
 };
 
-const purge: Handler = (request, management) => {
+const purge: Handler = async (request, management) => {
   const queue = queueOf(request, management);
-  management.as(request.user, queue.home.name, (channel) => channel.purgeQueue(queue.name));
+  const { name } = queue.home;
+  management.as(request.user, name, (channel) => channel.purgeQueue(queue.name));
+  await new Promise<void>((resolve) => management.vhost(name).agenda.whenCleared(resolve));
   return noContent;
 };
 

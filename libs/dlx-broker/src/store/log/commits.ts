@@ -52,6 +52,8 @@ export class Commits {
   /** A batch is encoded, and not safe yet. */
   #isOnItsWay = false;
   #isScheduled = false;
+  /** A batch is to be written even if it says nothing. */
+  #isFreeing = false;
   #isClosed = false;
   /** The segment with the last full account of what is declared; 0 before there is one. */
   #checkpoint: number;
@@ -86,6 +88,13 @@ export class Commits {
       if (this.#isOnItsWay && this.#parts.durability !== 'none') this.#told = synced;
       else synced();
     }
+  }
+
+  /** Messages were forgotten that no batch tells of: with the next one the segments go that are needed no longer. */
+  freeSegments(): void {
+    if (this.failure !== undefined || this.#isClosed) return;
+    this.#isFreeing = true;
+    this.#schedule();
   }
 
   /** Too little is free: what was made in advance goes. */
@@ -128,7 +137,7 @@ export class Commits {
   readonly #isOver = (): boolean => this.#isClosed || this.failure !== undefined;
 
   get #hasWork(): boolean {
-    return !this.#parts.inventory.isWritten || this.#changes.length > 0 || this.#compaction.isReady;
+    return !this.#parts.inventory.isWritten || this.#changes.length > 0 || this.#compaction.isReady || this.#isFreeing;
   }
 
   /** All that is said in this turn of the host goes as one. */
@@ -191,7 +200,9 @@ export class Commits {
     this.#told = this.#waiting;
     this.#waiting = undefined;
     this.#isOnItsWay = true;
-    if (this.#batch.length > 0 || isLast) {
+    const isFreeing = this.#isFreeing;
+    this.#isFreeing = false;
+    if (this.#batch.length > 0 || isLast || isFreeing) {
       const dead = this.#deadSegments(segment);
       this.#batch.commit(now());
       if (!(await this.#write(segment))) return;

@@ -138,11 +138,15 @@ export class Compaction {
   }
 
   #copyEntry(from: ByteSource, segment: Segment, batch: Batch, into: Segment): void {
-    const { entries } = this.inventory;
+    const { entries, segments } = this.inventory;
     const number = from.varint();
     const isLive = number < entries.end && (entries.marks.get(number) & Mark.Live) !== 0;
     if (!isLive || entries.segment.get(number) !== segment.number) return;
-    if ((entries.marks.get(number) & Mark.Stored) !== 0) encodeEntry(this.inventory, batch, into, number);
+    if ((entries.marks.get(number) & Mark.Stored) === 0) return;
+    if (!this.inventory.isLeaving(number)) return encodeEntry(this.inventory, batch, into, number);
+    // It is about to be dropped, and the log needs it no longer.
+    segments.lose(segment.number, this.inventory.bytesOf(number));
+    entries.marks.set(number, entries.marks.get(number) & ~Mark.Stored);
   }
 
   #copyMessage(from: ByteSource, at: number, type: number, segment: Segment, batch: Batch, into: Segment): void {

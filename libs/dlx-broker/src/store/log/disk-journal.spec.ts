@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { atLeastOnceTo } from '../../../../../test/durability/at-least-once.js';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
@@ -270,3 +271,75 @@ function newer(): Buffer {
   const bytes = writeHeader({ number: 2, salt: 1, version: formatVersion + 1 });
   return Buffer.concat([bytes, Buffer.from('whatever that means')]);
 }
+
+describe('a queue that goes with very many messages', () => {
+  const many = 20_000;
+
+  it('is gone for the log at once, and forgotten in turns; a crash meanwhile finds nothing of it (rule A8)', async () => {
+    const house = await open(new FakeDisk(), { segment: 200_000, memory: 0 });
+    const { channel, declare, journal, disk } = house;
+    for (const name of ['q', 'stays']) declare(name);
+    for (const number of range(0, many)) {
+      put(channel, 'q', number, 20);
+      if (number % 2_000 === 0) await journal.flush();
+    }
+    put(channel, 'stays', 0, 20);
+    await journal.flush();
+    const { segments } = journal.stats;
+    expect(segments).toBeGreaterThan(3);
+    channel.deleteQueue('q');
+    declare('q');
+    put(channel, 'q', 7, 20);
+    let most = 0;
+    let before = many + 2;
+    const crashes: FakeDisk[] = [];
+    for (let turns = 0; journal.stats.entries > 2 && turns < 100; turns++) {
+      most = Math.max(most, before - journal.stats.entries);
+      before = journal.stats.entries;
+      crashes.push(disk.copy());
+      await setImmediate();
+    }
+    expect(journal.stats.entries).toBe(2);
+    expect(crashes.length).toBeGreaterThanOrEqual(4);
+    expect(most).toBeLessThanOrEqual(4_100);
+    for (const crashed of crashes.slice(1)) {
+      const after = await open(crashed, { segment: 200_000 });
+      expect(after.journal.damage).toMatchObject({ queues: [], misplaced: 0 });
+      const left = queueOf(after.broker, 'q').length;
+      expect([0, 1, many]).toContain(left); // many before the batch with its end was written
+      expect(numbersIn(after.broker, 'stays')).toEqual([0]);
+      await after.journal.close();
+    }
+    await journal.flush();
+    expect(journal.stats.segments).toBeLessThan(segments - 2); // those that are free have gone with a batch
+    const after = await house.again();
+    expect([numbersIn(after.broker, 'q'), numbersIn(after.broker, 'stays')]).toEqual([[7], [0]]);
+    expect(after.journal.damage).toMatchObject({ queues: [], misplaced: 0 });
+  });
+
+  it('leaves nothing that compaction takes along, or a later batch writes', async () => {
+    const house = await open(new FakeDisk(), { segment: 100_000, slack: 0, memory: 0 });
+    const { channel, declare, journal, disk } = house;
+    for (const name of ['q', 'stays', 'new']) declare(name);
+    for (const number of range(0, many)) {
+      put(channel, number % 50 === 0 ? 'stays' : 'q', number, 20);
+      if (number % 2_000 === 0) await journal.flush();
+    }
+    await journal.flush();
+    for (const number of range(0, many / 4)) put(channel, 'q', number, 20); // the log does not know of these
+    channel.deleteQueue('q');
+    for (let turn = 0; turn < 40; turn++) {
+      put(channel, 'new', turn, 20);
+      await setImmediate();
+      if (turn % 8 !== 2) continue;
+      const after = await open(disk.copy(), { segment: 100_000 });
+      expect(after.journal.damage).toMatchObject({ queues: [], misplaced: 0 });
+      expect(queueOf(after.broker, 'stays').length).toBe(many / 50);
+      await after.journal.close();
+    }
+    await journal.flush();
+    expect(journal.stats.entries).toBe(many / 50 + 40);
+    const after = await house.again();
+    expect(numbersIn(after.broker, 'new')).toEqual(range(0, 40));
+  });
+});

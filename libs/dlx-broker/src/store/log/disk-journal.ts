@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Broker, Holder, Journal, Queue, RetainedDeath, Settled, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import { Commits } from './commits.js';
@@ -11,6 +12,8 @@ import { Space } from './space.js';
 import { takeStock } from './take-stock.js';
 
 const megabyte = 1024 * 1024;
+/** Entries of a queue that is gone, in one turn: some milliseconds. */
+const droppedInTurn = 4_096;
 /** A queue that is not kept. */
 const notKept = -1;
 
@@ -33,6 +36,9 @@ export class DiskJournal implements Journal {
   readonly #space: Space;
   readonly #commits: Commits;
   readonly #afterCrash: boolean;
+  #isDropping = false;
+  /** Else the async context of the deleting client would be kept meanwhile. */
+  readonly #home = new AsyncResource('DlxJournalDrops');
 
   private constructor(disk: Disk, options: DiskJournalOptions, recovered: Recovered) {
     const { inventory, declared, segments, places } = recovered;
@@ -168,7 +174,23 @@ export class DiskJournal implements Journal {
     if (!this.#declared.isKept(change)) return;
     this.told++;
     for (const queue of this.#declared.change(change)) this.#inventory.queueGone(queue);
+    if (change.change === 'removed' && !this.#isDropping) this.#dropSome();
     this.#commits.changed(this.#declared.numberFor(change), change);
+  }
+
+  /** What was in queues that are gone is forgotten in turns of the host: the log knows it already. */
+  readonly #dropSome = (): void => {
+    const goesOn = this.#isDropping;
+    this.#isDropping = this.#inventory.dropSome(droppedInTurn);
+    if (goesOn) this.#inventory.settleMessages();
+    if (this.#isDropping) this.#home.runInAsyncScope(setImmediate, undefined, this.#dropSome);
+    else if (goesOn) this.#commits.freeSegments();
+  };
+
+  #dropAll(): void {
+    if (!this.#isDropping) return;
+    this.#inventory.dropSome(Infinity);
+    this.#dropSome();
   }
 
   enqueued(queue: Holder, entry: Entry): void {
@@ -213,11 +235,13 @@ export class DiskJournal implements Journal {
 
   /** Resolves when everything committed so far is safe. @throws StoreError when the disk failed */
   flush(): Promise<void> {
+    this.#dropAll();
     return this.#commits.flush();
   }
 
   /** Flushes and lets go of the files. Idempotent. */
   close(): Promise<void> {
+    this.#dropAll();
     return this.#commits.close();
   }
 

@@ -23,8 +23,10 @@ export function encodeInventory(inventory: Inventory, batch: Batch, segment: Seg
   }
   for (let index = 0; index < changed.length; index++) {
     const number = changed.at(index);
-    if ((entries.marks.get(number) & Mark.Live) !== 0) encodeEntry(inventory, batch, segment, number);
-    else entries.free(number);
+    const marks = entries.marks.get(number);
+    if ((marks & Mark.Live) === 0) entries.free(number);
+    else if (inventory.isLeaving(number)) entries.marks.set(number, marks & ~Mark.Changed);
+    else encodeEntry(inventory, batch, segment, number);
   }
   const held = Mark.Live | Mark.Held;
   delivered.keep((number) => (entries.marks.get(number) & held) === held);

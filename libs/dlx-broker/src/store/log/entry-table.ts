@@ -77,6 +77,11 @@ export class EntryTable {
     return numbers;
   }
 
+  /** The number of some entry of a queue, 0 when it has none. */
+  first(queue: number): number {
+    return this.#first.get(queue) ?? 0;
+  }
+
   /** While the log is read: makes the row of a number there. */
   reach(number: number): void {
     if (number >= this.end) this.end = number + 1;

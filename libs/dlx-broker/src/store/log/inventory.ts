@@ -37,6 +37,8 @@ export class Inventory {
   readonly settled = new NumberList();
   /** Numbers of entries that are free when the batch is written. */
   readonly freed = new NumberList();
+  /** Numbers of queues that are gone, and some of their entries are not. */
+  readonly #leaving = new Set<number>();
   /** Messages that no queue may have any more when the command is over. */
   #loose: Message[] = [];
   /** Messages of no queue whose body others share, and which the log does not have yet. */
@@ -87,10 +89,34 @@ export class Inventory {
     this.#drop(mark, entry);
   }
 
-  /** A queue is gone, and all that was in it; the log knows that from its declaration. */
+  /**
+   * A queue is gone, and all that was in it; the log knows that from its declaration. Its entries are dropped by
+   * {@link dropSome}; meanwhile they are neither written nor copied.
+   */
   queueGone(queue: number): void {
-    const numbers = this.entries.of(queue);
-    for (const number of numbers) this.#drop(number, this.entries.entries.get(number) as Entry);
+    if (this.entries.first(queue) !== 0) this.#leaving.add(queue);
+  }
+
+  /** Whether its queue is gone. */
+  isLeaving(number: number): boolean {
+    return this.#leaving.size > 0 && this.#leaving.has(this.entries.queue.get(number));
+  }
+
+  /**
+   * Drops entries of queues that are gone.
+   * @param limit so many at most
+   * @returns whether there are more
+   */
+  dropSome(limit: number): boolean {
+    let left = limit;
+    for (const queue of this.#leaving) {
+      for (let number = this.entries.first(queue); number !== 0; number = this.entries.first(queue)) {
+        if (left-- === 0) return true;
+        this.#drop(number, this.entries.entries.get(number) as Entry);
+      }
+      this.#leaving.delete(queue);
+    }
+    return false;
   }
 
   /** The end of a command: what nobody has any more is forgotten. */

@@ -1,0 +1,17 @@
+import type { Delayed } from './delayed.js';
+import type { Entry } from './entry.js';
+import type { Ready } from './ready-list.js';
+
+/** Messages that are in their queue no longer, one after the other. */
+export class TakenOut {
+  constructor(
+    readonly ready: Ready,
+    /** Abandoned. */
+    readonly delayed: Delayed | undefined,
+  ) {}
+
+  /** Undefined when there is none left. */
+  next(): Entry | undefined {
+    return this.ready.shift() ?? this.delayed?.shift();
+  }
+}
