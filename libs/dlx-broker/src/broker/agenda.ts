@@ -147,8 +147,8 @@ export class Agenda {
    * Work that nothing else waits for: memory and records of what is gone for every client already. With a pace it takes
    * half of the steps of a turn at most, so that deliveries go on meanwhile.
    */
-  clearAway(chore: Chore): void {
-    this.#clearing.add(chore);
+  clearAway(chore: Chore | undefined): void {
+    if (chore !== undefined) this.#clearing.add(chore);
   }
 
   /** Calls `then` when all is cleared away that was left so far: at once when nothing is. */

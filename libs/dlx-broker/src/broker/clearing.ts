@@ -7,7 +7,7 @@ export class Clearing {
   /** Chores so far, and how many of them are done. */
   #begun = 0;
   #done = 0;
-  readonly #waiting = new Deque<{ readonly upTo: number; readonly then: () => void }>();
+  readonly #waiting = new Deque<{ readonly upTo: number; readonly tell: () => void }>();
 
   get isDone(): boolean {
     return this.#chores.length === 0;
@@ -21,7 +21,7 @@ export class Clearing {
   /** Calls `then` when all chores so far are done: at once when they are. */
   whenDone(then: () => void): void {
     if (this.isDone) then();
-    else this.#waiting.push({ upTo: this.#begun, then });
+    else this.#waiting.push({ upTo: this.#begun, tell: then });
   }
 
   /** @param limit steps at most @returns steps taken */
@@ -46,7 +46,7 @@ export class Clearing {
       next = this.#waiting.first()
     ) {
       this.#waiting.shift();
-      next.then();
+      next.tell();
     }
   }
 }

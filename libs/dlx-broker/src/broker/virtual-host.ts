@@ -7,10 +7,9 @@ import { Readdressing } from './dead-letter.js';
 import { locked } from './declare-queue.js';
 import type { Deque } from './deque.js';
 import { noExchange, noQueue, preconditionFailed } from './errors.js';
-import { inSteps } from './clearing.js';
 import { DefaultRouter } from './exchange/default.js';
 import { delayedType } from './exchange/delay.js';
-import { type Destination, Exchange, type ExchangeDeclared, type Rest } from './exchange/exchange.js';
+import { type Destination, Exchange, type ExchangeDeclared } from './exchange/exchange.js';
 import { exchangeOfHold, Hold } from './exchange/hold.js';
 import { predeclaredExchanges } from './exchange/predeclared.js';
 import type { Router } from './exchange/router.js';
@@ -101,9 +100,7 @@ export class VirtualHost implements QueueHome {
     this.agenda.attend(queue);
   }
 
-  clearAway(chore: Chore): void {
-    this.agenda.clearAway(chore);
-  }
+  readonly clearAway = (chore: Chore | undefined): void => this.agenda.clearAway(chore);
 
   drop(queue: Queue): void {
     this.removeQueue(queue);
@@ -259,7 +256,7 @@ export class VirtualHost implements QueueHome {
       if (this.exchanges.get(name) !== each) continue; // it is on the list twice: they are bound in a circle
       this.exchanges.delete(name);
       each.hold?.end();
-      leaving.push(...each.leave((rest) => this.#clearAway(rest)));
+      leaving.push(...each.leave(this.clearAway));
       this.journal?.changed({ kind: 'exchange', change: 'removed', vhost: this.name, name });
     }
   }
@@ -281,7 +278,7 @@ export class VirtualHost implements QueueHome {
     this.counters.queueDeleted++;
     queue.declared.owner?.exclusiveQueues.delete(queue);
     for (const source of queue.boundTo) {
-      this.#clearAway(source.forget(queue));
+      this.clearAway((source as Exchange).forget(queue));
       this.bindingRemoved(source as Exchange);
     }
     for (const taker of queue.end()) taker.cancelledByServer(); // rule Q6
@@ -342,10 +339,6 @@ export class VirtualHost implements QueueHome {
   /** A command of its own. */
   #report(change: TopologyChange): void {
     this.agenda.batch(() => this.journal?.changed(change));
-  }
-
-  #clearAway(rest: Rest): void {
-    if (rest !== undefined) this.agenda.clearAway(inSteps(rest));
   }
 
   #makeExchange(declared: ExchangeDeclared): Exchange {

@@ -1,4 +1,6 @@
 import type { FieldTable, Message } from '../../message/index.js';
+import type { Chore } from '../agenda.js';
+import { inSteps } from '../clearing.js';
 import { ExchangeCounters } from '../counters.js';
 import { Queue } from '../queue/queue.js';
 import { bindingIdentity } from './binding-identity.js';
@@ -6,9 +8,6 @@ import { routingTypeOf } from './delay.js';
 import type { Hold } from './hold.js';
 import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
-
-/** What a router has still to forget; undefined when that is nothing. */
-export type Rest = Iterator<void, undefined> | undefined;
 
 /** So many bindings are forgotten at once, more in turns. */
 const fewEnough = 64;
@@ -116,7 +115,7 @@ export class Exchange {
    * @param forgotten gets what {@link forget} gave
    * @returns the exchanges that are over because of it
    */
-  leave(forgotten: (rest: Rest) => void): Exchange[] {
+  leave(forgotten: (rest: Chore | undefined) => void): Exchange[] {
     this.deleted = true;
     for (const source of this.boundTo) forgotten(source.forget(this));
     for (const destination of this.#bindings.keys()) destination.boundTo.delete(this);
@@ -125,16 +124,16 @@ export class Exchange {
 
   /**
    * The destination is gone: no binding leads to it any more.
-   * @returns what the router still knows of them, one after the other, if they are many; nothing is routed by it
+   * @returns the chore of making the router forget them if they are many; nothing is routed by them
    */
-  forget(destination: Destination): Rest {
+  forget(destination: Destination): Chore | undefined {
     const known = this.#bindings.get(destination);
     if (known === undefined) return undefined;
     this.#bindings.delete(destination);
     this.#bindingCount -= known.size;
     if (destination instanceof Exchange) this.#exchangesBound -= known.size;
     const rest = this.#unroute(known);
-    if (known.size > fewEnough) return rest;
+    if (known.size > fewEnough) return inSteps(rest);
     while (rest.next().done !== true);
     return undefined;
   }

@@ -176,17 +176,6 @@ export class Contents {
     return exceeds(settings, length, bytes - without.message.size);
   }
 
-  /** Drops all but what is in somebody's hands. */
-  purge(drop: (entry: Entry) => void): void {
-    const each = (entry: Entry): void => {
-      this.remove(entry.message);
-      drop(entry);
-    };
-    this.ready.each(each);
-    this.#delayed?.each(each);
-    this.clear();
-  }
-
   /**
    * Takes out all but what is in somebody's hands, however many they are: they are counted out but for those that are
    * persistent, see {@link removePersistent}.

@@ -20,6 +20,12 @@ export class HeadAlarm {
     if (!this.#alarm.isSet || this.#alarm.time > deadline) this.wakeups.set(this.#alarm, deadline);
   }
 
+  /** Minds another list from now on. */
+  watch(ready: Ready): Ready {
+    this.stop();
+    return (this.ready = ready);
+  }
+
   stop(): void {
     this.wakeups.unset(this.#alarm);
   }

@@ -1,16 +1,39 @@
 import type { Chore } from '../agenda.js';
+import type { Contents } from './contents.js';
 import type { Entry } from './entry.js';
 import type { Queue } from './queue.js';
+import { readyListOf } from './quorum-list.js';
+import type { Ready } from './ready-list.js';
 import type { TakenOut } from './taken-out.js';
 
 /** Messages that only go are much less work than one that moves: so many are one step of the agenda. */
 export const purgedInStep = 16;
 
+/** So many are let go of at once, more in turns. */
+const fewEnough = 256;
+
+/**
+ * Takes all out of a queue that is not in somebody's hands.
+ * @param count how many they are
+ * @returns the list for what comes from now on
+ */
+export function purge(queue: Queue, contents: Contents, count: number): Ready {
+  const { home } = queue;
+  const ready = readyListOf(queue.declared.type, queue.settings, home.profile);
+  const purging = new Purging(queue, contents.takeAll(ready), (entry) => {
+    contents.removePersistent(entry.message);
+    home.journal?.settled(queue, entry);
+  });
+  if (count > fewEnough) home.clearAway(purging);
+  else purging.work(0, Infinity);
+  return ready;
+}
+
 /**
  * Lets go of what was purged, oldest first: for clients it is gone already. A crash in its midst leaves some of the last
  * ones, and the answer to the purge waits until all are gone (rule O6).
  */
-export class Purging implements Chore {
+class Purging implements Chore {
   constructor(
     readonly queue: Queue,
     readonly taken: TakenOut,

@@ -29,7 +29,7 @@ export interface QueueHome {
   /** Asks for a call of `attend` when the command is over. */
   attend(queue: Queue): void;
   /** What is gone for every client has still to be cleared away, in turns. */
-  clearAway(chore: Chore): void;
+  clearAway(chore: Chore | undefined): void;
   /** It is no longer wanted: its time is up (rule B12) or its last consumer left (rule O5). */
   drop(queue: Queue): void;
 }

@@ -10,7 +10,7 @@ import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.j
 import { HeadAlarm } from './head-alarm.js';
 import { Lease } from './lease.js';
 import type { QueueDeclared, QueueHome } from './queue-home.js';
-import { Purging } from './purging.js';
+import { purge } from './purging.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
 import type { InForce } from './in-force.js';
@@ -18,9 +18,6 @@ import { deadlineOf, type QueueSettings } from './settings.js';
 import type { Stalled } from './stall.js';
 
 export type { QueueDeclared, QueueHome };
-
-/** So many are purged at once, more in turns. */
-const fewEnough = 256;
 
 /** One queue: messages waiting in order, those in consumers' hands counted, and the ways out of it. */
 export class Queue {
@@ -31,7 +28,7 @@ export class Queue {
   /** When it was last used, in milliseconds since 1970. */
   lastUse = NaN; // a fraction from the start: stored in place ever after
   /** Exchanges that have a binding to it, to be told when it goes. */
-  readonly boundTo = new Set<{ forget(queue: Queue): Iterator<void, undefined> | undefined }>();
+  readonly boundTo = new Set<{ forget(queue: Queue): unknown }>();
   /** Set when it is deleted: settlements that arrive later are accepted and change nothing (rule A5). */
   deleted = false;
   /** Attention is already asked for; the agenda's own mark. */
@@ -301,17 +298,7 @@ export class Queue {
    */
   purge(): number {
     const count = this.length + this.delayed;
-    this.#headAlarm.stop();
-    if (count <= fewEnough) {
-      this.#contents.purge((entry) => this.#home.journal?.settled(this, entry));
-      return count;
-    }
-    this.#ready = this.#headAlarm.ready = readyListOf(this.declared.type, this.#settings, this.#home.profile);
-    const drop = (entry: Entry): void => {
-      this.#contents.removePersistent(entry.message);
-      this.#home.journal?.settled(this, entry);
-    };
-    this.#home.clearAway(new Purging(this, this.#contents.takeAll(this.#ready), drop));
+    this.#ready = this.#headAlarm.watch(purge(this, this.#contents, count));
     return count;
   }
 
