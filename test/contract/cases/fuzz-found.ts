@@ -186,4 +186,18 @@ export const fuzzFoundCases: readonly Case[] = [
     },
     ['m0', 'm1'],
   ),
+  contract(
+    'rule G6: a policy gives the default exchange no alternate exchange',
+    async (session, channel) => {
+      const definition = { 'alternate-exchange': 'rest' };
+      await session.setPolicy('all', { pattern: '.*', applyTo: 'exchanges', definition });
+      await channel.declareExchange('rest', 'fanout');
+      await channel.declareQueue('q');
+      await channel.bindQueue('q', 'rest', '');
+      await send(channel, 'nowhere', 'a');
+      await session.settle();
+      return bodies(await session.drain('q'));
+    },
+    [],
+  ),
 ];

@@ -27,12 +27,12 @@ export class PolicyBook {
     return { settings, policy, operatorPolicy };
   }
 
-  /** An alternate exchange by argument, else by policy (rule G6). */
+  /** An alternate exchange by argument, else by policy (rule G6); the default exchange never has one. */
   applyToExchange(exchange: Exchange, effort?: Effort): void {
     const policy = this.user.matchExchange(exchange.name, effort);
     exchange.policy = policy?.name;
     const argument = exchange.declared.arguments.get('alternate-exchange');
-    const byPolicy = policy?.definition.get('alternate-exchange');
+    const byPolicy = exchange.name === '' ? undefined : policy?.definition.get('alternate-exchange');
     if (argument?.type === 'S') exchange.alternate = argument.value;
     else exchange.alternate = typeof byPolicy === 'string' ? byPolicy : undefined;
   }

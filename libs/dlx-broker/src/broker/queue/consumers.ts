@@ -47,6 +47,7 @@ export class Consumers {
   }
 
   add(taker: Taker): void {
+    if (this.#all.size === 1) for (const lone of this.#all) this.#leaveIfFull(lone);
     this.#all.add(taker);
     this.#enter(taker);
   }
@@ -81,6 +82,11 @@ export class Consumers {
 
   /** After the consumer of {@link next} took its message: it is the last in the ring of its rank. */
   took(taker: Taker): void {
+    // A lone consumer has no other to leave its turn to: it is asked when another one comes.
+    if (this.#all.size > 1) this.#leaveIfFull(taker);
+  }
+
+  #leaveIfFull(taker: Taker): void {
     if (!this.leavesWhenFull || this.singleActive || taker.canTake() || !this.#ringing.delete(taker)) return;
     const { ring } = this.#rank(taker.priority);
     if (ring.at(ring.length - 1) === taker) ring.removeAt(ring.length - 1);
