@@ -31,8 +31,8 @@ function remainingHeld(entry: Entry): Remaining {
 }
 
 /**
- * Every copy there is in this very moment, by queue: ready ones first and in order, then those in consumers' hands, then
- * dead ones that have not arrived anywhere yet. And what delayed exchanges hold.
+ * Every copy there is in this very moment, by queue: ready ones first and in order, then those in consumers' hands or
+ * in the middle of a settlement, then dead ones that have not arrived anywhere yet. And what delayed exchanges hold.
  */
 export function remainsOf(broker: Broker): Remains {
   const vhost = broker.virtualHost('/');
@@ -42,13 +42,13 @@ export function remainsOf(broker: Broker): Remains {
     queue.peek((entry) => void copies.push(remaining(entry, false)));
     found.set(queue, copies);
   }
+  const inHands = ({ from, entry }: { readonly from: Queue; readonly entry: Entry }): void => {
+    if (!diesByLoss(from, entry)) found.get(from)?.push(remaining(entry, true));
+  };
   for (const { channels } of vhost.connections) {
-    for (const { receiver } of channels) {
-      receiver.settler.unacked.each(({ from, entry }) => {
-        if (!diesByLoss(from, entry)) found.get(from)?.push(remaining(entry, true));
-      });
-    }
+    for (const { receiver } of channels) receiver.settler.unacked.each(inHands);
   }
+  for (const record of vhost.agenda.leaving) inHands(record);
   vhost.agenda.dead.each(({ queue, entry, reason }) => {
     const wasHeld = reason === 'rejected' || reason === 'delivery_limit';
     if (entry.position > 0) found.get(queue)?.push(remaining(entry, wasHeld)); // a refused one never was in there

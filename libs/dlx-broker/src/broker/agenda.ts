@@ -1,4 +1,5 @@
 import type { Connection } from './channel/connection.js';
+import type { Outstanding } from './channel/outstanding.js';
 import { Deque } from './deque.js';
 import type { Clock, Journal, Pace, Settled } from './ports.js';
 import type { DeadLetter } from './queue/dead-letter.js';
@@ -44,6 +45,8 @@ export class Agenda {
   /** Queues that stand still. */
   readonly stalls = new Stalls();
   readonly dead = new Deque<DeadLetter>();
+  /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
+  readonly leaving = new Set<Outstanding>();
   readonly #chores = new Deque<Chore>();
   readonly #queues = new Deque<Queue>();
   readonly #clearing = new Clearing();

@@ -91,6 +91,8 @@ export class Settler {
       return;
     }
     let next = 0;
+    const { leaving } = this.channel.agenda;
+    for (const record of records) leaving.add(record);
     this.#undertake(() => records[next++], settlement, headers);
   }
 
@@ -100,7 +102,10 @@ export class Settler {
     this.channel.agenda.undertake(
       new Settling({
         next,
-        apply: (record, now) => this.#apply(record, settlement, headers, now),
+        apply: (record, now) => {
+          this.channel.agenda.leaving.delete(record);
+          this.#apply(record, settlement, headers, now);
+        },
         attend: (now, limit) => this.channel.agenda.attendUpTo(now, limit),
         isLoss,
         deliversBetween: !isLoss && this.#deliversBetween,
