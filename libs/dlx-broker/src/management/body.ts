@@ -1,5 +1,5 @@
 import { deepestNesting } from '../message/index.js';
-import { nestingOf, parsedJson } from './json-parse.js';
+import { LargeJsonError, nestingOf, parsedJson } from './json-parse.js';
 import type { JsonObject } from './resource.js';
 import { badRequest } from './reply.js';
 
@@ -31,8 +31,8 @@ export function* valueIn(text: string): Generator<void, unknown, void> {
   yield* checkNesting(text);
   try {
     return yield* parsedJson(text);
-  } catch {
-    throw badRequest('not_json');
+  } catch (error) {
+    throw badRequest(error instanceof LargeJsonError ? error.message : 'not_json');
   }
 }
 

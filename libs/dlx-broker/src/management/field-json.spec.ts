@@ -33,6 +33,13 @@ describe('rule U1: JSON becomes a field table', () => {
     expect(JSON.stringify(tableToJson(table))).toBe('{"__proto__":{"x":1},"constructor":2}');
   });
 
+  it('a table has a bound, for it is converted in one turn', () => {
+    const values = (count: number): object => ({ a: Array.from({ length: count - 1 }, () => true) });
+    expect(tableOfJson(values(131_072)).size).toBe(1);
+    expect(() => tableOfJson(values(131_073))).toThrow(/more than 131072 values/);
+    expect(() => tableOfJson({ a: values(70_000), b: values(70_000) })).toThrow(/more than 131072 values/);
+  });
+
   it('null and what is nested without end have no place in it', () => {
     expect(() => tableOfJson({ a: [null] })).toThrow(new FieldJsonError('null_not_allowed'));
     const deep = `${'{"a":'.repeat(70)}1${'}'.repeat(70)}`;

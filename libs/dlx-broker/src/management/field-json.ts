@@ -5,18 +5,38 @@ export class FieldJsonError extends Error {
   override readonly name = 'FieldJsonError';
 }
 
+/** Values of one table, nested ones counted: a frame of 128 KB cannot hold many more, and each is converted in one turn. */
+const mostValues = 131_072;
+
+/** What may still be converted of a table. */
+interface Room {
+  left: number;
+}
+
 /** Arguments or headers of a parsed JSON object: integers become longs, fractions doubles (rule U1). @throws FieldJsonError */
 export function tableOfJson(object: object): FieldTable {
-  return tableOf(object, 1);
+  return tableOf(object, 1, { left: mostValues });
 }
 
-function tableOf(object: object, depth: number): FieldTable {
+function tableOf(object: object, depth: number, room: Room): FieldTable {
   if (depth > deepestNesting) throw new FieldJsonError(`nested more than ${deepestNesting} levels deep`);
   const entries = object instanceof Map ? [...(object as Map<string, unknown>)] : Object.entries(object);
-  return new Map(entries.map(([name, value]): [string, Field] => [name, fieldOf(value, depth)]));
+  take(room, entries.length);
+  return new Map(entries.map(([name, value]): [string, Field] => [name, fieldOf(value, depth, room)]));
 }
 
-function fieldOf(value: unknown, depth: number): Field {
+/** @throws FieldJsonError when that many values are too many */
+function take(room: Room, count: number): void {
+  room.left -= count;
+  if (room.left < 0) throw new FieldJsonError(`a table has more than ${mostValues} values, nested ones counted`);
+}
+
+function listOf(values: readonly unknown[], depth: number, room: Room): Field {
+  take(room, values.length);
+  return { type: 'A', value: values.map((each) => fieldOf(each, depth + 1, room)) };
+}
+
+function fieldOf(value: unknown, depth: number, room: Room): Field {
   switch (typeof value) {
     case 'string':
       return { type: 'S', value };
@@ -27,8 +47,8 @@ function fieldOf(value: unknown, depth: number): Field {
     default:
       if (value === null || value === undefined) throw new FieldJsonError('null_not_allowed');
       if (depth > deepestNesting) throw new FieldJsonError(`nested more than ${deepestNesting} levels deep`);
-      if (Array.isArray(value)) return { type: 'A', value: value.map((each) => fieldOf(each, depth + 1)) };
-      return { type: 'F', value: tableOf(value as object, depth + 1) };
+      if (Array.isArray(value)) return listOf(value, depth, room);
+      return { type: 'F', value: tableOf(value as object, depth + 1, room) };
   }
 }
 

@@ -55,6 +55,16 @@ describe('JSON is parsed in turns as JSON.parse does it:', () => {
     },
   );
 
+  it('but an object of very many names, or much that is nested deep, would hold up all others', () => {
+    const names = (count: number): string =>
+      `{"arguments":{${Array.from({ length: count }, (_, n) => `"name${n}":${n}`).join()}}}`;
+    expect(parsed(names(16_384))).toEqual(JSON.parse(names(16_384)));
+    expect(() => parsed(names(16_385))).toThrow(/more than 16384 names/);
+    const deep = (length: number): string => `{"a":{"b":{"c":["${'x'.repeat(length)}"]}}}`;
+    expect(parsed(deep(1_000_000))).toEqual(JSON.parse(deep(1_000_000)));
+    expect(() => parsed(deep(1_100_000))).toThrow(/nested more than 3 levels deep is longer/);
+  });
+
   it('with a pause for each part of what is long', () => {
     const text = JSON.stringify({ queues: Array.from({ length: 10_000 }, (_, n) => ({ name: `q${n}` })) });
     expect(whole(parsedJson(text)).pauses).toBeGreaterThan(10_000);

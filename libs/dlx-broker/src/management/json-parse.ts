@@ -4,17 +4,33 @@ const small = 65_536;
 const stride = 8_192;
 /** So deep large parts are parsed part by part; each level is one more look at them. */
 const deepest = 3;
+/** Characters of what is nested deeper, which is parsed in one go. */
+const largestDeep = 1_048_576;
+
+/** Names of one object, each once or more: what is made of an object is made in one turn. */
+const mostNames = 16_384;
 
 const [quote, comma, colon, backslash] = [34, 44, 58, 92];
 const [bracket, closingBracket, brace, closingBrace] = [91, 93, 123, 125];
 
-/** Parses as `JSON.parse` does, and yields wherever it may pause. @throws SyntaxError */
+/** JSON that would have to be parsed or converted in one long turn; the message says what is too large. */
+export class LargeJsonError extends SyntaxError {
+  override readonly name = 'LargeJsonError';
+}
+
+/** Parses as `JSON.parse` does, and yields wherever it may pause. @throws SyntaxError, or {@link LargeJsonError} */
 export function* parsedJson(text: string, depth = 0): Generator<void, unknown, void> {
   const [from, end] = [afterSpace(text, 0), beforeSpace(text)];
   const first = text.charCodeAt(from);
   const isList = first === bracket && text.charCodeAt(end - 1) === closingBracket;
   const isObject = first === brace && text.charCodeAt(end - 1) === closingBrace;
-  if (text.length < small || depth >= deepest || end - from < 2 || (!isList && !isObject)) return JSON.parse(text);
+  if (text.length < small || end - from < 2 || (!isList && !isObject)) return JSON.parse(text);
+  if (depth >= deepest) {
+    if (text.length <= largestDeep) return JSON.parse(text);
+    throw new LargeJsonError(
+      `what is nested more than ${deepest} levels deep is longer than ${largestDeep} characters`,
+    );
+  }
   const parts = yield* partsOf(text, from + 1, end - 1);
   if (isList) return yield* parsedList(parts, depth);
   return yield* parsedObject(parts, depth);
@@ -30,6 +46,7 @@ function* parsedList(parts: readonly string[], depth: number): Generator<void, u
 }
 
 function* parsedObject(parts: readonly string[], depth: number): Generator<void, object, void> {
+  if (parts.length > mostNames) throw new LargeJsonError(`an object has more than ${mostNames} names`);
   const object = {};
   for (const part of parts) {
     const from = afterSpace(part, 0);

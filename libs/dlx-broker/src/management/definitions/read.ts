@@ -1,6 +1,6 @@
 import { checkNesting } from '../body.js';
 import { inTurns, longestTurn } from '../turns.js';
-import { parsedJson } from '../json-parse.js';
+import { LargeJsonError, parsedJson } from '../json-parse.js';
 import type { Management } from '../management.js';
 import { badRequest } from '../reply.js';
 import type { JsonObject } from '../resource.js';
@@ -13,8 +13,8 @@ function* readDefinitions(text: string): Generator<void, JsonObject, void> {
   let value: unknown;
   try {
     value = yield* parsedJson(text.replace(/^\uFEFF/, ''));
-  } catch {
-    throw badRequest('failed_to_parse_json');
+  } catch (error) {
+    throw badRequest(error instanceof LargeJsonError ? error.message : 'failed_to_parse_json');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('failed_to_parse_json');
   return value as JsonObject;
