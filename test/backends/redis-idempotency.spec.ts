@@ -239,7 +239,7 @@ describe.skipIf(!isHere).each(clients)('on a real Redis, by the client %s, a mes
     expect(paid).toEqual([]);
     expect(counts()).toMatchObject({ acked: 0, rejected: 0 });
     expect(said.at(-1)).toMatch(
-      /^Payments\.pay: RetryLater: @Idempotent on Payments\.pay: its store cannot be asked: .+; message of queue 'payments' tried again in 1000 ms/,
+      /^Payments\.pay: attempt \d+ failed, queue 'payments', next in 1000 ms: RetryLater: @Idempotent on Payments\.pay: its store cannot be asked: .+/,
     );
     await server.start();
     await until(async () => void (await used.release('nothing', 'nobody')));

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import amqplib from 'amqplib';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { crc32 } from '../../../libs/dlx-broker/src/store/log/crc32.js';
+import { formatVersion } from '../../../libs/dlx-broker/src/store/log/segment-header.js';
 import { addressIn, type Child, isBuilt, kill, start } from '../served.js';
 
 const fixture = join(import.meta.dirname, '../fixtures/format-1');
@@ -126,9 +127,10 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker data', 
 });
 
 describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve --data', () => {
+  const newerVersion = formatVersion + 1;
   const newer = (bytes: Buffer): void => {
     for (const at of [0, 512]) {
-      bytes.writeUInt16BE(3, at + 8);
+      bytes.writeUInt16BE(newerVersion, at + 8);
       bytes.writeUInt32BE(crc32(bytes, at, at + 24, 0), at + 24);
     }
   };
@@ -136,7 +138,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve -
     [
       'a newer format',
       (directory) => change(directory, newer),
-      /has format 3: a newer version of dlx-broker wrote it\. Nothing was/,
+      new RegExp(`has format ${newerVersion}: a newer version of dlx-broker wrote it\\. Nothing was`),
     ],
     [
       'a file that only has the name of a segment',
