@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Queue } from '../broker/index.js';
 import { Dlx } from './dlx/dlx.js';
 import { SharedTurns, type Turns } from './turns.js';
 import { type ApiHouse, apiHouse } from '../../../../test/houses/api-house.js';
@@ -7,6 +8,10 @@ import { type ApiHouse, apiHouse } from '../../../../test/houses/api-house.js';
 class CountedTurns implements Turns {
   turns = 1;
   most = 0;
+  /** How often counted queues were asked their name: in all, and in one turn at most. */
+  allReads = 0;
+  mostReads = 0;
+  #reads = 0;
   #steps = 0;
   #now = 0;
 
@@ -15,9 +20,20 @@ class CountedTurns implements Turns {
     return (this.#now += 0.1);
   }
 
+  count(queue: Queue): void {
+    const { name } = queue;
+    const read = (): string => {
+      this.allReads++;
+      this.mostReads = Math.max(this.mostReads, ++this.#reads);
+      return name;
+    };
+    Object.defineProperty(queue, 'name', { get: read });
+  }
+
   next(): Promise<void> {
     this.turns++;
     this.#steps = 0;
+    this.#reads = 0;
     return Promise.resolve();
   }
 }
@@ -64,6 +80,31 @@ describe('an answer about many is made in turns:', () => {
     expect(status).toBe(200);
     expect(turns.most).toBeLessThan(120);
     expect(turns.turns).toBeGreaterThanOrEqual(Math.floor(rows / 60));
+  });
+
+  it.each([
+    ['/dlx/topology', (text: string) => (JSON.parse(text) as { queues: unknown[] }).queues],
+    ['/dlx/events', (text: string) => (JSON.parse(text.slice(text.indexOf('{'))) as { queues: unknown[] }).queues],
+    ['/definitions', (text: string) => (JSON.parse(text) as { bindings: unknown[] }).bindings],
+  ])('GET %s reads only some queues in each turn', async (path, rowsOf) => {
+    const { api, broker, turns } = furnished();
+    for (const queue of broker.virtualHost('/').queues.values()) turns.count(queue);
+    const url = `/api${path}`;
+    const headers = { host: 'localhost', authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` };
+    const incoming = { url, socket: { remoteAddress: '127.0.0.1' } };
+    const response = await api.fetch(new Request(`http://localhost${url}`, { headers }), { incoming } as never);
+    const reader = response.body!.getReader();
+    let text = '';
+    const isEvent = path.endsWith('/events'); // the stream goes on after the first event
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      text += Buffer.from(read.value).toString();
+      if (isEvent) break;
+    }
+    await reader.cancel();
+    expect(rowsOf(text)).toHaveLength(count);
+    expect(turns.allReads).toBeGreaterThanOrEqual(count);
+    expect(turns.mostReads).toBeLessThan(300);
+    expect(turns.most).toBeLessThan(120);
   });
 
   it('many requests at a time get one turn after the other', async () => {

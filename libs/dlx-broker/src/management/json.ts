@@ -20,6 +20,16 @@ export class Rows<T, R = unknown> implements Iterable<R> {
   }
 }
 
+/** Rows of several lists, one list after the other. */
+export function joined<R>(lists: readonly Iterable<R>[]): Rows<R, R> {
+  const all: Iterable<R> = {
+    *[Symbol.iterator]() {
+      for (const list of lists) yield* list;
+    },
+  };
+  return new Rows(all, (row) => row);
+}
+
 /** A reply that is written already. */
 export class WrittenJson {
   constructor(

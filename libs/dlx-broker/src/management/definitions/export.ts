@@ -1,13 +1,13 @@
-import type { Broker, Queue, VirtualHost } from '../../broker/index.js';
+import { type Broker, Exchange, type Queue, type VirtualHost } from '../../broker/index.js';
 import { tableToJson } from '../field-json.js';
-import { Rows } from '../json.js';
+import { joined, Rows } from '../json.js';
 import type { Row } from '../listing.js';
 import { permissionRows } from '../resources/permissions.js';
 import { parameterRows } from '../resources/parameters.js';
 import { policyRows } from '../resources/policies.js';
 import { topicPermissionRows } from '../resources/topic-permissions.js';
 import { versionOf } from '../version.js';
-import { bindingsFrom, type PlacedBinding } from '../views/binding-columns.js';
+import { placed, type PlacedBinding } from '../views/binding-columns.js';
 import { without } from '../without.js';
 import { userToJson } from './user-json.js';
 
@@ -29,7 +29,7 @@ export function exportBroker(broker: Broker): Row {
     policies: policyRows('policies', vhosts),
     queues: new Rows(vhosts.flatMap(queuesIn), queueToJson),
     exchanges: vhosts.flatMap(exchangesOf),
-    bindings: new Rows(vhosts.flatMap(bindingsIn), bindingToJson),
+    bindings: joined(vhosts.flatMap(bindingsIn)),
   };
 }
 
@@ -42,7 +42,7 @@ export function exportVhost(broker: Broker, vhost: VirtualHost): Row {
     policies: policyRows('policies', [vhost]),
     queues: bare(new Rows(queuesIn(vhost), queueToJson)),
     exchanges: bare(exchangesOf(vhost)),
-    bindings: bare(new Rows(bindingsIn(vhost), bindingToJson)),
+    bindings: bare(joined(bindingsIn(vhost))),
   };
 }
 
@@ -81,12 +81,17 @@ const exchangesOf = (vhost: VirtualHost): readonly Row[] =>
       arguments: tableToJson(declared.arguments),
     }));
 
-/** Without those of the default exchange, which every queue has. */
-const bindingsIn = (vhost: VirtualHost): readonly PlacedBinding[] =>
+/**
+ * Of each exchange, without the bindings of the default exchange, which every queue has. Which there are is known at once;
+ * the rows are made when they are written.
+ */
+const bindingsIn = (vhost: VirtualHost): readonly Iterable<Row>[] =>
   [...vhost.exchanges.values()]
     .filter(({ name }) => name !== '')
-    .flatMap((source) => bindingsFrom(vhost, source))
-    .filter(({ kind, destination }) => kind === 'exchange' || isExported(vhost.queues.get(destination) as Queue));
+    .map((source) => {
+      const bindings = source.bindings().filter(({ destination: to }) => to instanceof Exchange || isExported(to));
+      return new Rows(bindings, (binding) => bindingToJson(placed(vhost, source, binding)));
+    });
 
 const bindingToJson = ({ source, vhost, destination, kind, bindingKey, args }: PlacedBinding): Row => ({
   source,

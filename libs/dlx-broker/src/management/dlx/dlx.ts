@@ -31,7 +31,7 @@ export class Dlx {
     this.turns = turns;
     this.audit = new AuditLog(() => broker.clock.now(), audit);
     this.redrives = new Redrives({ clock: broker.clock, ended: (task) => this.#ended(task), log });
-    this.streams = new EventStreams(broker, this.redrives);
+    this.streams = new EventStreams(broker, this.redrives, turns);
   }
 
   /** Stops redrives, ends streams, and waits until the audit log is written. */

@@ -1,14 +1,20 @@
 import type { Clock } from '../../broker/index.js';
+import { writtenJson } from '../json.js';
+import { longestTurn, type Turns } from '../turns.js';
 
 /** Milliseconds after which a listener that reads nothing is dropped, and in which it hears something at least. */
 const patience = { unread: 30_000, silence: 15_000 };
 
 export interface EventSource {
   readonly clock: Clock;
+  readonly turns: Turns;
   /** Milliseconds between two looks. */
   readonly interval: number;
-  /** What there is to tell; undefined for nothing new. Asked only when the listener can take it. */
-  look(): LiveEvent | undefined;
+  /**
+   * What there is to tell; undefined for nothing new. Asked only when the listener can take it. Yields wherever it may
+   * pause.
+   */
+  look(): Generator<void, LiveEvent | undefined, void>;
   /** Whether the listener may still listen. */
   mayListen(): boolean;
   ended(stream: EventStream): void;
@@ -16,19 +22,22 @@ export interface EventSource {
 
 export interface LiveEvent {
   readonly name: string;
+  /** With `Rows` in it for long lists. */
   readonly data: unknown;
 }
 
 /**
  * Server-Sent Events for one listener. Nothing is ever buffered: while it has not read the last event nobody looks for
- * a new one, and the next tells everything since. One that does not read at all is dropped.
+ * a new one, and the next tells everything since. One that does not read at all is dropped. An event that takes longer
+ * than a turn is looked for and written in turns.
  */
 export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #source: EventSource;
-  readonly #encoder = new TextEncoder();
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #lastSent: number;
+  /** The event that is looked for and written. */
+  #work: Iterator<void, Buffer | undefined, void> | undefined;
   #isOpen = true;
 
   constructor(source: EventSource) {
@@ -55,18 +64,39 @@ export class EventStream {
     const { clock, interval } = this.#source;
     const now = clock.now();
     if (!this.#source.mayListen()) return this.close();
-    if ((this.#controller.desiredSize ?? 0) > 0) this.#tell(now);
+    if ((this.#controller.desiredSize ?? 0) > 0) this.#begin(now);
     else if (now - this.#lastSent >= patience.unread) return this.close();
     clock.wakeAt(now + interval, this.#tick);
   };
 
-  #tell(now: number): void {
-    const event = this.#source.look();
+  /** Nothing while the last one is still written. */
+  #begin(now: number): void {
+    if (this.#work !== undefined) return;
+    this.#continue((this.#work = eventText(this.#source)), now);
+  }
+
+  /** One turn of the work; what fits into it is sent when this returns. */
+  #continue(work: Iterator<void, Buffer | undefined, void>, began: number): void {
+    const { turns } = this.#source;
+    const start = turns.now();
+    let step = work.next();
+    while (step.done !== true && turns.now() - start < longestTurn) step = work.next();
+    if (step.done === true) {
+      this.#work = undefined;
+      return this.#send(step.value, began);
+    }
+    void turns.next().then(() => {
+      if (!this.#isOpen) return;
+      if (!this.#source.mayListen()) this.close();
+      else this.#continue(work, began);
+    });
+  }
+
+  #send(event: Buffer | undefined, now: number): void {
     if (event === undefined && now - this.#lastSent < patience.silence) return;
     this.#lastSent = now;
     // Without an event a comment: a connection that is gone is only noticed when something is written to it.
-    const text = event === undefined ? ':\n\n' : `event: ${event.name}\ndata: ${JSON.stringify(event.data)}\n\n`;
-    this.#controller.enqueue(this.#encoder.encode(text));
+    this.#controller.enqueue(event ?? Buffer.from(':\n\n'));
   }
 
   #end(): void {
@@ -74,4 +104,12 @@ export class EventStream {
     this.#source.clock.wakeAt(undefined, this.#tick);
     this.#source.ended(this);
   }
+}
+
+/** Looks for an event, and writes it; yields wherever it may pause. Undefined for nothing new. */
+function* eventText(source: EventSource): Generator<void, Buffer | undefined, void> {
+  const event = yield* source.look();
+  if (event === undefined) return undefined;
+  const { pieces } = yield* writtenJson(event.data, Infinity);
+  return Buffer.concat([Buffer.from(`event: ${event.name}\ndata: `), ...pieces, Buffer.from('\n\n')]);
 }

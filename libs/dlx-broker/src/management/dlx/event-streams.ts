@@ -2,6 +2,7 @@ import type { Broker, User, VirtualHost } from '../../broker/index.js';
 import { isOf, visibleVhosts } from '../auth.js';
 import type { Redrives } from '../redrives/redrives.js';
 import { Problem } from '../reply.js';
+import type { Turns } from '../turns.js';
 import { EventStream } from './event-stream.js';
 import { LiveChanges, type LiveFilter } from './live-changes.js';
 
@@ -15,6 +16,7 @@ export class EventStreams {
   constructor(
     readonly broker: Broker,
     readonly redrives: Redrives,
+    readonly turns: Turns,
   ) {}
 
   get count(): number {
@@ -30,14 +32,16 @@ export class EventStreams {
     if (this.count >= most.all || ofUser >= most.ofUser) {
       throw new Problem(429, 'too_many_requests', `${ofUser} streams of this user and ${this.count} in all are open`);
     }
-    const { broker, redrives } = this;
+    const { broker, redrives, turns } = this;
     const changes = new LiveChanges(filter);
+    const vhosts = (): readonly VirtualHost[] => this.#vhostsOf(user);
     let name = 'state';
     const stream = new EventStream({
       clock: broker.clock,
+      turns,
       interval,
-      look: () => {
-        const change = changes.since(this.#vhostsOf(user), redrives.list());
+      look: function* () {
+        const change = yield* changes.since(vhosts(), redrives.list());
         if (change === undefined && name === 'change') return undefined;
         const event = {
           name,

@@ -1,4 +1,5 @@
 import type { Queue, VirtualHost } from '../../broker/index.js';
+import { Rows } from '../json.js';
 import type { RedriveTask } from '../redrives/redrive-task.js';
 import { liveCounters, liveRow } from './counters-json.js';
 import { redriveToJson } from './redrive-json.js';
@@ -11,11 +12,14 @@ export interface LiveFilter {
 
 /** What is new since the last look; only what changed. */
 export interface LiveChange {
-  readonly queues: readonly unknown[];
+  readonly queues: Iterable<unknown>;
   /** Queues that are no more. */
   readonly gone: readonly { readonly vhost: string; readonly name: string }[];
   readonly redrives: readonly unknown[];
 }
+
+/** Queues that are looked at in one go: some hundredths of a millisecond. */
+const inOneGo = 32;
 
 interface Known {
   readonly vhost: string;
@@ -31,18 +35,28 @@ export class LiveChanges {
 
   constructor(readonly filter: LiveFilter) {}
 
-  /** Undefined when nothing changed. */
-  since(vhosts: readonly VirtualHost[], redrives: readonly RedriveTask[]): LiveChange | undefined {
+  /**
+   * Yields wherever it may pause. The rows are made when they are written: a queue that changes after it was looked at
+   * is in the next change, too. Undefined when nothing changed.
+   */
+  *since(
+    vhosts: readonly VirtualHost[],
+    redrives: readonly RedriveTask[],
+  ): Generator<void, LiveChange | undefined, void> {
     this.#look++;
-    const queues: unknown[] = [];
+    const queues: { readonly vhost: string; readonly queue: Queue }[] = [];
+    let looked = 0;
     for (const vhost of vhosts) {
       if (this.filter.vhost !== undefined && this.filter.vhost !== vhost.name) continue;
-      for (const queue of this.#wanted(vhost))
-        if (this.#changed(vhost.name, queue)) queues.push(liveRow(vhost.name, queue));
+      for (const queue of this.#wanted(vhost)) {
+        if (this.#changed(vhost.name, queue)) queues.push({ vhost: vhost.name, queue });
+        if (++looked % inOneGo === 0) yield;
+      }
     }
     const gone = [...this.#gone()];
     const moved = this.#moved(redrives, vhosts);
-    return queues.length + gone.length + moved.length === 0 ? undefined : { queues, gone, redrives: moved };
+    if (queues.length + gone.length + moved.length === 0) return undefined;
+    return { queues: new Rows(queues, ({ vhost, queue }) => liveRow(vhost, queue)), gone, redrives: moved };
   }
 
   #wanted(vhost: VirtualHost): Iterable<Queue> {

@@ -1,5 +1,6 @@
 import type { VirtualHost } from '../../broker/index.js';
 import { checkVhost } from '../auth.js';
+import { joined } from '../json.js';
 import type { Management } from '../management.js';
 import { ok } from '../reply.js';
 import type { ApiRequest, Handler, Resource } from '../resource.js';
@@ -15,17 +16,15 @@ const show: Handler = async (request, management) => {
   const all: TopologyJson[] = [];
   for (const vhost of vhostsIn(request, management)) {
     const found = await inTurns(topologyOf(vhost), turns, request.signal);
-    await turns.next();
     all.push(topologyToJson(found));
-    await turns.next(); // of thousands of queues each of the three takes some milliseconds
   }
   return ok({
-    exchanges: all.flatMap(({ exchanges }) => exchanges),
-    queues: all.flatMap(({ queues }) => queues),
-    bindings: all.flatMap(({ bindings }) => bindings),
-    dead_letter_edges: all.flatMap((each) => each.dead_letter_edges),
-    loops: all.flatMap(({ loops }) => loops),
-    dangling: all.flatMap(({ dangling }) => dangling),
+    exchanges: joined(all.map(({ exchanges }) => exchanges)),
+    queues: joined(all.map(({ queues }) => queues)),
+    bindings: joined(all.map(({ bindings }) => bindings)),
+    dead_letter_edges: joined(all.map((each) => each.dead_letter_edges)),
+    loops: joined(all.map(({ loops }) => loops)),
+    dangling: joined(all.map(({ dangling }) => dangling)),
   });
 };
 

@@ -61,11 +61,16 @@ export function bindingsBetween(vhost: VirtualHost, source: Source, to: Queue | 
 
 type Bound = ReturnType<Source['bindings']>[number];
 
-const placed = (vhost: VirtualHost, source: Source, { destination, bindingKey, arguments: args }: Bound) => ({
+/** One that begins at an exchange other than the default one. */
+export const placed = (
+  vhost: VirtualHost,
+  source: Source,
+  { destination, bindingKey, arguments: args }: Bound,
+): PlacedBinding => ({
   vhost: vhost.name,
   source: source.name,
   destination: destination.name,
-  kind: destination instanceof Exchange ? ('exchange' as const) : ('queue' as const),
+  kind: destination instanceof Exchange ? 'exchange' : 'queue',
   bindingKey,
   args,
 });

@@ -1,14 +1,18 @@
 import type { Queue } from '../../../broker/index.js';
+import { Rows } from '../../json.js';
 import { typedTable } from '../typed-field.js';
 import type { DeadLetterEdge } from './dead-letter-edges.js';
 import type { Loop } from './loops.js';
 import type { Topology } from './topology.js';
 import type { Wire } from './wiring.js';
 
-/** A topology as JSON; everything says its virtual host, for several are shown together. */
+/**
+ * A topology as JSON; everything says its virtual host, for several are shown together. Each row is made when it is
+ * written, and shows what there is at that moment.
+ */
 export function topologyToJson({ vhost, exchanges, queues, bindings, edges, loops, dangling }: Topology): TopologyJson {
   return {
-    exchanges: exchanges.map(({ name, declared, alternate, policy }) => ({
+    exchanges: new Rows(exchanges, ({ name, declared, alternate, policy }) => ({
       vhost,
       name,
       type: declared.type,
@@ -17,21 +21,21 @@ export function topologyToJson({ vhost, exchanges, queues, bindings, edges, loop
       alternate_exchange: alternate ?? null,
       policy: policy ?? null,
     })),
-    queues: queues.map((queue) => queueToJson(vhost, queue)),
-    bindings: bindings.map((wire) => bindingToJson(vhost, wire)),
-    dead_letter_edges: edges.map((edge) => edgeToJson(vhost, edge)),
-    loops: loops.map((loop) => loopToJson(vhost, loop)),
-    dangling: dangling.map(({ kind, of, exchange }) => ({ vhost, kind, of, exchange })),
+    queues: new Rows(queues, (queue) => queueToJson(vhost, queue)),
+    bindings: new Rows(bindings, (wire) => bindingToJson(vhost, wire)),
+    dead_letter_edges: new Rows(edges, (edge) => edgeToJson(vhost, edge)),
+    loops: new Rows(loops, (loop) => loopToJson(vhost, loop)),
+    dangling: new Rows(dangling, ({ kind, of, exchange }) => ({ vhost, kind, of, exchange })),
   };
 }
 
 export interface TopologyJson {
-  readonly exchanges: readonly unknown[];
-  readonly queues: readonly unknown[];
-  readonly bindings: readonly unknown[];
-  readonly dead_letter_edges: readonly unknown[];
-  readonly loops: readonly unknown[];
-  readonly dangling: readonly unknown[];
+  readonly exchanges: Iterable<unknown>;
+  readonly queues: Iterable<unknown>;
+  readonly bindings: Iterable<unknown>;
+  readonly dead_letter_edges: Iterable<unknown>;
+  readonly loops: Iterable<unknown>;
+  readonly dangling: Iterable<unknown>;
 }
 
 const queueToJson = (vhost: string, queue: Queue): Record<string, unknown> => ({

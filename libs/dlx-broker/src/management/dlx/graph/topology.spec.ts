@@ -18,13 +18,14 @@ describe('the topology', () => {
     channel = broker.connect().openChannel(silentOutbox);
   });
 
-  const look = (): Topology => {
-    const work = topologyOf(vhost);
-    for (;;) {
+  /** Work to its end, and how often it could have paused. */
+  const whole = <T>(work: Iterator<void, T, void>): { readonly value: T; readonly pauses: number } => {
+    for (let pauses = 0; ; pauses++) {
       const { done, value } = work.next();
-      if (done === true) return value;
+      if (done === true) return { value, pauses };
     }
   };
+  const look = (): Topology => whole(topologyOf(vhost)).value;
   /** A queue that dead-letters to an exchange, with a key or without. */
   const queue = (name: string, dlx?: string, key?: string, more: Record<string, unknown> = {}): void => {
     const args = {
@@ -51,6 +52,16 @@ describe('the topology', () => {
   const ttl = (milliseconds: number) => ({ 'x-message-ttl': milliseconds });
 
   describe('shows where dead letters go', () => {
+    it('can pause after each binding and each queue', () => {
+      exchange('x', 'topic');
+      queue('q');
+      for (let n = 0; n < 500; n++) channel.bindQueue('q', 'x', `key.${n}`);
+      for (let n = 0; n < 300; n++) queue(`q${n}`);
+      const { value, pauses } = whole(topologyOf(vhost));
+      expect([value.bindings.length, value.queues.length]).toEqual([500, 301]);
+      expect(pauses).toBeGreaterThanOrEqual(801);
+    });
+
     it('with a key of the queue’s own choice for certain', () => {
       exchange('dlx', 'direct');
       queue('dead');
@@ -206,7 +217,7 @@ describe('the topology', () => {
           else made.bindExchange(`x${to - 4}`, from, bindingKey);
         }
         const host = broker.virtualHost('/');
-        const reached = new Reach(new Wiring(host)).from('x0', oneKey(asked))!;
+        const reached = new Reach(whole(Wiring.of(host)).value).from('x0', oneKey(asked))!;
         const routed = host.wouldRoute('x0', asked, new Message('', '', noProperties, new Uint8Array()));
         expect([...reached.keys()].map((each) => each.name).sort()).toEqual([...routed].sort());
         expect([...reached.values()].every((certain) => certain)).toBe(true);

@@ -26,11 +26,10 @@ export interface Dangling {
 
 /** Looks at everything, changing nothing; yields wherever it may pause. */
 export function* topologyOf(vhost: VirtualHost): Generator<void, Topology, void> {
-  const wiring = new Wiring(vhost);
-  const reach = new Reach(wiring);
-  yield;
   const exchanges = [...vhost.exchanges.values()];
   const queues = [...vhost.queues.values()];
+  const wiring = yield* Wiring.of(vhost);
+  const reach = new Reach(wiring);
   const edges = new Map<Queue, DeadLetterEdge>();
   for (const queue of queues) {
     const edge = deadLetterEdgeOf(queue, reach);

@@ -12,23 +12,37 @@ export interface Wire {
   readonly keys: Keys;
 }
 
-/** All bindings of a virtual host, by both ends; collected once, for they are asked for again and again. */
+/**
+ * All bindings of a virtual host, by both ends; collected once, for they are asked for again and again. Which bindings
+ * there are is known at once.
+ */
 export class Wiring {
   readonly #from = new Map<Exchange, readonly Wire[]>();
   readonly #into = new Map<Destination, Wire[]>();
 
-  constructor(readonly vhost: VirtualHost) {
-    for (const exchange of vhost.exchanges.values()) {
-      const wires = exchange
-        .bindings()
-        .map((binding) => ({ ...binding, exchange, keys: keysOf(exchange.routingType, binding.bindingKey) }));
-      this.#from.set(exchange, wires);
-      for (const wire of wires) {
-        const into = this.#into.get(wire.destination);
-        if (into === undefined) this.#into.set(wire.destination, [wire]);
-        else into.push(wire);
+  private constructor(readonly vhost: VirtualHost) {}
+
+  /** Collects them; yields after each. */
+  static *of(vhost: VirtualHost): Generator<void, Wiring, void> {
+    const wiring = new Wiring(vhost);
+    const found = [...vhost.exchanges.values()].map((exchange) => ({ exchange, bindings: exchange.bindings() }));
+    for (const { exchange, bindings } of found) {
+      const wires: Wire[] = [];
+      wiring.#from.set(exchange, wires);
+      for (const { destination, bindingKey, arguments: args } of bindings) {
+        const keys = keysOf(exchange.routingType, bindingKey);
+        wiring.#add({ exchange, destination, bindingKey, arguments: args, keys }, wires);
+        yield;
       }
     }
+    return wiring;
+  }
+
+  #add(wire: Wire, from: Wire[]): void {
+    from.push(wire);
+    const into = this.#into.get(wire.destination);
+    if (into === undefined) this.#into.set(wire.destination, [wire]);
+    else into.push(wire);
   }
 
   from(exchange: Exchange): readonly Wire[] {
