@@ -70,6 +70,15 @@ function runStream(stream: Observable<unknown>, replies: Replies | undefined, pu
     then();
   };
   const fail = (failure: unknown): void => end({ failed: true, failure });
+  const watch = (answers: Replies): void => {
+    // The asker goes in its own async context, and what is torn down belongs to this message.
+    const own = new AsyncResource('DlxAnswer');
+    unwatch = answers.watch(
+      () => own.runInAsyncScope(finish, undefined, () => end(succeeded)),
+      (failure) => finish(() => published(failure)),
+    );
+    if (isOver) unwatch(); // the asker was gone already
+  };
   try {
     subscription = stream.subscribe({
       next: (value) => {
@@ -83,13 +92,7 @@ function runStream(stream: Observable<unknown>, replies: Replies | undefined, pu
     finish(() => fail(error)); // not an observable of rxjs: its errors are caught
   }
   if (isOver) subscription?.unsubscribe?.();
-  else if (replies !== undefined) {
-    // The asker goes in its own async context, and what is torn down belongs to this message.
-    const own = new AsyncResource('DlxAnswer');
-    unwatch = replies.watch(
-      () => own.runInAsyncScope(finish, undefined, () => end(succeeded)),
-      (failure) => finish(() => published(failure)),
-    );
-  }
+  // Most answers end within their turn: to watch for their asker would cost half of the requests a second.
+  else if (replies !== undefined) setImmediate(() => !isOver && watch(replies));
   return () => finish(doNothing);
 }
