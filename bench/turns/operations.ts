@@ -18,7 +18,7 @@ function holding(broker: Broker, count: number, args = {}) {
   return channel;
 }
 
-/** What the engine itself does at once for many, whoever asks for it. */
+/** Commands of the engine that concern very many objects at once. */
 export const operations: Readonly<Record<string, Operation>> = {
   'delete a virtual host': (broker, size) => (doomed(broker, size), () => broker.removeVirtualHost('doomed')),
   'delete a queue with many bindings and messages': (broker, size) => (
