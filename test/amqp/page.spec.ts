@@ -22,8 +22,8 @@ function sourceOf(name: string): string {
   return file === undefined ? '' : readFileSync(file, 'utf8');
 }
 
-it('every promise of docs/amqp.md names cases that exist', () => {
-  const page = readFileSync(join(root, 'docs/amqp.md'), 'utf8');
+it('every promise of docs/reference/amqp.md names cases that exist', () => {
+  const page = readFileSync(join(root, 'docs/reference/amqp.md'), 'utf8');
   const rows = page.split('\n').filter((line) => /^\| (?!what |---|-)/.test(line));
   expect(rows.length).toBeGreaterThan(60);
   const missing: string[] = [];

@@ -249,11 +249,11 @@ describe.skipIf(!isHere).each(clients)('on a real Redis, by the client %s, a mes
   });
 });
 
-describe.skipIf(!isHere)('docs/idempotency.md', () => {
+describe.skipIf(!isHere)('docs/guide/idempotency.md', () => {
   const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
   it('shows an example with Redis that prints what it says', async () => {
-    const [page, example] = [read('docs/idempotency.md'), read('test/examples/idempotency-redis.ts')];
+    const [page, example] = [read('docs/guide/idempotency.md'), read('test/examples/idempotency-redis.ts')];
     const [, said = ''] = /```text\n([\s\S]*?)```/.exec(page.slice(page.indexOf(example))) ?? [];
     expect(page).toContain(`\`\`\`ts\n${example}\`\`\``);
     const asked = await ready(ioRedis());

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { commands } from '../../libs/dlx-broker/src/cli/ctl/commands.js';
 import { withoutBroker } from '../../libs/dlx-broker/src/cli/ctl/help.js';
 
-const page = readFileSync(resolve(import.meta.dirname, '../../docs/ctl.md'), 'utf8');
+const page = readFileSync(resolve(import.meta.dirname, '../../docs/reference/ctl.md'), 'utf8');
 
 /** The rows of the table of commands: name, arguments, description. */
 const rows = [...page.matchAll(/^\| `([a-z_]+)` *\|((?:[^|\\]|\\\|)*)\|([^|]*)\|$/gm)].map(([, name, usage, what]) => ({
@@ -13,7 +13,7 @@ const rows = [...page.matchAll(/^\| `([a-z_]+)` *\|((?:[^|\\]|\\\|)*)\|([^|]*)\|
   what: what?.trim(),
 }));
 
-describe('docs/ctl.md', () => {
+describe('docs/reference/ctl.md', () => {
   it('has every command with its arguments, and no others', () => {
     const all = [...commands, ...withoutBroker.map((command) => ({ ...command, usage: '' }))];
     expect(rows.toSorted((one, other) => String(one.name).localeCompare(String(other.name)))).toEqual(

@@ -2,7 +2,7 @@ import { args, attempt, bodies, contract, send, soft, type Case } from '../contr
 
 const quorum = { 'x-queue-type': 'quorum' };
 
-/** What random programs showed first (docs/fuzzing.md). */
+/** What random programs showed first (docs/internals/fuzzing.md). */
 export const fuzzFoundCases: readonly Case[] = [
   contract(
     'rule R3: a quorum queue with a single active consumer refuses basic.get',

@@ -10,8 +10,8 @@ const methodsOf = (resource: (typeof resources)[number]): string =>
   methodNames.filter((method) => resource[method] !== undefined).join(', ');
 
 describe('every resource', () => {
-  it('stands in docs/management.md, and nothing else does', () => {
-    const text = readFileSync(join(import.meta.dirname, '../../../../docs/management.md'), 'utf8');
+  it('stands in docs/reference/management.md, and nothing else does', () => {
+    const text = readFileSync(join(import.meta.dirname, '../../../../docs/reference/management.md'), 'utf8');
     const rows = [...text.matchAll(/^\| `(\/[^`]*)` +\| ([A-Z, ]+?) +\|$/gm)].map(
       ([, path, methods]) => `${path} ${methods}`,
     );

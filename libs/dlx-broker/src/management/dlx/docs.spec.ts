@@ -7,13 +7,13 @@ import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js
 import { declareDying } from '../../../../../test/houses/dying.js';
 import { filterNames } from './input.js';
 
-const page = readFileSync(join(import.meta.dirname, '../../../../../docs/dlx-api.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../../../docs/reference/dlx-api.md'), 'utf8');
 /** What follows a heading up to the next of any level. */
 const section = (heading: string): string => page.split(`# ${heading}\n`)[1]!.split(/\n#+ /)[0]!;
 /** The JSON block of a section. */
 const sample = (heading: string): unknown => JSON.parse(/```json\n([^]*?)```/.exec(section(heading))![1]!);
 
-describe('docs/dlx-api.md', () => {
+describe('docs/reference/dlx-api.md', () => {
   let rooms: ApiHouse;
   let channel: Channel;
 

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import * as decorators from './index.js';
 import { decoratorTable } from './table.js';
 
-const page = readFileSync(new URL('../../../../../docs/decorators.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../../../docs/reference/decorators.md', import.meta.url), 'utf8');
 
-it('docs/decorators.md shows the table, row by row', () => {
+it('docs/reference/decorators.md shows the table, row by row', () => {
   const lines = page.split('\n').filter((line) => /^\| `@\w+` +\| `/.test(line));
   const shown = lines.map((line) => {
     const [decorator, setting, becomes, says] = line

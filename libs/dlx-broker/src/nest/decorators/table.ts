@@ -19,7 +19,7 @@ const ofQueue = (decorator: string, setting: string, becomes: keyof typeof queue
   return { decorator, setting, of: 'queue', becomes, accepts: queueArguments[becomes] };
 };
 
-/** Every decorator that says something about a queue or a consumer. docs/decorators.md shows this table. */
+/** Every decorator that says something about a queue or a consumer. docs/reference/decorators.md shows this table. */
 export const decoratorTable: readonly DecoratorRow[] = [
   ofQueue('Ttl', 'value', 'x-message-ttl'),
   ofQueue('Expires', 'value', 'x-expires'),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { recordTypes } from './record.js';
 import { formatVersion } from './segment-header.js';
 
-const page = readFileSync(resolve(import.meta.dirname, '../../../../../docs/store-format.md'), 'utf8');
+const page = readFileSync(resolve(import.meta.dirname, '../../../../../docs/internals/store-format.md'), 'utf8');
 
 describe('the page about the format', () => {
   it('has every type of record, by its number', () => {
