@@ -1,5 +1,5 @@
 import { NestFactory } from '@nestjs/core';
-import { type DeadLetter, DeadLetters, DlxBroker, DlxBrokerModule } from 'dlx-broker';
+import { type DeadLetter, DeadLetters, DlxBroker, DlxBrokerModule, Redrives, tapDeaths } from 'dlx-broker';
 import { throwError } from 'rxjs';
 import { expect, it } from 'vitest';
 
@@ -23,6 +23,35 @@ it('a pipeline that runs ends with its application, also one that fails', async 
   await app.close();
   expect([running.closed, failing.closed]).toEqual([true, true]);
   expect(letters.run('dead', (stream) => stream).closed).toBe(true);
+});
+
+it('a stream that the application subscribed to itself completes with it, and a redrive is stopped', async () => {
+  const { app, publish, letters } = await start();
+  for (let count = 0; count < 20; count++) publish();
+  let completed = 0;
+  letters.from('dead', { prefetch: 3 }).subscribe({ complete: () => completed++ });
+  letters.from(/^dead$/, { prefetch: 3 }).subscribe({ complete: () => completed++ });
+  const task = app.get(Redrives).start({ from: 'dead', to: 'work', perSecond: 1 });
+  await new Promise((resolve) => setImmediate(resolve));
+  await app.close();
+  expect(completed).toBe(2);
+  expect((await task.ended).state).toBe('stopped');
+  expect(app.get(Redrives).start({ from: 'dead' }).current.state).toBe('stopped');
+});
+
+it('functions inside operators that never answer are counted, and the application can be closed', async () => {
+  const { app, publish, letters } = await start();
+  publish();
+  const failed = new Promise<Error>((error) => {
+    letters
+      .from('dead')
+      .pipe(tapDeaths(() => new Promise(() => undefined), { within: 10 }))
+      .subscribe({ error });
+  });
+  expect((await failed).name).toBe('CallbackTimeoutError');
+  letters.run('dead', (all) => all.pipe(tapDeaths(() => new Promise(() => undefined))));
+  expect(app.get(DlxBroker).counts.unanswered).toBe(1);
+  await app.close();
 });
 
 it('what streams retry, park and redrive is counted', async () => {

@@ -93,11 +93,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** What the handlers of this broker did so far, and what streams and redrives retried, parked and redrove. */
-  get counts(): Readonly<BrokerCounts & Pick<LetterCounts, 'redriven'>> {
+  get counts(): Readonly<BrokerCounts & Pick<LetterCounts, 'redriven' | 'unanswered'>> {
     const { counts } = this.#settlement;
-    const { retried, parked, redriven } = this.parts.events.letters;
+    const { retried, parked, redriven, unanswered } = this.parts.events.letters;
     const both = { retried: counts.retried + retried, parked: counts.parked + parked };
-    return { ...counts, ...both, redriven, unroutable: this.parts.client.unroutable };
+    return { ...counts, ...both, redriven, unanswered, unroutable: this.parts.client.unroutable };
   }
 
   /** What becomes of messages, as it happens. Hot: nothing is kept for those who come later. It ends with the application. */
@@ -163,7 +163,6 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** Other providers may still publish while they are shut down: the backend closes last. */
   async onApplicationShutdown(): Promise<void> {
-    await this.parts.redrives.close();
     await this.drain();
     this.parts.client.end();
     this.parts.rooms.close();
@@ -171,13 +170,15 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.parts.events.end();
   }
 
-  /** Takes no more messages, waits for the handlers at work (option `drainTimeout`), gives the rest back. Idempotent. */
+  /** Takes no more messages, ends streams and redrives, waits for the handlers at work (option `drainTimeout`), gives the rest back. Idempotent. */
   async drain(): Promise<void> {
     this.#closing = true;
+    const redrives = this.parts.redrives.close(); // before the letters they take are gone
     this.parts.letters.close();
     clearTimeout(this.#patience);
     for (const timer of this.#restoring) clearTimeout(timer);
     this.#restoring.clear();
+    await redrives;
     await this.#turn.catch(() => undefined);
     await this.#stop([...this.#consumers.values()]);
   }

@@ -214,7 +214,12 @@ function coreModule(
       provide: deadLetters,
       inject: [connected, waitRooms, events],
       useFactory: ({ backend }: Connected, rooms: WaitRooms, events: OutcomeEvents) =>
-        new DeadLetters(backend, { rooms, report: reportTo(name), settled: (...letter) => events.ofLetter(...letter) }),
+        new DeadLetters(backend, {
+          rooms,
+          report: reportTo(name),
+          settled: (...letter) => events.ofLetter(...letter),
+          unanswered: () => events.letters.unanswered++,
+        }),
     },
     {
       provide: redrives,

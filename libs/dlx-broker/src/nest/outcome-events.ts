@@ -30,11 +30,13 @@ export interface LetterCounts {
   retried: number;
   parked: number;
   redriven: number;
+  /** Functions inside operators whose promises did not settle in time; each failed its stream. */
+  unanswered: number;
 }
 
 /** Costs a comparison while nobody listens. */
 export class OutcomeEvents {
-  readonly letters: LetterCounts = { retried: 0, parked: 0, redriven: 0 };
+  readonly letters: LetterCounts = { retried: 0, parked: 0, redriven: 0, unanswered: 0 };
   readonly #subject = new Subject<OutcomeEvent>();
   readonly #home = new HomeContext();
 

@@ -1,6 +1,8 @@
 import { park, redrive, retryIn } from '../backend/index.js';
 import type { Address, Backend, BackendDelivery, Done, WaitRooms } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
+import { queueOf, targetOf } from './given.js';
+import type { CallbackTimeoutError } from './letter-errors.js';
 import { LetterSettledError } from './letter-errors.js';
 import { Letter } from './letter.js';
 
@@ -23,6 +25,8 @@ export interface LetterHost {
   takenUp(): void;
   failed(letter: DeadLetter, failure: unknown): void;
   settled(letter: DeadLetter, what: SettledLetter): void;
+  /** A function of the application did not answer in time. */
+  unanswered(error: CallbackTimeoutError): void;
 }
 
 /** What has to be there before: undefined when it is. */
@@ -63,6 +67,11 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     return this.#host.rooms.nearest(delay);
   }
 
+  /** @internal A function of the application inside an operator did not answer in time. */
+  unanswered(error: CallbackTimeoutError): void {
+    this.#host.unanswered(error);
+  }
+
   /** False once it was settled, is about to be, or was given back. */
   get open(): boolean {
     return this.#state === 'open' && !this.#host.closed() && !this.#delivery.settled;
@@ -89,9 +98,13 @@ export class DeadLetter<T = unknown> extends Letter<T> {
    * @param to a queue, or an exchange and a routing key
    */
   redrive(to?: Address | string): Promise<void> {
-    const { exchange, routingKey } = typeof to === 'string' ? { exchange: '', routingKey: to } : (to ?? this.origin);
-    const what = { kind: 'redriven', to: `${exchange}/${routingKey}` } as const;
-    return this.#replace('redrive', what, undefined, (done) => redrive(this.#delivery, to, done));
+    const what = { kind: 'redriven', to: '' };
+    const check = () => {
+      const target = targetOf(to, 'redrive') ?? this.origin;
+      what.to = typeof target === 'string' ? `/${target}` : `${target.exchange}/${target.routingKey}`;
+      return undefined;
+    };
+    return this.#replace('redrive', what as SettledLetter, check, (done) => redrive(this.#delivery, to, done));
   }
 
   /**
@@ -118,6 +131,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
    */
   park(queue: string = `${this.workQueue}.parked`): Promise<void> {
     const lot = () => {
+      queueOf(queue, 'park');
       if (queue !== this.queue) return this.#host.rooms.lot(queue);
       throw new DlxConfigurationError(`park: the letter lies in '${queue}' already`);
     };

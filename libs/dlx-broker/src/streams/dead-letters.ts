@@ -1,8 +1,19 @@
-import { catchError, EMPTY, mergeMap, Observable, Subject, Subscription, takeUntil, type ObservableInput } from 'rxjs';
+import {
+  catchError,
+  EMPTY,
+  mergeMap,
+  Observable,
+  ReplaySubject,
+  Subject,
+  Subscription,
+  takeUntil,
+  type ObservableInput,
+} from 'rxjs';
 import { HomeContext, WaitRooms, type Backend } from '../backend/index.js';
-import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown } from '../topology/index.js';
 import type { DeadLetter, SettledLetter } from './dead-letter.js';
-import { ConsumerCancelledError } from './letter-errors.js';
+import { checkFunction, queueOf } from './given.js';
+import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';
 import { LetterStream, type SettlementFailure } from './letter-stream.js';
 import type { Letter } from './letter.js';
 import { queueNames, type QueueNames } from './queue-names.js';
@@ -14,6 +25,8 @@ export interface DeadLettersOptions {
   readonly rooms?: WaitRooms;
   /** Hears what became of each letter. */
   readonly settled?: (letter: DeadLetter, what: SettledLetter) => void;
+  /** Hears of every function of the application inside an operator that did not answer in time. */
+  readonly unanswered?: (error: CallbackTimeoutError) => void;
   /** Hears why a pipeline of {@link DeadLetters.run} failed, how often in a row, and how long it rests. */
   readonly report?: (failure: unknown, queues: QueueNames, failed: Failed) => void;
 }
@@ -49,7 +62,9 @@ export class DeadLetters {
   readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
   readonly #runs = new Subscription();
-  readonly #closed = new Subject<void>();
+  /** Also for those who subscribe after the end. */
+  readonly #closed = new ReplaySubject<void>(1);
+  readonly #unanswered: NonNullable<DeadLettersOptions['unanswered']>;
   readonly #home = new HomeContext();
 
   /** Every settlement that failed, also those whose promise nobody looked at. */
@@ -57,6 +72,7 @@ export class DeadLetters {
 
   constructor(backend: Backend, options: DeadLettersOptions = {}) {
     const { rooms = new WaitRooms(backend), report = () => undefined, settled = () => undefined } = options;
+    this.#unanswered = options.unanswered ?? (() => undefined);
     this.#backend = backend;
     this.#rooms = rooms;
     this.#report = report;
@@ -72,11 +88,12 @@ export class DeadLetters {
    * Drop letters with `where` or `whereReason`, not with `filter`, which would leave them in hand. And let operators that
    * end a stream (`take`, `takeUntil`) come after the work: what is unsettled when they strike goes back.
    *
-   * It fails with a ConsumerCancelledError when a queue is deleted; with a pattern it goes on without it. It never
-   * completes by itself. A failure nobody subscribed to ends the process, as rxjs has it: {@link run} does not.
-   * @throws DlxConfigurationError for an impossible option
+   * It fails with a ConsumerCancelledError when a queue is deleted; with a pattern it goes on without it. It completes when
+   * the application shuts down, and at once after that; it never completes by itself. A failure nobody subscribed to ends the process, as rxjs has it: {@link run} does not.
+   * @throws DlxConfigurationError for what names no queue, and for unknown or impossible options
    */
   from<T = unknown>(queues: QueueNames, options: FromOptions = {}): Observable<DeadLetter<T>> {
+    checkQueues(queues);
     refuseUnknown(optionsOf(options, 'DeadLetters.from', 'write { prefetch: 10 }'), fromOptions, 'DeadLetters.from');
     const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
     const leaveAtMost = whole('leaveAtMost', options.leaveAtMost ?? 32 * prefetch, 0, Number.MAX_SAFE_INTEGER);
@@ -84,6 +101,7 @@ export class DeadLetters {
     const heard = {
       failed: (failure: SettlementFailure) => this.#home.fresh(this.#failures.next, this.#failures, failure),
       settled: this.#settled,
+      unanswered: this.#unanswered,
     };
     const [backend, rooms, home] = [this.#backend, this.#rooms, this.#home];
     const one = (queue: string): Observable<DeadLetter<T>> =>
@@ -92,13 +110,16 @@ export class DeadLetters {
         subscriber.add(() => stream.close());
         stream.open();
       });
-    if (typeof queues === 'string') return one(queues);
+    if (typeof queues === 'string') return one(queues).pipe(takeUntil(this.#closed));
     const gone = catchError<DeadLetter<T>, Observable<never>>((error: unknown) => {
       if (queues instanceof RegExp && error instanceof ConsumerCancelledError) return EMPTY;
       throw error;
     });
-    const names = this.#runs.closed ? EMPTY : queueNames(backend, queues, lookEvery).pipe(takeUntil(this.#closed));
-    return names.pipe(mergeMap((queue) => one(queue).pipe(gone)));
+    const names = queueNames(backend, queues, lookEvery);
+    return names.pipe(
+      mergeMap((queue) => one(queue).pipe(gone)),
+      takeUntil(this.#closed),
+    );
   }
 
   /**
@@ -106,7 +127,7 @@ export class DeadLetters {
    * cannot be settled.
    */
   replay<T = unknown>(queue: string): Observable<Letter<T>> {
-    return snapshot<T>(this.#backend, queue);
+    return snapshot<T>(this.#backend, queueOf(queue, 'DeadLetters.replay: queue'));
   }
 
   /**
@@ -117,6 +138,7 @@ export class DeadLetters {
    */
   run<T = unknown>(queues: QueueNames, pipeline: Pipeline<T>, options: RunOptions = {}): Subscription {
     const pause = parseDuration(options.pause ?? '1s', 'DeadLetters.run: pause');
+    checkFunction(pipeline, 'DeadLetters.run: pipeline', '(letters) => letters.pipe(redriveTo())');
     const { pause: _, ...ofFrom } = optionsOf(options, 'DeadLetters.run', "write { pause: '1s' }") as RunOptions;
     const letters = this.from<T>(queues, ofFrom);
     if (this.#runs.closed) return Subscription.EMPTY;
@@ -126,7 +148,15 @@ export class DeadLetters {
     return run;
   }
 
-  /** Ends every {@link run}, lets none begin any more, and looks for new queues no longer. What pipelines had in hand goes back to its queue. Idempotent. */
+  /** @internal Emits at {@link close}, and at once after it. */
+  get ending(): Observable<void> {
+    return this.#closed;
+  }
+
+  /**
+   * Ends every {@link run} and lets none begin any more; streams of {@link from} complete. What they had in hand goes back to
+   * its queue, whatever their functions are doing. Idempotent.
+   */
   close(): void {
     this.#runs.unsubscribe();
     this.#closed.next();
@@ -138,6 +168,15 @@ const fromOptions: readonly string[] = [
   'leaveAtMost',
   'lookEvery',
 ] satisfies readonly (keyof FromOptions)[];
+
+function checkQueues(queues: QueueNames): void {
+  const names: readonly unknown[] | undefined = Array.isArray(queues) ? queues : undefined;
+  const isMeant = queues instanceof RegExp || (typeof queues === 'string' && queues !== '');
+  if (isMeant || (names !== undefined && names.length > 0 && names.every((name) => typeof name === 'string' && name)))
+    return;
+  const remedy = "write 'orders.parked', a list of names, or a pattern such as /\\.parked$/";
+  throw refused(queues, 'DeadLetters.from: queues', `names no queue; ${remedy}`);
+}
 
 function whole(option: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;

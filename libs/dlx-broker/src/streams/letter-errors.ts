@@ -15,6 +15,23 @@ export class TooManyLeftError extends Error {
   }
 }
 
+/** A function of the application inside an operator answered a promise, and that did not settle in time. */
+export class CallbackTimeoutError extends Error {
+  override readonly name = 'CallbackTimeoutError';
+
+  constructor(
+    origin: string,
+    queue: string,
+    /** Milliseconds it had. */
+    readonly within: number,
+  ) {
+    super(
+      `${origin}: the function did not answer within ${within} ms for a letter of queue '${queue}'; ` +
+        'give what it waits for a limit of its own, or set within',
+    );
+  }
+}
+
 /** The broker ended the stream's consumer: its queue was deleted, or the connection is gone. */
 export class ConsumerCancelledError extends Error {
   override readonly name = 'ConsumerCancelledError';

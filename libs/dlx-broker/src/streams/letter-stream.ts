@@ -1,7 +1,7 @@
 import type { Subscriber } from 'rxjs';
 import type { Backend, BackendDelivery, Consumption, HomeContext, WaitRooms } from '../backend/index.js';
 import { DeadLetter, type LetterHost, type SettledLetter } from './dead-letter.js';
-import { ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
+import { type CallbackTimeoutError, ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
 /** A redrive, retry or parking that did not succeed; the letter was in hand again. */
 export interface SettlementFailure {
@@ -13,6 +13,7 @@ export interface SettlementFailure {
 export interface Heard {
   failed(failure: SettlementFailure): void;
   settled(letter: DeadLetter, what: SettledLetter): void;
+  unanswered(error: CallbackTimeoutError): void;
 }
 
 /** One consumer of a stream, and how many of its letters were left. */
@@ -76,6 +77,7 @@ export class LetterStream<T> {
       },
       failed: (letter, failure) => this.heard.failed({ letter, failure }),
       settled: (letter, what) => this.heard.settled(letter, what),
+      unanswered: (error) => this.heard.unanswered(error),
     };
   }
 

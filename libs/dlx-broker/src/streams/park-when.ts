@@ -2,17 +2,22 @@ import { concatMap, EMPTY, from, mergeMap, of } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { notAPromise } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
+import { checkFunction, queueOf } from './given.js';
 
 /**
  * Parks the letters of which a test says so, and lets the others through.
  * @param queue where to; default: the name of the work queue and `.parked`
+ * @throws DlxConfigurationError at once for a test that is no function, and for what names no queue
  */
-export const parkWhen = <L extends DeadLetter>(
+export function parkWhen<L extends DeadLetter>(
   test: (letter: L) => boolean,
   queue?: string,
-): MonoTypeOperatorFunction<L> =>
-  mergeMap((letter) =>
+): MonoTypeOperatorFunction<L> {
+  checkFunction(test, 'parkWhen: the test', '(letter) => letter.redrives > 3');
+  if (queue !== undefined) queueOf(queue, 'parkWhen: queue');
+  return mergeMap((letter) =>
     notAPromise(test(letter), 'parkWhen: the test')
       ? from(letter.park(queue)).pipe(concatMap(() => EMPTY))
       : of(letter),
   );
+}

@@ -6,6 +6,7 @@ import {
   refuseUnknown,
   shown,
 } from '../topology/index.js';
+import { targetOf } from './given.js';
 import type { Letter } from './letter.js';
 import type { RedriveTarget } from './redrive-to.js';
 
@@ -68,12 +69,13 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
   if (typeof where !== 'function') throw refuse(`where is ${shown(where)}; write (letter) => true, or leave it out`);
   if (typeof dryRun !== 'boolean') throw refuse(`dryRun is ${shown(dryRun)}; write true or false`);
   if (queues.some((queue) => typeof queue !== 'string')) throw refuse(`from is ${shown(from)}; write names of queues`);
+  if (typeof to !== 'function') targetOf(to, 'redrive: to');
   if (typeof to === 'string' && queues.includes(to)) throw refuse(`to is '${to}', the queue they come from`);
   return {
     queues,
     to:
       typeof to === 'function'
-        ? (letter) => notAPromise((to as ResolvedRedrive['to'])(letter), 'redrive: to')
+        ? (letter) => targetOf(notAPromise((to as ResolvedRedrive['to'])(letter), 'redrive: to'), 'redrive: to')
         : () => to,
     where: (letter) => notAPromise((where as ResolvedRedrive['where'])(letter), 'redrive: where'),
     perSecond,

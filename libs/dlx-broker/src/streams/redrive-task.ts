@@ -1,4 +1,13 @@
-import { concatMap, lastValueFrom, ReplaySubject, Subject, take, takeUntil, type Observable } from 'rxjs';
+import {
+  concatMap,
+  lastValueFrom,
+  ReplaySubject,
+  Subject,
+  take,
+  takeUntil,
+  type Observable,
+  type Subscription,
+} from 'rxjs';
 import { after, UnprovenOriginError, type Address, type Backend } from '../backend/index.js';
 import { Arrivals } from './arrivals.js';
 import type { DeadLetter } from './dead-letter.js';
@@ -53,6 +62,7 @@ export class RedriveTask {
   #lookAt: number;
   #lookedAt = 0;
   readonly #arrivals: Arrivals;
+  readonly #letters: Subscription;
 
   /** Made by {@link Redrives.start}. */
   constructor(
@@ -65,6 +75,8 @@ export class RedriveTask {
     const nothing = { total: 0, redriven: 0, left: 0, arrived: 0, destinations: {} };
     this.#current = { state: 'running', ...nothing };
     this.#progress.next(this.#current);
+    // Before its own streams complete, which would look like the last letter.
+    this.#letters = letters.ending.subscribe(() => this.close());
     this.#run().then(
       () => this.#end('done'),
       (error: unknown) => this.#end('failed', error),
@@ -240,6 +252,7 @@ export class RedriveTask {
     if (this.#hasEnded) return;
     this.#tell({ state, ...(error !== undefined && { error }) });
     this.#progress.complete();
+    queueMicrotask(() => this.#letters.unsubscribe()); // it may not be there yet
     if (this.request.circuit === undefined || this.current.redriven === 0) return;
     this.#arrivals.watch((arrived) => (this.#current = { ...this.#current, arrived }));
   }

@@ -4,6 +4,7 @@ import type { RetryOutcome } from '../backend/index.js';
 import { decideRetry, DlxConfigurationError, isHopeless, NotedFailure, planRetry } from '../topology/index.js';
 import type { RetryPlan, RetryPolicy } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
+import { checkFunction } from './given.js';
 
 /** A letter that was sent back or parked, and which of the two. */
 export interface RetriedLetter<L extends DeadLetter = DeadLetter> {
@@ -27,6 +28,7 @@ export function retryWithBackoff<L extends DeadLetter>(
   const planFor = (queue: string): RetryPlan =>
     planRetry(policy, { queue, origin: 'retryWithBackoff', random, neverRetry: isHopeless });
   planFor('*');
+  checkFunction(random, 'retryWithBackoff: random', '() => Math.random()');
   if (policy.timeout !== undefined) throw new DlxConfigurationError(noTimeout);
   return mergeMap(async (letter): Promise<RetriedLetter<L>> => {
     const plan = planFor(letter.workQueue);

@@ -1,6 +1,7 @@
 import { defer, Subscription, type ObservableInput } from 'rxjs';
 import type { Backend } from '../backend/index.js';
 import { clockTimer } from './clock-timer.js';
+import { CallbackTimeoutError } from './letter-errors.js';
 
 /** Milliseconds that no pause is longer than, unless the first one is. */
 const longestPause = 60_000;
@@ -15,7 +16,8 @@ export interface Failed {
 
 /**
  * Subscribes to a pipeline, and again whenever it fails: after a pause that doubles each time, up to a minute. One that had
- * run for longer than its last pause had recovered, and begins with the first pause again. One that completes is over.
+ * run for longer than its last pause had recovered, and begins with the first pause again; the time that it only waited for a
+ * function which did not answer is not counted. One that completes is over.
  * @param begin what throws counts as a failure
  * @param pause the first one, in milliseconds
  */
@@ -33,7 +35,7 @@ export function runForever(
     const since = clock.now();
     const fail = (failure: unknown): void => {
       if (ended.closed) return;
-      if (clock.now() - since > rest) times = 0;
+      if (clock.now() - since - waitedOf(failure) > rest) times = 0;
       times++;
       rest = Math.min(most, pause * 2 ** (times - 1));
       const text = textOf(failure);
@@ -52,6 +54,9 @@ export function runForever(
   round(ended);
   return ended;
 }
+
+/** Milliseconds that went by before it could fail. */
+const waitedOf = (failure: unknown): number => (failure instanceof CallbackTimeoutError ? failure.within : 0);
 
 /** Anything can be thrown. */
 function textOf(failure: unknown): string {

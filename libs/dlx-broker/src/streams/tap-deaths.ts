@@ -1,13 +1,25 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { DeadLetter } from './dead-letter.js';
+import { checkFunction, checkOptions, withinOf, type WithinOption } from './given.js';
 import { heeding } from './heeding.js';
 import type { XDeath } from './x-death.js';
 
-/** Shows the deaths of every letter that passes, the latest first, and changes nothing. What `look` throws or rejects with fails the stream. */
-export const tapDeaths = <L extends DeadLetter>(
+/**
+ * Shows the deaths of every letter that passes, the latest first, and changes nothing. What `look` throws or rejects with fails
+ * the stream, and so does a promise of it that stays unsettled for longer than `within`. Letters pass without waiting for it.
+ * @throws DlxConfigurationError at once for a `look` that is no function, and for unknown or impossible options
+ */
+export function tapDeaths<L extends DeadLetter>(
   look: (deaths: readonly XDeath[], letter: L) => unknown,
-): MonoTypeOperatorFunction<L> =>
-  heeding((letter, heed) => {
-    heed(look(letter.deaths, letter));
-    return true;
-  });
+  options: WithinOption = {},
+): MonoTypeOperatorFunction<L> {
+  checkFunction(look, 'tapDeaths: look', '(deaths, letter) => console.log(deaths)');
+  checkOptions(options, ['within'], 'tapDeaths', "write { within: '1m' }");
+  return heeding(
+    (letter, heed) => {
+      heed(look(letter.deaths, letter));
+      return true;
+    },
+    { origin: 'tapDeaths: look', within: withinOf(options, 'tapDeaths') },
+  );
+}

@@ -1,8 +1,9 @@
 import { concatMap, defer, from, map, of } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
-import { DlxConfigurationError, optionsOf, refuseUnknown } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, refuseUnknown, shown } from '../topology/index.js';
 import { clockTimer } from './clock-timer.js';
 import type { DeadLetter } from './dead-letter.js';
+import { targetOf } from './given.js';
 import type { RedriveTarget } from './redrive-to.js';
 
 /** How fast, and where to. */
@@ -17,14 +18,15 @@ export interface ThrottleOptions {
  * Redrives letters one after the other, no faster than it is told, so that what was down is not run over by what waited
  * for it. It emits each once the broker has it. Letters that wait are held back by the prefetch of their stream. One that
  * cannot be redriven fails the stream.
- * @throws DlxConfigurationError for an impossible rate
+ * @throws DlxConfigurationError at once for an impossible rate, for a target that is none, and for unknown options
  */
 export function throttleRedrive<L extends DeadLetter>(options: ThrottleOptions): MonoTypeOperatorFunction<L> {
   const given = optionsOf(options, 'throttleRedrive', 'write { perSecond: 10 }');
   refuseUnknown(given, ['perSecond', 'to'], 'throttleRedrive');
   const { perSecond, to } = options;
-  if (!(perSecond > 0) || perSecond === Infinity) {
-    const text = `throttleRedrive: perSecond is ${String(perSecond)}; write a number above 0, or use redriveTo()`;
+  targetOf(to, 'throttleRedrive: to');
+  if (typeof perSecond !== 'number' || !(perSecond > 0) || perSecond === Infinity) {
+    const text = `throttleRedrive: perSecond is ${shown(perSecond)}; write a number above 0, or use redriveTo()`;
     throw new DlxConfigurationError(text);
   }
   return (letters) =>

@@ -1,7 +1,7 @@
 import type { OperatorFunction } from 'rxjs';
 import type { DeadLetter } from './dead-letter.js';
 import { Undecodable } from './payload.js';
-import { where, type WhereOptions } from './where.js';
+import { whereAs, type WhereOptions } from './where.js';
 
 /** A letter whose payload is known to be decoded. That it has the type T is what the program says: nothing checks it. */
 export interface DecodedLetter<T = unknown> extends DeadLetter<T> {
@@ -11,6 +11,7 @@ export interface DecodedLetter<T = unknown> extends DeadLetter<T> {
 /** Lets through the letters whose body could be decoded. What becomes of the others: `otherwise`, see {@link where}. */
 export const whereDecoded = <T>(
   options?: WhereOptions<DeadLetter<T>>,
-): OperatorFunction<DeadLetter<T>, DecodedLetter<T>> => where(isDecoded<T>, options);
+): OperatorFunction<DeadLetter<T>, DecodedLetter<T>> =>
+  whereAs('whereDecoded', isDecoded<T>, options) as OperatorFunction<DeadLetter<T>, DecodedLetter<T>>;
 
 const isDecoded = <T>(letter: DeadLetter<T>): letter is DecodedLetter<T> => !(letter.payload instanceof Undecodable);

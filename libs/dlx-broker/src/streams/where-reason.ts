@@ -1,16 +1,27 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { DeathReason } from '../message/index.js';
+import { refused } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
-import { where, type WhereOptions } from './where.js';
+import { whereAs, type WhereOptions } from './where.js';
 
 /**
  * Lets through the letters whose latest death had this reason, or one of these: why they lie in the queue of the stream.
  * A letter that never died has none. What becomes of the others: `otherwise`, see {@link where}.
+ * @throws DlxConfigurationError at once for what is no reason, and for unknown or impossible options
  */
 export function whereReason<L extends DeadLetter>(
   reason: DeathReason | readonly DeathReason[],
   options?: WhereOptions<L>,
 ): MonoTypeOperatorFunction<L> {
   const wanted: readonly string[] = typeof reason === 'string' ? [reason] : reason;
-  return where<L>(({ deaths: [latest] }) => latest !== undefined && wanted.includes(latest.reason), options);
+  if (!Array.isArray(wanted) || wanted.length === 0 || wanted.some((each) => !reasons.includes(each))) {
+    throw refused(reason, 'whereReason', `is no reason of a death; there are ${reasons.join(', ')}`);
+  }
+  return whereAs<L>(
+    'whereReason',
+    ({ deaths: [latest] }) => latest !== undefined && wanted.includes(latest.reason),
+    options,
+  );
 }
+
+const reasons: readonly string[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'] satisfies readonly DeathReason[];

@@ -1,6 +1,7 @@
 import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
-import { notAPromise } from '../topology/index.js';
+import { notAPromise, refused } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
+import { checkFunction, checkOptions, withinOf, type WithinOption } from './given.js';
 import { heeding } from './heeding.js';
 
 /**
@@ -10,16 +11,21 @@ import { heeding } from './heeding.js';
  * - `reject`: to the dead-letter exchange of its queue; gone if there is none.
  * - `requeue`: back to its place, from where it is delivered at once: only if other consumers are there to take it,
  *   otherwise it goes round without a pause.
- * - a function: settles it, now or later. Until it does, the letter counts as left. What it throws or rejects with fails the stream.
+ * - a function: settles it, now or later. Until it does, the letter counts as left. What it throws or rejects with fails
+ *   the stream, and so does a promise of it that stays unsettled for longer than `within`.
  */
 export type Otherwise<L extends DeadLetter = DeadLetter> =
   'leave' | 'ack' | 'reject' | 'requeue' | ((letter: L) => unknown);
 
-export interface WhereOptions<L extends DeadLetter = DeadLetter> {
+export interface WhereOptions<L extends DeadLetter = DeadLetter> extends WithinOption {
+  /** Default `leave`. */
   readonly otherwise?: Otherwise<L>;
 }
 
-/** Lets through the letters that pass a test; the others are treated as `otherwise` says. A type guard narrows the letters. */
+/**
+ * Lets through the letters that pass a test; the others are treated as `otherwise` says. A type guard narrows the letters.
+ * @throws DlxConfigurationError at once for a test that is no function, and for unknown or impossible options
+ */
 export function where<L extends DeadLetter, Fits extends L>(
   test: (letter: L) => letter is Fits,
   options?: WhereOptions<L>,
@@ -30,13 +36,32 @@ export function where<L extends DeadLetter>(
 ): MonoTypeOperatorFunction<L>;
 export function where<L extends DeadLetter>(
   test: (letter: L) => boolean,
-  { otherwise = 'leave' }: WhereOptions<L> = {},
+  options: WhereOptions<L> = {},
 ): MonoTypeOperatorFunction<L> {
+  checkFunction(test, 'where: the test', '(letter) => true');
+  return whereAs('where', test, options);
+}
+
+/** @internal The same under the name of another operator, for its errors. */
+export function whereAs<L extends DeadLetter>(
+  operator: string,
+  test: (letter: L) => boolean,
+  options: WhereOptions<L> = {},
+): MonoTypeOperatorFunction<L> {
+  checkOptions(options, whereOptions, operator, "write { otherwise: 'ack' }");
+  const { otherwise = 'leave' } = options;
+  if (typeof otherwise !== 'function' && !ways.includes(otherwise)) {
+    throw refused(otherwise, `${operator}: otherwise`, `is none of ${ways.join(', ')}, and no function of the letter`);
+  }
+  const heeded = { origin: `${operator}: otherwise`, within: withinOf(options, operator) };
   return heeding((letter, heed) => {
-    if (notAPromise(test(letter), 'where: the test')) return true;
+    if (notAPromise(test(letter), `${operator}: the test`)) return true;
     if (typeof otherwise === 'function') heed(otherwise(letter));
     else letter[otherwise]();
     letter.leave(); // no effect on what is settled
     return false;
-  });
+  }, heeded);
 }
+
+const ways: readonly unknown[] = ['leave', 'ack', 'reject', 'requeue'] satisfies readonly Otherwise[];
+const whereOptions: readonly string[] = ['otherwise', 'within'] satisfies readonly (keyof WhereOptions)[];

@@ -1,0 +1,68 @@
+import { lastValueFrom, mergeMap, NEVER, toArray } from 'rxjs';
+import { setImmediate as soon } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { Redrives } from './redrives.js';
+import { where } from './where.js';
+
+describe('DeadLetters.close ends what an application subscribed to itself', () => {
+  it.each<[string, string | readonly string[] | RegExp]>([
+    ['a queue', deadQueue],
+    ['several', [deadQueue, 'graveyard']],
+    ['a pattern', /^orders\.dead$/],
+  ])('from %s: it completes, and what is in hand or left goes back in order (rule J2)', async (_, queues) => {
+    const { letters, queue, clock, die } = await arrange();
+    die('a', 'b', 'c');
+    const seen: unknown[] = [];
+    let completed = 0;
+    letters
+      .from(queues)
+      .pipe(where(({ payload }) => payload !== 'b'))
+      .subscribe({ next: ({ payload }) => seen.push(payload), complete: () => completed++ });
+    for (let turn = 0; turn < 5; turn++) await soon();
+    expect([seen, completed]).toEqual([['a', 'c'], 0]);
+    letters.close();
+    expect(completed).toBe(1);
+    expect(queue(deadQueue)).toMatchObject({ ready: 3, unacknowledged: 0, consumers: 0 });
+    expect(queue(deadQueue).payloads()).toEqual(['a', 'b', 'c']);
+    expect(clock.nextWakeUp()).toBeUndefined();
+  });
+
+  it('also while a function of the application hangs, whose letter can be settled no longer', async () => {
+    const { letters, queue, die } = await arrange();
+    die('a');
+    letters
+      .from(deadQueue)
+      .pipe(mergeMap(() => NEVER))
+      .subscribe();
+    letters.close();
+    expect(queue(deadQueue)).toMatchObject({ ready: 1, unacknowledged: 0, consumers: 0 });
+  });
+
+  it('and what begins after it is over at once', async () => {
+    const { letters, queue, die } = await arrange();
+    die('a');
+    const before = letters.from(deadQueue);
+    letters.close();
+    expect(await lastValueFrom(before.pipe(toArray()))).toEqual([]);
+    expect(await lastValueFrom(letters.from([deadQueue]).pipe(toArray()))).toEqual([]);
+    expect(queue(deadQueue)).toMatchObject({ ready: 1, consumers: 0 });
+  });
+
+  it('a redrive that is under way is stopped, and not done', async () => {
+    const { backend, letters, queue, die, clock } = await arrange();
+    die('a', 'b', 'c');
+    const task = new Redrives(backend, letters).start({
+      from: deadQueue,
+      to: 'hospital',
+      perSecond: 1,
+      circuit: false,
+    });
+    for (let turn = 0; turn < 5; turn++) await soon();
+    letters.close();
+    const { state, redriven } = await task.ended;
+    expect([state, redriven]).toEqual(['stopped', 1]);
+    expect(queue(deadQueue)).toMatchObject({ ready: 2, unacknowledged: 0 });
+    expect(clock.nextWakeUp()).toBeUndefined();
+  });
+});
