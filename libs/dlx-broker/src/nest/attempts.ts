@@ -4,12 +4,12 @@ import { after, type Backend } from '../backend/index.js';
 import type { DlxContext } from './context.js';
 import { stackOf, textOf } from './failure-log.js';
 import { readable } from './failure.js';
-import type { Handling, PlannedHandler } from './handler.js';
+import { succeeded, type Handling, type Outcome, type PlannedHandler } from './handler.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
 import { pauseWhileBusy, type IdempotencyGuard } from './idempotency/guard.js';
 import { RetryLater } from './outcomes.js';
 import type { Replies } from './replies.js';
-import { runHandler, type Outcome } from './run.js';
+import { runHandler } from './run.js';
 import type { Settlement } from './settlement.js';
 
 /**
@@ -17,8 +17,6 @@ import type { Settlement } from './settlement.js';
  * @returns where there are hooks what rejects when one of them fails
  */
 export type Processing = (context: DlxContext, run: (end: () => void) => void) => Promise<void> | undefined;
-
-const succeeded: Outcome = { failed: false };
 
 /** Gives a message to a handler: within its time, between the hooks, and only if it was not handled before. */
 export class Attempts {

@@ -31,3 +31,11 @@ export interface Handling {
   /** Of a request whose caller waits for an answer. */
   readonly replies: Replies | undefined;
 }
+
+/** How a handler ended: `failure` is what came out of Nest's filters, for the caller of a request. */
+export type Outcome = { readonly failed: false } | { readonly failed: true; readonly failure: unknown };
+
+/** Takes the outcome of a handler. */
+export type End = (outcome: Outcome) => void;
+
+export const succeeded: Outcome = { failed: false };

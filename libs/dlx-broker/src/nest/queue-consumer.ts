@@ -2,14 +2,14 @@ import type { Logger } from '@nestjs/common';
 import type { Backend, BackendDelivery, Consumption, HomeContext } from '../backend/index.js';
 import { deathsOf, grantedAttempt, shownText } from '../message/index.js';
 import { matchesPattern } from '../topology/index.js';
+import { Askers } from './askers.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
 import { mostCharacters, textOf } from './failure-log.js';
-import type { Handler, PlannedHandler } from './handler.js';
+import type { Handler, Outcome, PlannedHandler } from './handler.js';
 import { decodePayload } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
 import { Replies } from './replies.js';
-import type { Outcome } from './run.js';
 import type { Settlement } from './settlement.js';
 
 export class UnknownPatternError extends Error {
@@ -23,6 +23,7 @@ export class QueueConsumer {
   #idle: (() => void) | undefined;
   #single: PlannedHandler | undefined;
   #plan: ConsumerPlan;
+  readonly #askers: Askers;
 
   constructor(
     plan: ConsumerPlan,
@@ -33,6 +34,7 @@ export class QueueConsumer {
     private readonly logger: Logger,
   ) {
     this.#plan = plan;
+    this.#askers = new Askers(backend);
     this.update(plan);
   }
 
@@ -133,7 +135,7 @@ export class QueueConsumer {
   #repliesFor({ message }: BackendDelivery, handler: Handler): Replies | undefined {
     const { replyTo, correlationId } = message.properties;
     return handler.kind === 'request' && replyTo !== undefined
-      ? new Replies(this.backend, replyTo, correlationId)
+      ? new Replies(this.backend, this.#askers, replyTo, correlationId)
       : undefined;
   }
 

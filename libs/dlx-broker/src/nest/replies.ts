@@ -1,6 +1,6 @@
 import { isReplyAddress, UnroutableError, type Backend, type Done } from '../backend/index.js';
 import { longstr, type FieldTable, type Message } from '../message/index.js';
-import { watchAsker } from './asker.js';
+import type { AnswerStream, Askers } from './askers.js';
 import { errorReply, UnserialisableReplyError } from './error-reply.js';
 import { dlxHeaders } from './headers.js';
 import { encodePayload } from './payload.js';
@@ -29,16 +29,31 @@ export class Replies {
   #scheduled = false;
   #failure: Error | undefined;
   #failed = false;
-  #gone: (() => void) | undefined;
-  #faulty: ((failure: Error) => void) | undefined;
+  #stream: AnswerStream | undefined;
 
   constructor(
     private readonly backend: Backend,
-    private readonly replyTo: string,
-    private readonly correlationId: string | undefined,
+    private readonly askers: Askers,
+    readonly replyTo: string,
+    readonly correlationId: string | undefined,
   ) {}
 
+  /** The answer is a stream, which may go on for ever: it hears when no more values are wanted. */
+  begin(stream: AnswerStream): void {
+    this.#stream = stream;
+  }
+
+  /** Watches for the end of the client that asked, until {@link unwatch}. */
+  watch(): void {
+    if (this.#stream !== undefined) this.askers.add(this, this.#stream);
+  }
+
+  unwatch(): void {
+    this.askers.delete(this);
+  }
+
   next(value: unknown): void {
+    if (this.#failure !== undefined) return;
     this.#flush();
     this.#waiting = { value };
     if (this.#scheduled) return;
@@ -52,6 +67,7 @@ export class Replies {
   complete(done: Done): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
+    if (this.#failure !== undefined) return done(this.#failure);
     if (waiting === undefined) this.#publish('complete', undefined, done);
     else this.#publish('last', waiting.value, done);
   }
@@ -69,19 +85,6 @@ export class Replies {
     this.#publish('error', errorReply(error), done);
   }
 
-  /**
-   * For an answer that may go on for ever.
-   * @param gone called when no client waits for it any more, perhaps at once
-   * @param faulty called when a value could not be sent: more need not come
-   * @returns what ends it
-   */
-  watch(gone: () => void, faulty: (failure: Error) => void): () => void {
-    this.#gone = gone;
-    this.#faulty = faulty;
-    if (this.#failure !== undefined) faulty(this.#failure);
-    return watchAsker(this.backend, this.replyTo, this.correlationId, gone);
-  }
-
   #flush(): void {
     const waiting = this.#waiting;
     if (waiting === undefined) return;
@@ -89,7 +92,7 @@ export class Replies {
     this.#publish('next', waiting.value, (failure) => {
       if (failure === undefined) return;
       this.#failure ??= failure;
-      this.#faulty?.(failure);
+      this.#stream?.faulty(failure);
     });
   }
 
@@ -108,7 +111,7 @@ export class Replies {
     const settled: Done = (failure) => {
       if (failure instanceof UnroutableError) {
         done(this.#failure);
-        this.#gone?.();
+        this.#stream?.gone();
       } else done(failure ?? this.#failure);
     };
     try {

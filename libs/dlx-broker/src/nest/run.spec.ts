@@ -3,9 +3,9 @@ import { EMPTY, of, throwError } from 'rxjs';
 import type { BackendDelivery } from '../backend/index.js';
 import { Message } from '../message/index.js';
 import { DlxContext } from './context.js';
-import type { Handler, PlannedHandler } from './handler.js';
+import type { Handler, Outcome, PlannedHandler } from './handler.js';
 import { readSettings } from './handler-settings.js';
-import { runHandler, type Outcome } from './run.js';
+import { runHandler } from './run.js';
 
 const context = (): DlxContext =>
   new DlxContext({ message: new Message('', 'q', {}, new Uint8Array()), queue: 'q' } as BackendDelivery);

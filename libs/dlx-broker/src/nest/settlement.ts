@@ -13,13 +13,12 @@ import type { DlxContext } from './context.js';
 import { Denials } from './denials.js';
 import { failureHeaders } from './failure.js';
 import { FailureLog, textOf } from './failure-log.js';
-import type { Handling, PlannedHandler } from './handler.js';
+import type { Handling, Outcome, PlannedHandler } from './handler.js';
 import type { ResolvedOptions } from './options.js';
 import type { ConsumerPlan } from './plan.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import { Retrying, type Decided } from './retrying.js';
-import type { Outcome } from './run.js';
 
 /** Milliseconds before a message that could not be republished is republished again: at first, and twice as long each time. */
 const shortestPause = 1_000;

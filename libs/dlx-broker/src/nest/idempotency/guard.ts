@@ -4,9 +4,8 @@ import { shownText } from '../../message/index.js';
 import { notAPromise } from '../../topology/index.js';
 import type { DlxContext } from '../context.js';
 import { describeError } from '../failure.js';
-import type { PlannedHandler } from '../handler.js';
+import type { Outcome, PlannedHandler } from '../handler.js';
 import { RetryLater } from '../outcomes.js';
-import type { Outcome } from '../run.js';
 import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
 
 /** What {@link Idempotent} asks for, worked out. */

@@ -1,0 +1,89 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { Observable } from 'rxjs';
+import type { Done } from '../backend/index.js';
+import { Refusal } from './capture.js';
+import { succeeded, type End } from './handler.js';
+import type { Replies } from './replies.js';
+
+/** A stream that a handler returned: it runs to its end, or until no client waits for its values any more. */
+export class StreamRun {
+  #isOver = false;
+  #subscription: { unsubscribe?(): void } | undefined;
+  /** The async context of the message, where the stream is torn down when its client goes. */
+  #own: AsyncResource | undefined;
+
+  /**
+   * @param replies where the values go, if the message is a request
+   * @param published called when the last reply was published, or with the error that prevented it
+   * @param end called with the outcome, unless `published` is
+   */
+  constructor(
+    private readonly replies: Replies | undefined,
+    private readonly published: Done,
+    private readonly end: End,
+  ) {}
+
+  start(stream: Observable<unknown>): void {
+    this.replies?.begin(this);
+    try {
+      this.#subscription = stream.subscribe(this);
+    } catch (error) {
+      this.error(error); // not an observable of rxjs: its errors are caught
+    }
+    if (this.#isOver) this.#subscription?.unsubscribe?.();
+    else if (this.replies !== undefined) {
+      this.#own = new AsyncResource('DlxAnswer');
+      this.replies.watch();
+    }
+  }
+
+  /** Tears the stream down. Its outcome does not come any more. */
+  stop(): void {
+    this.#finish(() => undefined);
+  }
+
+  next(value: unknown): void {
+    if (value instanceof Refusal) this.error(value.failure);
+    else if (!this.#isOver) this.replies?.next(value);
+  }
+
+  error(failure: unknown): void {
+    this.#finish(() => this.end({ failed: true, failure }));
+  }
+
+  complete(): void {
+    this.#finish(() => {
+      if (this.replies === undefined) this.end(succeeded);
+      else this.replies.complete(this.published);
+    });
+  }
+
+  /** No client waits for the answer any more. */
+  gone(): void {
+    const leave = (): void => this.#finish(() => this.end(succeeded));
+    if (this.#own === undefined) leave();
+    else this.#own.runInAsyncScope(leave);
+  }
+
+  /** A value could not be sent: no more are wanted. */
+  faulty(failure: Error): void {
+    this.#finish(() => this.published(failure));
+  }
+
+  /** Begins to watch whether the client is there, in the async context of the message. */
+  watched(watch: () => void): void {
+    this.#own?.runInAsyncScope(watch);
+  }
+
+  #finish(then: () => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.replies?.unwatch();
+    try {
+      this.#subscription?.unsubscribe?.();
+    } catch (failure) {
+      return this.end({ failed: true, failure }); // what is torn down is the handler's
+    }
+    then();
+  }
+}
