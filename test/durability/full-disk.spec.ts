@@ -157,3 +157,49 @@ describe('a full disk', () => {
     await expect(journal.flush()).rejects.toMatchObject({ code: 'disk-failed' });
   });
 });
+
+describe('what waits for room', () => {
+  it('keeps the process alive, and lets it end when the journal is closed', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const disk = new FakeDisk();
+    disk.isManual = false;
+    const journal = await DiskJournal.open(disk, { segment, diskFree: 0, look: 60_000 });
+    const before = timers();
+    disk.writeError = systemError('ENOSPC', 'no space left on device, write');
+    journal.changed({ kind: 'vhost', change: 'added', vhost: 'one', details: { description: '', tags: [] } } as never);
+    journal.commit(undefined);
+    await until(() => journal.isFull);
+    await setImmediate();
+    expect(timers()).toBe(before + 1);
+    await journal.close();
+    expect(timers()).toBe(before);
+  });
+});
+
+describe('a queue of a data directory whose disk is full', () => {
+  it.each(['work.old', undefined])('is not changed (new name: %s), and can be when there is room again', async (to) => {
+    const disk = new FakeDisk();
+    const { journal, publish } = await arrange(disk);
+    for (let count = 0; count < 20; count++) publish();
+    await journal.close();
+    const full = disk.copy();
+    full.isManual = false;
+    const edited = await DiskJournal.open(full, { diskFree: 0, slack: Infinity, look: 60_000 });
+    full.writeError = systemError('ENOSPC', 'no space left on device, write');
+    const settled: (Error | undefined)[] = [];
+    expect(edited.edit('/', 'work', to, (failure) => void settled.push(failure))).toBe(true);
+    await edited.close();
+    expect(settled).toMatchObject([{ code: 'disk-full' }]);
+    const found = await arrange(full.copy());
+    expect(found.broker.virtualHost('/').queues.get('work')?.length).toBe(20);
+    await found.journal.close();
+    const room = full.copy();
+    room.isManual = false;
+    const again = await DiskJournal.open(room, { diskFree: 0, slack: Infinity });
+    again.edit('/', 'work', to, (failure) => void settled.push(failure));
+    await again.close();
+    expect(settled[1]).toBeUndefined();
+    const last = await DiskJournal.open(room.copy(), { diskFree: 0 });
+    expect(last.edit('/', 'work', 'else')).toBe(false);
+  });
+});

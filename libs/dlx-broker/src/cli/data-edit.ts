@@ -31,7 +31,7 @@ export async function editQueue(directory: string, edit: QueueEdit, out: Write):
     throw new Refusal(
       `queue '${queue}' holds ${messages} messages. Nothing was changed; add --with-messages to lose them, or export them first`,
     );
-  if (!(await editData(directory, (journal) => journal.edit(vhost, queue, to))))
+  if (!(await editData(directory, (journal, settled) => journal.edit(vhost, queue, to, settled))))
     throw new Refusal(`queue '${queue}' in vhost '${vhost}' has changed meanwhile. Nothing was changed; try again`);
   await out(to === undefined ? 'removed\n' : 'renamed\n');
   return dataExit.whole;

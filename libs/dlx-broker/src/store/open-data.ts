@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Settled } from '../broker/index.js';
 import { DiskJournal } from './log/disk-journal.js';
-import { cannotOpen } from './log/faults.js';
-import { type DirectoryLock, isLock, lockDirectory } from './log/lock-file.js';
+import { cannotOpen, notEdited } from './log/faults.js';
+import { type DirectoryLock, isLock, lockDirectory, refuseHeld } from './log/lock-file.js';
 import { NodeDisk } from './log/node-disk.js';
 import { defaultDiskFree, type DiskJournalOptions } from './log/options.js';
 import { OverlayDisk } from './log/overlay-disk.js';
@@ -49,6 +50,7 @@ export async function openData(path: string, options: DiskJournalOptions = {}): 
     const close = closing(journal, lock, () => rmSync(join(directory, inUse), { force: true }));
     return { journal, directory, isNew, diskFreeLimit: options.diskFree ?? defaultDiskFree, close };
   } catch (error) {
+    await opened?.close().catch(() => undefined); // why it cannot be had counts
     lock.release();
     throw error;
   }
@@ -78,25 +80,31 @@ export async function inspectData(path: string, options: DiskJournalOptions = {}
   }
 }
 
+/** Changes a journal. @param settled to be called when that is safe, or with the reason why it is not done */
+export type Edit = (journal: DiskJournal, settled: Settled) => boolean;
+
 /**
  * Changes what is declared in a data directory that no process has, see {@link DiskJournal.edit}; safe when it resolves.
- * Whether its last process died in it is remembered.
- * @throws StoreError
+ * Whether its last process died in it is remembered. A full disk is not waited for.
+ * @throws StoreError `disk-full` when there was no room: nothing has changed then
  */
-export async function editData(path: string, edit: (journal: DiskJournal) => boolean): Promise<boolean> {
+export async function editData(path: string, edit: Edit): Promise<boolean> {
   const directory = resolve(path);
   refuseForeign(directory, namesIn(directory, false));
   const lock = await lockDirectory(directory, { lost: () => undefined });
   try {
     const disk = new NodeDisk(directory, { writesThrough: true });
     const journal = await DiskJournal.open(disk, { memory: 0, diskFree: 0, slack: Infinity });
+    let failure: Error | undefined;
+    let isDone = false;
     try {
-      const isDone = edit(journal);
-      await journal.flush();
-      return isDone;
+      isDone = edit(journal, (reason) => (failure = reason));
     } finally {
-      await journal.close();
+      // What is committed is written first, unless the disk is full.
+      await journal.close().catch((error: Error) => (failure ??= error));
     }
+    if (failure !== undefined) throw notEdited(directory, failure);
+    return isDone;
   } finally {
     lock.release();
   }
@@ -140,13 +148,14 @@ function refuseForeign(directory: string, names: readonly string[]): void {
   throw new StoreError('foreign-file', text);
 }
 
-/** Where nothing can be written nobody else writes either. */
+/** Where this process can write nothing it has no lock, and looks only for those of others. */
 async function lockToRead(directory: string): Promise<DirectoryLock | undefined> {
   try {
     return await lockDirectory(directory, { lost: () => undefined });
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'not-allowed') return undefined;
-    throw error;
+    if (!(error instanceof StoreError) || !['not-allowed', 'disk-full'].includes(error.code)) throw error;
+    await refuseHeld(directory);
+    return undefined;
   }
 }
 

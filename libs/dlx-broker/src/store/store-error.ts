@@ -14,6 +14,8 @@ export type StoreErrorCode =
   | 'damaged'
   /** Bytes in it cannot be read now; they may be as they were. */
   | 'unreadable'
+  /** There was no room for it. */
+  | 'disk-full'
   /** The disk refused a write or a sync: nothing after that is safe. */
   | 'disk-failed';
 

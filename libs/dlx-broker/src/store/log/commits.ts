@@ -7,7 +7,7 @@ import { Compaction, type CompactionOptions } from './compaction.js';
 import { type Declared, plainOf } from './declared.js';
 import type { Disk, DiskFile } from './disk.js';
 import { encodeInventory } from './encode-inventory.js';
-import { closed, writeFailed } from './faults.js';
+import { closed, noRoom, writeFailed } from './faults.js';
 import { beforeNextTry, gather } from './gather.js';
 import type { Inventory } from './inventory.js';
 import { NextSegment, zeros } from './next-segment.js';
@@ -129,7 +129,7 @@ export class Commits {
     } finally {
       this.#isClosed = true;
       space.close();
-      this.#giveUp(this.failure ?? closed());
+      this.#giveUp(this.failure ?? (space.isExhausted ? noRoom() : closed()));
       await Promise.allSettled([this.#next.close(), ...[...segments].map(({ file }) => file.close())]);
     }
   }

@@ -82,12 +82,13 @@ export class DiskJournal implements Journal {
     const recovered = await recover(disk, options.memory ?? 64 * megabyte);
     try {
       for (const repair of recovered.repairs) await repair();
+      const journal = new DiskJournal(disk, options, recovered);
+      await journal.#space.look();
+      return journal;
     } catch (error) {
+      await recovered.letGo();
       throw cannotOpen(error);
     }
-    const journal = new DiskJournal(disk, options, recovered);
-    await journal.#space.look();
-    return journal;
   }
 
   get stats(): DiskJournalStats {
@@ -149,9 +150,10 @@ export class DiskJournal implements Journal {
    * Changes what is declared while no broker has it: a queue goes with all it holds, or gets another name. It is one batch,
    * and nothing else is written. To be flushed.
    * @param to undefined to remove it
+   * @param settled called when it is safe, or with the reason why it is not done
    * @returns false when there is no such queue, or there is one of the other name; nothing has changed then
    */
-  edit(vhost: string, queue: string, to: string | undefined): boolean {
+  edit(vhost: string, queue: string, to: string | undefined, settled?: Settled): boolean {
     if (this.#recovered === undefined) throw new TypeError('a broker has this journal');
     const declared = this.#declared;
     const removed = { kind: 'queue', change: 'removed', vhost, name: queue } as const;
@@ -160,7 +162,7 @@ export class DiskJournal implements Journal {
     if (to === undefined) declared.change(removed);
     // The first batch after the start tells all that is declared, whatever this says.
     this.#commits.changed(0, removed);
-    this.#commits.commit(undefined);
+    this.#commits.commit(settled);
     return true;
   }
 

@@ -40,6 +40,13 @@ export function cannotOpen(cause: unknown): StoreError {
         `${text}: the data directory cannot be used. Nothing was changed; let this process read and write there, and start again`,
         { cause },
       );
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new StoreError(
+        'disk-full',
+        `${text}: the disk of the data directory is full. Nothing that was kept is lost; make room, and start again`,
+        { cause },
+      );
     default:
       return new StoreError(
         'disk-failed',
@@ -99,6 +106,23 @@ export const cannotBeFreed = (file: string, records: number): StoreError =>
   );
 
 export const closed = (): StoreError => new StoreError('disk-failed', 'the data directory is closed');
+
+/** What was to be written waited for room in vain. */
+export const noRoom = (): StoreError =>
+  new StoreError('disk-full', 'the disk of the data directory is full, and it was closed before there was room');
+
+/** What was declared in a closed directory could not be changed. */
+export const notEdited = (directory: string, cause: Error): StoreError =>
+  cause instanceof StoreError && cause.code === 'disk-full'
+    ? new StoreError('disk-full', `the disk of ${directory} is full. Nothing was changed; make room, and try again`, {
+        cause,
+      })
+    : new StoreError(
+        'disk-failed',
+        `${textOf(cause.cause ?? cause)}: the data directory ${directory} cannot be written. The change is kept as a whole or not at ` +
+          "all; check the disk, and look with 'data check'",
+        { cause },
+      );
 
 /** The disk has no room left: that may change, unlike all else. */
 export const isFull = (cause: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(cause) ?? '');

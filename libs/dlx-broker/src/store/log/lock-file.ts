@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../store-error.js';
+import { cannotOpen, isFull } from './faults.js';
 import { ownMark, type ProcessMark, signOf } from './process-mark.js';
 
 /** A directory that is ours until we let go. */
@@ -60,16 +61,42 @@ export async function lockDirectory(directory: string, options: LockOptions): Pr
   return { release };
 }
 
+/**
+ * Looks whether another process has a directory in which this one can put down no lock; for those who only read.
+ * @param watch how long, in milliseconds, a holder that cannot be seen is watched for a sign of life
+ * @throws StoreError `locked`
+ */
+export async function refuseHeld(directory: string, watch = 10_000): Promise<void> {
+  const mark = ownMark();
+  for (const other of readdirSync(directory)) {
+    if (!other.endsWith(suffix)) continue;
+    const holder = join(directory, other);
+    const held = readMark(holder);
+    if (held !== undefined && (await lives(holder, held, mark, watch))) throw locked(directory, held, holder);
+  }
+}
+
 /** Under its name it is there with all it says, or not at all. */
 function putDown(path: string, mark: ProcessMark): void {
+  const written = path.replace(suffix, draft);
   try {
-    const written = path.replace(suffix, draft);
     writeFileSync(written, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
     renameSync(written, path);
   } catch (error) {
+    drop(written);
+    if (isFull(error)) throw cannotOpen(error);
     const { message } = error as Error;
     const text = `the data directory cannot be written: ${message}; nothing in it was touched, so make it writable for this user, or name another one`;
     throw new StoreError('not-allowed', text, { cause: error });
+  }
+}
+
+/** What a full disk had no room for is not left behind with nothing in it. */
+function drop(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Where nothing can be written it is not there.
   }
 }
 
@@ -78,7 +105,10 @@ function readMark(path: string): ProcessMark | undefined {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    // Of another user: what is left is to watch it for a sign of life.
+    if (code === 'EACCES' || code === 'EPERM') return { pid: pidIn(path), boot: 'hidden' };
     throw error;
   }
   try {
@@ -90,6 +120,8 @@ function readMark(path: string): ProcessMark | undefined {
   const told = `${path} is no lock of a dlx-broker; nothing was touched, so look what it is, and remove it if nobody needs it`;
   throw new StoreError('foreign-file', told);
 }
+
+const pidIn = (path: string): number => Number(/process-(\d+)-/.exec(path)?.[1] ?? 0);
 
 async function lives(path: string, held: ProcessMark, own: ProcessMark, watch: number): Promise<boolean> {
   const sign = signOf(held, own);

@@ -20,6 +20,8 @@ export interface Recovered {
   readonly checkpoint: number;
   /** To be done only when all of the log could be read. */
   readonly repairs: readonly (() => Promise<void>)[];
+  /** Closes all files: nothing is to be done with them. */
+  letGo(): Promise<void>;
 }
 
 /** Reads all segments, oldest first. @param memory of bodies, in bytes @throws StoreError; nothing has changed then */

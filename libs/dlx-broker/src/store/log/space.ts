@@ -65,8 +65,12 @@ export class Space {
     this.whenExhausted();
     while (!this.#isClosed) {
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        setTimeout(resolve, this.interval).unref();
+        // It keeps the process alive: what waits for room must not end in silence with an event loop that has no other work.
+        const timer = setTimeout(resolve, this.interval);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
       });
       this.free = await this.disk.free();
       if (this.free === undefined || this.free >= needed) return;

@@ -1,0 +1,53 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { editData, openData } from './open-data.js';
+
+let directory: string;
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'open-data-'));
+  const { journal, close } = await openData(directory, { diskFree: 0 });
+  journal.changed({ kind: 'virtual-host', change: 'declared', vhost: '/' } as never);
+  journal.commit(undefined);
+  await close();
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const segment = (): Buffer => readFileSync(join(directory, '0000000001.log'));
+
+/** Files of the directory that this process has open. */
+function openFiles(): string[] {
+  const paths = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return ''; // the one that was just read
+    }
+  });
+  return paths.filter((path) => path.startsWith(directory));
+}
+
+describe.skipIf(process.platform !== 'linux')('a data directory that cannot be opened keeps no file open', () => {
+  it('when a repair fails', async () => {
+    const before = segment();
+    mkdirSync(join(directory, '0000000009.log.new')); // it has the name of a draft, and cannot be unlinked
+    await expect(openData(directory)).rejects.toThrow(/Nothing was changed/);
+    await expect(editData(directory, () => true)).rejects.toThrow(/Nothing was changed/);
+    expect(openFiles()).toEqual([]);
+    expect(segment().equals(before)).toBe(true);
+    expect(readdirSync(directory).filter((name) => name.includes('lock'))).toEqual([]);
+  });
+
+  it('when it cannot be noted that it is in use', async () => {
+    const before = segment();
+    const opening = openData(directory);
+    writeFileSync(join(directory, 'in-use'), ''); // another program was quicker
+    await expect(opening).rejects.toThrow(/in-use/);
+    expect(openFiles()).toEqual([]);
+    expect(segment().equals(before)).toBe(true);
+    rmSync(join(directory, 'in-use'));
+    await (await openData(directory)).close();
+    expect(openFiles()).toEqual([]);
+  });
+});
