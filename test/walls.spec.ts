@@ -123,8 +123,8 @@ for (const room of pure) {
   expects(`${room} uses nothing of Node`, `${room}/node.ts`, imports('node:fs'), [wallOf]);
 }
 
-for (const joins of ['serve.ts', 'own-broker.ts', 'ways-in.ts', 'nest/dlx-broker.module.ts', 'nest/connect.ts']) {
-  const up = joins.includes('/') ? '../' : './';
+for (const joins of ['serve.ts', 'own-broker.ts', 'ways-in.ts', 'nest/brokers/connect.ts']) {
+  const up = joins.includes('/') ? '../../' : './';
   const all = ['alarms', 'broker', 'users', 'store', 'amqp', 'management', 'backend'];
   const code = (tail: string): string => all.map((room) => `export * from '${up}${room}/${tail}';\n`).join('');
   expects(`${joins} joins the rooms`, joins, code('index.js'));

@@ -1,5 +1,5 @@
 import { Test } from '@nestjs/testing';
-import { DeadLetter, DlxBrokerModule } from 'dlx-broker';
+import { DeadLetter, DlxBrokerModule, sharedBroker } from 'dlx-broker';
 import { createBroker, type Broker } from 'dlx-broker/engine';
 import { afterEach, describe, expect, it } from 'vitest';
 import { direct, fails, Morgue, shop, standing, topologyOf, worker, type Queues } from './arrange.js';
@@ -113,7 +113,9 @@ describe('whoever declares a queue with a dead-letter exchange needs', () => {
     brokers.push(broker);
     broker.access.setUser('shop');
     broker.access.setPermissions('shop', '/', { configure: '.*', read, write });
-    const imports = [DlxBrokerModule.forRoot({ broker, user: 'shop', topology: topologyOf({ queues }) })];
+    const imports = [
+      DlxBrokerModule.forRoot({ broker: sharedBroker(broker, { user: 'shop' }), topology: topologyOf({ queues }) }),
+    ];
     const module = await Test.createTestingModule({ imports }).compile();
     module.useLogger(false);
     const outcome = await module.init().then(

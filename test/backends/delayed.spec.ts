@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx } from '@nestjs/microservices';
-import { Consume, DlxBrokerModule, DlxClient, DlxContext, DlxRecordBuilder } from 'dlx-broker';
+import { Consume, DlxBrokerModule, DlxClient, DlxContext, DlxRecordBuilder, customBackend } from 'dlx-broker';
 import { afterEach, describe, expect, it } from 'vitest';
 import { worldKinds } from './worlds.js';
 
@@ -30,7 +30,7 @@ for (const kind of worldKinds) {
         }
       }
 
-      const imports = [DlxBrokerModule.forRoot({ backend: world.backend })];
+      const imports = [DlxBrokerModule.forRoot({ broker: customBackend(world.backend) })];
       const app = await NestFactory.createApplicationContext(
         { module: class {}, imports, providers: [Reminders] },
         { logger: false, abortOnError: false },

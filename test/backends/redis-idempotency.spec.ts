@@ -4,6 +4,7 @@ import { Payload } from '@nestjs/microservices';
 import { createClient } from '@redis/client';
 import {
   Consume,
+  customBackend,
   DlxBroker,
   Idempotent,
   RedisIdempotencyStore,
@@ -90,7 +91,10 @@ async function app(
       return work(payment);
     }
   }
-  const application = await contextApp({ providers: [Payments], options: { backend: dlx.backend, drainTimeout: 0 } });
+  const application = await contextApp({
+    providers: [Payments],
+    options: { broker: customBackend(dlx.backend), drainTimeout: 0 },
+  });
   return { counts: () => application.get(DlxBroker).counts, close: () => application.close() };
 }
 

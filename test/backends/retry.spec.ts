@@ -16,6 +16,7 @@ import {
   RetryLater,
   retryWithBackoff,
   type RetryPolicy,
+  customBackend,
 } from 'dlx-broker';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
@@ -51,7 +52,11 @@ for (const kind of worldKinds) {
     }
 
     async function start(backend: Backend, provider: Type): Promise<INestApplicationContext> {
-      const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ backend })], providers: [provider] };
+      const module = {
+        module: class {},
+        imports: [DlxBrokerModule.forRoot({ broker: customBackend(backend) })],
+        providers: [provider],
+      };
       const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
       ends.push(() => app.close());
       return app;

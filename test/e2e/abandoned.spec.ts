@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
 import { connect, type Channel } from 'amqplib';
-import { DlxBroker, DlxClient, EmbeddedBackend, Retry } from 'dlx-broker';
+import { DlxBroker, DlxClient, EmbeddedBackend, Retry, customBackend, embedded } from 'dlx-broker';
 import { createBroker } from 'dlx-broker/engine';
 import {
   firstValueFrom,
@@ -152,7 +152,7 @@ describe('a request whose asker is gone is settled, and its stream torn down', (
 });
 
 describe('over AMQP, when', () => {
-  const options = { listen: { amqp: { port: 0 } } };
+  const options = { broker: embedded({ listen: { amqp: { port: 0 } } }) };
   const open = async () => {
     const app = await microservice({ controllers: [Endless], options });
     const { host, port } = app.get(DlxBroker).amqp!;
@@ -216,7 +216,7 @@ it('a backend that cannot tell learns of it by a reply that is returned', async 
   class Plain extends EmbeddedBackend {
     override readonly onAskerGone = undefined as never;
   }
-  const app = await microservice({ controllers: [Endless], options: { backend: new Plain(broker) } });
+  const app = await microservice({ controllers: [Endless], options: { broker: customBackend(new Plain(broker)) } });
   const backend = new EmbeddedBackend(broker);
   await backend.declare({
     exchanges: [],

@@ -22,6 +22,8 @@ import {
   type IdempotencyStore,
   Prefetch,
   Retry,
+  embedded,
+  sharedBroker,
 } from 'dlx-broker';
 import { createBroker } from 'dlx-broker/engine';
 import { firstValueFrom, interval, Observable, take } from 'rxjs';
@@ -200,7 +202,9 @@ describe('a handler runs where the application started', () => {
         tenants.enterWith(`remote ${id}`);
       }
     }
-    const app = await inApp(() => contextApp({ providers: [Remote], options: { listen: { amqp: { port: 0 } } } }));
+    const app = await inApp(() =>
+      contextApp({ providers: [Remote], options: { broker: embedded({ listen: { amqp: { port: 0 } } }) } }),
+    );
     const { host, port } = app.get(DlxBroker).amqp!;
     const connection = await connect(`amqp://guest:guest@${host}:${port}`);
     const channel = await connection.createConfirmChannel();
@@ -389,7 +393,9 @@ describe('who asks hears the answer in its own context', () => {
       @Consume({ routingKey: 'kept' })
       handle(): void {}
     }
-    const app = await inApp(() => contextApp({ providers: [Keeps], options: { dataDir: folder } }));
+    const app = await inApp(() =>
+      contextApp({ providers: [Keeps], options: { broker: embedded({ dataDir: folder }) } }),
+    );
     const client = app.get(DlxClient);
     await client.connect();
     const both = ['a', 'b'].map(
@@ -432,7 +438,7 @@ describe('nothing keeps the store of a publisher alive', () => {
       }
     }
     const broker = createBroker();
-    const app = await contextApp({ providers: [Flaky], options: { ...options, broker } });
+    const app = await contextApp({ providers: [Flaky], options: { ...options, broker: sharedBroker(broker) } });
     const { backend } = app.get(DlxBroker);
     await backend.declare({
       exchanges: [],

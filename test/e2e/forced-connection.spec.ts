@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
-import { Consume, DeadLetters, DlxBroker, DlxClient, EmbeddedBackend, type DeadLetter } from 'dlx-broker';
+import { Consume, DeadLetters, DlxBroker, DlxClient, EmbeddedBackend, type DeadLetter, sharedBroker } from 'dlx-broker';
 import { AmqpError, createBroker, type Broker } from 'dlx-broker/engine';
 import { lastValueFrom, tap } from 'rxjs';
 import { expect, it, vi } from 'vitest';
@@ -35,7 +35,10 @@ const start = async () => {
     }
   }
   const broker = createBroker();
-  const app = await microservice({ controllers: [Handlers], options: { broker, drainTimeout: 1 } });
+  const app = await microservice({
+    controllers: [Handlers],
+    options: { broker: sharedBroker(broker), drainTimeout: 1 },
+  });
   return { seen, broker, app, client: app.get(DlxClient), backend: app.get(DlxBroker).backend };
 };
 

@@ -18,6 +18,7 @@ import {
   Retry,
   TopologyError,
   Ttl,
+  sharedBroker,
 } from 'dlx-broker';
 import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
@@ -459,7 +460,7 @@ describe('bad input is an error at start:', () => {
     }
     const first = await contextApp({ providers: [Before] });
     const { broker } = first.get(DlxBroker).backend as EmbeddedBackend;
-    const second = contextApp({ providers: [After], options: { broker } });
+    const second = contextApp({ providers: [After], options: { broker: sharedBroker(broker) } });
     await expect(second).rejects.toBeInstanceOf(TopologyError);
     await expect(second).rejects.toThrow(/queue 'q' x-message-ttl: there is 1000, asked for 2000 \(After.take\)/);
   });

@@ -12,7 +12,16 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { EventPattern, type AsyncMicroserviceOptions, type MicroserviceOptions } from '@nestjs/microservices';
-import { Consume, DlxBroker, DlxBrokerModule, DlxClient, DlxServer, EmbeddedBackend } from 'dlx-broker';
+import {
+  Consume,
+  DlxBroker,
+  DlxBrokerModule,
+  DlxClient,
+  DlxServer,
+  EmbeddedBackend,
+  embedded,
+  sharedBroker,
+} from 'dlx-broker';
 import { createBroker, type Broker } from 'dlx-broker/engine';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -131,7 +140,7 @@ function send(broker: Broker, queue: string, data: unknown): void {
 /** The queues stand with a message in each before the application comes up. */
 async function backlog(broker: Broker): Promise<void> {
   const log: Log = [];
-  @Module({ imports: [DlxBrokerModule.forRoot({ broker })], controllers: [worker(log)] })
+  @Module({ imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker) })], controllers: [worker(log)] })
   class Before {}
   await (await pure(Before)).close();
   send(broker, 'work', 'backlog');
@@ -145,7 +154,7 @@ describe.each(kinds)('in %s', (_, start) => {
     await backlog(broker);
     const log: Log = [];
     @Module({
-      imports: [...(imports(DlxBrokerModule.forRoot({ broker, ...extras }), log) ?? [])],
+      imports: [...(imports(DlxBrokerModule.forRoot({ broker: sharedBroker(broker), ...extras }), log) ?? [])],
       controllers: [worker(log)],
       providers: [hooks(log, 'root')],
     })
@@ -191,7 +200,7 @@ it.each(places)(
     clients.push(new DlxClient({ backend: new EmbeddedBackend(broker) }));
     const early = moduleOf('EarlyModule', { providers: [Early], global: true });
     @Module({
-      imports: [early, ...(imports(DlxBrokerModule.forRoot({ broker, ...extras }), log) ?? [])],
+      imports: [early, ...(imports(DlxBrokerModule.forRoot({ broker: sharedBroker(broker), ...extras }), log) ?? [])],
       providers: [Takes],
     })
     class Root {}
@@ -209,7 +218,7 @@ describe('a start that is interrupted', () => {
     await backlog(broker);
     const log: Log = [];
     @Module({
-      imports: [DlxBrokerModule.forRoot({ broker, listen: { amqp: { port: 0 } } })],
+      imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker, { listen: { amqp: { port: 0 } } }) })],
       controllers: [worker(log)],
       providers: [hooks(log, 'root')],
     })
@@ -239,8 +248,8 @@ describe('a start that is interrupted', () => {
       }
     }
     for (const imports of [
-      [DlxBrokerModule.forRoot({ broker }), moduleOf('Failing', { providers: [Fails] })],
-      [moduleOf('Failing', { providers: [Fails] }), DlxBrokerModule.forRoot({ broker })],
+      [DlxBrokerModule.forRoot({ broker: sharedBroker(broker) }), moduleOf('Failing', { providers: [Fails] })],
+      [moduleOf('Failing', { providers: [Fails] }), DlxBrokerModule.forRoot({ broker: sharedBroker(broker) })],
     ]) {
       @Module({ imports, controllers: [worker(log)] })
       class Root {}
@@ -262,7 +271,10 @@ describe('a start that is interrupted', () => {
     const log: Log = [];
     const start = (http: number): Promise<INestApplicationContext> => {
       const listen = { amqp: { port: 0 }, http: { port: http } };
-      @Module({ imports: [DlxBrokerModule.forRoot({ dataDir: folder, listen })], controllers: [worker(log)] })
+      @Module({
+        imports: [DlxBrokerModule.forRoot({ broker: embedded({ dataDir: folder, listen }) })],
+        controllers: [worker(log)],
+      })
       class Root {}
       return NestFactory.createApplicationContext(Root, quiet);
     };
@@ -277,7 +289,7 @@ describe('a start that is interrupted', () => {
 it('an application may be closed twice, one after the other and at once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'life-cycle-'));
   const log: Log = [];
-  const imports = [DlxBrokerModule.forRoot({ dataDir: folder, listen: { amqp: { port: 0 } } })];
+  const imports = [DlxBrokerModule.forRoot({ broker: embedded({ dataDir: folder, listen: { amqp: { port: 0 } } }) })];
   @Module({ imports, controllers: [worker(log)] })
   class Root {}
   for (const start of [(root: Type) => NestFactory.createApplicationContext(root, quiet), pure]) {

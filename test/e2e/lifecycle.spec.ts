@@ -19,6 +19,7 @@ import {
   getDlxServerToken,
   getDlxTransportId,
   InjectDlxClient,
+  customBackend,
 } from 'dlx-broker';
 import { silentOutbox } from 'dlx-broker/engine';
 import { firstValueFrom } from 'rxjs';
@@ -235,7 +236,7 @@ describe('several brokers', () => {
     const { backend } = first.get(DlxBroker);
     expect(backend).toBeInstanceOf(EmbeddedBackend);
     const lent = new EmbeddedBackend((backend as EmbeddedBackend).broker);
-    const imports = [DlxBrokerModule.forRootAsync({ useFactory: async () => ({ backend: lent }) })];
+    const imports = [DlxBrokerModule.forRootAsync({ useFactory: async () => ({ broker: customBackend(lent) }) })];
     const second = await contextApp({ providers: [Mine], imports });
     await first.get(DlxBroker).drain();
     await firstValueFrom(first.get(DlxClient).emit('x', 1));

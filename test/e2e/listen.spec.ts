@@ -7,7 +7,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Payload } from '@nestjs/microservices';
 import { connect } from 'amqplib';
-import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, type DlxBrokerOptions } from 'dlx-broker';
+import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, embedded, type EmbeddedBrokerOptions } from 'dlx-broker';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
 
@@ -23,8 +23,8 @@ class Orders {
   }
 }
 
-async function start(options: DlxBrokerOptions) {
-  @Module({ imports: [DlxBrokerModule.forRoot(options)], providers: [Orders] })
+async function start(options: EmbeddedBrokerOptions) {
+  @Module({ imports: [DlxBrokerModule.forRoot({ broker: embedded(options) })], providers: [Orders] })
   class App {}
   return NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
 }
@@ -128,10 +128,10 @@ describe('an application that listens', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     await expect(start({ listen: { amqp: { port } } })).rejects.toThrow(
-      `option 'listen.amqp' of DlxBrokerModule: port ${port} of 127.0.0.1 is taken`,
+      `option 'listen.amqp' of embedded(): port ${port} of 127.0.0.1 is taken`,
     );
     await expect(start({ listen: { http: { port } } })).rejects.toThrow(
-      `option 'listen.http' of DlxBrokerModule: port ${port} of 127.0.0.1 is taken`,
+      `option 'listen.http' of embedded(): port ${port} of 127.0.0.1 is taken`,
     );
     server.close();
   });
@@ -188,9 +188,9 @@ describe('an application that listens', () => {
     const line = JSON.parse(await readFile(audit, 'utf8')) as Facts;
     expect(line).toMatchObject({ user: 'guest', action: 'PUT /api/vhosts/:vhost', status: 201 });
     await expect(start({ listen: { http: { port: 0 }, audit: join(folder, 'nowhere', 'audit') } })).rejects.toThrow(
-      `option 'listen.audit' of DlxBrokerModule: the audit log cannot be kept in ${join(folder, 'nowhere', 'audit')}: the directory ${join(folder, 'nowhere')} is not there`,
+      `option 'listen.audit' of embedded(): the audit log cannot be kept in ${join(folder, 'nowhere', 'audit')}: the directory ${join(folder, 'nowhere')} is not there`,
     );
-    await expect(start({ listen: { amqp: { port: 0 }, audit } })).rejects.toThrow(
+    await expect(start({ listen: { amqp: { port: 0 }, audit } as never })).rejects.toThrow(
       "is about the port of option 'listen.http'",
     );
   });

@@ -1,7 +1,17 @@
 import { Injectable, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx } from '@nestjs/microservices';
-import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, DlxContext, Retry, Ttl, type RetryPolicy } from 'dlx-broker';
+import {
+  Consume,
+  DeadLetter,
+  DlxBroker,
+  DlxBrokerModule,
+  DlxContext,
+  Retry,
+  Ttl,
+  type RetryPolicy,
+  sharedBroker,
+} from 'dlx-broker';
 import { house, type House } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -23,7 +33,11 @@ async function deploy({ broker }: House, policy: RetryPolicy, failures = Infinit
       if (attempts.length <= failures) throw new Error('down');
     }
   }
-  const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })], providers: [Worker] };
+  const module = {
+    module: class {},
+    imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker) })],
+    providers: [Worker],
+  };
   const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
   open.push(app);
   return { app, attempts, described: app.get(DlxBroker).describeTopology() };
@@ -112,7 +126,11 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
       @Retry({ attempts: 3, backoff: '5s' })
       handle(): void {}
     }
-    const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })], providers: [Worker] };
+    const module = {
+      module: class {},
+      imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker) })],
+      providers: [Worker],
+    };
     const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
     open.push(app);
     expect(app.get(DlxBroker).describeTopology()).toContain('work: 3 attempts, republishes to wait.5000');
@@ -130,7 +148,11 @@ describe('a handler whose messages would be cut on their way round (rule I2)', (
       @Retry({ attempts: 3, backoff: '5s' })
       handle(): void {}
     }
-    const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })], providers: [Worker] };
+    const module = {
+      module: class {},
+      imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker) })],
+      providers: [Worker],
+    };
     const start = NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
     await expect(start).rejects.toThrow(
       /^Worker\.handle: messages expire from 'work' to 'wait\.5000' to 'work' in a circle/,

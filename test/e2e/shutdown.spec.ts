@@ -1,6 +1,16 @@
 import { Controller, Injectable, type INestApplicationContext, type Type } from '@nestjs/common';
 import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
-import { Consume, DlxBrokerModule, DlxClient, EmbeddedBackend, Queue, Retry, type DlxBrokerOptions } from 'dlx-broker';
+import {
+  Consume,
+  DlxBrokerModule,
+  DlxClient,
+  EmbeddedBackend,
+  Queue,
+  Retry,
+  type DlxBrokerOptions,
+  customBackend,
+  sharedBroker,
+} from 'dlx-broker';
 import { createBroker, type Broker } from 'dlx-broker/engine';
 import { firstValueFrom } from 'rxjs';
 import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises';
@@ -63,7 +73,7 @@ const kinds: readonly [string, (broker: Broker, ledger: Ledger) => Promise<INest
 
 const parts = (broker: Broker, own: Parts): Parts => ({
   ...own,
-  imports: [DlxBrokerModule.forRoot({ broker, drainTimeout: '5s', prefetch: 50 })],
+  imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker), drainTimeout: '5s', prefetch: 50 })],
 });
 
 describe.each(kinds)('%s that is shut down under load', (_, deploy) => {
@@ -97,8 +107,11 @@ describe.each(kinds)('%s that is shut down under load', (_, deploy) => {
 
 describe('a shutdown that does not wait long enough', () => {
   it.each<[string, (broker: Broker) => DlxBrokerOptions]>([
-    ['of its own connection', (broker) => ({ broker })],
-    ['of a backend that was lent to it and stays open', (broker) => ({ backend: new EmbeddedBackend(broker) })],
+    ['of its own connection', (broker) => ({ broker: sharedBroker(broker) })],
+    [
+      'of a backend that was lent to it and stays open',
+      (broker) => ({ broker: customBackend(new EmbeddedBackend(broker)) }),
+    ],
   ])('gives back what was at work, and only that: %s', async (_, where) => {
     const broker = createBroker();
     const begun: number[] = [];
@@ -142,7 +155,7 @@ it('a request that waits for its answer fails when its client is closed', async 
       return new Promise(() => undefined);
     }
   }
-  const options = { broker, drainTimeout: 20 };
+  const options = { broker: sharedBroker(broker), drainTimeout: 20 };
   const app = await microservice({ controllers: [Slow], imports: [DlxBrokerModule.forRoot(options)] });
   const answer = firstValueFrom(app.get(DlxClient).send('sum', [1, 2]));
   const failed = expect(answer).rejects.toThrow('the client was closed');

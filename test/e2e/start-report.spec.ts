@@ -12,6 +12,7 @@ import {
   DlxServer,
   Retry,
   type DlxBrokerOptions,
+  sharedBroker,
 } from 'dlx-broker';
 import { house } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
@@ -46,7 +47,7 @@ async function start({ controllers = [], providers = [], options = {}, connects 
       if (context.startsWith('Dlx')) lines.push(`${level} ${String(text)}`);
     };
   const here = house();
-  const imports = [DlxBrokerModule.forRoot({ broker: here.broker, ...options }), ...more];
+  const imports = [DlxBrokerModule.forRoot({ broker: sharedBroker(here.broker), ...options }), ...more];
   const builder = Test.createTestingModule({ imports, controllers, providers });
   builder.setLogger({ log: note('log'), warn: note('warn'), error: note('error') });
   const app = (await builder.compile()).createNestApplication();
@@ -118,7 +119,9 @@ describe('at start the log shows', () => {
     const { broker } = house();
     const definition = { 'dead-letter-exchange': 'amq.fanout' };
     broker.virtualHost('/').setPolicy('dlx', { pattern: '.*', applyTo: 'all', priority: 0, definition });
-    expect((await start({ providers: [Careless], options: { broker } })).about('is lost')).toEqual([]);
+    expect(
+      (await start({ providers: [Careless], options: { broker: sharedBroker(broker) } })).about('is lost'),
+    ).toEqual([]);
   });
 
   it('dead letters whose key fits no binding, or whose queue is not there (rule A7)', async () => {

@@ -10,6 +10,7 @@ import {
   Queue,
   queue,
   type DlxBrokerOptions,
+  sharedBroker,
 } from 'dlx-broker';
 import { house, type House } from 'dlx-broker/testing';
 import { firstValueFrom } from 'rxjs';
@@ -23,7 +24,7 @@ const argumentsOf = ({ broker }: House, name: string): unknown =>
 
 async function start(options: DlxBrokerOptions, imports: readonly (DynamicModule | Type)[] = []) {
   const here = house();
-  const root = DlxBrokerModule.forRoot({ broker: here.broker, ...options });
+  const root = DlxBrokerModule.forRoot({ broker: sharedBroker(here.broker), ...options });
   const app = await contextApp({ imports: [root, ...(imports as readonly DynamicModule[])] });
   return { ...here, app };
 }
@@ -127,7 +128,7 @@ describe('forFeature', () => {
       One,
       Two,
       Three,
-      DlxBrokerModule.forRoot({ name: 'audit', broker: audit.broker }),
+      DlxBrokerModule.forRoot({ name: 'audit', broker: sharedBroker(audit.broker) }),
     ]);
     expect([...broker.virtualHost('/').queues.keys()]).toEqual(['one', 'two']);
     expect([...audit.broker.virtualHost('/').queues.keys()]).toEqual(['three']);

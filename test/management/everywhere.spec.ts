@@ -5,7 +5,7 @@ import { connect } from 'amqplib';
 import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/backend/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { letIn } from '../../libs/dlx-broker/src/users/index.js';
-import { Consume, DlxBroker, DlxBrokerModule, DlxClient } from 'dlx-broker';
+import { Consume, DlxBroker, DlxBrokerModule, DlxClient, sharedBroker } from 'dlx-broker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lastValueFrom } from 'rxjs';
 
@@ -30,7 +30,11 @@ async function start() {
   const broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
   letIn(broker, users);
   @Module({
-    imports: [DlxBrokerModule.forRoot({ broker, user: 'app', listen: { amqp: { port: 0 }, http: { port: 0 } } })],
+    imports: [
+      DlxBrokerModule.forRoot({
+        broker: sharedBroker(broker, { user: 'app', listen: { amqp: { port: 0 }, http: { port: 0 } } }),
+      }),
+    ],
     providers: [Orders],
   })
   class App {}

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { DlxBroker, DlxBrokerModule } from 'dlx-broker';
+import { DlxBroker, DlxBrokerModule, embedded } from 'dlx-broker';
 import { type Pace, rateOf, type Result, until } from '../measure.js';
 import { bodyOf } from '../scene.js';
 
@@ -11,7 +11,9 @@ import { bodyOf } from '../scene.js';
 export async function withDlxBroker(folder: string, pace: Pace, outstanding: number, size: number): Promise<Result> {
   const queue = { name: 'w2', durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
   const topology = { queues: [queue] };
-  @Module({ imports: [DlxBrokerModule.forRoot({ dataDir: folder, durability: 'fsync', topology })] })
+  @Module({
+    imports: [DlxBrokerModule.forRoot({ broker: embedded({ dataDir: folder, durability: 'fsync' }), topology })],
+  })
   class AppModule {}
   const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
   const { backend } = app.get(DlxBroker);

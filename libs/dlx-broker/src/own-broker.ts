@@ -1,5 +1,5 @@
 import { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
-import { Broker, type ProfileName } from './broker/index.js';
+import { Broker, type Clock, type ProfileName } from './broker/index.js';
 import { stallLine, stallOverLine } from './storage-faults.js';
 import type { Data, DataOptions } from './store/index.js';
 
@@ -10,6 +10,8 @@ const clusterId = 'internal_cluster_id';
 export interface OwnBrokerOptions {
   /** Which RabbitMQ it behaves like; 3.10 unless told. */
   readonly rabbitmq?: ProfileName | undefined;
+  /** What tells the time; that of this machine by default. */
+  readonly clock?: Clock | undefined;
   /** Keeps durable queues in a directory; without it nothing outlives the process. */
   readonly data?: (DataOptions & { readonly directory: string }) | undefined;
 }
@@ -31,8 +33,8 @@ export interface OwnBroker {
 }
 
 /** Makes a broker, with all that its data directory knows. @throws StoreError when the directory cannot be had */
-export async function openBroker({ rabbitmq, data: kept }: OwnBrokerOptions, ears: Ears): Promise<OwnBroker> {
-  const clock = new SystemClock();
+export async function openBroker(options: OwnBrokerOptions, ears: Ears): Promise<OwnBroker> {
+  const { rabbitmq, clock = new SystemClock(), data: kept } = options;
   const data = kept && (await openDirectory(kept, clock, ears));
   const broker = new Broker({
     clock,
@@ -60,7 +62,7 @@ export async function openBroker({ rabbitmq, data: kept }: OwnBrokerOptions, ear
 /** The store is read from disk only when somebody asks for it. */
 async function openDirectory(
   { directory, ...options }: NonNullable<OwnBrokerOptions['data']>,
-  clock: SystemClock,
+  clock: Clock,
   { notice, log }: Ears,
 ): Promise<Data> {
   const { openData } = await import('./store/index.js');

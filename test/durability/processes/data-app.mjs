@@ -4,7 +4,7 @@ import 'reflect-metadata';
 import { setTimeout } from 'node:timers/promises';
 import { ConsoleLogger, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Consume, DlxBrokerModule, DlxClient } from 'dlx-broker';
+import { Consume, DlxBrokerModule, DlxClient, embedded } from 'dlx-broker';
 import { firstValueFrom } from 'rxjs';
 
 const say = (what) => process.stdout.write(`${JSON.stringify(what)}\n`);
@@ -18,7 +18,9 @@ Consume({ queue: 'jobs', routingKey: 'job.wanted' })(Jobs.prototype, ...run);
 Injectable()(Jobs);
 
 class AppModule {}
-Module({ imports: [DlxBrokerModule.forRoot({ dataDir: process.argv[2] })], providers: [Jobs] })(AppModule);
+Module({ imports: [DlxBrokerModule.forRoot({ broker: embedded({ dataDir: process.argv[2] }) })], providers: [Jobs] })(
+  AppModule,
+);
 
 try {
   const logger = new ConsoleLogger({ logLevels: ['error'], colors: false });

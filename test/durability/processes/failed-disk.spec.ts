@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { DlxBrokerModule, DlxClient } from 'dlx-broker';
+import { DlxBrokerModule, DlxClient, sharedBroker } from 'dlx-broker';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listen } from '../../../libs/dlx-broker/src/amqp/index.js';
@@ -178,7 +178,7 @@ describe('a Nest application whose disk fails', () => {
   it('hears it from emit, of what was on its way and of what comes later', async () => {
     const { disk, broker } = await house();
     class AppModule {}
-    Module({ imports: [DlxBrokerModule.forRoot({ broker })] })(AppModule);
+    Module({ imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker) })] })(AppModule);
     const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
     ends.push(() => app.close());
     const channel = broker.connect().openChannel(silent);

@@ -72,7 +72,7 @@ function lineOf(way: Way, { output, errors }: { readonly output: string; readonl
   const { name, message } = JSON.parse(output) as { name: string; message: string };
   expect(name).toBe('DlxConfigurationError');
   expect(message.split('\n')).toHaveLength(1);
-  expect(message).toMatch(/^option 'dataDir' of DlxBrokerModule: /);
+  expect(message).toMatch(/^option 'dataDir' of embedded\(\): /);
   return message;
 }
 

@@ -4,7 +4,7 @@ import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Consume, DlxBroker, DlxBrokerModule, DlxClient, Retry } from 'dlx-broker';
+import { Consume, DlxBroker, DlxBrokerModule, DlxClient, embedded, Retry } from 'dlx-broker';
 
 const [directory, wanted = '0'] = process.argv.slice(2);
 const say = (what) => process.stdout.write(`${JSON.stringify({ ...what, time: Date.now() })}\n`);
@@ -25,7 +25,7 @@ Injectable()(Jobs);
 
 class AppModule {}
 Module({
-  imports: [DlxBrokerModule.forRoot({ dataDir: directory, listen: { amqp: { port: 0 } } })],
+  imports: [DlxBrokerModule.forRoot({ broker: embedded({ dataDir: directory, listen: { amqp: { port: 0 } } }) })],
   providers: [Jobs],
 })(AppModule);
 

@@ -9,53 +9,60 @@ import {
   text,
   whole,
 } from '../topology/index.js';
-import type { ListenAt } from './connect.js';
 import { checkExchange, checkStore } from './handler-settings.js';
+import type { TransportOptions } from './options.js';
 
 /** Throws a DlxConfigurationError, or lets a value pass. */
-type Check = (value: unknown, origin: string) => unknown;
+export type Check = (value: unknown, origin: string) => unknown;
 
-type Names<T> = Readonly<Record<keyof T, true>>;
+/** The keys of every member of a union. */
+type KeyOf<T> = T extends unknown ? keyof T : never;
 
-const listenNames = { amqp: true, http: true, audit: true, memoryLimit: true, users: true } satisfies Names<ListenAt>;
+/** One row for each option of T: its name, and what its value has to be. No other list of the options exists. */
+export type Checks<T> = Readonly<Record<KeyOf<T>, Check>>;
 
-const amqpNames = {
-  host: true,
-  port: true,
-  tls: true,
-  limits: true,
-  memory: true,
-  alarms: true,
-  notice: true,
-  log: true,
-} satisfies Names<NonNullable<ListenAt['amqp']>>;
+/**
+ * Checks options by name and by type. An option that is undefined is left out.
+ * @param origin what takes the options: `embedded()`
+ * @throws DlxConfigurationError naming the option, the value, and the nearest option there is
+ */
+export function checkAll(given: Readonly<Record<string, unknown>>, checks: Checks<object>, origin: string): void {
+  const rows = new Map<string, Check>(Object.entries(checks));
+  refuseUnknown(given, [...rows.keys()], origin);
+  for (const [option, value] of Object.entries(given)) {
+    if (value !== undefined) rows.get(option)?.(value, `option '${option}' of ${origin}`);
+  }
+}
 
-const httpNames = {
-  host: true,
-  port: true,
-  tls: true,
-  limits: true,
-  hosts: true,
-  bodyLimit: true,
-  replyLimit: true,
-  resources: true,
-} satisfies Names<NonNullable<ListenAt['http']>>;
+/** For options that are read, and refused, where they are used. */
+export const readLater: Check = () => undefined;
 
-const isText: Check = (value, origin) => {
+export const isText: Check = (value, origin) => {
   if (text.read(value, origin).value === '') throw refused(value, origin, 'is empty; write a text, or leave it out');
 };
 
-const isFunction: Check = (value, origin) => {
+export const isFunction: Check = (value, origin) => {
   if (typeof value !== 'function') throw refused(value, origin, 'is not a function');
 };
 
-const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
+/** A whole number of bytes. */
+export const areBytes: Check = (value, origin) => whole(0, Number.MAX_SAFE_INTEGER).read(value, origin);
 
-const has =
+export const isOneOf =
+  (...words: readonly string[]): Check =>
+  (value, origin) =>
+    oneOf(...words).read(value, origin);
+
+export const isFlag: Check = (value, origin) => flag.read(value, origin);
+
+/** Something with methods. */
+export const has =
   (what: string, ...methods: readonly string[]): Check =>
   (value, origin) => {
     checkMethods(value, origin, what, methods);
   };
+
+const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
 
 const isExchange: Check = (value, origin) => {
   if (typeof value === 'string') {
@@ -80,53 +87,8 @@ const areErrorHeaders: Check = (value, origin) => {
   refuseUnknown(optionsOf(value, origin, 'write true, false or { stack: 0 }'), ['stack', 'message'], origin);
 };
 
-const port: Check = (value, origin) => whole(0, 65_535).read(value, origin);
-
-const isListen: Check = (value, origin) => {
-  const remedy = `write { amqp: { port: ${typeof value === 'number' ? value : 5672} } }`;
-  const listen = optionsOf(value, origin, remedy);
-  refuseUnknown(listen, Object.keys(listenNames), origin);
-  for (const [part, names] of [['amqp', amqpNames] as const, ['http', httpNames] as const]) {
-    const given = listen[part];
-    if (given === undefined) continue;
-    const where = `'${part}' of ${origin}`;
-    const at = optionsOf(
-      given,
-      where,
-      `write { port: ${typeof given === 'number' ? given : 0} }, or {} for the usual port`,
-    );
-    refuseUnknown(at, Object.keys(names), where);
-    if (at['host'] !== undefined) isText(at['host'], `host of ${where}`);
-    if (at['port'] !== undefined) port(at['port'], `port of ${where}`);
-  }
-  if (listen['audit'] !== undefined) isText(listen['audit'], `'audit' of ${origin}`);
-  if (listen['users'] !== undefined) areUsers(listen['users'], `'users' of ${origin}`);
-};
-
-const areUsers: Check = (value, origin) => {
-  const remedy = "write [{ name: 'shop', password: '...', permissions: { '/': { configure, write, read } } }]";
-  if (!Array.isArray(value)) throw refused(typeof value, origin, `is not a list of users; ${remedy}`);
-  for (const [index, given] of (value as readonly unknown[]).entries()) {
-    if (typeof given === 'string') throw refused('string', `${origin}[${index}]`, `is no user; ${remedy}`); // never the value
-    const user = optionsOf(given, `${origin}[${index}]`, remedy);
-    refuseUnknown(user, ['name', 'password', 'tags', 'permissions'], `${origin}[${index}]`);
-    isText(user['name'], `name of ${origin}[${index}]`);
-    if (typeof user['password'] !== 'string') {
-      throw refused(typeof user['password'], `password of ${origin}[${index}]`, 'is not a text'); // never the value
-    }
-  }
-};
-
-/** What each option of the module accepts; those that are missing here are read, and refused, where they are used. */
-export const optionChecks: Readonly<Record<string, Check>> = {
-  name: isText,
-  isGlobal: (value, origin) => flag.read(value, origin),
-  backend: has('Backend', 'connect', 'declare', 'publish', 'consume', 'close'),
-  broker: has('Broker of dlx-broker/engine', 'connect', 'virtualHost'),
-  vhost: isText,
-  user: isText,
-  dataDir: isText,
-  listen: isListen,
+/** Every option of the transport, and what it accepts. */
+export const transportChecks = {
   events: isExchange,
   requests: isExchange,
   prefetch: (value, origin) => whole(0, 65_535).read(value, origin),
@@ -136,8 +98,9 @@ export const optionChecks: Readonly<Record<string, Check>> = {
   queueRetry: arePolicies,
   random: isFunction,
   idempotencyStore: checkStore,
-  waitQueueType: (value, origin) => oneOf('classic', 'quorum').read(value, origin),
-  declare: (value, origin) => flag.read(value, origin),
-  logHandlers: (value, origin) => flag.read(value, origin),
-  logFailures: (value, origin) => oneOf('all', 'last', 'none').read(value, origin),
-};
+  waitQueueType: isOneOf('classic', 'quorum'),
+  topology: readLater,
+  declare: isFlag,
+  logHandlers: isFlag,
+  logFailures: isOneOf('all', 'last', 'none'),
+} satisfies Checks<TransportOptions>;

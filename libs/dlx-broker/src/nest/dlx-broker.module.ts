@@ -7,10 +7,10 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { WaitRooms, type Backend } from '../backend/index.js';
-import type { Broker, ProfileName } from '../broker/index.js';
+import { WaitRooms } from '../backend/index.js';
 import { shownText } from '../message/index.js';
-import { connect, type KeepIn, type ListenAt } from './connect.js';
+import { connect } from './brokers/connect.js';
+import { embedded } from './brokers/embedded.js';
 import { DeadLetters, Redrives, type DeadLettersOptions } from '../streams/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../topology/index.js';
 import { DlxBroker } from './broker.js';
@@ -21,7 +21,14 @@ import { type DlxFeatureOptions, featureModule } from './feature.js';
 import { stackOf, textOf } from './failure-log.js';
 import { HandlerSource } from './handler-source.js';
 import { beginsFirst, beginsLast, Lifecycle } from './lifecycle.js';
-import { checkOptions, defaultBrokerName, resolveOptions, type Connected, type TransportOptions } from './options.js';
+import {
+  checkOptions,
+  defaultBrokerName,
+  resolveOptions,
+  type Connected,
+  type DlxBrokerModuleExtras,
+  type DlxBrokerOptions,
+} from './options.js';
 import { OutcomeEvents } from './outcome-events.js';
 import { SafeLogger } from './safe-logger.js';
 import { DlxServer } from './server.js';
@@ -34,30 +41,7 @@ import {
   getRedrivesToken,
 } from './tokens.js';
 
-/** What the module is told, at once or by a factory. */
-export interface DlxBrokerOptions extends TransportOptions, KeepIn {
-  /** The way to a broker, opened by somebody else, who closes it. Default: a broker of the application's own. */
-  readonly backend?: Backend;
-  /** A broker in this process that somebody else made: shared by applications, or with a clock for tests. */
-  readonly broker?: Broker;
-  /** Of the broker in this process. Default `/`. */
-  readonly vhost?: string;
-  /** Of the broker in this process; without one everything is allowed. */
-  readonly user?: string;
-  /** Which RabbitMQ the application's own broker behaves like. Default `'3.10'`. */
-  readonly rabbitmq?: ProfileName;
-  /** Ports through which other processes share the queues of the broker in this process. Default none. */
-  readonly listen?: ListenAt;
-}
-
-/** What has to be known before any factory runs. */
-export interface DlxBrokerModuleExtras {
-  /** Tells several brokers of one application apart. */
-  readonly name?: string;
-  /** Whether other modules may inject client, broker and dead letters without importing this one. Default true. */
-  readonly isGlobal?: boolean;
-}
-
+/** Options from a factory, for {@link DlxBrokerModule.forRootAsync}. */
 export interface DlxBrokerAsyncOptions extends DlxBrokerModuleExtras, Pick<ModuleMetadata, 'imports'> {
   readonly inject?: FactoryProvider['inject'];
   // eslint-disable-next-line typescript/no-explicit-any -- what is injected is the user's business
@@ -113,12 +97,15 @@ export class DlxBrokerModule {
 
 const nameIn = (options: unknown): string => ((options ?? {}) as { readonly name?: string }).name ?? defaultBrokerName;
 
-const asyncNames: readonly string[] = ['inject', 'useFactory', 'imports', 'name', 'isGlobal'];
+const asyncOptions = { inject: true, useFactory: true, imports: true, name: true, isGlobal: true } satisfies Record<
+  keyof DlxBrokerAsyncOptions,
+  true
+>;
 
 function checkAsyncOptions(options: DlxBrokerAsyncOptions): DlxBrokerAsyncOptions {
   const origin = 'forRootAsync of DlxBrokerModule';
   const given = optionsOf(options, origin, 'write { inject: [ConfigService], useFactory: (config) => ({}) }');
-  refuseUnknown(given, asyncNames, origin);
+  refuseUnknown(given, Object.keys(asyncOptions), origin);
   const { name, isGlobal } = options;
   checkOptions({ ...(name !== undefined && { name }), ...(isGlobal !== undefined && { isGlobal }) }, nameIn(options));
   if (typeof options.useFactory === 'function') return options;
@@ -188,7 +175,7 @@ function coreModule(
   const redrives = getRedrivesToken(name);
   const providers: Provider[] = [
     options,
-    { provide: connected, inject: [given], useFactory: connect },
+    { provide: connected, inject: [given], useFactory: ({ broker = embedded() }: DlxBrokerOptions) => connect(broker) },
     { provide: server, useFactory: () => new DlxServer(name) },
     {
       provide: client,

@@ -1,7 +1,12 @@
 export * from './broker.js';
 export { CaptureErrors } from './capture.js';
 export * from './client.js';
-export { type KeepIn, lent, type ListenAt } from './connect.js';
+export type { BrokerChoice } from './brokers/choice.js';
+export { lent } from './brokers/connect.js';
+export { customBackend, type CustomBackend } from './brokers/custom.js';
+export { embedded, type EmbeddedBroker, type EmbeddedBrokerOptions } from './brokers/embedded.js';
+export type { ListenOptions } from './brokers/listen.js';
+export { sharedBroker, type SharedBroker, type SharedBrokerOptions } from './brokers/shared.js';
 export * from './context.js';
 export * from './decorators/index.js';
 export * from './dlx-broker.module.js';

@@ -5,7 +5,7 @@ import { resolveRedrive } from '../streams/redrive-request.js';
 import { DlxTesting, house } from '../testing/index.js';
 import { binding, DlxConfigurationError, planRetry, queue, readTopology } from '../topology/index.js';
 import { DlxClient } from './client.js';
-import { connect } from './connect.js';
+import { embedded, embeddedChecks } from './brokers/embedded.js';
 import { contributionsOf } from './decorators/contribution.js';
 import * as decorators from './decorators/index.js';
 import { DlxBrokerModule } from './dlx-broker.module.js';
@@ -228,35 +228,35 @@ describe('forRoot refuses', () => {
     ['an option of another library', root({ uri: 'amqp://' }), /'uri' is no option; there are name/],
     ['name of a number', root({ name: 5 }), about('name', '5 is not a text')],
     ['isGlobal in words', root({ isGlobal: 'yes' }), about('isGlobal', "'yes' is neither true nor false")],
+    ['broker that is a port', root({ broker: 5672 }), about('broker', 'number says no broker; write embedded\\(\\), ')],
+    ['broker that is an address', root({ broker: 'amqp://' }), about('broker', 'string says no broker')],
+    ['broker that is nothing', root({ broker: null }), about('broker', 'object says no broker')],
+    ['broker, embedded that is not called', root({ broker: embedded }), about('broker', 'function says no broker')],
+    ['broker, options alone', root({ broker: { dataDir: './data' } }), about('broker', 'object says no broker')],
     [
-      'backend that is an address',
-      root({ backend: 'amqp://' }),
-      about('backend', "'string' is no Backend: it has no method connect"),
+      'broker, a kind that was not checked',
+      root({ broker: { kind: 'embedded', options: { dataDri: 5 } } }),
+      about('broker', 'object says no broker'),
     ],
-    ['broker that is a port', root({ broker: 5672 }), about('broker', "'number' is no Broker of dlx-broker/engine")],
-    ['vhost empty', root({ vhost: '' }), about('vhost', "'' is empty")],
-    ['user of an object', root({ user: {} }), about('user', '\\{\\} is not a text')],
-    ['dataDir empty', root({ dataDir: '' }), about('dataDir', "'' is empty")],
     [
-      'listen of a port',
-      root({ listen: 5672 }),
-      about('listen', '5672 is not an object of options; write \\{ amqp: \\{ port: 5672 \\} \\}'),
+      'broker that is an engine',
+      root({ broker: house().broker }),
+      about('broker', 'is a Broker of dlx-broker/engine; write broker: sharedBroker\\(broker\\)'),
     ],
-    ['listen of true', root({ listen: true }), about('listen', 'true is not an object of options')],
-    ['listen, a port misplaced', root({ listen: { port: 5672 } }), /'port' is no option; there are amqp, http, /],
-    ['listen.amqp of a port', root({ listen: { amqp: 5672 } }), /'amqp' of option 'listen' .* write \{ port: 5672 \}/],
     [
-      'listen.amqp, a port in words',
-      root({ listen: { amqp: { port: '5672' } } }),
-      /port of 'amqp' .* '5672' is not a whole number/,
+      'broker that is a backend',
+      root({ broker: house().backend }),
+      about('broker', 'is a Backend; write broker: customBackend\\(backend\\)'),
     ],
-    ['listen.amqp, a port too high', root({ listen: { amqp: { port: 70_000 } } }), /70000 is not between 0 and 65535/],
-    ['listen.http, a misspelt option', root({ listen: { http: { prot: 1 } } }), /did you mean 'port'\?/],
-    ['listen.users of an object', root({ listen: { users: { name: 'a' } } }), /is not a list of users/],
+    ...Object.keys(embeddedChecks).map((option): Case => [
+      `${option}, which is an option of embedded()`,
+      root({ [option]: 'x' }),
+      new RegExp(`'${option}' is an option of embedded\\(\\): forRoot\\({ broker: embedded\\({ ${option} }\\) }\\)$`),
+    ]),
     [
-      'listen.users, a password that is none',
-      root({ listen: { users: [{ name: 'a', password: 1234 }] } }),
-      /password of .*: 'number' is not a text/,
+      'backend',
+      root({ backend: house().backend }),
+      /'backend' is said by customBackend\(\): forRoot\(\{ broker: customBackend\(backend\) \}\)$/,
     ],
     ['events of a number', root({ events: 5 }), about('events', '5 is not an object of options; write a name')],
     ['events, a misspelt option', root({ events: { name: 'x', typ: 'topic' } }), /did you mean 'type'\?/],
@@ -288,12 +288,6 @@ describe('forRoot refuses', () => {
     ['logHandlers of a number', root({ logHandlers: 0 }), about('logHandlers', '0 is neither true nor false')],
   ]);
 
-  it('another RabbitMQ, before a broker is made', async () => {
-    await expect(connect(bad({ rabbitmq: 4 }))).rejects.toThrow(
-      /option 'rabbitmq' of DlxBrokerModule: 4 is not one of /,
-    );
-  });
-
   it('without the secrets in what was written', () => {
     const message = (options: unknown): string => {
       try {
@@ -310,9 +304,9 @@ describe('forRoot refuses', () => {
       [{ listen: { users } }],
       { idempotencyStore: client },
       { backend: client },
+      { broker: client },
       { random: client },
       { listen: { users: ['ada:Gimli'] } },
-      { listen: [{ amqp: { tls: { key: 'Gimli' } } }] },
     ])
       expect(message(options)).toMatch(/^(?!.*Gimli).*DlxBrokerModule/);
   });

@@ -5,13 +5,14 @@ import {
   optionsOf,
   parseDuration,
   readTopology,
-  refuseUnknown,
   type RetryPolicy,
   type TopologyOption,
   type WaitQueueType,
   whole,
 } from '../topology/index.js';
-import { optionChecks } from './check-options.js';
+import { type BrokerChoice, isChoice } from './brokers/choice.js';
+import { embeddedChecks } from './brokers/embedded.js';
+import { checkAll, type Checks, isFlag, isText, transportChecks } from './check-options.js';
 import type { LogFailures } from './failure-log.js';
 import type { NamedExchange } from './handler-settings.js';
 import type { IdempotencyStore } from './idempotency/index.js';
@@ -53,6 +54,21 @@ export interface TransportOptions {
   readonly logHandlers?: boolean;
 }
 
+/** What `forRoot` takes, or the factory of `forRootAsync` returns. */
+export interface DlxBrokerOptions extends TransportOptions {
+  /** Where the broker is. Default `embedded()`: one of the application's own, in memory. */
+  readonly broker?: BrokerChoice;
+}
+
+/** What has to be known before any factory runs. */
+export interface DlxBrokerModuleExtras {
+  /** Tells several brokers of one application apart. */
+  readonly name?: string;
+  /** Whether other modules may inject client, broker and dead letters without importing this one. Default true. */
+  readonly isGlobal?: boolean;
+}
+
+/** How much of an error the headers of a rejected message keep. */
 export interface ErrorHeaderOptions {
   /** Characters of the stack that are kept; 0 leaves it out. Default 2048. */
   readonly stack?: number;
@@ -98,56 +114,41 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-const known: readonly string[] = [
-  'name',
-  'isGlobal',
-  'backend',
-  'broker',
-  'vhost',
-  'user',
-  'rabbitmq',
-  'dataDir',
-  'durability',
-  'messageMemory',
-  'diskFreeLimit',
-  'listen',
-  'events',
-  'requests',
-  'prefetch',
-  'drainTimeout',
-  'errorHeaders',
-  'retry',
-  'queueRetry',
-  'random',
-  'idempotencyStore',
-  'waitQueueType',
-  'topology',
-  'declare',
-  'logHandlers',
-  'logFailures',
-];
+/** Every option of `forRoot`, and what it accepts. */
+export const forRootChecks = {
+  name: isText,
+  isGlobal: isFlag,
+  broker: isChoice,
+  ...transportChecks,
+} satisfies Checks<DlxBrokerOptions & DlxBrokerModuleExtras>;
 
-/** What an option is called in errors. */
-const originOf = (option: string, name: string): string => `option '${option}' of DlxBrokerModule (broker '${name}')`;
+const nameOf = (name: string): string => `DlxBrokerModule (broker '${name}')`;
+
+/** Options of forRoot that became options of a function which says where the broker is. @returns the remedy */
+function movedTo(option: string): string | undefined {
+  if (option === 'backend') return "'backend' is said by customBackend(): forRoot({ broker: customBackend(backend) })";
+  if (!Object.hasOwn(embeddedChecks, option)) return undefined;
+  return `'${option}' is an option of embedded(): forRoot({ broker: embedded({ ${option} }) })`;
+}
 
 /**
  * Checks what the user wrote, by name and by type, before any of it is used. An option that is undefined is left out.
  * @throws DlxConfigurationError naming the option, the value, and the nearest option there is
  */
 export function checkOptions<T extends object>(options: T, name: string): T {
-  const origin = `DlxBrokerModule (broker '${name}')`;
+  const origin = nameOf(name);
   const given = optionsOf(options, origin, 'write forRoot({ prefetch: 10 }), or forRoot() for the defaults');
-  refuseUnknown(given, known, origin);
-  for (const [option, value] of Object.entries(given)) {
-    if (value !== undefined) optionChecks[option]?.(value, originOf(option, name));
+  for (const option of Object.keys(given)) {
+    const remedy = Object.hasOwn(forRootChecks, option) ? undefined : movedTo(option);
+    if (remedy !== undefined) throw new DlxConfigurationError(`${origin}: ${remedy}`);
   }
+  checkAll(given, forRootChecks, origin);
   return options;
 }
 
-/** @throws DlxConfigurationError naming the option and the value */
+/** @param options checked by name and type already @throws DlxConfigurationError naming the option and the value */
 export function resolveOptions(options: TransportOptions, name: string): ResolvedOptions {
-  const origin = (option: string): string => originOf(option, name);
-  checkOptions(options, name);
+  const origin = (option: string): string => `option '${option}' of ${nameOf(name)}`;
   return {
     name,
     events: exchange(options.events, { name: 'dlx.events', type: 'topic' }, origin('events')),

@@ -16,7 +16,7 @@ import {
 import type { Letter } from '../streams/index.js';
 import { optionsOf, parseDuration, refuseUnknown, whole } from '../topology/index.js';
 import { QueueExpectation } from './expectations.js';
-import { house, type House, type HouseOptions } from './house.js';
+import { house, houseOptions, type House, type HouseOptions } from './house.js';
 import type { QueueView } from './queue-view.js';
 import { Timeline } from './timeline.js';
 
@@ -40,13 +40,17 @@ export interface SettledOptions {
   readonly except?: readonly string[];
 }
 
-const testingOptions: readonly string[] = [
-  'start',
-  'vhost',
-  'rabbitmq',
-  'patience',
-  'logger',
-] satisfies readonly (keyof DlxTestingOptions)[];
+/** What {@link DlxTesting.create} takes beside the application. */
+export interface DlxTestingCreateOptions extends DlxTestingOptions {
+  /** Options of the transport, as for `DlxBrokerModule.forRoot`: retry policies, topology, prefetch ... */
+  readonly transport?: TransportOptions;
+}
+
+const testingOptions = { ...houseOptions, patience: true, logger: true } satisfies Record<
+  keyof DlxTestingOptions,
+  true
+>;
+const createOptions = { ...testingOptions, transport: true } satisfies Record<keyof DlxTestingCreateOptions, true>;
 
 /** Messages that no handler settled within the patience of the test. */
 export class UnsettledError extends Error {
@@ -72,18 +76,17 @@ export class DlxTesting {
   #app: INestMicroservice | undefined;
 
   /** Builds and starts an application; see {@link start}. */
-  static async create(
-    metadata: ModuleMetadata,
-    { broker, ...options }: DlxTestingOptions & { readonly broker?: TransportOptions } = {},
-  ): Promise<DlxTesting> {
-    const dlx = new DlxTesting(options);
-    await dlx.start(metadata, broker);
+  static async create(metadata: ModuleMetadata, options: DlxTestingCreateOptions = {}): Promise<DlxTesting> {
+    refuseUnknown(options, Object.keys(createOptions), 'DlxTesting.create');
+    const { transport, ...arranged } = options;
+    const dlx = new DlxTesting(arranged);
+    await dlx.start(metadata, transport);
     return dlx;
   }
 
   constructor(options: DlxTestingOptions = {}) {
     const { patience = 2_000, logger, ...arranged } = optionsOf(options, 'DlxTesting', 'write { start: new Date() }');
-    refuseUnknown(options, testingOptions, 'DlxTesting');
+    refuseUnknown(options, Object.keys(testingOptions), 'DlxTesting');
     whole(1, 2_147_483_647).read(patience, 'patience of DlxTesting');
     this.#house = house(arranged);
     this.#patience = patience as number;
@@ -107,12 +110,12 @@ export class DlxTesting {
   /**
    * Builds and starts an application of `DlxBrokerModule` on this broker and what is given. Needs `@nestjs/testing`.
    * @param metadata as for `Test.createTestingModule`
-   * @param options as for `DlxBrokerModule.forRoot`
+   * @param options as for `DlxBrokerModule.forRoot`, but for the broker, which is this one
    */
   async start(metadata: ModuleMetadata, options: TransportOptions = {}): Promise<INestMicroservice> {
     const { Test } = await import('@nestjs/testing');
-    const broker = DlxBrokerModule.forRoot({ drainTimeout: this.#patience, ...options });
-    const imports = [broker, ...(metadata.imports ?? [])];
+    const root = DlxBrokerModule.forRoot({ drainTimeout: this.#patience, ...options });
+    const imports = [root, ...(metadata.imports ?? [])];
     return this.startModule(Test.createTestingModule({ ...metadata, imports }));
   }
 

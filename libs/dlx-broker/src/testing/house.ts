@@ -31,11 +31,12 @@ const patterns: BrokerOptions['patterns'] = {
   },
 };
 
-const houseOptions: readonly string[] = ['start', 'vhost', 'rabbitmq'] satisfies readonly (keyof HouseOptions)[];
+/** Every option of a house. */
+export const houseOptions = { start: true, vhost: true, rabbitmq: true } satisfies Record<keyof HouseOptions, true>;
 
 /** @throws DlxConfigurationError for an option there is not, or a start that is no time */
 export function house(options: HouseOptions = {}): House {
-  refuseUnknown(optionsOf(options, 'house', 'write { start: new Date() }'), houseOptions, 'house');
+  refuseUnknown(optionsOf(options, 'house', 'write { start: new Date() }'), Object.keys(houseOptions), 'house');
   const { start, vhost = '/', rabbitmq } = options;
   if (start !== undefined && !Number.isFinite(start instanceof Date ? start.getTime() : start)) {
     throw refused(start, 'start of house', 'is no time; write a Date, or milliseconds since 1970');

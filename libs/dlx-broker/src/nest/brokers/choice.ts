@@ -1,0 +1,27 @@
+import { DlxConfigurationError } from '../../topology/index.js';
+import type { Check } from '../check-options.js';
+import type { CustomBackend } from './custom.js';
+import type { EmbeddedBroker } from './embedded.js';
+import { made } from './made.js';
+import type { SharedBroker } from './shared.js';
+
+/** Where the broker of an application is. Each kind is made by a function of its own, which checks its options. */
+export type BrokerChoice = EmbeddedBroker | SharedBroker | CustomBackend;
+
+/** What was probably meant, by the methods it has. */
+const meanings: readonly (readonly [method: string, remedy: string])[] = [
+  ['virtualHost', 'is a Broker of dlx-broker/engine; write broker: sharedBroker(broker)'],
+  ['declare', 'is a Backend; write broker: customBackend(backend)'],
+];
+
+/** The value is never shown: a connection may hold a password. */
+export const isChoice: Check = (value, origin) => {
+  const given = (value ?? {}) as Readonly<Record<string | symbol, unknown>>;
+  if (given[made] === true) return;
+  const [, remedy] = meanings.find(([method]) => typeof given[method] === 'function') ?? [];
+  throw new DlxConfigurationError(
+    `${origin}: ${
+      remedy ?? `${typeof value} says no broker; write embedded(), sharedBroker(broker) or customBackend(backend)`
+    }`,
+  );
+};

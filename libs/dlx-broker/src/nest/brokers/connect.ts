@@ -1,0 +1,142 @@
+import { type Backend, EmbeddedBackend } from '../../backend/index.js';
+import { shownLines, shownText } from '../../message/index.js';
+import { type Ears, openBroker, type OwnBroker, type OwnBrokerOptions } from '../../own-broker.js';
+import { DlxConfigurationError } from '../../topology/index.js';
+import { guestOf, letIn } from '../../users/index.js';
+import { type Part, WaysIn } from '../../ways-in.js';
+import type { Connected, SocketAddress } from '../options.js';
+import { SafeLogger } from '../safe-logger.js';
+import type { BrokerChoice } from './choice.js';
+import type { AccessOptions, EmbeddedBrokerOptions } from './embedded.js';
+import type { ListenOptions } from './listen.js';
+
+const nothing = async (): Promise<void> => {};
+
+/** A backend that the caller opened and closes. */
+export const lent = (backend: Backend): Connected => ({
+  backend,
+  open: nothing,
+  amqp: () => undefined,
+  http: () => undefined,
+  close: nothing,
+});
+
+/** Gets the module its broker. @throws DlxConfigurationError when its data directory cannot be had */
+export async function connect(choice: BrokerChoice): Promise<Connected> {
+  switch (choice.kind) {
+    case 'embedded':
+      return connectOwn(choice.options);
+    case 'shared':
+      return connectTo(
+        { broker: choice.engine, data: undefined, close: nothing },
+        choice.options,
+        earsOf(new SafeLogger('DlxBroker')),
+        'sharedBroker()',
+      );
+    case 'custom':
+      return lent(choice.backend);
+  }
+}
+
+async function connectOwn(options: Readonly<EmbeddedBrokerOptions>): Promise<Connected> {
+  const ears = earsOf(new SafeLogger('DlxBroker'));
+  const own = await openOwn(options, ears);
+  try {
+    return connectTo(own, options, ears, 'embedded()');
+  } catch (error) {
+    await own.close(); // the directory is free for the next attempt
+    throw error;
+  }
+}
+
+/**
+ * @param at what it closes in the end
+ * @param by the function that took the options, for errors
+ */
+function connectTo(
+  at: OwnBroker,
+  { vhost = '/', user, listen = {} }: Readonly<AccessOptions>,
+  ears: Ears,
+  by: string,
+): Connected {
+  const { broker, data } = at;
+  const { amqp, http, audit, memoryLimit, users } = listen;
+  broker.addVirtualHost(vhost);
+  letIn(broker, users ?? []); // at once: the application itself may be one of them
+  const backend = new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) });
+  const ways = new WaysIn(broker, data, { ...ears, amqp, http, audit, memoryLimit, refused: refusal(listen, by) });
+  let opened = false;
+  let closed: Promise<void> | undefined;
+  return {
+    backend,
+    open: async () => {
+      if (opened || (amqp === undefined && http === undefined)) return;
+      opened = true;
+      if (users === undefined && broker.access.users().length === 0) letIn(broker, [guestOf(vhost)]);
+      await ways.open();
+    },
+    amqp: () => addressOf(ways.amqp),
+    http: () => addressOf(ways.http),
+    // Nest runs the hooks again when an application is closed twice.
+    close: () =>
+      (closed ??= (async () => {
+        await ways.close();
+        await backend.close();
+        await at.close().catch(known);
+      })()),
+  };
+}
+
+/** What is wrong with the disk was logged when it came up, and there is nothing to be done about it here. */
+function known(error: unknown): void {
+  if ((error as Error).name !== 'StoreError') throw error;
+}
+
+const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefined =>
+  listener && { host: listener.host, port: listener.port };
+
+/** The log of the application, too, is told what an operator may want to know. */
+const earsOf = (logger: SafeLogger): Ears => ({
+  notice: (text) => logger.log(shownText(text)),
+  // What is wrong with a disk needs no stack.
+  log: (error) => logger.error((error as Error).name === 'StoreError' ? shownLines((error as Error).message) : error),
+});
+
+const presets = { amqp: 5672, http: 15_672 };
+
+const refusal =
+  (listen: ListenOptions, by: string) =>
+  (part: Part, error: NodeJS.ErrnoException): Error => {
+    const option = `option 'listen.${part}' of ${by}`;
+    if (part === 'audit') return new DlxConfigurationError(`${option}: ${error.message}`, { cause: error });
+    const { host = '127.0.0.1', port = presets[part] } = listen[part] ?? {};
+    const why = error.code === 'EADDRINUSE' ? 'is taken; choose another one, or 0 for any' : error.message;
+    return new DlxConfigurationError(`${option}: port ${port} of ${host} ${why}`);
+  };
+
+/** @throws DlxConfigurationError */
+async function openOwn(options: Readonly<EmbeddedBrokerOptions>, ears: Ears): Promise<OwnBroker> {
+  const { rabbitmq, clock } = options;
+  try {
+    return await openBroker({ rabbitmq, clock, data: dataOf(options) }, ears);
+  } catch (error) {
+    const { StoreError } = await import('../../store/index.js');
+    if (!(error instanceof StoreError)) throw error;
+    throw new DlxConfigurationError(`option 'dataDir' of embedded(): ${error.message}`, { cause: error });
+  }
+}
+
+function dataOf({
+  dataDir,
+  durability,
+  messageMemory,
+  diskFreeLimit,
+}: Readonly<EmbeddedBrokerOptions>): OwnBrokerOptions['data'] {
+  if (dataDir === undefined) return undefined;
+  return {
+    directory: dataDir,
+    ...(durability !== undefined && { durability }),
+    ...(messageMemory !== undefined && { memory: messageMemory }),
+    ...(diskFreeLimit !== undefined && { diskFree: diskFreeLimit }),
+  };
+}

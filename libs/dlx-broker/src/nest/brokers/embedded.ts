@@ -1,0 +1,85 @@
+import { type Clock, type ProfileName, profiles } from '../../broker/index.js';
+import type { Durability } from '../../store/index.js';
+import { DlxConfigurationError } from '../../topology/index.js';
+import { areBytes, type Checks, has, isOneOf, isText } from '../check-options.js';
+import { isListen, type ListenOptions } from './listen.js';
+import { type Made, make, read } from './made.js';
+
+/** How the application itself, and other processes, use a broker in this process. */
+export interface AccessOptions {
+  /** The virtual host of the application; it is made if it is not there. Default `/`. */
+  readonly vhost?: string;
+  /** The user as whom the application declares, publishes and consumes. Default none: everything is allowed. */
+  readonly user?: string;
+  /** Ports through which other processes share the queues. Default none. */
+  readonly listen?: ListenOptions;
+}
+
+interface EngineOptions extends AccessOptions {
+  /** Which RabbitMQ the broker behaves like. Default `'3.10'`. */
+  readonly rabbitmq?: ProfileName;
+  /** What tells the time, such as a `ManualClock` of `dlx-broker/testing`. Default the time of this machine. */
+  readonly clock?: Clock;
+}
+
+interface InMemory extends EngineOptions {
+  /** A directory for this process alone; it is made if it is not there. Default none: nothing outlives the process. */
+  readonly dataDir?: string;
+  readonly durability?: undefined;
+  readonly messageMemory?: undefined;
+  readonly diskFreeLimit?: undefined;
+}
+
+interface OnDisk extends EngineOptions {
+  /** A directory for this process alone; it is made if it is not there. Default none: nothing outlives the process. */
+  readonly dataDir: string;
+  /** What a confirmed message survives: `fsync` a power cut, `os` and `none` the death of the process. Default `fsync`. */
+  readonly durability?: Durability;
+  /** Bytes of bodies that stay in memory; others are read back when they are delivered. Default 64 MiB. */
+  readonly messageMemory?: number;
+  /** Publishes are refused while fewer bytes are free on the disk. Default 50 MiB. */
+  readonly diskFreeLimit?: number;
+}
+
+/** What {@link embedded} takes. `durability`, `messageMemory` and `diskFreeLimit` need `dataDir`. */
+export type EmbeddedBrokerOptions = InMemory | OnDisk;
+
+/** What {@link embedded} returns: a broker of the application's own. */
+export interface EmbeddedBroker extends Made<'embedded'> {
+  readonly options: Readonly<EmbeddedBrokerOptions>;
+}
+
+/** Every option of a broker in this process, whoever made it, and what it accepts. */
+export const accessChecks = { vhost: isText, user: isText, listen: isListen } satisfies Checks<AccessOptions>;
+
+const durabilities = { fsync: true, os: true, none: true } satisfies Record<Durability, true>;
+
+/** Every option of {@link embedded}, and what it accepts. */
+export const embeddedChecks = {
+  rabbitmq: isOneOf(...Object.keys(profiles)),
+  dataDir: isText,
+  durability: isOneOf(...Object.keys(durabilities)),
+  messageMemory: areBytes,
+  diskFreeLimit: areBytes,
+  clock: has('Clock', 'now', 'wakeAt'),
+  ...accessChecks,
+} satisfies Checks<EmbeddedBrokerOptions>;
+
+/** What is said of a data directory, and useless without one. */
+const ofDirectory = ['durability', 'messageMemory', 'diskFreeLimit'] as const satisfies readonly (keyof OnDisk)[];
+
+/**
+ * A broker of the application's own, in this process: `forRoot({ broker: embedded({ dataDir: './data' }) })`. Without
+ * options it keeps everything in memory and opens no port. Nothing is opened before the application starts.
+ * @throws DlxConfigurationError naming the option, the value and a remedy
+ */
+export function embedded(options: EmbeddedBrokerOptions = {}): EmbeddedBroker {
+  const checked = read(options, embeddedChecks, 'embedded()', "write embedded({ dataDir: './data' })");
+  const useless = ofDirectory.find((option) => checked[option] !== undefined);
+  if (useless !== undefined && checked.dataDir === undefined) {
+    throw new DlxConfigurationError(
+      `option '${useless}' of embedded() needs option 'dataDir': write embedded({ dataDir: './data', ${useless} })`,
+    );
+  }
+  return make('embedded', { options: checked });
+}

@@ -1,0 +1,108 @@
+import type { ListenOptions as AmqpOptions } from '../../amqp/index.js';
+import type { HttpOptions } from '../../management/index.js';
+import { DlxConfigurationError, optionsOf, refused, refuseUnknown, whole } from '../../topology/index.js';
+import type { ServedUser } from '../../users/index.js';
+import { type Check, checkAll, type Checks, isFunction, isText, readLater } from '../check-options.js';
+
+/** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
+export type AmqpPortOptions = Omit<AmqpOptions, 'authenticate' | 'throttle'>;
+
+/** What does not depend on the port for HTTP. */
+interface PortOptions {
+  /** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
+  readonly amqp?: AmqpPortOptions;
+  /**
+   * How much memory this process may use before publishers at these ports wait: up to 1 a share of what it may have (the
+   * container's limit, else the machine's memory), above it bytes. Default 0.4.
+   */
+  readonly memoryLimit?: number;
+  /** Who may log in. By default `guest` with the password `guest`, who may do everything, but only from this machine. */
+  readonly users?: readonly ServedUser[];
+}
+
+interface WithHttp extends PortOptions {
+  /** A port for the management API: on loopback, 15672, by default; 0 is any that is free. */
+  readonly http: HttpOptions;
+  /** A file to which everything that operators do over HTTP is appended. */
+  readonly audit?: string;
+}
+
+interface WithoutHttp extends PortOptions {
+  readonly http?: HttpOptions;
+  readonly audit?: undefined;
+}
+
+/** Ports through which other processes share the queues of a broker in this process. `audit` needs `http`. */
+export type ListenOptions = WithHttp | WithoutHttp;
+
+const port: Check = (value, origin) => whole(0, 65_535).read(value, origin);
+
+const isObject: Check = (value, origin) => optionsOf(value, origin, 'write {}, or leave it out');
+
+const amqpChecks = {
+  host: isText,
+  port,
+  tls: isObject,
+  limits: isObject,
+  memory: isFunction,
+  alarms: readLater,
+  notice: isFunction,
+  log: isFunction,
+} satisfies Checks<AmqpPortOptions>;
+
+const httpChecks = {
+  host: isText,
+  port,
+  tls: isObject,
+  limits: isObject,
+  hosts: readLater,
+  bodyLimit: readLater,
+  replyLimit: readLater,
+  resources: readLater,
+} satisfies Checks<HttpOptions>;
+
+const isPort =
+  <T>(checks: Checks<T>): Check =>
+  (value, origin) => {
+    const given = typeof value === 'number' ? value : 0;
+    checkAll(optionsOf(value, origin, `write { port: ${given} }, or {} for the usual port`), checks, origin);
+  };
+
+const areUsers: Check = (value, origin) => {
+  const remedy = "write [{ name: 'shop', password: '...', permissions: { '/': { configure, write, read } } }]";
+  if (!Array.isArray(value)) throw refused(typeof value, origin, `is not a list of users; ${remedy}`);
+  for (const [index, given] of (value as readonly unknown[]).entries()) {
+    if (typeof given === 'string') throw refused('string', `${origin}[${index}]`, `is no user; ${remedy}`); // never the value
+    const user = optionsOf(given, `${origin}[${index}]`, remedy);
+    refuseUnknown(user, ['name', 'password', 'tags', 'permissions'], `${origin}[${index}]`);
+    isText(user['name'], `name of ${origin}[${index}]`);
+    if (typeof user['password'] !== 'string') {
+      throw refused(typeof user['password'], `password of ${origin}[${index}]`, 'is not a text'); // never the value
+    }
+  }
+};
+
+const isShareOrBytes: Check = (value, origin) => {
+  if (typeof value === 'number' && value > 0 && value < Infinity) return;
+  throw refused(value, origin, 'is neither a share of memory such as 0.4 nor a number of bytes');
+};
+
+/** Every option of `listen`, and what it accepts. */
+export const listenChecks = {
+  amqp: isPort(amqpChecks),
+  http: isPort(httpChecks),
+  audit: isText,
+  memoryLimit: isShareOrBytes,
+  users: areUsers,
+} satisfies Checks<ListenOptions>;
+
+/** Checks the option `listen`. */
+export const isListen: Check = (value, origin) => {
+  const remedy = `write { amqp: { port: ${typeof value === 'number' ? value : 5672} } }`;
+  const listen = optionsOf(value, origin, remedy);
+  checkAll(listen, listenChecks, origin);
+  if (listen['audit'] === undefined || listen['http'] !== undefined) return;
+  throw new DlxConfigurationError(
+    `${origin}: 'audit' is about the port of option 'listen.http'; write { http: {}, audit }`,
+  );
+};

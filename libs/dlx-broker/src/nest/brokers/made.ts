@@ -1,0 +1,35 @@
+import { DlxConfigurationError, optionsOf } from '../../topology/index.js';
+import { checkAll, type Checks, transportChecks } from '../check-options.js';
+
+/** The key of what only the functions of this folder make: a plain object was not checked, and is no choice of a broker. */
+export const made: unique symbol = Symbol('made by a function of dlx-broker');
+
+/** A broker that an application chose: a frozen value. */
+export interface Made<Kind extends string> {
+  readonly kind: Kind;
+  /** @internal */
+  readonly [made]: true;
+}
+
+/** @returns a frozen value of that kind */
+export const make = <Kind extends string, Rest extends object>(kind: Kind, rest: Rest): Readonly<Made<Kind> & Rest> =>
+  Object.freeze({ kind, [made]: true as const, ...rest });
+
+/**
+ * Checks the options of one kind of broker.
+ * @param by the function that the application called: `embedded()`
+ * @returns a frozen copy
+ * @throws DlxConfigurationError naming the option, the value and a remedy
+ */
+export function read<T extends object>(options: T, checks: Checks<T>, by: string, remedy: string): Readonly<T> {
+  const given = optionsOf(options, by, remedy);
+  const name = by.slice(0, by.indexOf('('));
+  const astray = Object.keys(given).find((key) => !Object.hasOwn(checks, key) && Object.hasOwn(transportChecks, key));
+  if (astray !== undefined) {
+    throw new DlxConfigurationError(
+      `${by}: '${astray}' is an option of forRoot(): forRoot({ broker: ${name}(...), ${astray} })`,
+    );
+  }
+  checkAll(given, checks, by);
+  return Object.freeze({ ...options });
+}
