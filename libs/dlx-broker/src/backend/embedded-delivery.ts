@@ -5,6 +5,14 @@ import type { BackendDelivery, Done, Publication } from './backend.js';
 /** Publishes and tells the outcome at once: undefined when the message was taken, and then later whether it is kept. */
 export type Deposit = (publication: Publication, settled: Done) => Error | undefined;
 
+/** The consumer that a delivery came to. */
+export interface Seat {
+  /** True when its queue is gone: nothing comes to it any more. */
+  isCancelled: boolean;
+  /** Ends its channel, if nothing of it is in hand any more. */
+  vacate(): void;
+}
+
 /** A message of the engine in a consumer's hands. */
 export class EmbeddedDelivery implements BackendDelivery {
   /** With its body in memory for as long as this is in use: a handler may look at it when the disk does not answer. */
@@ -16,6 +24,7 @@ export class EmbeddedDelivery implements BackendDelivery {
     readonly channel: Channel,
     readonly delivery: Delivery,
     readonly deposit: Deposit,
+    readonly seat: Seat,
   ) {
     const { message, body } = delivery;
     this.message = message.mark === 0 ? message : message.pinned(body);
@@ -43,15 +52,21 @@ export class EmbeddedDelivery implements BackendDelivery {
   }
 
   ack(): void {
-    if (this.#settle()) this.channel.ack(this.delivery.deliveryTag);
+    if (!this.#settle()) return;
+    this.channel.ack(this.delivery.deliveryTag);
+    if (this.seat.isCancelled) this.seat.vacate();
   }
 
   reject(headers?: FieldTable): void {
-    if (this.#settle()) this.channel.reject(this.delivery.deliveryTag, false, headers);
+    if (!this.#settle()) return;
+    this.channel.reject(this.delivery.deliveryTag, false, headers);
+    if (this.seat.isCancelled) this.seat.vacate();
   }
 
   requeue(): void {
-    if (this.#settle()) this.channel.nack(this.delivery.deliveryTag, false, true); // no failure (rule W6)
+    if (!this.#settle()) return;
+    this.channel.nack(this.delivery.deliveryTag, false, true); // no failure (rule W6)
+    if (this.seat.isCancelled) this.seat.vacate();
   }
 
   replaceBy(publication: Publication, done?: Done): void {

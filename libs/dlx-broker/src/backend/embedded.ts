@@ -25,7 +25,7 @@ import type {
   QueueStatus,
   ReplyChannel,
 } from './backend.js';
-import { EmbeddedDelivery } from './embedded-delivery.js';
+import { EmbeddedDelivery, type Seat } from './embedded-delivery.js';
 import { EmbeddedDelayed } from './embedded-delayed.js';
 import { declareEmbedded } from './embedded-topology.js';
 import { RefusedError, TopologyError, UnroutableError } from './errors.js';
@@ -98,18 +98,28 @@ export class EmbeddedBackend implements Backend {
 
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption {
     const lost = (): void => options.onCancel?.();
+    const seat: Seat = {
+      isCancelled: false,
+      vacate: () => {
+        if (channel.unackedCount === 0) this.#end(channel);
+      },
+    };
     const channel = this.#connected().openChannel({
       ...silentOutbox,
       deliver: (delivery) => {
         try {
-          onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#deposit));
+          onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#deposit, seat));
         } catch (error) {
           this.#end(channel); // a listener that throws is no consumer: everything returns
           lost();
           throw error;
         }
       },
-      cancelled: lost,
+      cancelled: () => {
+        seat.isCancelled = true; // what is in hand can still be settled, and then the channel ends
+        seat.vacate();
+        lost();
+      },
       closed: () => {
         this.#consumptions.delete(channel);
         lost();

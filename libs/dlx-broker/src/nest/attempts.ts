@@ -1,6 +1,5 @@
 import type { Logger } from '@nestjs/common';
 import { AsyncResource } from 'node:async_hooks';
-import { after, type Backend } from '../backend/index.js';
 import type { DlxContext } from './context.js';
 import { stackOf, textOf } from './failure-log.js';
 import { readable } from './failure.js';
@@ -21,7 +20,6 @@ export type Processing = (context: DlxContext, run: (end: () => void) => void) =
 /** Gives a message to a handler: within its time, between the hooks, and only if it was not handled before. */
 export class Attempts {
   constructor(
-    private readonly backend: Backend,
     private readonly settlement: Settlement,
     private readonly guard: IdempotencyGuard,
     private readonly processing: Processing,
@@ -111,6 +109,11 @@ export class Attempts {
     };
     // What listens for the abort belongs to this message, and not to where the clock rings.
     const attempt = new AsyncResource('DlxAttempt');
-    return after(this.backend.clock, milliseconds, () => attempt.runInAsyncScope(tooLate));
+    const { timers } = this.settlement;
+    return timers.after(
+      milliseconds,
+      () => context.isSettled,
+      () => attempt.runInAsyncScope(tooLate),
+    );
   }
 }

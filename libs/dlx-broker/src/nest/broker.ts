@@ -80,7 +80,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => this.backend.clock.now());
     const guard = new IdempotencyGuard(store, this.#logger);
     const processing: Processing = (context, run) => server.process(context, run);
-    this.#attempts = new Attempts(connected.backend, this.#settlement, guard, processing, this.#logger);
+    this.#attempts = new Attempts(this.#settlement, guard, processing, this.#logger);
     server.attach({ backend: connected.backend, listen: () => this.#listen(), drain: () => this.#drainServer() });
   }
 
@@ -283,6 +283,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** Somebody deleted the queue, or its node went down. */
   #restoreSoon(consumer: QueueConsumer): void {
+    this.#settlement.timers.sweep();
     if (this.#closing) return;
     this.#logger.warn(
       `the broker ended the consumer of '${shownText(consumer.queue)}'; it starts again in ${restorePause} ms`,
@@ -311,5 +312,6 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
         this.#logger.warn(`${left} messages of '${consumer.queue}' were still at work and go back to the queue`);
       this.#consumers.delete(consumer.queue);
     }
+    this.#settlement.timers.sweep();
   }
 }

@@ -1,15 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
-import {
-  after,
-  attemptOf,
-  type Backend,
-  type BackendDelivery,
-  type RetryOutcome,
-  type WaitRooms,
-} from '../backend/index.js';
+import { attemptOf, type Backend, type BackendDelivery, type RetryOutcome, type WaitRooms } from '../backend/index.js';
 import { emptyTable, type FieldTable } from '../message/index.js';
 import type { DlxContext } from './context.js';
+import { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
 import { failureHeaders } from './failure.js';
 import { FailureLog, textOf } from './failure-log.js';
@@ -90,6 +84,8 @@ export class Settlement {
   readonly counts: HandlerCounts = noCounts();
   /** Queues that dead-letter what is rejected into the wait queue of their policy. */
   rejecting: ReadonlySet<string> = new Set();
+  /** About messages in hand; for attempts as well. */
+  readonly timers: DeliveryTimers;
   readonly #retrying: Retrying;
   readonly #denials: Denials;
   readonly #log: FailureLog;
@@ -102,6 +98,7 @@ export class Settlement {
     private readonly options: ResolvedOptions,
     private readonly logger: Logger,
   ) {
+    this.timers = new DeliveryTimers(backend.clock);
     this.#retrying = new Retrying(rooms);
     this.#denials = new Denials(logger);
     this.#log = new FailureLog(logger, options.logFailures);
@@ -137,7 +134,8 @@ export class Settlement {
   /** Settling failed itself, by a fault of ours: the message comes back after a pause, for it must not stay in hand. */
   rescue(taken: Taken, fault: unknown): void {
     const { delivery } = taken;
-    if (!delivery.settled) after(this.backend.clock, shortestPause, () => delivery.requeue());
+    const isOver = (): boolean => delivery.settled;
+    if (!isOver()) this.timers.after(shortestPause, isOver, () => delivery.requeue());
     this.#log.trouble(taken, 'could not be settled as its handler ended, and comes back unless it was', fault);
   }
 
@@ -280,8 +278,9 @@ export class Settlement {
     const next = isOver ? 'returns to its queue' : `stays unacknowledged and is republished again in ${pause} ms`;
     this.#log.trouble(taken, `cannot be republished and ${next}`, failure);
     if (isOver) return taken.delivery.requeue();
-    after(this.backend.clock, pause, () => {
-      if (!taken.delivery.settled) again(pause * 2); // settled: the consumer gave it back
+    const isSettled = (): boolean => taken.delivery.settled;
+    this.timers.after(pause, isSettled, () => {
+      if (!isSettled()) again(pause * 2); // settled: the consumer gave it back
     });
   }
 

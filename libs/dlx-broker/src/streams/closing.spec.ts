@@ -2,6 +2,7 @@ import { lastValueFrom, mergeMap, NEVER, toArray } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { ConsumerCancelledError } from './letter-errors.js';
 import { Redrives } from './redrives.js';
 import { where } from './where.js';
 
@@ -37,6 +38,17 @@ describe('DeadLetters.close ends what an application subscribed to itself', () =
       .subscribe();
     letters.close();
     expect(queue(deadQueue)).toMatchObject({ ready: 1, unacknowledged: 0, consumers: 0 });
+  });
+
+  it('and a function that hangs for half an hour loses the consumer, as in RabbitMQ (rule Q8)', async () => {
+    const { letters, queue, clock, die } = await arrange();
+    die('a');
+    const failed = lastValueFrom(letters.from(deadQueue).pipe(mergeMap(() => NEVER)));
+    clock.advance('29m');
+    expect(queue(deadQueue)).toMatchObject({ ready: 0, unacknowledged: 1 });
+    clock.advance('2m');
+    await expect(failed).rejects.toBeInstanceOf(ConsumerCancelledError);
+    expect(queue(deadQueue)).toMatchObject({ ready: 1, unacknowledged: 0 });
   });
 
   it('and what begins after it is over at once', async () => {

@@ -1,0 +1,97 @@
+import { Controller, Injectable } from '@nestjs/common';
+import { EventPattern } from '@nestjs/microservices';
+import { Consume, type DlxServer, getDlxServerToken, Queue, queue, Retry, type TransportOptions } from 'dlx-broker';
+import { DlxTesting } from 'dlx-broker/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const opened: DlxTesting[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((dlx) => dlx.close()));
+});
+
+const start = async (metadata: Parameters<DlxTesting['start']>[0], options: TransportOptions = {}) => {
+  const dlx = new DlxTesting({ logger: false, patience: 50 });
+  opened.push(dlx);
+  await dlx.start(metadata, { drainTimeout: 10, ...options });
+  return dlx;
+};
+
+const hangs = (): Promise<void> => new Promise(() => undefined);
+const full = { topology: { queues: [queue('work.parked', { maxLength: 1, overflow: 'reject-publish' })] } };
+
+/** When the clock rings within the next hundred seconds, in milliseconds from now. */
+function ringsOf({ clock }: DlxTesting): number[] {
+  const rings: number[] = [];
+  const began = clock.now();
+  for (let next = clock.nextWakeUp(); next !== undefined && next <= began + 100_000; next = clock.nextWakeUp()) {
+    rings.push(next - began);
+    clock.advanceTo(next);
+  }
+  return rings;
+}
+
+describe('nothing rings after the end of an application', () => {
+  it('of a message that could not be republished: its next try is called off', async () => {
+    @Injectable()
+    class Worker {
+      @Consume('work')
+      @Retry({ attempts: 1 })
+      handle(): void {
+        throw new Error('down');
+      }
+    }
+    const dlx = await start({ providers: [Worker] }, full);
+    for (const id of [1, 2]) await dlx.publish('work', { id });
+    await dlx.advance('3m', { except: ['work'] });
+    expect(dlx.queue('work')).toMatchObject({ ready: 0, unacknowledged: 1 });
+    await dlx.app.close();
+    expect(dlx.queue('work')).toMatchObject({ ready: 1, unacknowledged: 0 });
+    expect(dlx.clock.nextWakeUp()).toBeUndefined();
+  });
+
+  it('of an attempt that is limited: its timeout is called off', async () => {
+    @Injectable()
+    class Worker {
+      @Consume('work')
+      @Retry({ attempts: 2, timeout: 61_500 })
+      handle(): Promise<void> {
+        return hangs();
+      }
+    }
+    const dlx = await start({ providers: [Worker] });
+    await dlx.publish('work', {});
+    await dlx.app.close();
+    expect(dlx.queue('work')).toMatchObject({ ready: 1, unacknowledged: 0 });
+    expect(ringsOf(dlx)).toEqual([]);
+  });
+
+  it('of a server that is closed before its application: only its own timers are called off', async () => {
+    @Controller()
+    class Orders {
+      @EventPattern<string>('orders')
+      @Queue('orders')
+      @Retry({ attempts: 2, timeout: 61_500 })
+      created(): Promise<void> {
+        return hangs();
+      }
+    }
+    @Injectable()
+    class Worker {
+      @Consume('work')
+      @Retry({ attempts: 2, timeout: 62_500 })
+      handle(): Promise<void> {
+        return hangs();
+      }
+    }
+    const dlx = await start({ controllers: [Orders], providers: [Worker] });
+    for (const name of ['orders', 'work']) await dlx.publish(name, {});
+    await dlx.app.get<DlxServer>(getDlxServerToken()).close();
+    expect(dlx.queue('orders')).toMatchObject({ ready: 1, unacknowledged: 0 });
+    expect(dlx.queue('work')).toMatchObject({ ready: 0, unacknowledged: 1 });
+    const rings = ringsOf(dlx);
+    expect(rings).not.toContain(61_500);
+    expect(rings).toContain(62_500);
+    await dlx.app.close();
+    expect(ringsOf(dlx)).toEqual([]);
+  });
+});
