@@ -9,7 +9,7 @@ class Payments {
   @Retry({ attempts: 3, backoff: { type: 'exponential', delay: '20ms', max: '1m' } })
   pay(@Payload() { amount }: { amount: number }, @Ctx() { attempt, attempts, lastError }: DlxContext): void {
     console.log(`attempt ${attempt} of ${attempts}, before it: ${lastError?.message ?? 'nothing'}`);
-    if (amount < 0) throw new Park('nobody pays less than nothing');
+    if (amount < 0) throw new Park('the amount is negative');
     if (attempt === 1) throw new RetryLater('10ms', 'the bank is closed for a moment');
     if (attempt === 2) throw new Error('the bank does not answer');
     console.log('paid');
