@@ -214,6 +214,26 @@ export const historyCases: readonly Case[] = [
     },
     ['work/rejected 2', 'elsewhere/rejected 1'],
   ),
+  ...(['b', 'elsewhere'] as const).map((queue) =>
+    contract(
+      `rule H10: a lone entry without count is one death as soon as another stands beside it, of ${queue}`,
+      async (session, channel) => {
+        const to = (key: string) => args({ 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': key });
+        await channel.declareQueue('a', { arguments: to('b') });
+        await channel.declareQueue('b', { arguments: to('c') });
+        await channel.declareQueue('c');
+        const forged = entry({ queue, reason: 'rejected' });
+        await channel.publish('', 'a', { properties: { headers: args({ 'x-death': array([forged]) }) } });
+        await session.settle();
+        await channel.reject((await channel.get('a'))?.deliveryTag ?? 0, false);
+        await session.settle();
+        await channel.reject((await channel.get('b'))?.deliveryTag ?? 0, false);
+        await session.settle();
+        return deaths(await channel.get('c')).sort(); // V2: with three pairs the older ones stand in another order
+      },
+      queue === 'b' ? ['a/rejected 1', 'b/rejected 2'] : ['a/rejected 1', 'b/rejected 1', 'elsewhere/rejected 1'],
+    ),
+  ),
   contract(
     'rule H10: of duplicates with counts the first one counts',
     async (session, channel) => {

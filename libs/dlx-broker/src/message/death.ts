@@ -64,7 +64,7 @@ export function recordDeath(
   const known = trusted ? headers?.get('x-death') : undefined;
   if (known === undefined) return DeadHeaders.after(headers, death, dialect); // rule H8
   const recorded = new Map<string, Field>(headers);
-  recorded.set('x-death', { type: 'A', value: withDeath(known, death, brokerMade) });
+  recorded.set('x-death', { type: 'A', value: withDeath(known, death) });
   if (dialect.lastDeathHeaders) nameDeath(recorded, 'x-last-death', death);
   return compact(recorded);
 }
@@ -91,9 +91,10 @@ export function closesCycle(headers: FieldTable, queue: string): boolean {
   return false;
 }
 
-function withDeath(known: Field, death: Death, brokerMade: boolean): readonly Field[] {
+function withDeath(known: Field, death: Death): readonly Field[] {
   if (known.type !== 'A') return [writeDeath(new Recorded(death, 1))]; // rule H11
-  const earlier = brokerMade ? known.value : mergeDeaths(known.value);
+  // Also beside a death that was recorded: an entry that stood alone has no count before (rule H10).
+  const earlier = mergeDeaths(known.value);
   if (earlier === undefined) return [writeDeath(new Recorded(death, 1))]; // rule V5
   const index = indexOf(earlier, death);
   if (index < 0) return [writeDeath(new Recorded(death, 1)), ...earlier];
