@@ -30,5 +30,15 @@ export const expectedDifferences: Readonly<Record<string, readonly ExpectedDiffe
       rule: 'rule V8',
       observed: ['m0', 'm1', 'm2'],
     },
+    {
+      name: 'rule V9: basic.get fetches beside a consumer whose tag is the delivery tag',
+      rule: 'rule V9',
+      observed: [['a'], undefined],
+    },
+    {
+      name: 'rule V9: a consumer whose tag is the delivery tag of a fetched message has its whole prefetch',
+      rule: 'rule V9',
+      observed: [],
+    },
   ],
 };

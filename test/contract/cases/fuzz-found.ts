@@ -187,6 +187,33 @@ export const fuzzFoundCases: readonly Case[] = [
     ['m0', 'm1'],
   ),
   contract(
+    'rule V9: basic.get fetches beside a consumer whose tag is the delivery tag',
+    async (session, channel) => {
+      await channel.declareQueue('q', { durable: true, arguments: args(quorum) });
+      await channel.qos(1);
+      const consumer = await channel.consume('q', { tag: '2' });
+      await send(channel, 'q', 'a', 'b');
+      await session.settle();
+      const fetched = await channel.get('q');
+      return [bodies(consumer.messages), fetched?.body];
+    },
+    [['a'], 'b'],
+  ),
+  contract(
+    'rule V9: a consumer whose tag is the delivery tag of a fetched message has its whole prefetch',
+    async (session, channel) => {
+      await channel.declareQueue('q', { durable: true, arguments: args(quorum) });
+      await send(channel, 'q', 'a', 'b');
+      await session.settle();
+      await channel.get('q');
+      await channel.qos(1);
+      const consumer = await channel.consume('q', { tag: '1' });
+      await session.settle();
+      return bodies(consumer.messages);
+    },
+    ['b'],
+  ),
+  contract(
     'rule G6: a policy gives the default exchange no alternate exchange',
     async (session, channel) => {
       const definition = { 'alternate-exchange': 'rest' };

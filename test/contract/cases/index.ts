@@ -14,7 +14,7 @@ import { historyCases } from './h-history.js';
 import { messageCases } from './h-message.js';
 import { cycleCases } from './i-cycles.js';
 import { orderCases } from './j-order.js';
-import { settlementCases } from './j-settlements.js';
+import { prioritySettlementCases, settlementCases } from './j-settlements.js';
 import { confirmCases } from './k-confirms.js';
 import { transactionCases } from './k-transactions.js';
 import { atLeastOnceCases } from './m-at-least-once.js';
@@ -47,6 +47,7 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'I: cycles', list: cycleCases },
   { section: 'J: order, requeueing, prefetch', list: orderCases },
   { section: 'J: settlements of several consumers', list: settlementCases },
+  { section: 'J: settlements where there are priorities', list: prioritySettlementCases },
   { section: 'K: confirms, returns, transactions', list: confirmCases },
   { section: 'K: what a transaction does when', list: transactionCases },
   { section: 'M: at least once', list: atLeastOnceCases },

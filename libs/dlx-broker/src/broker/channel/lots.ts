@@ -1,11 +1,13 @@
 import { Deque } from '../deque.js';
 import type { Queue } from '../queue/queue.js';
 import type { Outstanding } from './outstanding.js';
+import { hasPriorities, RecordsByPriority } from './records-by-priority.js';
 
-/** Deliveries that a queue settles in one step, in the order of their tags. */
+/** Deliveries that a queue settles in one step. */
 export interface Lot {
   readonly queue: Queue;
-  readonly records: Deque<Outstanding>;
+  /** In the order in which they are settled. */
+  readonly records: Deque<Outstanding> | RecordsByPriority;
   /** What `basic.get` fetched: each of them is a step. */
   readonly isFetched: boolean;
   /** What lots of one queue are sorted by; what was fetched comes first. */
@@ -52,7 +54,9 @@ export class Lots {
     if (lots === undefined) this.#lots.set(queue, (lots = new Map<string, Lot>()));
     let lot = lots.get(key);
     if (lot === undefined) {
-      lot = { queue, records: new Deque(), isFetched: consumer === undefined, key };
+      const isFetched = consumer === undefined;
+      const records = isFetched || !hasPriorities(queue) ? new Deque<Outstanding>() : new RecordsByPriority();
+      lot = { queue, records, isFetched, key };
       lots.set(key, lot);
     }
     return lot;

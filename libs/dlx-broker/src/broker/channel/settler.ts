@@ -5,6 +5,7 @@ import type { Channel } from './channel.js';
 import { areOfOne } from './lots.js';
 import type { Outstanding } from './outstanding.js';
 import type { Receiver } from './receiver.js';
+import { inOrderOfPriority } from './records-by-priority.js';
 import { Settling } from './settling.js';
 import { type HeldSettlement, inOrderOfCommit, type Settlement } from './transaction.js';
 import { Unacked } from './unacked.js';
@@ -87,7 +88,7 @@ export class Settler {
     now: number,
   ): void {
     if (records.length <= fewEnough && areOfOne(records)) {
-      for (const record of records) this.#apply(record, settlement, headers, now);
+      for (const record of inOrderOfPriority(records)) this.#apply(record, settlement, headers, now);
       return;
     }
     let next = 0;

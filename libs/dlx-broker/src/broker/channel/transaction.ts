@@ -4,6 +4,7 @@ import type { Return } from '../queue/entry.js';
 import type { Routed } from '../routed.js';
 import { compare, isOfSame } from './lots.js';
 import type { Outstanding } from './outstanding.js';
+import { priorityOf } from './records-by-priority.js';
 
 /** A publish held until the commit. Its queues are found at the publish (rule K10). */
 export interface HeldPublish {
@@ -52,7 +53,7 @@ const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
 
 /**
  * The order in which a commit settles: of several settlements in a row that all ack, all reject or all return, the
- * deliveries go in the order of their queues, consumers and tags (rule K12).
+ * deliveries go in the order of their queues, consumers, priorities and tags (rules J6, K12).
  * @returns the steps, after each of which the queues deliver: deliveries of one consumer, or one that was fetched (J6)
  */
 export function inOrderOfCommit(settlements: readonly HeldSettlement[]): readonly (readonly OneSettlement[])[] {
@@ -65,7 +66,7 @@ export function inOrderOfCommit(settlements: readonly HeldSettlement[]): readonl
       if (kindOf(held) !== kind) break;
       for (const record of held.records) together.push({ record, held });
     }
-    addSteps(steps, together.sort(byQueueConsumerAndTag));
+    addSteps(steps, together.sort(inOrder));
   }
   return steps;
 }
@@ -82,5 +83,8 @@ function addSteps(steps: OneSettlement[][], settlements: readonly OneSettlement[
 }
 
 /** What was fetched by `basic.get` has no consumer and comes first. */
-const byQueueConsumerAndTag = ({ record: one }: OneSettlement, { record: other }: OneSettlement): number =>
-  compare(one.queue, other.queue) || compare(one.consumerTag, other.consumerTag) || one.deliveryTag - other.deliveryTag;
+const inOrder = ({ record: one }: OneSettlement, { record: other }: OneSettlement): number =>
+  compare(one.queue, other.queue) ||
+  compare(one.consumerTag, other.consumerTag) ||
+  priorityOf(other) - priorityOf(one) ||
+  one.deliveryTag - other.deliveryTag;

@@ -1,6 +1,11 @@
+import type { Message } from '../../message/index.js';
 import type { Entry } from './entry.js';
 import type { Cursor } from './browse.js';
 import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
+
+/** The priority a message has in a queue with priorities up to this one (rule R1). */
+export const priorityIn = (maxPriority: number, { properties }: Message): number =>
+  Math.min(properties.priority ?? 0, maxPriority);
 
 /** One ready list per priority; what is first is the oldest of the highest (rules R1, C11). */
 export class PriorityList implements Ready {
@@ -86,7 +91,7 @@ export class PriorityList implements Ready {
   }
 
   protected priorityOf(entry: Entry): number {
-    return Math.min(entry.message.properties.priority ?? 0, this.maxPriority); // rule R1
+    return priorityIn(this.maxPriority, entry.message);
   }
 
   /** The messages of one priority, undefined if there never were any. */
