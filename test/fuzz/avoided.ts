@@ -2,7 +2,8 @@ import type { Field } from '../../libs/dlx-broker/src/message/index.js';
 import type { Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Event } from './engine-ground.js';
 import { unhurried } from './pace.js';
-import type { RunningConsumer } from './world.js';
+import type { Step } from './program.js';
+import type { HeldDelivery, RunningConsumer } from './world.js';
 
 /** What happened inside the engine while one step ran. */
 export interface Happening {
@@ -11,6 +12,9 @@ export interface Happening {
   readonly consumers: readonly RunningConsumer[];
   /** Consumers of channels that ended. */
   readonly ended: readonly RunningConsumer[];
+  readonly step: Step;
+  /** What was in the hands of the clients before the step. */
+  readonly held: readonly HeldDelivery[];
 }
 
 /** Something two right brokers may do differently, or RabbitMQ 3.10.8 does wrong: the generator drops such a step. */
@@ -29,14 +33,14 @@ export const avoided: readonly Avoided[] = [
     name: 'two sources, one target',
     why: 'queues are processes of their own: what two of them, or one and a client, send to a third at the same time arrives in either order (rule J1)',
     applies: ({ events }) =>
-      closePairs(events, 'enqueued', 'enqueued').some(([one, other]) => sourceOf(one) !== sourceOf(other)),
+      closePairs(events, 'arrival', 'arrival').some(([one, other]) => sourceOf(one) !== sourceOf(other)),
   },
   {
     name: 'arrival while the own time runs out',
     why: 'the timer of a limited queue and the timer of the queue that sends to it ring at the same time in either order',
     applies: ({ events }) =>
       events.length > 0 &&
-      closePairs(events, 'died', 'enqueued').some(
+      closePairs(events, 'died', 'arrival').some(
         ([death, arrival]) =>
           death.letter?.reason === 'expired' &&
           death.entry !== arrival.entry &&
@@ -48,7 +52,7 @@ export const avoided: readonly Avoided[] = [
     name: 'return and arrival',
     why: 'what a channel gives back to a queue and what another queue sends to it at the same time arrives in either order',
     applies: ({ events }) =>
-      closePairs(events, 'returned', 'enqueued').some(
+      closePairs(events, 'returned', 'arrival').some(
         ([, arrival]) => sourceOf(arrival) !== `queue ${arrival.queue.name}`,
       ),
   },
@@ -85,9 +89,10 @@ export const avoided: readonly Avoided[] = [
   },
   {
     name: 'arrival where a consumer is just going',
-    why: 'a queue may hear later that a channel ended than another queue does; what that one sends then is handed out in vain and comes back redelivered',
-    applies: ({ events, ended }) =>
-      events.some(({ kind, queue }) => kind === 'enqueued' && ended.some((consumer) => consumer.queue === queue.name)),
+    why: 'a queue may hear later that a channel ended than another queue does; what that one sends then is handed out in vain and comes back redelivered, or arrives just before an auto-delete queue goes',
+    applies: ({ events, ended, queues }) =>
+      events.some((event) => isOf('arrival', event) && ended.some(({ queue }) => queue === event.queue.name)) ||
+      (events.some(({ kind }) => kind === 'died') && ended.some(({ queue }) => !queues.has(queue))),
   },
   {
     name: 'delivery limit reached in the hands of a consumer with prefetch',
@@ -109,15 +114,21 @@ export const avoided: readonly Avoided[] = [
       ),
   },
   {
-    name: 'several arrivals at a limited quorum queue whose no-ack consumer has a prefetch',
-    why: 'what was handed out counts as unsettled until the channel tells the queue so: a burst may find no room with the consumer, and the limit drops it',
+    name: 'several messages at once for a no-ack consumer with a prefetch at a quorum queue with a limit or another consumer',
+    why: 'what was handed out counts as unsettled until the channel tells the queue so: a burst may find no room with the consumer, and the limit drops it or the other consumer gets it',
     applies: ({ events, consumers }) =>
-      closePairs(events, 'enqueued', 'enqueued').some(
-        ([{ queue }]) =>
-          queue.declared.type === 'quorum' &&
-          isBounded(queue) &&
-          consumers.some(({ queue: name, prefetch, noAck }) => name === queue.name && noAck && prefetch > 0),
-      ),
+      (['arrival', 'returned'] as const)
+        .flatMap((kind) => closePairs(events, 'arrival', kind).concat(closePairs(events, 'returned', kind)))
+        .some(([{ queue }]) => {
+          const here = consumers.filter(({ queue: name }) => name === queue.name);
+          const isLimited = here.some(({ prefetch, noAck }) => noAck && prefetch > 0);
+          return queue.declared.type === 'quorum' && isLimited && (isBounded(queue) || here.length > 1);
+        }),
+  },
+  {
+    name: 'one settlement up to a tag among deliveries of several queues at the same time',
+    why: 'which queue delivered first is open, so it is open what the tag covers (rule J1)',
+    applies: ({ step, held }) => step.do === 'settle' && step.multiple && isCoverOpen(step, held),
   },
   {
     name: 'W6',
@@ -134,13 +145,19 @@ export const avoided: readonly Avoided[] = [
 export const reasonToAvoid = (happening: Happening): string | undefined =>
   avoided.find(({ applies }) => applies(happening))?.name;
 
-/** Two of one queue, so close in time that nobody can tell which was first. */
-function closePairs(events: readonly Event[], one: Event['kind'], other: Event['kind']): [Event, Event][] {
+/** An arrival is taken or refused by its queue. */
+type Sort = Event['kind'] | 'arrival';
+
+const isOf = (sort: Sort, { kind }: Event): boolean =>
+  sort === 'arrival' ? kind === 'enqueued' || kind === 'refused' : kind === sort;
+
+/** Two of one queue, so close in time that either may be the first. */
+function closePairs(events: readonly Event[], one: Sort, other: Sort): [Event, Event][] {
   const pairs: [Event, Event][] = [];
   for (const first of events) {
-    if (first.kind !== one) continue;
+    if (!isOf(one, first)) continue;
     for (const second of events) {
-      if (second.kind !== other || second.queue !== first.queue || second === first) continue;
+      if (!isOf(other, second) || second.queue !== first.queue || second === first) continue;
       if (Math.abs(first.time - second.time) < unhurried.unit / 2) pairs.push([first, second]);
     }
   }
@@ -151,6 +168,16 @@ function closePairs(events: readonly Event[], one: Event['kind'], other: Event['
 function sourceOf({ entry: { message } }: Event): string {
   if (!message.hasDied) return 'client';
   return `queue ${pairsOf(message.properties.headers?.get('x-death'))[0]?.queue}`;
+}
+
+/** Whether a queue delivered something the settlement covers when another delivered something it does not cover. */
+function isCoverOpen({ channel, delivery }: Extract<Step, { do: 'settle' }>, all: readonly HeldDelivery[]): boolean {
+  const held = all.filter((one) => one.channel === channel);
+  const last = held.find(({ of, nth }) => of === delivery.of && nth === delivery.nth);
+  if (last === undefined) return false;
+  const covered = held.filter(({ tag }) => tag <= last.tag);
+  const left = held.filter(({ tag }) => tag > last.tag);
+  return covered.some((one) => left.some((other) => one.queue !== other.queue && one.step === other.step));
 }
 
 const isQuorumOverflow = ({ letter, queue }: Event): boolean =>

@@ -2,7 +2,7 @@ import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
 import { Broker, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
 import { PolicyError } from '../../libs/dlx-broker/src/broker/policy.js';
 import type { DeadLetter } from '../../libs/dlx-broker/src/broker/queue/dead-letter.js';
-import type { Entry } from '../../libs/dlx-broker/src/broker/queue/entry.js';
+import { type Entry, entryOf } from '../../libs/dlx-broker/src/broker/queue/entry.js';
 import type { Queue } from '../../libs/dlx-broker/src/broker/queue/queue.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
@@ -14,7 +14,7 @@ import type { VirtualGround } from './rehearsal.js';
 
 /** Something that happened inside, which no client sees: the generator judges by it what is a race. */
 export interface Event {
-  readonly kind: 'enqueued' | 'returned' | 'died' | 'settled';
+  readonly kind: 'enqueued' | 'refused' | 'returned' | 'died' | 'settled';
   readonly time: number;
   readonly queue: Queue;
   readonly entry: Entry;
@@ -41,6 +41,12 @@ export class EngineGround implements VirtualGround {
     this.#broker.access.setUser('guest');
     this.#broker.access.setPermissions('guest', 'V', { configure: '.*', write: '.*', read: '.*' });
     this.#connection = this.#broker.connect({ vhost: 'V', user: 'guest' });
+    const { queues } = this.#vhost;
+    const set = queues.set.bind(queues);
+    queues.set = (name, queue) => {
+      this.#watch(queue);
+      return set(name, queue);
+    };
     const { dead } = this.#vhost.agenda;
     const push = dead.push.bind(dead);
     dead.push = (letter) => {
@@ -85,6 +91,16 @@ export class EngineGround implements VirtualGround {
       returned: (queue, entry) => this.#note('returned', queue, entry),
       died: () => undefined,
       commit: (synced) => synced?.(),
+    };
+  }
+
+  /** The journal is not told what a full queue refuses. */
+  #watch(queue: Queue): void {
+    const enqueue = queue.enqueue.bind(queue);
+    queue.enqueue = (message, now) => {
+      const isTaken = enqueue(message, now);
+      if (!isTaken) this.#note('refused', queue, entryOf(message, 0, 0, false));
+      return isTaken;
     };
   }
 

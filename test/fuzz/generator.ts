@@ -83,9 +83,11 @@ async function reasonAgainst(step: Step, rehearsal: Rehearsal): Promise<string |
   const channels = Array.from({ length: channelCount }, (_, channel) => channel);
   const before = channels.map((channel) => world.generation(channel));
   const consumers = world.consumers();
+  const held = channels.flatMap((channel) => world.held(channel));
   ground.events.length = 0;
   await rehearsal.perform(step);
   if (world.isCutOff) return 'a hard error';
   const ended = consumers.filter(({ channel }) => world.generation(channel) !== before[channel]);
-  return reasonToAvoid({ events: ground.events, queues: ground.queues, consumers: world.consumers(), ended });
+  const { events, queues } = ground;
+  return reasonToAvoid({ events, queues, consumers: world.consumers(), ended, step, held });
 }

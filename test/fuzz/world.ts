@@ -34,12 +34,16 @@ interface Source {
   readonly prefetch: number;
   readonly messages: readonly Received[];
   readonly consumer: TestConsumer | undefined;
+  /** Which step each message came by. */
+  readonly steps: number[];
 }
 
 export interface HeldDelivery extends DeliveryName {
   readonly channel: number;
   readonly tag: number;
   readonly queue: string;
+  /** Which step it came by. */
+  readonly step: number;
 }
 
 export interface RunningConsumer {
@@ -66,6 +70,8 @@ export class World {
   readonly #normal = new WeakMap<object, NormalForm>();
   readonly #confirming = new Set<number>();
   #observer: TestChannel | undefined;
+  /** Counts the steps. */
+  #step = 0;
   #outcome: unknown = 'ok';
 
   constructor(ground: Ground, unit: number) {
@@ -85,6 +91,9 @@ export class World {
   /** Does it; what came of it is part of what is seen next. A channel the broker closed is opened anew. */
   async perform(step: Step): Promise<void> {
     this.#outcome = await outcomeOf(this.#do(step));
+    this.#step++;
+    for (const { messages, steps } of this.#sources.values())
+      while (steps.length < messages.length) steps.push(this.#step);
     if ('channel' in step && isFailure(this.#outcome)) await this.#reopen(step.channel);
     if (step.do === 'drain' && isFailure(this.#outcome)) this.#observer = await this.#ground.channel();
   }
@@ -122,7 +131,8 @@ export class World {
     for (const [of, source] of this.#sources) {
       if (source.channel !== channel || source.generation !== slot.generation || source.noAck) continue;
       for (const [nth, { deliveryTag: tag }] of source.messages.entries()) {
-        if (!slot.settled.has(tag)) held.push({ of, nth, channel, tag, queue: source.queue });
+        if (!slot.settled.has(tag))
+          held.push({ of, nth, channel, tag, queue: source.queue, step: source.steps[nth] ?? 0 });
       }
     }
     return held.sort((a, b) => a.tag - b.tag);
@@ -317,7 +327,7 @@ export class World {
   ): void {
     const { channel, queue, noAck, prefetch = 0 } = step;
     const { generation } = this.#slots[channel] as Slot;
-    this.#sources.set(name, { channel, generation, queue, noAck, prefetch, messages, consumer });
+    this.#sources.set(name, { channel, generation, queue, noAck, prefetch, messages, consumer, steps: [] });
   }
 
   #seen(message: Received): NormalForm {
