@@ -123,9 +123,17 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     await this.#inTurn(async () => {
       if (this.#closing) return;
+      this.connected.check?.();
       await this.backend.connect();
       await this.#declare(this.#plan());
-    });
+    }).catch((error: unknown) => this.#failed(error));
+  }
+
+  /** Nothing is left at work and no port or directory open: Nest closes no application whose start failed. */
+  async #failed(error: unknown): Promise<never> {
+    await this.drain();
+    await this.connected.close();
+    throw error;
   }
 
   /**
@@ -134,14 +142,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
    */
   async start(): Promise<void> {
     this.#booted = true;
-    await this.#inTurn(() => this.#open()).catch(async (error: unknown) => {
-      await this.drain();
-      await this.connected.close();
-      throw error;
-    });
+    await this.#inTurn(() => this.#open()).catch((error: unknown) => this.#failed(error));
   }
 
   async #open(): Promise<void> {
+    this.connected.check?.();
     await this.#consume();
     if (this.#closing) return;
     await this.connected.open();
@@ -172,6 +177,12 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** Takes no more messages, ends streams and redrives, waits for the handlers at work (option `drainTimeout`), gives the rest back. Idempotent. */
   async drain(): Promise<void> {
+    const drained = this.#drain();
+    this.connected.draining?.(drained.catch(() => undefined));
+    await drained;
+  }
+
+  async #drain(): Promise<void> {
     this.#closing = true;
     const redrives = this.parts.redrives.close(); // before the letters they take are gone
     this.parts.letters.close();

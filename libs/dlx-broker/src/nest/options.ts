@@ -104,6 +104,10 @@ export interface SocketAddress {
 /** A broker as the module knows it: where it is, and what to do around its use. */
 export interface Connected {
   readonly backend: Backend;
+  /** @throws DlxConfigurationError when the application lost its broker before it was up. Absent where it cannot */
+  check?(): void;
+  /** The application shuts down. @param end resolves when no handler is at work any more */
+  draining?(end: Promise<void>): void;
   /** Opens the ports that the options ask for. Idempotent. @throws DlxConfigurationError when one cannot be had */
   open(): Promise<void>;
   /** Where other processes reach the broker of this one, once it is open. */

@@ -7,6 +7,7 @@ import { type Part, WaysIn } from '../../ways-in.js';
 import type { Connected, SocketAddress } from '../options.js';
 import { SafeLogger } from '../safe-logger.js';
 import type { BrokerChoice } from './choice.js';
+import { occupy, vacated } from './data-directories.js';
 import type { AccessOptions, EmbeddedBrokerOptions } from './embedded.js';
 import type { ListenOptions } from './listen.js';
 
@@ -39,14 +40,58 @@ export async function connect(choice: BrokerChoice): Promise<Connected> {
 }
 
 async function connectOwn(options: Readonly<EmbeddedBrokerOptions>): Promise<Connected> {
-  const ears = earsOf(new SafeLogger('DlxBroker'));
+  const logger = new SafeLogger('DlxBroker');
+  const ears = earsOf(logger);
+  const { dataDir } = options;
+  if (dataDir !== undefined && (await vacated(dataDir))) {
+    logger.warn(
+      `data directory ${shownText(dataDir)}: taken from an application of this process whose start failed or whose shutdown hangs`,
+    );
+  }
   const own = await openOwn(options, ears);
   try {
-    return connectTo(own, options, ears, 'embedded()');
+    const connected = connectTo(own, options, ears, 'embedded()');
+    return dataDir === undefined ? connected : occupying(dataDir, connected);
   } catch (error) {
     await own.close(); // the directory is free for the next attempt
     throw error;
   }
+}
+
+/** An application that begins while this one does not come up gets the directory: see {@link vacated}. */
+function occupying(directory: string, connected: Connected): Connected {
+  let isUp = false;
+  let lost = false;
+  let drained = Promise.resolve();
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= connected.close().finally(() => leave()));
+  const leave = occupy(directory, {
+    isUp: () => isUp,
+    drained: () => drained,
+    close: () => {
+      lost = true;
+      return close();
+    },
+  });
+  const check = (): void => {
+    if (!lost) return;
+    const text = `another application of this process has data directory ${directory}: it started while this one was not up`;
+    throw new DlxConfigurationError(`option 'dataDir' of embedded(): ${text}`);
+  };
+  return {
+    ...connected,
+    check,
+    draining: (end) => {
+      isUp = false;
+      drained = end;
+    },
+    open: async () => {
+      check();
+      isUp = true;
+      await connected.open();
+    },
+    close,
+  };
 }
 
 /**

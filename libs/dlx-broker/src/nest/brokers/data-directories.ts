@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+
+/** An application of this process that has a data directory open. */
+export interface Occupant {
+  /** Whether the application has come up, and does not shut down. */
+  isUp(): boolean;
+  /** Resolves when no handler is at work any more; at once when the application never came up. */
+  drained(): Promise<void>;
+  /** Ends its broker and lets go of the directory. Idempotent. */
+  close(): Promise<void>;
+}
+
+interface Occupied {
+  readonly occupant: Occupant;
+  readonly left: Promise<void>;
+}
+
+/** How long hooks of other modules may take before an application that is neither up nor closed has failed, in milliseconds. */
+const patience = 1_000;
+
+/**
+ * The applications of this process by their directories. The lock of a directory names the process, so this half of it belongs to
+ * the process as well. Applications share nothing else (decision 117).
+ */
+const occupied = new Map<string, Occupied>();
+
+/** @returns what to call when it has let go of the directory */
+export function occupy(directory: string, occupant: Occupant): () => void {
+  const name = resolve(directory);
+  let leave = (): void => undefined;
+  const left = new Promise<void>((resolved) => (leave = resolved));
+  const entry = { occupant, left };
+  occupied.set(name, entry);
+  return () => {
+    if (occupied.get(name) === entry) occupied.delete(name);
+    leave();
+  };
+}
+
+/**
+ * Waits until an application of this process that shuts down has let go of a directory. An application that is neither up nor
+ * closed in time has failed, or hangs: Nest ends a start at the first hook that fails, and calls no further hook. It is closed. An
+ * application that is up keeps the directory.
+ * @returns whether one was closed that had failed
+ */
+export async function vacated(directory: string): Promise<boolean> {
+  const entry = occupied.get(resolve(directory));
+  if (entry === undefined || entry.occupant.isUp()) return false;
+  const { occupant, left } = entry;
+  await occupant.drained();
+  await within(patience, left);
+  if (occupant.isUp() || occupied.get(resolve(directory)) !== entry) return false;
+  await occupant.close();
+  return true;
+}
+
+async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([promise, new Promise<void>((resolved) => (timer = setTimeout(resolved, milliseconds)))]);
+  clearTimeout(timer);
+}
