@@ -1,9 +1,10 @@
 import { AmqpError } from '../broker/index.js';
+import { Malformed } from './frame/byte-reader.js';
 import { erlangBinary } from './frame/reader.js';
 import { methodIds } from './methods.js';
 
 /** Arguments of a method that end too soon or too late; RabbitMQ shows their bytes. */
-export const cannotDecode = (args: Buffer): AmqpError =>
+const cannotDecode = (args: Buffer): AmqpError =>
   new AmqpError('FRAME_ERROR', `cannot decode ${erlangBinary(args.subarray(0, longestSnippet))}`);
 
 /** More would not fit into a reply text anyway. */
@@ -27,6 +28,10 @@ export const isTold = (error: unknown): boolean =>
 /** A fault of ours that no method is to blame for is not told in detail, as in RabbitMQ. */
 export const textFor = ({ reply, message, method: [classId] }: AmqpError): string =>
   reply === 'INTERNAL_ERROR' && classId === 0 ? 'INTERNAL_ERROR' : message;
+
+/** What reading or running a method came to; see {@link blamed}. @param args its bytes, shown when they are none of it */
+export const undecoded = (error: unknown, id: number, args: Buffer): unknown =>
+  blamed(error instanceof Malformed ? cannotDecode(args) : error, id);
 
 const known: ReadonlySet<number> = new Set(Object.values(methodIds));
 

@@ -1,11 +1,11 @@
 import { AmqpError, type Channel, type ChannelOutbox } from '../broker/index.js';
 import type { Delivery, Returned, Settled } from '../broker/index.js';
 import type { Message } from '../message/index.js';
-import { blamed, cannotDecode, unknownMethod } from './blame.js';
+import { blamed, undecoded, unknownMethod } from './blame.js';
 import { commands } from './commands.js';
 import type { ClientConnection } from './connection.js';
 import { Content, type ContentRules, type Publishing } from './content.js';
-import { type ByteReader, Malformed } from './frame/byte-reader.js';
+import type { ByteReader } from './frame/byte-reader.js';
 import { frameTypes } from './frame/reader.js';
 import type { FrameWriter } from './frame/writer.js';
 import * as methods from './methods.js';
@@ -187,7 +187,11 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
   }
 
   #other(id: number, from: ByteReader): boolean {
-    if (id === methodIds.channelOpen) throw secondOpen();
+    if (id === methodIds.channelOpen) {
+      methods.readChannelOpen(from);
+      throw secondOpen();
+    }
+    if (id === methodIds.channelFlowOk) methods.readChannelFlowOk(from);
     if (id !== methodIds.channelClose) throw unknownMethod(id);
     if (this.#mustWait()) return later;
     methods.readChannelClose(from);
@@ -214,7 +218,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     const isMethod = type === frameTypes.method && !this.#content.isAwaited;
     const id = isMethod ? bytes.readInt32BE(start) : methodIds.basicPublish;
     this.#content.clear();
-    const known = blamed(error instanceof Malformed ? cannotDecode(bytes.subarray(start + 4, end)) : error, id);
+    const known = undecoded(error, id, bytes.subarray(start + 4, end));
     if (!(known instanceof AmqpError) || known.closes === 'connection') throw known;
     this.engine.close();
     this.#close(known);

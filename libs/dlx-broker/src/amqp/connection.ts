@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
-import { blamed, cannotDecode, isTold, textFor } from './blame.js';
+import { blamed, isTold, textFor, undecoded } from './blame.js';
 import { ClientChannel } from './channel.js';
 import type { Client } from './client.js';
 import { Details } from './details.js';
-import { ByteReader, Malformed } from './frame/byte-reader.js';
+import { ByteReader } from './frame/byte-reader.js';
 import { checkFrame } from './frame/check.js';
 import { FrameReader, type FrameSink, frameTypes, unexpectedFrame } from './frame/reader.js';
 import { FrameWriter } from './frame/writer.js';
@@ -125,7 +125,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     if (number === 0) return this.#method(type, bytes, start, end);
     const channel = this.channels.get(number);
     if (channel !== undefined) return channel.frame(type, bytes, start, end, this.#from);
-    return this.#openChannel(type, number, bytes, start);
+    return this.#openChannel(type, number, bytes, start, end);
   }
 
   forget(channel: ClientChannel): void {
@@ -290,7 +290,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
         methods.writeConnectionUpdateSecretOk(this.to, 0);
       } else throw new AmqpError('CHANNEL_ERROR', 'unexpected method in connection state running');
     } catch (error) {
-      throw blamed(error instanceof Malformed ? cannotDecode(bytes.subarray(start + 4, end)) : error, id);
+      throw undecoded(error, id, bytes.subarray(start + 4, end));
     }
     return true;
   }
@@ -300,12 +300,18 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.end(0);
   }
 
-  #openChannel(type: number, number: number, bytes: Buffer, start: number): boolean {
+  #openChannel(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
     if (type !== frameTypes.method) {
       throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
     }
     const id = bytes.readInt32BE(start);
+    this.#from.reset(bytes, start + 4, end);
     if (id !== methodIds.channelOpen) throw blamed(new AmqpError('CHANNEL_ERROR', "expected 'channel.open'"), id);
+    try {
+      methods.readChannelOpen(this.#from);
+    } catch (error) {
+      throw undecoded(error, id, bytes.subarray(start + 4, end));
+    }
     const { channels } = this.tuning;
     if (this.channels.size >= channels) {
       const text = `number of channels opened (${this.channels.size}) has reached the negotiated channel_max (${channels})`;
