@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
-import { blamed, isTold, textFor, undecoded } from './blame.js';
+import { isTold, textFor } from './blame.js';
 import { ClientChannel } from './channel.js';
+import { checkOpen, readOwnMethod, tooManyChannels } from './first-methods.js';
 import type { Client } from './client.js';
 import { Details } from './details.js';
 import { ByteReader } from './frame/byte-reader.js';
 import { checkFrame } from './frame/check.js';
-import { FrameReader, type FrameSink, frameTypes, unexpectedFrame } from './frame/reader.js';
+import { FrameReader, type FrameSink, frameTypes } from './frame/reader.js';
+import { tooManyFrames } from './frame/unfinished-frames.js';
 import { FrameWriter } from './frame/writer.js';
 import { Handshake, type Tuning } from './handshake.js';
 import { frameOverhead, type Limits } from './limits.js';
@@ -32,7 +34,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   readonly traffic: Traffic;
   readonly channels = new Map<number, ClientChannel>();
   tuning = untuned;
-  readonly #reader = new FrameReader(this);
+  readonly #reader: FrameReader;
   readonly #from = new ByteReader(nothing);
   /** Each is only there while it is needed: most connections are past both. */
   #header: HeaderReader | undefined = new HeaderReader();
@@ -55,6 +57,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     readonly surroundings: Surroundings,
     readonly arrival: Arrival,
   ) {
+    this.#reader = new FrameReader(this, surroundings.frames);
     this.to = new FrameWriter(
       surroundings.pool,
       (bytes, done) => this.traffic.write(bytes, done),
@@ -126,6 +129,16 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     const channel = this.channels.get(number);
     if (channel !== undefined) return channel.frame(type, bytes, start, end, this.#from);
     return this.#openChannel(type, number, bytes, start, end);
+  }
+
+  /** Bytes held for a frame that is not whole. */
+  get held(): number {
+    return this.#reader.held;
+  }
+
+  /** Not at once: another connection may be at work. */
+  gaveUp(): void {
+    setImmediate(() => this.#fail(tooManyFrames(this.limits.unfinishedFrames)));
   }
 
   forget(channel: ClientChannel): void {
@@ -207,6 +220,13 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     else if (this.#state !== 'closing') this.end(0);
   }
 
+  /** The same, and keeps nothing of what it has received: nothing more of it can be read then. */
+  shed(error: AmqpError): void {
+    this.#reader.isBroken = true;
+    this.#reader.clear();
+    this.force(error);
+  }
+
   /** Ends the socket. @param after milliseconds of silence */
   end(after: number): void {
     this.#state = 'over';
@@ -277,21 +297,12 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #method(type: number, bytes: Buffer, start: number, end: number): boolean {
-    if (type !== frameTypes.method) throw unexpectedFrame(type, bytes.subarray(start, end));
-    const id = bytes.readInt32BE(start);
-    this.#from.reset(bytes, start + 4, end);
-    try {
-      if (id === methodIds.connectionClose) {
-        if (this.waits()) return false;
-        methods.readConnectionClose(this.#from);
-        this.#closeOk();
-      } else if (id === methodIds.connectionUpdateSecret) {
-        methods.readConnectionUpdateSecret(this.#from);
-        methods.writeConnectionUpdateSecretOk(this.to, 0);
-      } else throw new AmqpError('CHANNEL_ERROR', 'unexpected method in connection state running');
-    } catch (error) {
-      throw undecoded(error, id, bytes.subarray(start + 4, end));
+    if (readOwnMethod(type, bytes, start, end, this.#from) === methodIds.connectionUpdateSecret) {
+      methods.writeConnectionUpdateSecretOk(this.to, 0);
+      return true;
     }
+    if (this.waits()) return false;
+    this.#closeOk();
     return true;
   }
 
@@ -301,22 +312,8 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #openChannel(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
-    if (type !== frameTypes.method) {
-      throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
-    }
-    const id = bytes.readInt32BE(start);
-    this.#from.reset(bytes, start + 4, end);
-    if (id !== methodIds.channelOpen) throw blamed(new AmqpError('CHANNEL_ERROR', "expected 'channel.open'"), id);
-    try {
-      methods.readChannelOpen(this.#from);
-    } catch (error) {
-      throw undecoded(error, id, bytes.subarray(start + 4, end));
-    }
-    const { channels } = this.tuning;
-    if (this.channels.size >= channels) {
-      const text = `number of channels opened (${this.channels.size}) has reached the negotiated channel_max (${channels})`;
-      throw new AmqpError('NOT_ALLOWED', text);
-    }
+    checkOpen(type, bytes, start, end, this.#from);
+    if (this.channels.size >= this.tuning.channels) throw tooManyChannels(this.channels.size, this.tuning.channels);
     const channel = new ClientChannel(this, number);
     if (this.traffic.isOverfull) channel.engine.pause();
     this.channels.set(number, channel);

@@ -27,6 +27,11 @@ export interface Limits {
    */
   readonly unfinished: number;
   /**
+   * Bytes of frames of which only a part has come, over all connections. Above it the connections that have been silent
+   * longest in the middle of a frame are closed with 506 (decision 119).
+   */
+  readonly unfinishedFrames: number;
+  /**
    * Milliseconds between two heartbeats to a client that is not read, negotiated or not: a socket that is not read sees its
    * end only when something is written to it.
    */
@@ -51,6 +56,7 @@ export const defaultLimits: Limits = {
   closing: 10_000,
   unread: 1_048_576,
   unfinished: 536_870_912,
+  unfinishedFrames: 134_217_728,
   signOfLife: 10_000,
   unfinishedUnderAlarm: 30_000,
 };

@@ -6,6 +6,7 @@ import { ClientConnection } from './connection.js';
 import { Door, type TlsOptions } from './door.js';
 import { Flusher } from './flusher.js';
 import { BufferPool } from './frame/buffer-pool.js';
+import { UnfinishedFrames } from './frame/unfinished-frames.js';
 import { serverProperties } from './handshake.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { Shortage } from './shortage.js';
@@ -64,24 +65,26 @@ export class Listener {
   constructor(broker: Broker, options: ListenOptions) {
     const { tls, limits, memory = processMemory(), alarms = [], log, notice } = options;
     const now = (): number => performance.now();
+    const granted = { ...defaultLimits, ...limits };
     this.#surroundings = {
       broker,
-      limits: { ...defaultLimits, ...limits },
+      limits: granted,
       logins: loginsOf(broker.access, { ...options, now }),
       properties: serverProperties(versionOf(broker)),
       pool: new BufferPool(),
       flusher: new Flusher(),
       alarms: new Alarms([memoryAlarm(memory), ...alarms]),
+      frames: new UnfinishedFrames(granted.unfinishedFrames),
       now,
       log: (error) => log?.(error),
       entered: (connection) => this.#entered(connection),
       forget: (connection) => this.#forget(connection),
     };
-    const { newcomersOfAddress: ofAddress, newcomers: all } = this.#surroundings.limits;
+    const { newcomersOfAddress: ofAddress, newcomers: all } = granted;
     this.#shortage = new Shortage({
       alarms: this.#surroundings.alarms,
       memory,
-      patience: this.#surroundings.limits.unfinishedUnderAlarm,
+      patience: granted.unfinishedUnderAlarm,
       notice: (text) => notice?.(text),
     });
     this.#newcomers = new Newcomers({ ofAddress, all }, now);

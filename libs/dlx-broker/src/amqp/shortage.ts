@@ -49,15 +49,15 @@ export class Shortage {
       this.#rules.notice(
         `memory is short: closes ${connection.engine.client?.name}, whose unfinished messages hold ${bytes} bytes`,
       );
-      connection.force(tooLong(bytes));
+      connection.shed(tooLong(bytes));
     }
   }
 }
 
-/** Bytes of a connection's messages that are not complete or not committed. Looks at every channel. */
-export function heldBackBy({ isOpen, unfinished, channels }: ClientConnection): number {
+/** Bytes of a connection's frames and messages that are not complete or not committed. Looks at every channel. */
+export function heldBackBy({ isOpen, held, unfinished, channels }: ClientConnection): number {
   if (!isOpen) return 0;
-  let { bytes } = unfinished;
+  let bytes = held + unfinished.bytes;
   for (const { engine } of channels.values()) bytes += engine.transaction?.bytes ?? 0;
   return bytes;
 }

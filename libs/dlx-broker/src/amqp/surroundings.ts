@@ -5,6 +5,7 @@ import type { Logins, Newcomer } from '../users/index.js';
 import type { ClientConnection } from './connection.js';
 import type { Flusher } from './flusher.js';
 import type { BufferPool } from './frame/buffer-pool.js';
+import type { UnfinishedFrames } from './frame/unfinished-frames.js';
 import type { Limits } from './limits.js';
 
 /** How a connection came in. */
@@ -25,6 +26,7 @@ export interface Surroundings {
   readonly pool: BufferPool;
   readonly flusher: Flusher;
   readonly alarms: Alarms;
+  readonly frames: UnfinishedFrames;
   /** Milliseconds of a clock that never goes back. */
   now(): number;
   /** Something that must not happen did. */

@@ -1,5 +1,6 @@
 import { AmqpError } from '../../broker/index.js';
 import { firstFrameSize, frameOverhead } from '../limits.js';
+import type { FrameHolder, UnfinishedFrames } from './unfinished-frames.js';
 
 /** The types of frames. */
 export const frameTypes = { method: 1, header: 2, body: 3, heartbeat: 8 } as const;
@@ -19,18 +20,22 @@ export interface FrameSink {
    * @returns false when it is not taken now: it is offered again at the next {@link FrameReader.run}
    */
   frame(type: number, channel: number, bytes: Buffer, start: number, end: number): boolean;
+  /** The part of a frame that has come was given up, see {@link UnfinishedFrames}; nothing more can be read. */
+  gaveUp?(): void;
 }
 
 /**
  * Cuts a stream of bytes into frames, however it arrives. A frame that came in pieces is put together in a buffer that
  * grows with what has arrived, never with what was claimed.
  */
-export class FrameReader {
+export class FrameReader implements FrameHolder {
   /** The largest payload allowed; much more is refused before anything is kept. */
   largest = firstFrameSize - frameOverhead;
   /** What came was no frame, so that nobody knows where the next one begins. */
   isBroken = false;
   readonly #sink: FrameSink;
+  /** Those of all readers beside this one. */
+  readonly #unfinished: UnfinishedFrames | undefined;
   /** Read, but not looked at yet. */
   #chunks: Buffer[] = [];
   /** Where in the first chunk. */
@@ -39,8 +44,14 @@ export class FrameReader {
   #filled = 0;
   #isPaused = false;
 
-  constructor(sink: FrameSink) {
+  constructor(sink: FrameSink, unfinished?: UnfinishedFrames) {
     this.#sink = sink;
+    this.#unfinished = unfinished;
+  }
+
+  /** Bytes held for a frame that is not whole. */
+  get held(): number {
+    return this.#partial?.length ?? 0;
   }
 
   /** Whether bytes wait that {@link run} has not looked at. */
@@ -71,8 +82,13 @@ export class FrameReader {
   clear(): void {
     this.#chunks = [];
     this.#at = 0;
-    this.#filled = 0;
-    this.#partial = undefined;
+    this.#forget();
+  }
+
+  drop(): void {
+    this.isBroken = true;
+    this.clear();
+    this.#sink.gaveUp?.();
   }
 
   /** @returns whether all of the chunk has been dealt with */
@@ -112,13 +128,20 @@ export class FrameReader {
     const whole = prefix + size + 1;
     this.#take(chunk, whole);
     if (this.#filled < whole) return 'incomplete';
+    // Whole: from here on it waits for us, if at all, and not for its client.
+    this.#unfinished?.over(this, this.held);
     // Growing may have moved it.
     const frame = this.#partial as Buffer;
     if (frame[whole - 1] !== frameEnd) throw this.#badEnd(frame, 0, whole - 1);
     if (!this.#sink.frame(frame[0] as number, frame.readUInt16BE(1), frame, prefix, whole - 1)) return 'refused';
+    this.#forget();
+    return 'taken';
+  }
+
+  #forget(): void {
+    if (this.#partial !== undefined) this.#unfinished?.over(this, this.#partial.length);
     this.#filled = 0;
     this.#partial = undefined;
-    return 'taken';
   }
 
   /** Fills up to `wanted` bytes from where the chunk is. */
@@ -130,13 +153,23 @@ export class FrameReader {
 
   #keep(chunk: Buffer, from: number, to: number): void {
     const needed = this.#filled + to - from;
-    if (this.#partial === undefined || this.#partial.length < needed) {
-      const bigger = Buffer.allocUnsafe(this.#filled === 0 ? needed : Math.max(needed, this.#filled * 2));
+    const { held } = this;
+    if (this.#partial === undefined || held < needed) {
+      const bigger = Buffer.allocUnsafe(this.#lengthFor(needed));
       this.#partial?.copy(bigger, 0, 0, this.#filled);
       this.#partial = bigger;
     }
     chunk.copy(this.#partial, this.#filled, from, to);
     this.#filled = needed;
+    this.#unfinished?.grew(this, this.#partial.length - held);
+  }
+
+  /** Twice what has come, so that many small pieces are not copied again and again, but no more than the frame. */
+  #lengthFor(needed: number): number {
+    const filled = this.#filled;
+    if (filled < prefix) return needed;
+    const whole = prefix + (this.#partial as Buffer).readUInt32BE(3) + 1;
+    return Math.max(needed, Math.min(filled * 2, whole));
   }
 
   #badEnd(bytes: Buffer, at: number, end: number): AmqpError {

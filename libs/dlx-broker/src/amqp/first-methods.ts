@@ -1,0 +1,52 @@
+import { AmqpError } from '../broker/index.js';
+import { blamed, undecoded } from './blame.js';
+import type { ByteReader } from './frame/byte-reader.js';
+import { frameTypes, unexpectedFrame } from './frame/reader.js';
+import { methodIds, readChannelOpen, readConnectionClose, readConnectionUpdateSecret } from './methods.js';
+
+/** The first frame of a channel has to open it. @throws AmqpError 505, 504, or 501 when it cannot be decoded */
+export function checkOpen(type: number, bytes: Buffer, start: number, end: number, from: ByteReader): void {
+  if (type !== frameTypes.method) {
+    throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
+  }
+  const id = bytes.readInt32BE(start);
+  if (id !== methodIds.channelOpen) throw blamed(new AmqpError('CHANNEL_ERROR', "expected 'channel.open'"), id);
+  decode(id, bytes, start, end, from, readChannelOpen);
+}
+
+/**
+ * Reads a method that is for the connection itself, of those that clients may send.
+ * @returns class and method in one number @throws AmqpError 505, 504, or 501 when it cannot be decoded
+ */
+export function readOwnMethod(type: number, bytes: Buffer, start: number, end: number, from: ByteReader): number {
+  if (type !== frameTypes.method) throw unexpectedFrame(type, bytes.subarray(start, end));
+  const id = bytes.readInt32BE(start);
+  const read = ownMethods.get(id);
+  if (read === undefined) {
+    throw blamed(new AmqpError('CHANNEL_ERROR', 'unexpected method in connection state running'), id);
+  }
+  decode(id, bytes, start, end, from, read);
+  return id;
+}
+
+type Read = (from: ByteReader) => unknown;
+
+const ownMethods: ReadonlyMap<number, Read> = new Map<number, Read>([
+  [methodIds.connectionClose, readConnectionClose],
+  [methodIds.connectionUpdateSecret, readConnectionUpdateSecret],
+]);
+
+function decode(id: number, bytes: Buffer, start: number, end: number, from: ByteReader, read: Read): void {
+  from.reset(bytes, start + 4, end);
+  try {
+    read(from);
+  } catch (error) {
+    throw undecoded(error, id, bytes.subarray(start + 4, end));
+  }
+}
+
+export const tooManyChannels = (opened: number, limit: number): AmqpError =>
+  new AmqpError(
+    'NOT_ALLOWED',
+    `number of channels opened (${opened}) has reached the negotiated channel_max (${limit})`,
+  );

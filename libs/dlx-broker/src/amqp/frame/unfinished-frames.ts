@@ -1,0 +1,45 @@
+import { AmqpError } from '../../broker/index.js';
+
+/** A reader that holds a part of a frame. */
+export interface FrameHolder {
+  /** Gives it up, and the connection with it. */
+  drop(): void;
+}
+
+/**
+ * Frames of which only a part has come, over all connections of a listener (decision 119). Above the limit the holder that
+ * has been silent longest gives its part up: a client that sends goes on, one that stopped in the middle of a frame goes.
+ */
+export class UnfinishedFrames {
+  /** Held now. */
+  bytes = 0;
+  /** Those that hold a part, the silent ones first. */
+  readonly #holders = new Set<FrameHolder>();
+
+  /** @param limit bytes at most */
+  constructor(readonly limit: number) {}
+
+  /** The holder has received a part of its frame. @param bytes more that it holds for it, at least 0 */
+  grew(holder: FrameHolder, bytes: number): void {
+    this.bytes += bytes;
+    this.#holders.delete(holder);
+    this.#holders.add(holder);
+    if (this.bytes <= this.limit) return;
+    for (const silent of this.#holders) {
+      silent.drop();
+      if (this.bytes <= this.limit) return;
+    }
+  }
+
+  /** Its frame is whole, or given up. @param bytes that it held */
+  over(holder: FrameHolder, bytes: number): void {
+    if (this.#holders.delete(holder)) this.bytes -= bytes;
+  }
+}
+
+/** What a connection is closed with that gave up its part. */
+export const tooManyFrames = (limit: number): AmqpError =>
+  new AmqpError(
+    'RESOURCE_ERROR',
+    `unfinished frames of all connections exceed ${limit} bytes, and this one was silent in the middle of a frame longest; send frames without pauses, or raise limits.unfinishedFrames`,
+  );
