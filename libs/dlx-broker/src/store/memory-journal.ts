@@ -61,6 +61,7 @@ export class MemoryJournal implements Journal {
   changed(change: TopologyChange): void {
     this.#said.push(() => {
       this.#topology.changed(change);
+      this.#topology.forgetSome(Infinity);
       for (const place of this.#messages.keys()) if (!this.#topology.hasHolder(place)) this.#messages.delete(place);
     });
   }

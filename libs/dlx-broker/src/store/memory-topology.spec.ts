@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AmqpError, Broker, silentOutbox } from '../broker/index.js';
+import { AmqpError, Broker, silentOutbox, type TopologyChange } from '../broker/index.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { MemoryJournal } from './memory-journal.js';
@@ -172,6 +172,40 @@ describe('what is declared', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('goes at once with what it hangs on, and is let go of in steps', () => {
+    const topology = new MemoryTopology();
+    const [vhost, durable, autoDelete] = ['/', true, false];
+    const exchange = { name: 'x', type: 'direct', durable, autoDelete, internal: false, arguments: new Map() };
+    const details = {
+      name: 'q',
+      type: 'classic',
+      durable,
+      autoDelete,
+      owner: undefined,
+      arguments: new Map(),
+    } as const;
+    const queue = { kind: 'queue', change: 'added', vhost, name: 'q', details } as const;
+    const bound = (bindingKey: string): TopologyChange => {
+      const binding = { to: 'queue', destination: 'q', bindingKey, arguments: new Map() } as const;
+      return { kind: 'binding', change: 'added', vhost, name: 'x', details: binding };
+    };
+    topology.changed({ kind: 'exchange', change: 'added', vhost, name: 'x', details: exchange });
+    topology.changed(queue);
+    for (let n = 0; n < 100; n++) topology.changed(bound(`key ${n}`));
+    topology.changed({ kind: 'queue', change: 'removed', vhost, name: 'q' });
+    expect([topology.has(bound('key 5')), [...topology.all()].length]).toEqual([false, 1]);
+    // A queue of that name begins without bindings, and keeps those it gets meanwhile.
+    topology.changed(queue);
+    expect([...topology.all()].length).toBe(2);
+    topology.changed(bound('key 5'));
+    const steps = [topology.forgetSome(40), topology.forgetSome(40), topology.forgetSome(40)];
+    expect(steps).toEqual([true, true, false]);
+    expect([topology.has(bound('key 5')), topology.has(bound('key 6'))]).toEqual([true, false]);
+    expect([...topology.all()].map(({ kind }) => kind)).toEqual(['exchange', 'queue', 'binding']);
+    topology.changed({ kind: 'exchange', change: 'removed', vhost, name: 'x' });
+    expect([...topology.all()].map(({ kind }) => kind)).toEqual(['queue']);
   });
 
   it('is forgotten one by one without a look at all the rest', () => {

@@ -2,11 +2,30 @@ import { type Broker, delayedType, exchangeOfHold, holdName, type TopologyChange
 
 type Added = Extract<TopologyChange, { readonly change: 'added' }>;
 
-/** What is declared, as it would come back: the last word about each thing. */
+/** A thing that is declared. */
+interface Kept {
+  readonly key: string;
+  added: Added;
+  /** What it goes with. */
+  readonly parents: readonly Anchor[];
+}
+
+/** What others go with: a thing of some key, until that is removed. What it leads to need not be kept itself. */
+interface Anchor {
+  readonly key: string;
+  readonly dependents: Set<Kept>;
+  isGone: boolean;
+}
+
+/**
+ * What is declared, as it would come back: the last word about each thing. What goes with a thing that is removed is gone
+ * in the same moment, however much it is; {@link forgetSome} lets go of its memory.
+ */
 export class MemoryTopology {
-  readonly #added = new Map<string, Added>();
-  /** What goes with a thing, by its key: what it leads to need not be kept itself. */
-  readonly #dependents = new Map<string, Set<string>>();
+  readonly #kept = new Map<string, Kept>();
+  readonly #anchors = new Map<string, Anchor>();
+  /** Those of things that are removed. */
+  readonly #gone = new Set<Anchor>();
 
   /** The name of a queue among all virtual hosts. */
   static placeOf(vhost: string, name: string): string {
@@ -15,76 +34,116 @@ export class MemoryTopology {
 
   copy(): MemoryTopology {
     const copy = new MemoryTopology();
-    for (const [key, added] of this.#added) copy.#add(key, added);
+    for (const added of this.all()) copy.#add(keyOf(added), added);
     return copy;
   }
 
   /** Whether the queue, or the exchange that holds messages back, is declared. */
   hasHolder(place: string): boolean {
-    if (this.#added.has(`queue ${place}`)) return true;
+    if (this.#has(`queue ${place}`)) return true;
     const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
     const exchange = exchangeOfHold(name);
     return exchange !== undefined && this.hasExchange(vhost, exchange);
   }
 
   hasExchange(vhost: string, name: string): boolean {
-    return this.#added.has(`exchange ${MemoryTopology.placeOf(vhost, name)}`);
+    return this.#has(`exchange ${MemoryTopology.placeOf(vhost, name)}`);
   }
 
   /** Whether it knows what this is about. */
   has(change: TopologyChange): boolean {
-    return this.#added.has(keyOf(change));
+    return this.#has(keyOf(change));
   }
 
-  all(): IterableIterator<Added> {
-    return this.#added.values();
+  /** What changes while it is looked through comes as it was or as it is, or both. */
+  *all(): Generator<Added, undefined> {
+    for (const kept of this.#kept.values()) if (isThere(kept)) yield kept.added;
   }
 
   clear(): void {
-    this.#added.clear();
-    this.#dependents.clear();
+    this.#kept.clear();
+    this.#anchors.clear();
+    this.#gone.clear();
   }
 
   changed(change: TopologyChange): void {
     const key = keyOf(change);
-    if (change.change === 'added') {
-      if (outlives(change)) this.#add(key, change);
-      return;
+    if (change.change === 'removed') this.#remove(key);
+    else if (outlives(change)) this.#add(key, change);
+  }
+
+  /**
+   * Lets go of what went with others.
+   * @param limit things at most
+   * @returns whether there are more
+   */
+  forgetSome(limit: number): boolean {
+    let left = limit;
+    for (const anchor of this.#gone) {
+      for (const kept of anchor.dependents) {
+        if (left-- <= 0) return true;
+        this.#forget(kept);
+      }
+      this.#gone.delete(anchor);
     }
-    this.#remove(key);
-    for (const dependent of this.#dependents.get(key) ?? []) this.#remove(dependent);
-    this.#dependents.delete(key);
+    return false;
+  }
+
+  #has(key: string): boolean {
+    const kept = this.#kept.get(key);
+    return kept !== undefined && isThere(kept);
   }
 
   #add(key: string, added: Added): void {
-    if (!this.#added.has(key)) {
-      for (const parent of parentsOf(added)) {
-        const dependents = this.#dependents.get(parent);
-        if (dependents === undefined) this.#dependents.set(parent, new Set([key]));
-        else dependents.add(key);
+    const before = this.#kept.get(key);
+    if (before !== undefined) {
+      if (isThere(before)) {
+        before.added = added;
+        return;
       }
+      this.#forget(before);
     }
-    this.#added.set(key, added);
+    const kept = { key, added, parents: parentsOf(added).map((parent) => this.#anchorOf(parent)) };
+    for (const { dependents } of kept.parents) dependents.add(kept);
+    this.#kept.set(key, kept);
+  }
+
+  #anchorOf(key: string): Anchor {
+    let anchor = this.#anchors.get(key);
+    if (anchor === undefined) this.#anchors.set(key, (anchor = { key, dependents: new Set(), isGone: false }));
+    return anchor;
   }
 
   #remove(key: string): void {
-    const added = this.#added.get(key);
-    if (added === undefined) return;
-    this.#added.delete(key);
-    for (const parent of parentsOf(added)) {
-      const dependents = this.#dependents.get(parent);
-      dependents?.delete(key);
-      if (dependents?.size === 0) this.#dependents.delete(parent);
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) this.#forget(kept);
+    const anchor = this.#anchors.get(key);
+    if (anchor === undefined) return;
+    this.#anchors.delete(key);
+    anchor.isGone = true;
+    this.#gone.add(anchor);
+  }
+
+  #forget(kept: Kept): void {
+    this.#kept.delete(kept.key);
+    for (const anchor of kept.parents) {
+      anchor.dependents.delete(kept);
+      if (anchor.dependents.size === 0 && !anchor.isGone) this.#anchors.delete(anchor.key);
     }
   }
 
   /** In an order in which everything finds what it needs. */
   restore(broker: Broker): void {
     for (const kind of kinds) {
-      for (const added of this.#added.values()) if (added.kind === kind) restoreOne(broker, added);
+      for (const added of this.all()) if (added.kind === kind) restoreOne(broker, added);
     }
   }
 }
+
+const isThere = ({ parents }: Kept): boolean => {
+  for (const { isGone } of parents) if (isGone) return false;
+  return true;
+};
 
 const kinds = [
   'global-parameter',

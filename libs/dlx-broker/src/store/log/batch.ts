@@ -45,6 +45,8 @@ export class Batch {
   /** Bodies that stand between the bytes, and after how many of these. */
   #bodies: { readonly at: number; readonly body: Uint8Array }[] = [];
   #outside = 0;
+  /** What was written in turns before this one, and will not move any more. */
+  #before: Uint8Array[] = [];
   #start = 0;
   #salt = 0;
 
@@ -54,6 +56,7 @@ export class Batch {
     this.#salt = segment.salt;
     this.#bodies = [];
     this.#outside = 0;
+    this.#before = [];
     if (this.#sink.bytes.length > usualLength) this.#sink = new ByteSink(65_536);
     this.#sink.at = 0;
   }
@@ -62,17 +65,31 @@ export class Batch {
     return this.#sink.at + this.#outside;
   }
 
+  /** A turn of the host is over, and the batch is not. Large ones grow piece by piece: to grow must not cost a copy of all. */
+  pause(): void {
+    const { at } = this.#sink;
+    if (at < usualLength / 4) return;
+    this.#addTo(this.#before);
+    this.#bodies = [];
+    this.#outside += at;
+    this.#sink = new ByteSink(usualLength / 2);
+  }
+
   /** What is to be written; valid until the next one begins. */
   chunks(): Uint8Array[] {
+    const chunks = [...this.#before];
+    this.#addTo(chunks);
+    return chunks;
+  }
+
+  #addTo(chunks: Uint8Array[]): void {
     const { bytes, at } = this.#sink;
-    const chunks: Uint8Array[] = [];
     let from = 0;
     for (const { at: end, body } of this.#bodies) {
       chunks.push(bytes.subarray(from, end), body);
       from = end;
     }
     chunks.push(bytes.subarray(from, at));
-    return chunks;
   }
 
   /**
@@ -132,12 +149,30 @@ export class Batch {
     return this.#close(start);
   }
 
-  numbers(type: typeof recordTypes.delivered | typeof recordTypes.settled, numbers: NumberList): void {
-    if (numbers.length === 0) return;
-    const start = this.#open(type);
-    this.#sink.varint(numbers.length);
-    for (let index = 0; index < numbers.length; index++) this.#sink.varint(numbers.at(index));
-    this.#close(start);
+  /**
+   * Takes numbers out of a list, from the first on.
+   * @param limit so many at most
+   * @param fits whether to write a number; all of them unless given
+   */
+  numbers(
+    type: typeof recordTypes.delivered | typeof recordTypes.settled,
+    numbers: NumberList,
+    limit: number,
+    fits?: (number: number) => boolean,
+  ): void {
+    const taken = Math.min(numbers.length, limit);
+    let count = taken;
+    if (fits !== undefined) for (let index = 0; index < taken; index++) if (!fits(numbers.at(index))) count--;
+    if (count > 0) {
+      const start = this.#open(type);
+      this.#sink.varint(count);
+      for (let index = 0; index < taken; index++) {
+        const number = numbers.at(index);
+        if (fits === undefined || fits(number)) this.#sink.varint(number);
+      }
+      this.#close(start);
+    }
+    numbers.drop(taken);
   }
 
   /** @param queue its number, if it is about a queue that is kept */

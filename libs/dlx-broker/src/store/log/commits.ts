@@ -1,15 +1,13 @@
 import { AsyncResource } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Settled, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { Batch } from './batch.js';
 import { Compaction, type CompactionOptions } from './compaction.js';
-import { type Declared, plainOf } from './declared.js';
 import type { Disk, DiskFile } from './disk.js';
-import { encodeInventory } from './encode-inventory.js';
 import { closed, noRoom, writeFailed } from './faults.js';
-import { beforeNextTry, gather } from './gather.js';
-import type { Inventory } from './inventory.js';
+import { Filling, type FillingParts } from './filling.js';
 import { NextSegment, zeros } from './next-segment.js';
 import type { Durability } from './options.js';
 import { formatVersion } from './segment-header.js';
@@ -21,18 +19,22 @@ import { writeAll } from './write-all.js';
 const smallBatch = 65_536;
 /** After so many bytes of a segment, or half of it, it is likely that there will be a next one. */
 const inUse = 1_048_576;
-/** Declarations up to this many bytes are told again in every segment. */
-const shortCheckpoint = 65_536;
 
-export interface CommitParts extends CompactionOptions {
+export interface CommitParts extends CompactionOptions, FillingParts {
   readonly disk: Disk;
-  readonly inventory: Inventory;
-  readonly declared: Declared;
   readonly segments: Segments;
   readonly space: Space;
   readonly durability: Durability;
   readonly now: () => number;
   readonly failed: (error: StoreError) => void;
+}
+
+/** A batch that is ready. */
+interface Encoded {
+  /** The messages in it, whose bodies may leave the memory when it is safe. */
+  readonly written: readonly Message[];
+  /** Segments that go when it is safe. */
+  readonly dead: readonly Segment[];
 }
 
 /** Writes batch by batch: while one is on its way to the disk, the next one collects. */
@@ -43,22 +45,20 @@ export class Commits {
   readonly #parts: CommitParts;
   readonly #batch = new Batch();
   readonly #compaction: Compaction;
+  readonly #filling: Filling;
   readonly #next: NextSegment;
-  #changes: { readonly queue: number; readonly change: TopologyChange }[] = [];
   /** Whoever waits for the batch that collects, and for the one on its way: the last of each speaks for all. */
   #waiting: Settled | undefined;
   #told: Settled | undefined;
   #isWriting = false;
+  /** A batch was given up in the middle: what the inventory takes for written is not in the log, and nothing may follow. */
+  #isTorn = false;
   /** A batch is encoded, and not safe yet. */
   #isOnItsWay = false;
   #isScheduled = false;
   /** A batch is to be written even if it says nothing. */
   #isFreeing = false;
   #isClosed = false;
-  /** The segment with the last full account of what is declared; 0 before there is one. */
-  #checkpoint: number;
-  #checkpointLength = 0;
-  #checkpointDue = true;
   readonly #idle: (() => void)[] = [];
   /** While there is work the async context of its first publisher would be kept, and with it what belongs to a request. */
   readonly #home = new AsyncResource('DlxJournal');
@@ -67,14 +67,14 @@ export class Commits {
 
   constructor(parts: CommitParts, checkpoint: number) {
     this.#parts = parts;
-    this.#checkpoint = checkpoint;
     this.#compaction = new Compaction(parts.inventory, parts.segments, parts);
+    this.#filling = new Filling(parts, this.#batch, this.#compaction, this.#isOver, checkpoint);
     this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver);
     parts.space.whenExhausted = () => this.#wakeIdle();
   }
 
   changed(queue: number, change: TopologyChange): void {
-    this.#changes.push({ queue, change });
+    this.#filling.changed(queue, change);
   }
 
   /** The end of a command. @param synced called when all so far is safe, or with the reason why it never will be */
@@ -125,7 +125,7 @@ export class Commits {
       space.close();
       while (this.#isWriting) await new Promise<void>((resolve) => this.#idle.push(resolve));
       // A last commit with nothing in it says that the one before it is safe.
-      if (this.failure === undefined && !space.isLow && this.count > 0) await this.#step(true);
+      if (this.failure === undefined && !this.#isTorn && !space.isLow && this.count > 0) await this.#step(true);
     } finally {
       this.#isClosed = true;
       space.close();
@@ -137,7 +137,8 @@ export class Commits {
   readonly #isOver = (): boolean => this.#isClosed || this.failure !== undefined;
 
   get #hasWork(): boolean {
-    return !this.#parts.inventory.isWritten || this.#changes.length > 0 || this.#compaction.isReady || this.#isFreeing;
+    if (this.#filling.isOn || this.#filling.hasChanges) return true;
+    return !this.#parts.inventory.isWritten || this.#compaction.isReady || this.#isFreeing;
   }
 
   /** All that is said in this turn of the host goes as one. */
@@ -187,34 +188,27 @@ export class Commits {
 
   /** One batch, from what collected to those who waited for it. */
   async #step(isLast: boolean): Promise<void> {
-    const { inventory, durability, space, now } = this.#parts;
+    const { durability, space } = this.#parts;
     const segment = await this.#segment();
     if (segment === undefined) return;
-    let attempt = 0;
-    for (let error = gather(inventory); error !== undefined; error = gather(inventory)) {
-      if (attempt === 0) this.#parts.damaged(error);
-      await beforeNextTry(attempt++, error);
-      if (this.#isOver()) return;
-    }
-    const written = this.#encode(segment);
-    this.#told = this.#waiting;
-    this.#waiting = undefined;
-    this.#isOnItsWay = true;
-    const isFreeing = this.#isFreeing;
-    this.#isFreeing = false;
-    if (this.#batch.length > 0 || isLast || isFreeing) {
-      const dead = this.#deadSegments(segment);
-      this.#batch.commit(now());
+    this.#isTorn = true;
+    const encoded = await this.#filling.fill(segment, (written) => this.#close(segment, written, isLast));
+    if (encoded === undefined) return;
+    if (encoded !== 'nothing') {
+      const { written, dead } = encoded;
       if (!(await this.#write(segment))) return;
       if (durability === 'fsync') await segment.file.sync();
-      for (const message of written) if (message.mark > 0) inventory.bodies.keep(message);
+      await this.#keepBodies(written);
       this.count++;
       for (const one of dead) await this.#remove(one);
       space.mind();
       const { segments, segmentSize } = this.#parts;
       const isUsed = segment.end > Math.min(inUse, segmentSize / 2);
       if (durability === 'fsync' && isUsed && !this.#isOver()) this.#next.prepare(segments.nextNumber);
+    } else if (this.#compaction.isReady) {
+      await nextTurn(); // it found nothing to copy in this turn
     }
+    this.#isTorn = false;
     if (this.#isClosed) return;
     this.#compaction.prepare(() => this.#schedule());
     const told = this.#told;
@@ -223,35 +217,39 @@ export class Commits {
     if (told !== undefined && durability !== 'none') tell(told);
   }
 
-  #encode(segment: Segment): readonly Message[] {
-    const batch = this.#batch;
-    batch.begin(segment);
-    if (this.#checkpointDue) this.#writeCheckpoint(segment);
-    else for (const { queue, change } of this.#changes) batch.topology(queue, plainOf(change));
-    this.#changes = [];
-    const written = encodeInventory(this.#parts.inventory, batch, segment);
-    this.#compaction.copy(batch, segment);
-    return written;
+  /**
+   * The batch tells all that is true in this turn. What is said from now on belongs to the next one.
+   */
+  #close(segment: Segment, written: readonly Message[], isLast: boolean): Encoded | 'nothing' {
+    this.#told = this.#waiting;
+    this.#waiting = undefined;
+    this.#isOnItsWay = true;
+    const isWanted = this.#batch.length > 0 || isLast || this.#isFreeing;
+    this.#isFreeing = false;
+    if (!isWanted) return 'nothing';
+    const dead = this.#deadSegments(segment);
+    this.#batch.commit(this.#parts.now());
+    return { written, dead };
   }
 
-  #writeCheckpoint(segment: Segment): void {
-    this.#parts.declared.write(this.#batch);
-    this.#checkpoint = segment.number;
-    this.#checkpointLength = this.#batch.length;
-    this.#compaction.declaredBytes = this.#batch.length;
-    this.#compaction.isDeclaredInEach = this.#batch.length <= shortCheckpoint;
-    this.#checkpointDue = false;
+  /** They are safe, so their bodies may leave the memory. */
+  async #keepBodies(written: readonly Message[]): Promise<void> {
+    const { inventory, recordsInTurn } = this.#parts;
+    let left = recordsInTurn;
+    for (const message of written) {
+      if (left-- === 0) {
+        await nextTurn();
+        left = recordsInTurn - 1;
+      }
+      if (message.mark > 0) inventory.bodies.keep(message);
+    }
   }
 
   /** Old segments with nothing in them that is needed once this batch is safe: from the oldest on, without a gap. */
   #deadSegments(active: Segment): readonly Segment[] {
     const dead: Segment[] = [];
     for (const segment of this.#parts.segments) {
-      if (segment === active || segment.live > 0) break;
-      if (segment.number === this.#checkpoint) {
-        this.#checkpointDue = true; // told again with the next batch, and then it may go
-        break;
-      }
+      if (segment === active || segment.live > 0 || this.#filling.holds(segment)) break;
       dead.push(segment);
     }
     return dead;
@@ -289,7 +287,7 @@ export class Commits {
     const segment = await this.#next.take(segments.nextNumber);
     if (segment === undefined) return undefined;
     segments.add(segment);
-    if (this.#checkpointLength <= shortCheckpoint) this.#checkpointDue = true;
+    this.#filling.segmentBegun();
     return segment;
   }
 

@@ -6,12 +6,14 @@ import { Mark } from './entry-table.js';
 import { cannotBeFreed, cannotBeReadNow, shortRead } from './faults.js';
 import type { Inventory } from './inventory.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
-import { scan } from './scan.js';
+import { RecordReader } from './scan.js';
 import { segmentHead } from './segment-header.js';
 import type { Segment, Segments } from './segment.js';
 
 /** Bytes of the record that closes a batch. */
 const commitBytes = recordHead + 16;
+/** Bytes copied with one batch, but for the record that passes it. */
+const bytesInBatch = 4_194_304;
 /** How long a segment that cannot be read is left alone, in milliseconds: twice as long after each try, up to the last. */
 const firstWait = 1_000;
 const longestWait = 60_000;
@@ -27,9 +29,16 @@ export interface CompactionOptions {
   readonly damaged: (error: StoreError) => void;
 }
 
+/** A segment in memory, of which some batches may have copied a part. */
+interface Source {
+  readonly segment: Segment;
+  readonly bytes: Buffer;
+  readonly reader: RecordReader;
+}
+
 /** Frees the oldest segments of the log: what is still needed of them is written once more, at its end. */
 export class Compaction {
-  #source: { readonly segment: Segment; readonly bytes: Buffer } | undefined;
+  #source: Source | undefined;
   #isReading = false;
   /** Bytes it takes to tell what is declared, which is needed, too. */
   declaredBytes = 0;
@@ -47,7 +56,7 @@ export class Compaction {
     readonly options: CompactionOptions,
   ) {}
 
-  /** Whether a segment is ready to be copied by the next batch. */
+  /** Whether a segment is in memory for the next batch, to be copied or to be copied on. */
   get isReady(): boolean {
     return this.#source !== undefined;
   }
@@ -91,7 +100,7 @@ export class Compaction {
       .then(
         (bytes) => {
           this.#failures = 0;
-          this.#source = { segment, bytes };
+          this.#source = { segment, bytes, reader: new RecordReader(bytes, segment.salt) };
           ready();
         },
         (error: unknown) => this.#failed(segment, error),
@@ -104,21 +113,28 @@ export class Compaction {
     if (this.#failures++ === 0) this.options.damaged(cannotBeReadNow(segment.name, error));
   }
 
-  /** Copies what is needed of the segment in memory. */
-  copy(batch: Batch, into: Segment): void {
+  /**
+   * Copies some of what is needed of the segment in memory: the rest goes with the batches that follow. What a batch has
+   * copied counts from that batch on, and the segment stays until nothing in it is needed.
+   * @param limit records to be looked at
+   */
+  copy(batch: Batch, into: Segment, limit: number): void {
     const source = this.#source;
-    this.#source = undefined;
-    if (source === undefined || source.segment.live === 0) return;
-    const { segment, bytes } = source;
-    const { records } = scan(bytes, segment.salt);
+    if (source === undefined) return;
+    const { segment, bytes, reader } = source;
     const from = new ByteSource(bytes);
-    for (const at of records) {
+    const end = batch.length + bytesInBatch;
+    for (let left = limit; segment.live > 0; left--) {
+      if (left === 0 || batch.length > end) return;
+      const at = reader.next();
+      if (at === 0) break;
       from.at = at + recordHead;
       const type = bytes[at + typeAt] as number;
       if (type === recordTypes.entry) this.#copyEntry(from, segment, batch, into);
       else if (type === recordTypes.message || type === recordTypes.copy)
         this.#copyMessage(from, at, type, segment, batch, into);
     }
+    this.#source = undefined;
     if (segment.live === 0) return;
     this.#isStuck = true; // damaged since it was opened: it stays, and so do all after it
     this.options.damaged(cannotBeFreed(segment.name, segment.live));

@@ -115,9 +115,16 @@ export class Declared {
     return [...before.keys()].filter((number) => !this.#places.has(number));
   }
 
-  write(batch: Batch): void {
+  /**
+   * Writes all of it, one thing with each step. What changes in between may be told as it was or as it is, so the changes
+   * have to be told behind it.
+   */
+  *writing(batch: Batch): Generator<void, undefined> {
     batch.checkpoint();
-    for (const added of this.#topology.all()) batch.topology(this.numberFor(added), plainOf(added));
+    for (const added of this.#topology.all()) {
+      batch.topology(this.numberFor(added), plainOf(added));
+      yield;
+    }
   }
 
   /** The number of the queue a change is about, 0 for none. */
@@ -126,7 +133,17 @@ export class Declared {
     return holder === undefined ? 0 : (this.numberOf(holder.vhost, holder.name) ?? 0);
   }
 
+  /**
+   * Lets go of what went with other things.
+   * @param limit things at most
+   * @returns whether there are more
+   */
+  forgetSome(limit: number): boolean {
+    return this.#topology.forgetSome(limit);
+  }
+
   restore(broker: Broker): void {
+    this.#topology.forgetSome(Infinity);
     this.#topology.restore(broker);
     if (this.#lostRoot) broker.removeVirtualHost(root);
   }

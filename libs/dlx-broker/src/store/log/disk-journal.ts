@@ -66,6 +66,7 @@ export class DiskJournal implements Journal {
         segmentSize: options.segment ?? 16 * megabyte,
         slack: options.slack ?? 64 * megabyte,
         factor: options.factor ?? 3,
+        recordsInTurn: options.recordsInTurn ?? 4_096,
         now: options.now ?? Date.now,
         failed: options.failed ?? (() => undefined),
         damaged: options.damaged ?? (() => undefined),
@@ -180,10 +181,10 @@ export class DiskJournal implements Journal {
     this.#commits.changed(this.#declared.numberFor(change), change);
   }
 
-  /** What was in queues that are gone is forgotten in turns of the host: the log knows it already. */
+  /** What was in queues that are gone, and what was bound, is forgotten in turns of the host: the log knows it already. */
   readonly #dropSome = (): void => {
     const goesOn = this.#isDropping;
-    this.#isDropping = this.#inventory.dropSome(droppedInTurn);
+    this.#isDropping = this.#inventory.dropSome(droppedInTurn) || this.#declared.forgetSome(droppedInTurn);
     if (goesOn) this.#inventory.settleMessages();
     if (this.#isDropping) this.#home.runInAsyncScope(setImmediate, undefined, this.#dropSome);
     else if (goesOn) this.#commits.freeSegments();
@@ -192,6 +193,7 @@ export class DiskJournal implements Journal {
   #dropAll(): void {
     if (!this.#isDropping) return;
     this.#inventory.dropSome(Infinity);
+    this.#declared.forgetSome(Infinity);
     this.#dropSome();
   }
 

@@ -1,51 +1,98 @@
 import type { Message } from '../../message/index.js';
 import type { Batch } from './batch.js';
 import { type Entry, Mark } from './entry-table.js';
-import { entryBytes, type Inventory } from './inventory.js';
+import { entryBytes, type Inventory, numbersInRecord } from './inventory.js';
 import { recordTypes } from './record.js';
 import type { Segment } from './segment.js';
 
+/** Bytes written in one turn, but for the record that passes it. */
+const bytesInTurn = 4_194_304;
+
 /**
- * Writes what the log does not know yet.
- * @returns the messages written, whose bodies may be let go of once the batch is on disk
+ * Writes of what the log does not know yet as much as one turn of the host allows. A batch may take many turns, and
+ * commands come in between: it may be closed when nothing is left, for then it tells what is true in that turn.
+ *
+ * The settled come first, and all else waits for them: their numbers are given to other entries afterwards, and what the
+ * batch tells last of a number counts.
+ * @param written gets the messages written, whose bodies may be let go of once the batch is on disk
+ * @param limit records
+ * @returns whether nothing is left
  */
-export function encodeInventory(inventory: Inventory, batch: Batch, segment: Segment): readonly Message[] {
-  const { fresh, changed, delivered, settled, entries } = inventory;
-  const written: Message[] = [];
-  for (let index = 0; index < fresh.length; index++) {
-    const message = fresh[index] as Message;
-    // It may be gone, or have come twice.
-    if (message.mark <= 0 || inventory.messages.segment.get(message.mark) !== 0) continue;
-    // Its body is lost: its entry tells that when the log is read again.
-    if (!message.isAtHand && inventory.messages.root.get(message.mark) === 0) continue;
-    encodeMessage(inventory, batch, segment, message, inventory.freshFor.at(index));
-    written.push(message);
+export function encodeSome(
+  inventory: Inventory,
+  batch: Batch,
+  segment: Segment,
+  written: Message[],
+  limit: number,
+): boolean {
+  const { fresh, changed, delivered, settled, freed, entries } = inventory;
+  const numbers = limit * numbersInRecord;
+  batch.numbers(recordTypes.settled, settled, numbers);
+  if (settled.length > 0) return false;
+  freeSome(inventory, numbers);
+  if (freed.length > 0) return false;
+  const end = batch.length + bytesInTurn;
+  encodeFresh(inventory, batch, segment, written, limit, end);
+  encodeChanged(inventory, batch, segment, limit, end);
+  if (fresh.length > 0 || changed.length > 0) return false;
+  const held = Mark.Live | Mark.Held;
+  batch.numbers(recordTypes.delivered, delivered, numbers, (number) => (entries.marks.get(number) & held) === held);
+  return delivered.length === 0;
+}
+
+function freeSome({ freed, entries }: Inventory, limit: number): void {
+  const count = Math.min(freed.length, limit);
+  for (let index = 0; index < count; index++) entries.free(freed.at(index));
+  freed.drop(count);
+}
+
+function encodeFresh(
+  inventory: Inventory,
+  batch: Batch,
+  segment: Segment,
+  written: Message[],
+  limit: number,
+  end: number,
+): void {
+  const { fresh } = inventory;
+  const most = Math.min(fresh.length, limit);
+  let count = 0;
+  for (; count < most && batch.length < end; count++) {
+    const message = fresh.at(count);
+    if (encodeMessage(inventory, batch, segment, message, fresh.queueAt(count))) written.push(message);
+    inventory.looked(message);
   }
-  for (let index = 0; index < changed.length; index++) {
-    const number = changed.at(index);
+  fresh.drop(count);
+}
+
+function encodeChanged(inventory: Inventory, batch: Batch, segment: Segment, limit: number, end: number): void {
+  const { changed, entries } = inventory;
+  const most = Math.min(changed.length, limit);
+  let count = 0;
+  for (; count < most && batch.length < end; count++) {
+    const number = changed.at(count);
     const marks = entries.marks.get(number);
     if ((marks & Mark.Live) === 0) entries.free(number);
     else if (inventory.isLeaving(number)) entries.marks.set(number, marks & ~Mark.Changed);
     else encodeEntry(inventory, batch, segment, number);
   }
-  const held = Mark.Live | Mark.Held;
-  delivered.keep((number) => (entries.marks.get(number) & held) === held);
-  batch.numbers(recordTypes.delivered, delivered);
-  batch.numbers(recordTypes.settled, settled);
-  inventory.written();
-  return written;
+  changed.drop(count);
 }
 
+/** @returns false for one that is not written: it is gone, or was written before, or its body is lost */
 function encodeMessage(
   { messages, segments }: Inventory,
   batch: Batch,
   segment: Segment,
   message: Message,
   firstQueue: number,
-): void {
+): boolean {
   const { mark } = message;
-  const queue = messages.own.get(mark) === 0 ? 0 : firstQueue;
+  if (mark <= 0 || messages.segment.get(mark) !== 0) return false;
   const root = messages.root.get(mark);
+  // Its body is lost: its entry tells that when the log is read again.
+  if (!message.isAtHand && root === 0) return false;
+  const queue = messages.own.get(mark) === 0 ? 0 : firstQueue;
   const serial = messages.serial.get(mark);
   const before = batch.length;
   const offset =
@@ -56,6 +103,7 @@ function encodeMessage(
   messages.offset.set(mark, offset);
   messages.length.set(mark, batch.length - before);
   segments.gain(segment.number, batch.length - before);
+  return true;
 }
 
 /** All of its state, also when only some of it is new. */

@@ -7,12 +7,15 @@ const tries = 7;
 const firstWait = 100;
 
 /**
- * Brings into memory what the next batch writes whole although its body lies on disk: a message that left a queue which
+ * Brings into memory what the batch writes whole in this turn although its body lies on disk: a message that left a queue which
  * is not kept for one that is. What is proven lost stays where it is, and only its entry is written.
+ * @param limit messages it may write
  * @returns why one of them cannot be read now: nothing may be written without it
  */
-export function gather({ fresh, messages }: Inventory): StoreError | undefined {
-  for (const message of fresh) {
+export function gather({ fresh, messages }: Inventory, limit: number): StoreError | undefined {
+  const count = Math.min(fresh.length, limit);
+  for (let index = 0; index < count; index++) {
+    const message = fresh.at(index);
     const { mark } = message;
     if (message.isAtHand || mark <= 0 || messages.segment.get(mark) !== 0 || messages.root.get(mark) !== 0) continue;
     try {

@@ -2,12 +2,16 @@ import type { Queue, RetainedDeath } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import { Bodies } from './bodies.js';
 import { type Entry, EntryTable, Mark } from './entry-table.js';
+import { FreshList } from './fresh-list.js';
 import { MessageTable } from './message-table.js';
 import { NumberList } from './number-list.js';
 import type { Segments } from './segment.js';
 
 /** Bytes of the record of an entry, about. */
 export const entryBytes = 28;
+
+/** A number is much less work than a record: so many are as much as one. */
+export const numbersInRecord = 8;
 
 /** A death, and the bytes it takes in the record of its entry. */
 export interface StoredDeath extends RetainedDeath {
@@ -28,14 +32,12 @@ export class Inventory {
   /** Of those that died and have not arrived everywhere (rule M3). */
   readonly deaths = new Map<number, StoredDeath>();
   /** Messages the log does not have. */
-  fresh: Message[] = [];
-  /** The queue each of them was enqueued to first. */
-  readonly freshFor = new NumberList();
+  readonly fresh = new FreshList();
   /** Entries to be written anew. */
   readonly changed = new NumberList();
   readonly delivered = new NumberList();
   readonly settled = new NumberList();
-  /** Numbers of entries that are free when the batch is written. */
+  /** Numbers of entries that are free when the batch has told all that is settled. */
   readonly freed = new NumberList();
   /** Numbers of queues that are gone, and some of their entries are not. */
   readonly #leaving = new Set<number>();
@@ -49,6 +51,12 @@ export class Inventory {
     memory: number,
   ) {
     this.bodies = new Bodies(this.messages, segments, memory);
+  }
+
+  /** Records the log is to have, and does not have yet, about. */
+  get waiting(): number {
+    const { fresh, changed, settled, freed, delivered } = this;
+    return fresh.length + changed.length + (settled.length + freed.length + delivered.length) / numbersInRecord;
   }
 
   /** Whether the log has all of it. */
@@ -157,17 +165,11 @@ export class Inventory {
     if (wasHeld) this.#leftHands(number);
   }
 
-  /** The log has all of it. */
-  written(): void {
-    for (const message of this.#carriers.values()) message.mark = 0;
-    this.#carriers.clear();
-    for (let index = 0; index < this.freed.length; index++) this.entries.free(this.freed.at(index));
-    this.fresh = [];
-    this.freshFor.clear();
-    this.changed.clear();
-    this.delivered.clear();
-    this.settled.clear();
-    this.freed.clear();
+  /** A fresh message was written, unless it is gone or lost: one of no queue is only wanted for its body. */
+  looked(message: Message): void {
+    if (this.#carriers.size === 0 || this.#carriers.get(message.mark) !== message) return;
+    this.#carriers.delete(message.mark);
+    message.mark = 0;
   }
 
   /** Nobody has it any more, and the next batch writes it anew. */
@@ -186,8 +188,7 @@ export class Inventory {
       messages.shares.add(root, 1);
     }
     message.mark = messages.add(root);
-    this.fresh.push(message);
-    this.freshFor.push(queue);
+    this.fresh.push(message, queue);
     return message.mark;
   }
 

@@ -1,33 +1,41 @@
 /** Numbers in a row that is used again and again. */
 export class NumberList {
   #numbers = new Uint32Array(256);
-  length = 0;
+  #first = 0;
+  #end = 0;
+
+  get length(): number {
+    return this.#end - this.#first;
+  }
 
   push(number: number): void {
-    if (this.length === this.#numbers.length) {
-      const grown = new Uint32Array(this.length * 2);
-      grown.set(this.#numbers);
-      this.#numbers = grown;
-    }
-    this.#numbers[this.length++] = number;
+    if (this.#end === this.#numbers.length) this.#makeRoom();
+    this.#numbers[this.#end++] = number;
   }
 
   at(index: number): number {
-    return this.#numbers[index] as number;
+    return this.#numbers[this.#first + index] as number;
   }
 
-  /** Leaves out what no longer fits. */
-  keep(fits: (number: number) => boolean): void {
-    let kept = 0;
-    for (let index = 0; index < this.length; index++) {
-      const number = this.#numbers[index] as number;
-      if (fits(number)) this.#numbers[kept++] = number;
-    }
-    this.length = kept;
+  /** Forgets so many, from the first on. */
+  drop(count: number): void {
+    this.#first += count;
+    if (this.#first >= this.#end) this.clear();
   }
 
   clear(): void {
-    this.length = 0;
+    this.#first = 0;
+    this.#end = 0;
     if (this.#numbers.length > 65_536) this.#numbers = new Uint32Array(256);
+  }
+
+  #makeRoom(): void {
+    const { length } = this;
+    const isHalfEmpty = this.#first > this.#numbers.length / 2;
+    const numbers = isHalfEmpty ? this.#numbers : new Uint32Array(this.#numbers.length * 2);
+    numbers.set(this.#numbers.subarray(this.#first, this.#end));
+    this.#numbers = numbers;
+    this.#first = 0;
+    this.#end = length;
   }
 }

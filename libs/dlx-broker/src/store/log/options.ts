@@ -27,6 +27,8 @@ export interface DiskJournalOptions {
    * by segment. 3 unless told; near 1 it may find no end, for what is needed is only estimated.
    */
   readonly factor?: number;
+  /** Records that are written into a batch, or looked through to free a segment, in one turn of the host. 4,096 unless told. */
+  readonly recordsInTurn?: number;
   /** Milliseconds between two looks at a disk with too little room. A second unless told. */
   readonly look?: number;
   /** Milliseconds since 1970, as the broker's clock has them. */

@@ -15,28 +15,49 @@ export interface Scanned {
   readonly end: number;
 }
 
-/** Finds all records of a segment, also those behind damaged ones. @param file all of it */
+/** Finds one record of a segment after the other, also those behind damaged ones. */
+export class RecordReader {
+  readonly #bytes: Buffer;
+  /** Where the last record ends. */
+  end = segmentHead;
+
+  /** @param file all of it */
+  constructor(
+    file: Buffer,
+    readonly salt: number,
+  ) {
+    // What was made in advance is not looked through: damage in front of it would make that long.
+    this.#bytes = file.subarray(0, endOfWritten(file));
+  }
+
+  /** @returns where the next record begins, 0 when there is none */
+  next(): number {
+    const bytes = this.#bytes;
+    if (this.end >= bytes.length) return 0;
+    let at = this.end;
+    let end = endOfRecord(bytes, at, this.salt, bytes.length);
+    if (end === 0) {
+      at = nextRecord(bytes, at, this.salt);
+      if (at === 0) return 0;
+      end = endOfRecord(bytes, at, this.salt, bytes.length);
+    }
+    this.end = end;
+    return at;
+  }
+}
+
+/** Finds all records of a segment. @param file all of it */
 export function scan(file: Buffer, salt: number): Scanned {
-  // What was made in advance is not looked through: damage in front of it would make that long.
-  const bytes = file.subarray(0, endOfWritten(file));
+  const reader = new RecordReader(file, salt);
   let records = new Uint32Array(1024);
   let count = 0;
   const gaps: Gap[] = [];
-  let at = segmentHead;
-  let end = segmentHead;
-  while (at < bytes.length) {
-    const next = endOfRecord(bytes, at, salt, bytes.length);
-    if (next !== 0) {
-      if (count === records.length) records = grown(records);
-      records[count++] = at;
-      at = next;
-      end = next;
-      continue;
-    }
-    const resumed = nextRecord(bytes, at, salt);
-    if (resumed === 0) break;
-    gaps.push({ from: at, to: resumed });
-    at = resumed;
+  let { end } = reader;
+  for (let at = reader.next(); at !== 0; at = reader.next()) {
+    if (at > end) gaps.push({ from: end, to: at });
+    if (count === records.length) records = grown(records);
+    records[count++] = at;
+    end = reader.end;
   }
   return { records: records.subarray(0, count), gaps, end };
 }

@@ -1,0 +1,167 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
+import { Broker } from '../../broker/index.js';
+import { CountedNames } from '../../testing/counted-names.js';
+import { listen } from '../../testing/listener.js';
+import { ManualClock } from '../../testing/manual-clock.js';
+import { Batch } from './batch.js';
+import { DiskJournal } from './disk-journal.js';
+import type { DiskJournalOptions } from './options.js';
+
+const patterns = { compile: () => ({ matches: () => true }) };
+const persistent = { deliveryMode: 2 };
+
+async function open(disk: FakeDisk, options: DiskJournalOptions) {
+  disk.isManual = false;
+  const clock = new ManualClock();
+  const journal = await DiskJournal.open(disk, { now: () => clock.now(), diskFree: 0, ...options });
+  const broker = new Broker({ clock, journal, names: new CountedNames(), patterns });
+  journal.restore(broker);
+  const { channel } = listen(broker);
+  channel.declareQueue('q', { durable: true });
+  await journal.flush();
+  const publish = (body: string): void => void channel.publish('', 'q', persistent, Buffer.from(body));
+  const bodies = (): string[] => {
+    const found: string[] = [];
+    broker
+      .virtualHost('/')
+      .queues.get('q')
+      ?.peek(({ message }) => void found.push(Buffer.from(message.body).toString()));
+    return found;
+  };
+  return { broker, journal, channel, publish, bodies, disk };
+}
+
+/** Counts what is written into batches in each turn of the host, until the journal has written all. */
+async function recordsOfTurns({ journal }: { readonly journal: DiskJournal }, between: () => void = () => undefined) {
+  const turns: number[] = [];
+  let records = 0;
+  for (const method of ['entry', 'again', 'topology'] as const) {
+    const original = Batch.prototype[method] as (...args: never[]) => number;
+    vi.spyOn(Batch.prototype, method).mockImplementation(function (this: Batch, ...args: unknown[]) {
+      records++;
+      return original.apply(this, args as never[]) as never;
+    });
+  }
+  let isDone = false;
+  void journal.flush().then(() => (isDone = true));
+  while (!isDone) {
+    await setImmediate();
+    turns.push(records);
+    records = 0;
+    if (!isDone) between();
+  }
+  return turns.filter((count) => count > 0);
+}
+
+const range = (count: number): string[] => Array.from({ length: count }, (_, n) => `message ${n}`);
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a batch', () => {
+  it('of many messages is written in many turns', async () => {
+    const house = await open(new FakeDisk(), { recordsInTurn: 100 });
+    for (const body of range(1_000)) house.publish(body);
+    const turns = await recordsOfTurns(house);
+    expect(turns.length).toBeGreaterThanOrEqual(10);
+    expect(Math.max(...turns)).toBeLessThanOrEqual(100);
+    expect(house.journal.stats.commits).toBe(2);
+    expect((await open(house.disk.copy(), {})).bodies()).toEqual(range(1_000));
+  });
+
+  it('of many messages has an end, also when more come in each turn than one writes', async () => {
+    const house = await open(new FakeDisk(), { recordsInTurn: 10 });
+    for (const body of range(1_000)) house.publish(body);
+    let turns = 0;
+    await recordsOfTurns(house, () => {
+      if (house.journal.stats.commits > 1 || turns++ === 1_000) return;
+      for (let each = 0; each < 20; each++) house.publish('more');
+    });
+    // The messages that come are written beside ten of those that were there.
+    expect(turns).toBeLessThan(300);
+    expect((await open(house.disk.copy(), {})).bodies()).toEqual(house.bodies());
+  });
+
+  it('tells of many things declared in many turns, again and again with what is changed in between', async () => {
+    const house = await open(new FakeDisk(), { recordsInTurn: 100, segment: 4_096, slack: 0, factor: 1.2 });
+    for (let n = 0; n < 500; n++) house.channel.declareQueue(`queue ${n}`, { durable: true });
+    let next = 0;
+    const turns = await recordsOfTurns(house, () => {
+      if (next === 100) return;
+      house.channel.deleteQueue(`queue ${next}`);
+      house.channel.deleteQueue(`queue ${499 - next}`);
+      house.channel.declareQueue(`queue ${next++}`, { durable: true, autoDelete: true });
+      house.publish('x'.repeat(400));
+    });
+    expect(Math.max(...turns)).toBeLessThanOrEqual(100 + 2);
+    const again = await open(house.disk.copy(), {});
+    expect([...again.broker.virtualHost('/').queues.keys()].sort()).toEqual(
+      [...house.broker.virtualHost('/').queues.keys()].sort(),
+    );
+  });
+
+  it('gives the number of a settled message to another only behind the settlement', async () => {
+    const house = await open(new FakeDisk(), { recordsInTurn: 1 });
+    for (const body of range(40)) house.publish(body);
+    await house.journal.flush();
+    const { channel } = house;
+    // They come back, and are settled before anything is told of it: changed, and gone.
+    for (let n = 0; n < 20; n++) channel.get('q');
+    channel.nack(0, true, true);
+    for (let n = 0; n < 20; n++) channel.get('q');
+    channel.ack(0, true);
+    let next = 0;
+    await recordsOfTurns(house, () => {
+      if (next < 30) house.publish(`new ${next++}`);
+    });
+    await house.journal.flush();
+    expect(next).toBe(30);
+    expect((await open(house.disk.copy(), {})).bodies()).toEqual(house.bodies());
+    expect(house.bodies()).toHaveLength(50);
+  });
+
+  it('is not safe for those who wait until its last turn is written', async () => {
+    const house = await open(new FakeDisk(), { recordsInTurn: 10 });
+    for (const body of range(100)) house.publish(body);
+    let safe: boolean | undefined;
+    let asked = 0;
+    await recordsOfTurns(house, () => {
+      if (asked++ > 0) return;
+      house.publish('last');
+      house.broker.whenKept(-1, () => (safe = house.disk.files().size > 0 && house.journal.stats.commits > 1));
+      expect(safe).toBeUndefined();
+    });
+    expect(safe).toBe(true);
+  });
+});
+
+describe('compaction of a segment', () => {
+  it('takes many batches, and loses nothing of what is changed in between', async () => {
+    const disk = new FakeDisk();
+    const house = await open(disk, { slack: Infinity, segment: 100_000 });
+    for (const body of range(2_000)) house.publish(body.padEnd(200));
+    for (let n = 0; n < 1_000; n++) house.channel.get('q');
+    await house.journal.flush();
+    for (let n = 0; n < 900; n++) house.publish(`later ${n}`.padEnd(200));
+    house.channel.ack(800, true);
+    await house.journal.close();
+    const running = await open(disk.copy(), { slack: 0, factor: 1.1, segment: 100_000, recordsInTurn: 50 });
+    const before = running.journal.stats.segments;
+    let got = 0;
+    const turns = await recordsOfTurns(running, () => {
+      if (got++ < 100) running.channel.ack(running.channel.get('q')!.deliveryTag);
+    });
+    for (let idle = 0; idle < 200; idle++) {
+      await setImmediate();
+      await running.journal.flush();
+    }
+    // What came back after the restart is told anew, and what is copied: each as much as a turn may have.
+    expect(Math.max(...turns)).toBeLessThanOrEqual(50 * 2);
+    expect(running.disk.files().has('0000000001.log')).toBe(false);
+    expect(running.journal.stats.segments).toBeLessThanOrEqual(before);
+    const again = await open(running.disk.copy(), {});
+    expect(again.bodies().sort()).toEqual(running.bodies().sort());
+    expect(again.journal.damage.places).toEqual([]);
+  });
+});
