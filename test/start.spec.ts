@@ -59,3 +59,9 @@ describe('an application that opens no port and keeps nothing on disk starts wit
 it('the engine starts without Nest and RxJS', () => {
   expect([...reachedFrom('engine.ts').packages].filter((name) => !name.startsWith('node:'))).toEqual(['ms']);
 });
+
+it('streams of dead letters start without Nest', () => {
+  const { packages } = reachedFrom('streams.ts');
+  expect([...packages].filter((name) => name.startsWith('@nestjs/'))).toEqual([]);
+  expect(packages).toContain('rxjs');
+});

@@ -21,7 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 const rooms = [...Object.keys(mayImport), 'testing'];
 /** What joins the rooms, and the ways in for users: they know the rooms, and no room knows them. */
-const fronts = ['index', 'serve', 'server', 'engine', 'own-broker', 'ways-in', 'storage-faults'];
+const fronts = ['index', 'serve', 'server', 'streams', 'engine', 'own-broker', 'ways-in', 'storage-faults'];
 /** Neither time nor chance nor a host in these. */
 const pure = ['message', 'broker'];
 const lent = [

@@ -8,12 +8,23 @@ import {
   Idempotent,
   Park,
   Redrives,
-  redriveTo,
   Retry,
   RetryLater,
+  Ttl,
+  type IdempotencyStore,
+  type OutcomeEvent,
+  type RedriveProgress,
+  type RedriveRequest,
+  type RedriveTask,
+  type QueueOption,
+  type RetryPolicy,
+  type Topology,
+  type TopologyOption,
+} from 'dlx-broker';
+import {
+  redriveTo,
   retryWithBackoff,
   throttleRedrive,
-  Ttl,
   where,
   groupByError,
   groupByQueue,
@@ -24,19 +35,10 @@ import {
   whereReason,
   type DeadLetter,
   type DecodedLetter,
-  type IdempotencyStore,
   type Letter,
-  type OutcomeEvent,
-  type RedriveProgress,
-  type RedriveRequest,
-  type RedriveTask,
   type RetriedLetter,
-  type QueueOption,
-  type RetryPolicy,
-  type Topology,
-  type TopologyOption,
   type Undecodable,
-} from 'dlx-broker';
+} from 'dlx-broker/streams';
 import { DlxTesting } from 'dlx-broker/testing';
 import { expectTypeOf, it } from 'vitest';
 

@@ -10,10 +10,9 @@ import {
   RedisIdempotencyStore,
   Retry,
   type IdempotentOptions,
-  type IoRedis,
-  type NodeRedis,
   type RetryPolicy,
 } from 'dlx-broker';
+import type { IoRedis, NodeRedis } from '../../libs/dlx-broker/src/nest/idempotency/redis-store.js';
 import { DlxTesting } from 'dlx-broker/testing';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -14,10 +14,10 @@ import {
   Reject,
   Retry,
   RetryLater,
-  retryWithBackoff,
   type RetryPolicy,
   customBackend,
 } from 'dlx-broker';
+import { retryWithBackoff } from 'dlx-broker/streams';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
 import { Message } from '../../libs/dlx-broker/src/message/index.js';

@@ -1,7 +1,8 @@
 import { Controller } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
 import { connect, type Channel } from 'amqplib';
-import { DlxBroker, DlxClient, EmbeddedBackend, Retry, customBackend, embedded } from 'dlx-broker';
+import { DlxBroker, DlxClient, Retry, customBackend, embedded } from 'dlx-broker';
+import { EmbeddedBackend } from 'dlx-broker/engine';
 import { createBroker } from 'dlx-broker/engine';
 import {
   firstValueFrom,

@@ -17,7 +17,6 @@ import {
   DlxContext,
   DlxRecordBuilder,
   type DlxBrokerOptions,
-  EmbeddedBackend,
   Idempotent,
   type IdempotencyStore,
   Prefetch,
@@ -25,6 +24,7 @@ import {
   embedded,
   sharedBroker,
 } from 'dlx-broker';
+import { EmbeddedBackend } from 'dlx-broker/engine';
 import { createBroker } from 'dlx-broker/engine';
 import { firstValueFrom, interval, Observable, take } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';

@@ -9,13 +9,13 @@ import {
   DlxClient,
   DlxRecordBuilder,
   DlxServer,
-  EmbeddedBackend,
   Idempotent,
   queue,
   Redrives,
   Retry,
   type IdempotencyStore,
 } from 'dlx-broker';
+import { EmbeddedBackend } from 'dlx-broker/engine';
 import { createBroker } from 'dlx-broker/engine';
 import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

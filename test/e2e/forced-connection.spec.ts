@@ -1,6 +1,8 @@
 import { Controller } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
-import { Consume, DeadLetters, DlxBroker, DlxClient, EmbeddedBackend, type DeadLetter, sharedBroker } from 'dlx-broker';
+import { Consume, DeadLetters, DlxBroker, DlxClient, sharedBroker } from 'dlx-broker';
+import { EmbeddedBackend } from 'dlx-broker/engine';
+import { type DeadLetter } from 'dlx-broker/streams';
 import { AmqpError, createBroker, type Broker } from 'dlx-broker/engine';
 import { lastValueFrom, tap } from 'rxjs';
 import { expect, it, vi } from 'vitest';

@@ -12,7 +12,6 @@ import {
   DlxContext,
   DlxServer,
   DlxRecordBuilder,
-  EmbeddedBackend,
   Exchange,
   Queue,
   Retry,
@@ -20,6 +19,7 @@ import {
   Ttl,
   sharedBroker,
 } from 'dlx-broker';
+import { EmbeddedBackend } from 'dlx-broker/engine';
 import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { contextApp, hybrid, microservice, Morgue } from './apps.js';

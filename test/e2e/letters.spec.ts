@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
-import { type DeadLetter, DeadLetters, DlxBroker, DlxBrokerModule, Redrives, tapDeaths } from 'dlx-broker';
+import { type DeadLetter, tapDeaths } from 'dlx-broker/streams';
+import { DeadLetters, DlxBroker, DlxBrokerModule, Redrives } from 'dlx-broker';
 import { throwError } from 'rxjs';
 import { expect, it } from 'vitest';
 

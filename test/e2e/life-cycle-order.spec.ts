@@ -12,16 +12,8 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { EventPattern, type AsyncMicroserviceOptions, type MicroserviceOptions } from '@nestjs/microservices';
-import {
-  Consume,
-  DlxBroker,
-  DlxBrokerModule,
-  DlxClient,
-  DlxServer,
-  EmbeddedBackend,
-  embedded,
-  sharedBroker,
-} from 'dlx-broker';
+import { Consume, DlxBroker, DlxBrokerModule, DlxClient, DlxServer, embedded, sharedBroker } from 'dlx-broker';
+import { EmbeddedBackend } from 'dlx-broker/engine';
 import { createBroker, type Broker } from 'dlx-broker/engine';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';

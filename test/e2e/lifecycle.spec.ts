@@ -13,7 +13,6 @@ import {
   DlxBroker,
   DlxBrokerModule,
   DlxClient,
-  EmbeddedBackend,
   getDlxBrokerToken,
   getDlxClientToken,
   getDlxServerToken,
@@ -21,6 +20,7 @@ import {
   InjectDlxClient,
   customBackend,
 } from 'dlx-broker';
+import { EmbeddedBackend } from 'dlx-broker/engine';
 import { silentOutbox } from 'dlx-broker/engine';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';

@@ -4,13 +4,13 @@ import {
   Consume,
   DlxBrokerModule,
   DlxClient,
-  EmbeddedBackend,
   Queue,
   Retry,
   type DlxBrokerOptions,
   customBackend,
   sharedBroker,
 } from 'dlx-broker';
+import { EmbeddedBackend } from 'dlx-broker/engine';
 import { createBroker, type Broker } from 'dlx-broker/engine';
 import { firstValueFrom } from 'rxjs';
 import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { DeadLetters, redriveTo, whereDecoded } from 'dlx-broker';
+import { DeadLetters } from 'dlx-broker';
+import { redriveTo, whereDecoded } from 'dlx-broker/streams';
 import { delayWhen, Subject, type Subscription, tap } from 'rxjs';
 import { Bank, type Payment } from './bank.js';
 import { Timeline } from './timeline.js';

@@ -5,13 +5,56 @@
 import { policyPatterns, randomNames, SystemClock } from './backend/index.js';
 import { Broker, type BrokerOptions } from './broker/index.js';
 
-export * from './broker/index.js';
-export { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
+// A broker
+export {
+  Broker,
+  type BrokerOptions,
+  type Channel,
+  type Connection,
+  type ConnectOptions,
+  type Exchange,
+  type ProfileName,
+  type Queue,
+  type VirtualHost,
+} from './broker/index.js';
+
+// What a broker is lent
+export { type Clock, type Journal, type Names, type Pace, type Patterns } from './broker/index.js';
+export { policyPatterns, randomNames, SystemClock } from './backend/index.js';
+
+// Commands of a channel, and what comes of them
+export {
+  type ChannelOutbox,
+  type ConnectionOutbox,
+  type ConsumeOptions,
+  type Delivery,
+  type ExchangeOptions,
+  type Got,
+  Outcome,
+  type PublishOptions,
+  type QueueOk,
+  type QueueOptions,
+  type Returned,
+  silentOutbox,
+} from './broker/index.js';
+
+// Policies, users and permissions
+export type { Permissions, Policy, PolicyRequest, TopicPermissions, User } from './broker/index.js';
+
+// Messages
 export {
   DeadLetteredMessage,
+  type DeathEntry,
   type DeathReason,
-  type Decimal,
   deathsOf,
+  Message,
+  noProperties,
+  type Properties,
+} from './message/index.js';
+
+// Headers and arguments
+export {
+  type Decimal,
   emptyTable,
   type Field,
   type FieldTable,
@@ -19,13 +62,26 @@ export {
   fromFieldTable,
   int32,
   longstr,
-  Message,
-  noProperties,
-  type Properties,
   toFieldTable,
-  type DeathEntry,
 } from './message/index.js';
 
+// Errors
+export { AmqpError, PatternError, PolicyError } from './broker/index.js';
+
+// Backends, for customBackend()
+export {
+  type Backend,
+  type BackendDelivery,
+  type BrowsePage,
+  type Consumption,
+  type Done,
+  EmbeddedBackend,
+  type Publication,
+  type QueueStatus,
+  type ReplyChannel,
+} from './backend/index.js';
+
+// A broker
 /**
  * A broker in this process, in real time unless told otherwise.
  * @param options what to lend it instead: a clock for tests, a journal, a pace, another version of RabbitMQ

@@ -1,48 +1,95 @@
 /*
- * The front door for users of Nest: the module, its decorators, the client, streams of dead letters, and the types they
- * speak. The broker without Nest is `dlx-broker/engine`, clocks for tests are `dlx-broker/testing`.
+ * The front door for users of Nest: the module, its decorators, the client, and the types they speak. Operators on streams
+ * of dead letters are in `dlx-broker/streams`, the broker without Nest in `dlx-broker/engine`, a broker for other processes
+ * in `dlx-broker/server`, the kit for tests in `dlx-broker/testing`. What is not named here is internal.
+ *
+ * The comment above a group is its heading in docs/reference/exports.md. `npm run api` renews that page and the report
+ * etc/dlx-broker.api.md.
  */
-import { DeadLetter as decorate } from './nest/index.js';
-import type { DeadLetter as Letter } from './streams/index.js';
 
-export * from './nest/index.js';
-export * from './streams/index.js';
+// The module
 export {
-  DlxConfigurationError,
-  binding,
-  describeTopology,
-  NotedFailure,
-  queue,
-  type Backoff,
-  type BindingDeclaration,
-  type BindingOption,
-  type DeadLetterWords,
-  type ExchangeDeclaration,
-  type ExchangeOption,
-  type ExchangeType,
-  type Plain,
-  type QueueDeclaration,
-  type QueueOption,
-  type QueueWords,
-  type RetryPolicy,
-  type Topology,
-  type TopologyOption,
-  type WaitQueueType,
-} from './topology/index.js';
-export * from './backend/index.js';
-/** The options of the decorator; those of the port are told apart by its method. */
-export type { ConsumeOptions } from './nest/index.js';
-export {
-  type DeathReason,
-  type Decimal,
-  type Field,
-  type FieldTable,
-  type FieldType,
-  type FirstDeath,
-  Message,
-  type Properties,
-} from './message/index.js';
+  DlxBroker,
+  type DlxBrokerAsyncOptions,
+  DlxBrokerModule,
+  type DlxBrokerOptions,
+  DlxClient,
+  DlxContext,
+  type DlxFeatureOptions,
+  DlxServer,
+  type EmitOptions,
+  type OutcomeEvent,
+  type TransportOptions,
+} from './nest/index.js';
 
-/** As a decorator: where a handler's queue sends what dies in it. As a type: a dead letter of a stream. */
-export const DeadLetter = decorate;
-export type DeadLetter<T = unknown> = Letter<T>;
+// Where the broker is
+export {
+  type BrokerChoice,
+  customBackend,
+  embedded,
+  type EmbeddedBrokerOptions,
+  type ListenOptions,
+  sharedBroker,
+} from './nest/index.js';
+
+// Decorators of handlers
+export {
+  Bind,
+  CaptureErrors,
+  Consume,
+  ConsumerPriority,
+  DeadLetter,
+  Exchange,
+  Expires,
+  Idempotent,
+  type IdempotentOptions,
+  MaxLength,
+  MaxLengthBytes,
+  MaxPriority,
+  Prefetch,
+  Queue,
+  QueueArguments,
+  Quorum,
+  Retry,
+  SingleActiveConsumer,
+  Ttl,
+} from './nest/index.js';
+export type { RetryPolicy } from './topology/index.js';
+
+// What a handler may throw
+export { Drop, Park, Reject, RetryLater } from './nest/index.js';
+
+// Messages
+export { DlxRecordBuilder } from './nest/index.js';
+export type { Plain } from './topology/index.js';
+export type { DeathReason } from './message/index.js';
+export type { XDeath } from './streams/index.js';
+
+// Injection
+export {
+  getDeadLettersToken,
+  getDlxBrokerToken,
+  getDlxClientToken,
+  getDlxServerToken,
+  getDlxTransportId,
+  getRedrivesToken,
+  InjectDeadLetters,
+  InjectDlxBroker,
+  InjectDlxClient,
+  InjectRedrives,
+} from './nest/index.js';
+
+// Queues without a handler
+export { binding, queue, type QueueOption, type Topology, type TopologyOption } from './topology/index.js';
+
+// Dead letters and redrives
+export { DeadLetters, type RedriveProgress, type RedriveRequest, Redrives, type RedriveTask } from './streams/index.js';
+
+// Idempotency
+export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
+
+// Errors
+export { ClientClosedError, HandlerTimeoutError, IdempotencyStoreError } from './nest/index.js';
+export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
+export { DlxConfigurationError, NotedFailure } from './topology/index.js';
+export { UnknownQueueError } from './streams/index.js';

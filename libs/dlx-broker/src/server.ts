@@ -2,8 +2,12 @@
  * The front door for those who start a broker for other processes from a script: what `npx dlx-broker serve` does, as a
  * function.
  */
+
+// A broker on its own
 export { serve, type Served, type ServeOptions } from './serve.js';
-export type { Limits, Listener, TlsOptions } from './amqp/index.js';
-export type { Permissions, ProfileName } from './broker/index.js';
-export type { HttpListener, HttpOptions } from './management/index.js';
 export type { ServedUser } from './users/index.js';
+export type { Permissions, ProfileName } from './broker/index.js';
+
+// Ports
+export type { Limits, Listener, TlsOptions } from './amqp/index.js';
+export type { HttpListener, HttpOptions } from './management/index.js';

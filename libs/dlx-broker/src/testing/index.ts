@@ -1,6 +1,21 @@
-export * from './counted-names.js';
-export * from './dlx-testing.js';
+/*
+ * The kit for tests: an application, or a broker alone, in a time that the test moves.
+ */
+
+// Applications
+export {
+  DlxTesting,
+  type DlxTestingCreateOptions,
+  type DlxTestingOptions,
+  type SettledOptions,
+  UnsettledError,
+} from './dlx-testing.js';
+
+// Queues
 export { ExpectationError, type QueueExpectation } from './expectations.js';
+export { QueueView, type WaitingMessage } from './queue-view.js';
+
+// Brokers
 export { house, type House, type HouseOptions } from './house.js';
-export * from './manual-clock.js';
-export * from './queue-view.js';
+export { CountedNames } from './counted-names.js';
+export { ManualClock, startOfTime } from './manual-clock.js';

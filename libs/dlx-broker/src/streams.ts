@@ -1,0 +1,39 @@
+/*
+ * The front door for streams of dead letters: operators for what `DeadLetters.from` and `DeadLetters.run` emit. A file, and
+ * not the folder's index: what the operators need of one another is nobody's business outside.
+ */
+
+// Operators
+export {
+  groupByError,
+  groupByQueue,
+  groupByReason,
+  parkWhen,
+  redriveTo,
+  retryWithBackoff,
+  tapDeaths,
+  throttleRedrive,
+  where,
+  whereDecoded,
+  whereReason,
+} from './streams/index.js';
+
+// Letters
+export { type DeadLetter, type DecodedLetter, type Letter, type RetriedLetter, Undecodable } from './streams/index.js';
+
+// Options
+export type {
+  Failed,
+  FromOptions,
+  GroupLetters,
+  Otherwise,
+  Pipeline,
+  QueueNames,
+  RedriveTarget,
+  RunOptions,
+  ThrottleOptions,
+  WhereOptions,
+} from './streams/index.js';
+
+// Errors
+export { CallbackTimeoutError, ConsumerCancelledError, LetterSettledError, TooManyLeftError } from './streams/index.js';
