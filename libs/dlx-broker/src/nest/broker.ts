@@ -23,7 +23,9 @@ import {
   idleRetryWarnings,
   lossWarning,
   misplacedWarning,
+  overrideWarning,
   silentServerWarning,
+  unseenWarning,
   unservedWarning,
 } from './start-report.js';
 import { Settlement, type HandlerCounts } from './settlement.js';
@@ -150,6 +152,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.#consume();
     if (this.#closing) return;
     await this.connected.open();
+    this.#warnOfUnseen();
     this.#warnOfUnservedSoon();
     const { amqp, http } = this;
     if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
@@ -258,6 +261,13 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     if (this.options.logHandlers) this.#logger.log(describeHandler(planned, consumer, topology));
     const warning = lossWarning(planned, topology, this.backend);
     if (warning !== undefined) this.#logger.warn(warning);
+  }
+
+  /** Methods that look like handlers and are none, whatever is connected later. */
+  #warnOfUnseen(): void {
+    for (const override of this.source.overrides()) this.#logger.warn(overrideWarning(override));
+    const unseen = this.source.unseen();
+    if (unseen.length > 0) this.#logger.warn(unseenWarning(unseen));
   }
 
   /** Later: a server may be connected, and started, after the application. */

@@ -14,8 +14,8 @@ export interface DiscoveredMethod {
   readonly wrapper: InstanceWrapper;
   /** Of the class, also when it is request-scoped. */
   readonly hostedBy: object;
-  readonly methodName: string;
-  /** `OrdersController.created` */
+  readonly methodName: string | symbol;
+  /** `OrdersController.created`, or `OrdersController.Symbol(created)` */
   readonly origin: string;
   readonly inController: boolean;
   readonly contributions: readonly Contribution[];
@@ -28,37 +28,90 @@ export interface DiscoveredMethod {
   readonly transport: unknown;
 }
 
+/** A method without decorators in the place of one that has ours, which do not hold for it. */
+export interface Override {
+  /** `Orders.created` */
+  readonly origin: string;
+  /** `Worker.created`, of a class above. */
+  readonly overridden: string;
+  readonly contributions: readonly Contribution[];
+}
+
 /** All handlers of an application, in the order in which Nest visits modules, classes and methods. */
 export function discoverMethods(modules: ModulesContainer): readonly DiscoveredMethod[] {
-  const scanner = new MetadataScanner();
   const found: DiscoveredMethod[] = [];
-  for (const module of modules.values()) {
-    for (const wrapper of module.controllers.values()) explore(module, wrapper, true, scanner, found);
-    for (const wrapper of module.providers.values()) explore(module, wrapper, false, scanner, found);
-  }
+  for (const [module, wrapper, inController] of classesOf(modules)) explore(module, wrapper, inController, found);
   return found;
 }
 
-function explore(
-  module: Module,
-  wrapper: InstanceWrapper,
-  inController: boolean,
-  scanner: MetadataScanner,
-  found: DiscoveredMethod[],
-): void {
+/** Methods of controllers and providers that override a handler and are none. */
+export function discoverOverrides(modules: ModulesContainer): readonly Override[] {
+  const found = new Map<string, Override>();
+  for (const [, wrapper] of classesOf(modules)) {
+    const prototype = prototypeOf(wrapper);
+    for (const methodName of methodNames(prototype)) {
+      const override = overrideIn(prototype!, methodName);
+      if (override !== undefined) found.set(override.origin, override);
+    }
+  }
+  return [...found.values()];
+}
+
+function overrideIn(prototype: Prototype, methodName: string | symbol): Override | undefined {
+  const isDecorated = (method: unknown): method is object =>
+    typeof method === 'function' &&
+    (contributionsOf(method).length > 0 || Reflect.hasMetadata(PATTERN_HANDLER_METADATA, method));
+  const own = prototype[methodName];
+  if (isDecorated(own)) return undefined;
+  for (let above = parentOf(prototype); above !== null; above = parentOf(above)) {
+    const method = above[methodName];
+    if (method === own || !isDecorated(method)) continue;
+    const contributions = contributionsOf(method);
+    if (contributions.length === 0) return undefined; // nothing of ours is lost
+    return { origin: originOf(prototype, methodName), overridden: originOf(above, methodName), contributions };
+  }
+  return undefined;
+}
+
+type Prototype = Record<string | symbol, unknown>;
+
+const parentOf = (prototype: Prototype): Prototype | null => Object.getPrototypeOf(prototype) as Prototype | null;
+
+const originOf = (prototype: Prototype, methodName: string | symbol): string =>
+  `${(prototype['constructor'] as { readonly name: string }).name}.${String(methodName)}`;
+
+function* classesOf(modules: ModulesContainer): Iterable<readonly [Module, InstanceWrapper, inController: boolean]> {
+  for (const module of modules.values()) {
+    for (const wrapper of module.controllers.values()) yield [module, wrapper, true];
+    for (const wrapper of module.providers.values()) yield [module, wrapper, false];
+  }
+}
+
+/** Those of the classes above as well. Nest's scanner does not see names that are symbols. */
+function methodNames(prototype: Prototype | undefined): readonly (string | symbol)[] {
+  if (prototype === undefined) return [];
+  const symbols = new Set<symbol>();
+  for (let each: Prototype | null = prototype; each !== null && each !== Object.prototype; each = parentOf(each)) {
+    for (const symbol of Object.getOwnPropertySymbols(each)) {
+      if (typeof Object.getOwnPropertyDescriptor(each, symbol)?.value === 'function') symbols.add(symbol);
+    }
+  }
+  return [...new MetadataScanner().getAllMethodNames(prototype), ...symbols];
+}
+
+function explore(module: Module, wrapper: InstanceWrapper, inController: boolean, found: DiscoveredMethod[]): void {
   const prototype = prototypeOf(wrapper);
-  if (prototype === undefined) return;
-  for (const methodName of scanner.getAllMethodNames(prototype)) {
-    const method = prototype[methodName] as object;
+  for (const methodName of methodNames(prototype)) {
+    const method = prototype![methodName] as object;
     const contributions = contributionsOf(method);
     const isPattern = Reflect.hasMetadata(PATTERN_HANDLER_METADATA, method);
     if (contributions.length === 0 && !isPattern) continue;
     found.push({
       module,
       wrapper,
-      hostedBy: prototype,
+      hostedBy: prototype!,
       methodName,
-      origin: `${(prototype.constructor as { name: string }).name}.${methodName}`,
+      origin: originOf(prototype!, methodName),
       inController,
       contributions,
       patternExtras: isPattern ? (Reflect.getMetadata(PATTERN_EXTRAS_METADATA, method) as object) : undefined,
@@ -68,13 +121,13 @@ function explore(
 }
 
 /** Aliases are skipped, or a provider would be found twice; a value or factory provider counts by what it made. */
-function prototypeOf(wrapper: InstanceWrapper): Record<string, unknown> | undefined {
+function prototypeOf(wrapper: InstanceWrapper): Prototype | undefined {
   if (wrapper.isAlias) return undefined;
   const instance: unknown = wrapper.instance;
   if (typeof instance !== 'object' || instance === null) {
-    const type = wrapper.metatype as { prototype?: Record<string, unknown> } | null;
+    const type = wrapper.metatype as { prototype?: Prototype } | null;
     return wrapper.isNotMetatype ? undefined : type?.prototype;
   }
-  const prototype = Object.getPrototypeOf(instance) as Record<string, unknown> | null;
+  const prototype = Object.getPrototypeOf(instance) as Prototype | null;
   return prototype === null || prototype === Object.prototype ? undefined : prototype;
 }

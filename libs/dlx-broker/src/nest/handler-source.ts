@@ -2,7 +2,7 @@ import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import type { Module } from '@nestjs/core/internal';
 import { type Contributions, DlxConfigurationError } from '../topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
-import { discoverMethods, type DiscoveredMethod } from './explorer.js';
+import { discoverMethods, discoverOverrides, type DiscoveredMethod, type Override } from './explorer.js';
 import { featuresOf } from './feature.js';
 import type { Handler } from './handler.js';
 import { readSettings } from './handler-settings.js';
@@ -74,6 +74,22 @@ export class HandlerSource {
         return patternExtras !== undefined && isOurs && !inControllers.has(hostedBy);
       })
       .map(({ origin }) => origin);
+  }
+
+  /** Methods with Nest's patterns whose names are symbols, which Nest does not see. */
+  unseen(): readonly string[] {
+    if (this.broker !== defaultBrokerName) return [];
+    return this.#discovered()
+      .filter(({ methodName, patternExtras, contributions }) => {
+        const isConsumed = contributions.some(({ decorator }) => decorator === 'Consume');
+        return typeof methodName === 'symbol' && patternExtras !== undefined && !isConsumed;
+      })
+      .map(({ origin }) => origin);
+  }
+
+  /** Methods that override a handler, and whose decorators of ours do not hold for them. */
+  overrides(): readonly Override[] {
+    return this.broker === defaultBrokerName ? discoverOverrides(this.modules) : [];
   }
 
   #bindConsuming(): readonly Handler[] {

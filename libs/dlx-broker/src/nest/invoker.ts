@@ -22,6 +22,9 @@ type Container = ConstructorParameters<typeof GuardsContextCreator>[0];
 type Invoke = Handler['invoke'];
 type Method = (...args: unknown[]) => never;
 
+/** Nest's type says text, but it takes symbols as well: all it does is to look up the method and what is noted about it. */
+const keyOf = ({ methodName }: DiscoveredMethod): string => methodName as string;
+
 /** Registers what a request-scoped provider gets when it injects `REQUEST`. */
 export type RegisterRequest = (request: unknown, contextId: ContextId) => void;
 
@@ -60,7 +63,8 @@ export class Invoker {
 
   /** @param moduleKey under which the method's module is known to Nest */
   bind(method: DiscoveredMethod, moduleKey: string): Invoke {
-    const { wrapper, methodName } = method;
+    const { wrapper } = method;
+    const methodName = keyOf(method);
     if (!wrapper.isDependencyTreeStatic()) return this.#bindScoped(method, moduleKey);
     const instance = wrapper.instance as Record<string, Method>;
     const proxy = this.#creator.create(instance, instance[methodName]!, moduleKey, methodName, STATIC_CONTEXT);
@@ -69,7 +73,8 @@ export class Invoker {
 
   /** A new instance for every message, or one per tenant if the application has a strategy for that. */
   #bindScoped(method: DiscoveredMethod, moduleKey: string): Invoke {
-    const { wrapper, methodName, module, inController } = method;
+    const { wrapper, module, inController } = method;
+    const methodName = keyOf(method);
     const collection = inController ? module.controllers : module.providers;
     const durable = wrapper.isDependencyTreeDurable();
     return async (data, context) => {
@@ -114,7 +119,7 @@ export class Invoker {
   ): unknown {
     context.capture(error);
     const prototype = method.hostedBy as Record<string, Method>;
-    const filter = this.#filters.create(prototype, prototype[method.methodName]!, moduleKey);
+    const filter = this.#filters.create(prototype, prototype[keyOf(method)]!, moduleKey);
     return filtered(filter, [data, context], error);
   }
 }

@@ -1,5 +1,6 @@
 import type { Backend } from '../backend/index.js';
 import { nearestWord, unheardDeadLetters, waitQueueName, type Topology } from '../topology/index.js';
+import type { Override } from './explorer.js';
 import type { PlannedHandler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 
@@ -72,6 +73,18 @@ export function deadLetterWarnings(topology: Topology): readonly string[] {
 export const misplacedWarning = (misplaced: readonly string[]): string =>
   `${misplaced.join(', ')} get no messages: Nest reads @EventPattern and @MessagePattern in controllers only, and these stand in ` +
   'providers; list the class among the controllers of its module, or use @Consume';
+
+export const unseenWarning = (unseen: readonly string[]): string =>
+  `${unseen.join(', ')} get no messages: Nest does not see @EventPattern and @MessagePattern on methods whose names are symbols; ` +
+  'name the method by a text, or use @Consume';
+
+export function overrideWarning({ origin, overridden, contributions }: Override): string {
+  const decorators = contributions.map(({ decorator }) => `@${decorator}`).join(', ');
+  return (
+    `${origin} overrides ${overridden} without its decorators (${decorators}), which are not inherited: it gets no messages; ` +
+    `write them above ${origin} as well, or give it another name if it is no handler`
+  );
+}
 
 /** @param token what the application gets its server by, as source text */
 export const unservedWarning = (unserved: readonly string[], token: string): string =>

@@ -1,0 +1,254 @@
+import { Controller, Inject, Injectable, Scope } from '@nestjs/common';
+import {
+  ContextIdFactory,
+  REQUEST,
+  type ContextId,
+  type ContextIdStrategy,
+  type HostComponentInfo,
+} from '@nestjs/core';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { Consume, DeadLetter, DlxContext, Retry, Queue } from 'dlx-broker';
+import { DlxTesting } from 'dlx-broker/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const opened: DlxTesting[] = [];
+const seen: string[] = [];
+beforeEach(() => void seen.splice(0));
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((dlx) => dlx.close()));
+});
+
+async function start(metadata: Parameters<DlxTesting['start']>[0], warnings: string[] = []): Promise<DlxTesting> {
+  const logger = {
+    log: () => undefined,
+    warn: (text: unknown) => void warnings.push(String(text)),
+    error: (text: unknown) => void warnings.push(String(text)),
+  };
+  const dlx = new DlxTesting({ logger });
+  opened.push(dlx);
+  await dlx.start(metadata);
+  return dlx;
+}
+
+const created = Symbol('created');
+
+describe('a method whose name is a symbol', () => {
+  it('is a handler by @Consume, with its name in the log and in errors', async () => {
+    @Injectable()
+    class Orders {
+      @Consume('orders')
+      @Retry({ attempts: 1 })
+      [created](@Payload() data: string): void {
+        seen.push(data);
+        throw new Error('down');
+      }
+    }
+    const warnings: string[] = [];
+    const dlx = await start({ providers: [Orders] }, warnings);
+    await dlx.publish('orders', 'a');
+    await dlx.settled();
+    expect(seen).toEqual(['a']);
+    expect(warnings.join('\n')).toContain('Orders.Symbol(created)');
+    dlx.expectQueue('orders.parked').toHold(['a']);
+  });
+
+  it('also in a provider of its own for each message', async () => {
+    @Injectable({ scope: Scope.REQUEST })
+    class Orders {
+      constructor(@Inject(REQUEST) readonly request: { readonly data: string }) {}
+
+      @Consume('orders')
+      [created](@Payload() data: string): void {
+        seen.push(`${data} ${this.request.data}`);
+      }
+    }
+    const dlx = await start({ providers: [Orders] });
+    await dlx.publish('orders', 'a');
+    await dlx.settled();
+    expect(seen).toEqual(['a a']);
+  });
+
+  it('and decorators beside no entry point are refused there as elsewhere', async () => {
+    @Injectable()
+    class Orders {
+      @DeadLetter('', 'dead')
+      [created](): void {}
+    }
+    await expect(start({ providers: [Orders] })).rejects.toThrow(
+      /@DeadLetter on Orders.Symbol\(created\) needs @Consume/,
+    );
+  });
+
+  it('is warned of beside @EventPattern, for Nest does not see it', async () => {
+    @Controller()
+    class Orders {
+      @EventPattern<string>('orders')
+      [created](): void {}
+    }
+    const warnings: string[] = [];
+    await start({ controllers: [Orders] }, warnings);
+    expect(warnings.join('\n')).toMatch(/Orders.Symbol\(created\)/);
+  });
+});
+
+abstract class Worker {
+  abstract readonly name: string;
+
+  @Consume('work')
+  @Retry({ attempts: 2, backoff: '1s' })
+  handle(@Payload() data: string, @Ctx() { attempt }: DlxContext): void {
+    seen.push(`${this.name} ${data} ${attempt}`);
+    throw new Error('down');
+  }
+}
+
+describe('a method that is inherited', () => {
+  it('from an abstract class is a handler of the class that is provided, with its decorators', async () => {
+    @Injectable()
+    class Orders extends Worker {
+      override readonly name = 'Orders';
+    }
+    const dlx = await start({ providers: [Orders] });
+    await dlx.publish('work', 'a');
+    await dlx.advance('2s');
+    expect(seen).toEqual(['Orders a 1', 'Orders a 2']);
+    dlx.expectQueue('work.parked').toHold(['a']);
+  });
+
+  it('by two classes that are provided would have two handlers of one queue: refused, with both names', async () => {
+    @Injectable()
+    class Orders extends Worker {
+      override readonly name = 'Orders';
+    }
+    @Injectable()
+    class Invoices extends Worker {
+      override readonly name = 'Invoices';
+    }
+    await expect(start({ providers: [Orders, Invoices] })).rejects.toThrow(/Orders\.handle.*Invoices\.handle/);
+  });
+
+  it('and overridden with decorators of its own is one handler, with those', async () => {
+    @Injectable()
+    class Orders extends Worker {
+      override readonly name = 'Orders';
+
+      @Consume('orders')
+      override handle(@Payload() data: string): void {
+        seen.push(`own ${data}`);
+      }
+    }
+    const dlx = await start({ providers: [Orders] });
+    await dlx.publish('orders', 'a');
+    await dlx.settled();
+    expect(seen).toEqual(['own a']);
+    expect(dlx.queue('work').exists).toBe(false);
+  });
+
+  it('and overridden without decorators is no handler: a warning names both methods', async () => {
+    @Injectable()
+    class Orders extends Worker {
+      override readonly name = 'Orders';
+      override handle(): void {}
+    }
+    const warnings: string[] = [];
+    await start({ providers: [Orders] }, warnings);
+    expect(warnings.join('\n')).toMatch(/Orders\.handle overrides Worker\.handle.*@Consume/);
+  });
+
+  it('over several classes, from the nearest that decorates it', async () => {
+    abstract class Base {
+      @Consume('base')
+      handle(): void {}
+      @Consume('other')
+      other(): void {
+        seen.push('other');
+      }
+    }
+    abstract class Middle extends Base {
+      @Consume('middle')
+      override handle(): void {
+        seen.push(this.constructor.name);
+      }
+    }
+    @Injectable()
+    class Orders extends Middle {}
+    const dlx = await start({ providers: [Orders] });
+    for (const name of ['middle', 'other']) await dlx.publish(name, 'a');
+    await dlx.settled();
+    expect(seen).toEqual(['Orders', 'other']);
+    expect(dlx.queue('base').exists).toBe(false);
+  });
+});
+
+/** One tree of providers for each tenant. */
+class ByTenant implements ContextIdStrategy {
+  readonly tenants = new Map<string, ContextId>();
+
+  attach(contextId: ContextId, request: { readonly data?: { readonly tenant?: string } }) {
+    const tenant = request.data?.tenant;
+    if (tenant === undefined) return () => contextId;
+    const ofTenant = this.tenants.get(tenant) ?? ContextIdFactory.create();
+    this.tenants.set(tenant, ofTenant);
+    return {
+      resolve: (info: HostComponentInfo) => (info.isTreeDurable ? ofTenant : contextId),
+      payload: { tenant },
+    };
+  }
+}
+
+describe('providers with a scope', () => {
+  it.each(['Consume', 'EventPattern'] as const)(
+    'of the request: %s gets one for each attempt, and it is let go of',
+    async (kind) => {
+      const made: object[] = [];
+      const entry = kind === 'Consume' ? Consume('orders') : EventPattern<string>('orders');
+      @(kind === 'Consume' ? Injectable({ scope: Scope.REQUEST }) : Controller({ scope: Scope.REQUEST }))
+      class Orders {
+        constructor(@Inject(REQUEST) readonly request: { readonly data: unknown; getContext?(): unknown }) {
+          made.push(this);
+        }
+
+        @(entry as MethodDecorator)
+        @Queue('orders')
+        @Retry({ attempts: 2, backoff: '1s' })
+        created(@Payload() data: string, @Ctx() { attempt }: DlxContext): void {
+          seen.push(`${data} ${String(this.request.data)} ${attempt}`);
+          if (data === 'bad') throw new Error('down');
+        }
+      }
+      const dlx = await start(kind === 'Consume' ? { providers: [Orders] } : { controllers: [Orders] });
+      for (const data of ['a', 'bad', 'b']) await dlx.publish('orders', data);
+      await dlx.advance('5s');
+      expect(seen).toEqual(['a a 1', 'bad bad 1', 'b b 1', 'bad bad 2']);
+      expect(new Set(made).size).toBe(4);
+    },
+  );
+
+  it('that are durable: one for each tenant, and each message still its own outcome', async () => {
+    ContextIdFactory.apply(new ByTenant());
+    let made = 0;
+    @Injectable({ scope: Scope.REQUEST, durable: true })
+    class Tenant {
+      readonly number = ++made;
+      constructor(@Inject(REQUEST) readonly payload: { readonly tenant: string }) {}
+    }
+    @Injectable()
+    class Orders {
+      constructor(readonly tenant: Tenant) {}
+
+      @Consume('orders')
+      @Retry({ attempts: 1 })
+      created(@Payload() { tenant, bad }: { readonly tenant: string; readonly bad?: true }): void {
+        seen.push(`${tenant} ${this.tenant.payload.tenant} ${this.tenant.number}`);
+        if (bad) throw new Error('down');
+      }
+    }
+    const dlx = await start({ providers: [Orders, Tenant] });
+    for (const tenant of ['a', 'b', 'a', 'b']) await dlx.publish('orders', { tenant });
+    await dlx.publish('orders', { tenant: 'a', bad: true });
+    await dlx.settled();
+    expect(seen.sort()).toEqual(['a a 1', 'a a 1', 'a a 1', 'b b 2', 'b b 2']);
+    expect(dlx.queue('orders.parked').ready).toBe(1);
+    ContextIdFactory.apply({ attach: (contextId) => () => contextId });
+  });
+});
