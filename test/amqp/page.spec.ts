@@ -24,7 +24,7 @@ function sourceOf(name: string): string {
 
 it('every promise of docs/reference/amqp.md names cases that exist', () => {
   const page = readFileSync(join(root, 'docs/reference/amqp.md'), 'utf8');
-  const rows = page.split('\n').filter((line) => /^\| (?!what |---|-)/.test(line));
+  const rows = page.split('\n').filter((line) => /^\| (?!promise |---|-)/.test(line));
   expect(rows.length).toBeGreaterThan(60);
   const missing: string[] = [];
   for (const row of rows) {

@@ -1,0 +1,52 @@
+import * as engine from 'dlx-broker/engine';
+import * as front from 'dlx-broker';
+import * as server from 'dlx-broker/server';
+import * as testing from 'dlx-broker/testing';
+import { describe, expect, it } from 'vitest';
+import { replyCodes } from '../../libs/dlx-broker/src/broker/errors.js';
+import { queueArguments } from '../../libs/dlx-broker/src/broker/queue/arguments.js';
+import { read } from './pages.js';
+
+const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort();
+
+describe('docs/reference/arguments.md', () => {
+  const section = read('docs/reference/arguments.md').split('\n## ')[1]!;
+  const rows = [...section.matchAll(/^\| `(x-[\w-]+)` +\| (?:`([\w-]+)`)? *\| ([^|]*)\|(.*)$/gm)];
+
+  it('has every queue argument, with its policy key and its queue types', () => {
+    const shown = rows.map(([, name, policy, types]) => ({ name, policy, types: types!.trim() }));
+    const known = queueArguments.map(({ name, policy, on }) => {
+      return { name, policy, types: Object.keys(on).join(', ') || 'streams only' };
+    });
+    const byName = (one: { name?: string }, other: { name?: string }): number => (one.name! < other.name! ? -1 : 1);
+    expect(shown.sort(byName)).toEqual(known.sort(byName));
+  });
+
+  it('lists an argument without a setting as one without effect, and marks those of operator policies', () => {
+    for (const [row, name, , , rest] of rows) {
+      const argument = queueArguments.find((one) => one.name === name)!;
+      const hasEffect = argument.setting !== undefined || name === 'x-queue-type';
+      expect(rest!.trim() !== '', name).toBe(hasEffect);
+      if (hasEffect) expect(/\| yes +\|$/.test(row), name).toBe(argument.operator === true);
+    }
+  });
+});
+
+describe('docs/reference/errors.md', () => {
+  it('has every exported class of errors', () => {
+    const exported = [front, engine, server, testing].flatMap((entry) =>
+      Object.entries(entry).flatMap(([name, value]) =>
+        typeof value === 'function' && (value as { prototype?: unknown }).prototype instanceof Error ? [name] : [],
+      ),
+    );
+    const shown = [...read('docs/reference/errors.md').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name!);
+    expect(exported.length).toBeGreaterThan(20);
+    expect(sorted(exported).filter((name) => !shown.includes(name))).toEqual([]);
+  });
+
+  it('has every reply code, and what it closes', () => {
+    const rows = [...read('docs/reference/errors.md').matchAll(/^\| (\d{3}) +\| ([A-Z_]+) +\| (\w+) +\|/gm)];
+    const shown = rows.map(([, code, name, closes]) => [name, { code: Number(code), closes }]);
+    expect(Object.fromEntries(shown)).toEqual(replyCodes);
+  });
+});
