@@ -13,14 +13,18 @@ export class HomeContext extends AsyncResource {
   /**
    * Runs a function in an async context of its own, which begins like this one: what `enterWith` does in there ends with
    * it. Errors come through.
+   * @param run gets the argument, and the context as what later calls can be made in
    * @param self the function's `this`
    */
-  fresh<This, Argument>(run: (this: This, argument: Argument) => void, self: This, argument: Argument): void {
+  fresh<This, Argument>(run: Fresh<This, Argument>, self: This, argument: Argument): void {
     // The resource has to be made inside: Node 20 copies the stores of the place where it is made.
     this.runInAsyncScope(runFresh as typeof runFresh<This, Argument>, undefined, run, self, argument);
   }
 }
 
-function runFresh<This, Argument>(run: (this: This, argument: Argument) => void, self: This, argument: Argument): void {
-  new AsyncResource('DlxMessage').runInAsyncScope(run, self, argument);
+type Fresh<This, Argument> = (this: This, argument: Argument, own: AsyncResource) => void;
+
+function runFresh<This, Argument>(run: Fresh<This, Argument>, self: This, argument: Argument): void {
+  const own = new AsyncResource('DlxMessage');
+  own.runInAsyncScope(run, self, argument, own);
 }

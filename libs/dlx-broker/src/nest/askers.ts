@@ -2,19 +2,17 @@ import type { Backend } from '../backend/index.js';
 import { watchAsker } from './asker.js';
 
 /** An answer of many values, while it goes on. */
-export interface AnswerStream {
-  /** No client waits for the answer any more. */
-  gone(): void;
-  /** A value could not be sent: no more are wanted. */
-  faulty(failure: Error): void;
-  /** Runs what begins the watch, in the async context of the message. */
-  watched(watch: () => void): void;
-}
-
-/** Where an answer goes. */
-interface Request {
+export interface OpenAnswer {
   readonly replyTo: string;
   readonly correlationId: string | undefined;
+  /** Its index among the answers that are not watched yet, which {@link Askers} keeps. -1: it is not one of them. */
+  slot: number;
+  /** No client waits for the answer any more. */
+  gone(): void;
+  /** Runs what begins the watch, in the async context of the message. */
+  inOwnContext(begin: () => void): void;
+  /** Takes what ends the watch. */
+  watched(unwatch: () => void): void;
 }
 
 /**
@@ -22,39 +20,39 @@ interface Request {
  * request itself: an answer is watched only once it is older than a turn of the event loop.
  */
 export class Askers {
-  readonly #young = new Map<Request, AnswerStream>();
-  readonly #watches = new Map<Request, () => void>();
+  /** An array and no Map: the tables that a Map has outgrown keep their answers alive until a full collection. */
+  readonly #young: OpenAnswer[] = [];
   #isScheduled = false;
 
   constructor(private readonly backend: Backend) {}
 
-  /** The stream's `gone` is called when no client waits for the answer, until the request is deleted. */
-  add(request: Request, stream: AnswerStream): void {
-    this.#young.set(request, stream);
+  /** The answer's `gone` is called when no client waits for it, unless the answer has left by then. */
+  add(answer: OpenAnswer): void {
+    answer.slot = this.#young.push(answer) - 1;
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => this.#watch());
   }
 
-  delete(request: Request): void {
-    if (this.#young.delete(request) || this.#watches.size === 0) return;
-    const unwatch = this.#watches.get(request);
-    this.#watches.delete(request);
-    unwatch?.();
+  /** The answer has ended before it was watched. */
+  leave(answer: OpenAnswer): void {
+    if (answer.slot < 0) return;
+    const last = this.#young.pop()!;
+    if (last !== answer) {
+      this.#young[answer.slot] = last;
+      last.slot = answer.slot;
+    }
+    answer.slot = -1;
   }
 
   #watch(): void {
     this.#isScheduled = false;
-    for (const [request, stream] of this.#young) {
-      this.#young.delete(request);
-      stream.watched(() => {
-        let isGone = false;
-        const unwatch = watchAsker(this.backend, request.replyTo, request.correlationId, () => {
-          isGone = true;
-          stream.gone();
-        });
-        // The client may be gone already, and the watch over before it began.
-        if (!isGone) this.#watches.set(request, unwatch);
+    const answers = this.#young.splice(0);
+    for (const answer of answers) answer.slot = -1;
+    for (const answer of answers) {
+      answer.inOwnContext(() => {
+        const { replyTo, correlationId } = answer;
+        answer.watched(watchAsker(this.backend, replyTo, correlationId, () => answer.gone()));
       });
     }
   }

@@ -211,11 +211,12 @@ export class DlxClient extends ClientProxy {
       forget = () => this.#pending.get(id) === asked && this.#pending.delete(id);
       this.#replies ??= this.#openReplies();
       this.#replies.request(publication, (failure) => {
-        if (failure !== undefined && this.#pending.delete(id)) asked.answer({ err: failure });
+        if (failure !== undefined && this.#pending.delete(id)) asked.end({ err: failure });
       });
       return () => {
         if (this.#pending.get(id) !== asked) return;
         this.#pending.delete(id);
+        asked.forget();
         this.#replies?.giveUp?.(id);
       };
     } catch (error) {
@@ -239,7 +240,7 @@ export class DlxClient extends ClientProxy {
     this.#replies = undefined;
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const asked of pending) asked.answer({ err: reason });
+    for (const asked of pending) asked.end({ err: reason });
   }
 
   /** A dispatch hook of the application may throw. */
@@ -293,12 +294,12 @@ export class DlxClient extends ClientProxy {
     if (kind !== 'next') this.#pending.delete(id);
     try {
       const response = decodePayload(message);
-      if (kind === 'error') asked.answer({ err: response });
-      else if (kind === 'complete') asked.answer({ isDisposed: true });
-      else asked.answer(kind === 'last' ? { response, isDisposed: true } : { response });
+      if (kind === 'next') asked.answer({ response });
+      else if (kind === 'error') asked.end({ err: response });
+      else asked.end(kind === 'last' ? { response, isDisposed: true } : { isDisposed: true });
     } catch (error) {
       this.#pending.delete(id);
-      asked.answer({ err: error });
+      asked.end({ err: error });
     }
   }
 
@@ -324,14 +325,32 @@ export class DlxClient extends ClientProxy {
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(describeError(error).message));
 
-/** A caller that waits for an answer. It gets it in its own async context. */
+/**
+ * A caller that waits for an answer. It gets it in its own async context. After the last one it holds nothing of the
+ * caller: the tables that the map of waiting callers has outgrown would keep that alive until a full collection.
+ */
 class Asked extends AsyncResource {
-  constructor(private readonly callback: (packet: WritePacket) => void) {
+  #callback: ((packet: WritePacket) => void) | undefined;
+
+  constructor(callback: (packet: WritePacket) => void) {
     super('DlxRequest');
+    this.#callback = callback;
   }
 
   answer(packet: WritePacket): void {
-    this.runInAsyncScope(this.callback, undefined, packet);
+    if (this.#callback !== undefined) this.runInAsyncScope(this.#callback, undefined, packet);
+  }
+
+  /** The last answer. */
+  end(packet: WritePacket): void {
+    const callback = this.#callback;
+    this.#callback = undefined;
+    if (callback !== undefined) this.runInAsyncScope(callback, undefined, packet);
+  }
+
+  /** The caller does not wait any more. */
+  forget(): void {
+    this.#callback = undefined;
   }
 }
 

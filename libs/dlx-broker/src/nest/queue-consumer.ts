@@ -1,3 +1,4 @@
+import type { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
 import type { Backend, BackendDelivery, Consumption, HomeContext } from '../backend/index.js';
 import { deathsOf, grantedAttempt, shownText } from '../message/index.js';
@@ -84,19 +85,19 @@ export class QueueConsumer {
     return this.#plan.queue;
   }
 
-  #take(delivery: BackendDelivery): void {
+  #take(delivery: BackendDelivery, own: AsyncResource): void {
     try {
       const context = new DlxContext(delivery);
       // The only handler of a queue takes what the bindings of the queue bring.
-      if (this.#single !== undefined) this.#handle(delivery, context, this.#single);
-      else this.#distribute(delivery, context);
+      if (this.#single !== undefined) this.#handle(delivery, context, this.#single, own);
+      else this.#distribute(delivery, context, own);
     } catch (error) {
       this.#refuse(delivery, error);
     }
   }
 
   /** Handlers that share a queue are told apart by the routing key; if several match, all of them have to succeed. */
-  #distribute(delivery: BackendDelivery, context: DlxContext): void {
+  #distribute(delivery: BackendDelivery, context: DlxContext, own: AsyncResource): void {
     const key = patternOf(delivery.message, delivery.queue);
     const matching = this.#plan.handlers.filter(({ handler }) => handles(handler, key));
     const [first] = matching;
@@ -107,7 +108,7 @@ export class QueueConsumer {
       this.settlement.refuse(delivery, error, this.#plan);
       return;
     }
-    if (matching.length === 1) return this.#handle(delivery, context, first);
+    if (matching.length === 1) return this.#handle(delivery, context, first, own);
     const spent = matching.find((planned) => isSpent(planned, context));
     if (spent !== undefined) return this.settlement.exhausted(delivery, spent, context.attempt);
     const data = payloadOf(delivery);
@@ -124,18 +125,18 @@ export class QueueConsumer {
     }
   }
 
-  #handle(delivery: BackendDelivery, context: DlxContext, planned: PlannedHandler): void {
+  #handle(delivery: BackendDelivery, context: DlxContext, planned: PlannedHandler, own: AsyncResource): void {
     if (isSpent(planned, context)) return this.settlement.exhausted(delivery, planned, context.attempt);
     const data = payloadOf(delivery);
-    const replies = this.#repliesFor(delivery, planned.handler);
+    const replies = this.#repliesFor(delivery, planned.handler, own);
     this.#atWork++;
     this.attempts.single({ delivery, planned, context, replies }, data, () => this.#done());
   }
 
-  #repliesFor({ message }: BackendDelivery, handler: Handler): Replies | undefined {
+  #repliesFor({ message }: BackendDelivery, handler: Handler, own: AsyncResource): Replies | undefined {
     const { replyTo, correlationId } = message.properties;
     return handler.kind === 'request' && replyTo !== undefined
-      ? new Replies(this.backend, this.#askers, replyTo, correlationId)
+      ? new Replies(this.backend, this.#askers, replyTo, correlationId, own)
       : undefined;
   }
 

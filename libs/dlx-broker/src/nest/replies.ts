@@ -1,6 +1,7 @@
+import type { AsyncResource } from 'node:async_hooks';
 import { isReplyAddress, UnroutableError, type Backend, type Done } from '../backend/index.js';
 import { longstr, type FieldTable, type Message } from '../message/index.js';
-import type { AnswerStream, Askers } from './askers.js';
+import type { Askers, OpenAnswer } from './askers.js';
 import { errorReply, UnserialisableReplyError } from './error-reply.js';
 import { dlxHeaders } from './headers.js';
 import { encodePayload } from './payload.js';
@@ -20,22 +21,34 @@ const kindHeaders: Readonly<Record<ReplyKind, FieldTable>> = {
   error: new Map([[dlxHeaders.reply, longstr('error')]]),
 };
 
+/** The values of an answer, as the handler brings them. */
+export interface AnswerStream {
+  /** No client waits for the answer any more. */
+  gone(): void;
+  /** A value could not be sent: no more are wanted. */
+  faulty(failure: Error): void;
+}
+
 /**
  * Answers one request. A value waits until the end of the tick: if the stream ends with it, both are one reply. `done`
  * of the last reply comes after all others were published.
  */
-export class Replies {
+export class Replies implements OpenAnswer {
   #waiting: { readonly value: unknown } | undefined;
   #scheduled = false;
   #failure: Error | undefined;
   #failed = false;
   #stream: AnswerStream | undefined;
+  #unwatch: (() => void) | undefined;
+  #isOver = false;
+  slot = -1;
 
   constructor(
     private readonly backend: Backend,
     private readonly askers: Askers,
     readonly replyTo: string,
     readonly correlationId: string | undefined,
+    private readonly own: AsyncResource,
   ) {}
 
   /** The answer is a stream, which may go on for ever: it hears when no more values are wanted. */
@@ -43,13 +56,28 @@ export class Replies {
     this.#stream = stream;
   }
 
-  /** Watches for the end of the client that asked, until {@link unwatch}. */
+  /** Watches from the next turn on whether the client that asked is there, until {@link unwatch}. */
   watch(): void {
-    if (this.#stream !== undefined) this.askers.add(this, this.#stream);
+    this.askers.add(this);
   }
 
   unwatch(): void {
-    this.askers.delete(this);
+    this.#isOver = true;
+    this.askers.leave(this);
+    this.#unwatch?.();
+  }
+
+  inOwnContext(begin: () => void): void {
+    this.own.runInAsyncScope(begin);
+  }
+
+  watched(unwatch: () => void): void {
+    if (this.#isOver) unwatch();
+    else this.#unwatch = unwatch;
+  }
+
+  gone(): void {
+    this.own.runInAsyncScope(() => this.#stream?.gone());
   }
 
   next(value: unknown): void {
@@ -111,7 +139,7 @@ export class Replies {
     const settled: Done = (failure) => {
       if (failure instanceof UnroutableError) {
         done(this.#failure);
-        this.#stream?.gone();
+        this.gone();
       } else done(failure ?? this.#failure);
     };
     try {

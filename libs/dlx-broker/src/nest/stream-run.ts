@@ -1,16 +1,13 @@
-import { AsyncResource } from 'node:async_hooks';
 import type { Observable } from 'rxjs';
 import type { Done } from '../backend/index.js';
 import { Refusal } from './capture.js';
 import { succeeded, type End } from './handler.js';
-import type { Replies } from './replies.js';
+import type { AnswerStream, Replies } from './replies.js';
 
 /** A stream that a handler returned: it runs to its end, or until no client waits for its values any more. */
-export class StreamRun {
+export class StreamRun implements AnswerStream {
   #isOver = false;
   #subscription: { unsubscribe?(): void } | undefined;
-  /** The async context of the message, where the stream is torn down when its client goes. */
-  #own: AsyncResource | undefined;
 
   /**
    * @param replies where the values go, if the message is a request
@@ -31,10 +28,7 @@ export class StreamRun {
       this.error(error); // not an observable of rxjs: its errors are caught
     }
     if (this.#isOver) this.#subscription?.unsubscribe?.();
-    else if (this.replies !== undefined) {
-      this.#own = new AsyncResource('DlxAnswer');
-      this.replies.watch();
-    }
+    else this.replies?.watch();
   }
 
   /** Tears the stream down. Its outcome does not come any more. */
@@ -60,19 +54,12 @@ export class StreamRun {
 
   /** No client waits for the answer any more. */
   gone(): void {
-    const leave = (): void => this.#finish(() => this.end(succeeded));
-    if (this.#own === undefined) leave();
-    else this.#own.runInAsyncScope(leave);
+    this.#finish(() => this.end(succeeded));
   }
 
   /** A value could not be sent: no more are wanted. */
   faulty(failure: Error): void {
     this.#finish(() => this.published(failure));
-  }
-
-  /** Begins to watch whether the client is there, in the async context of the message. */
-  watched(watch: () => void): void {
-    this.#own?.runInAsyncScope(watch);
   }
 
   #finish(then: () => void): void {
