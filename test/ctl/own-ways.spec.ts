@@ -106,8 +106,9 @@ describe('ctl', () => {
     expect((await run('list_user_limits -s lim')).out).toBe('{"max-connections":2}\n');
     expect((await run('clear_user_limits lim all')).out).toBe('Clearing all limits for user "lim" ...\n');
     expect((await run('list_user_limits -s lim')).out).toBe('{}\n');
-    for (const words of ['clear_user_limits nobody all', 'list_user_limits nobody', 'set_user_limits nobody {}'])
-      expect(await run(`${words} -q`)).toEqual({ code: 67, out: '', errors: 'Error:\nUser "nobody" does not exist\n' });
+    expect((await run('list_user_limits lim --formatter json')).out).toBe('{"message":"{}"}\n');
+    const missing = { code: 69, out: '', errors: 'Error:\n{:no_such_user, "gone"}\n' };
+    expect(await run('list_user_limits -q gone')).toEqual(missing);
     await run('delete_user lim -q');
   });
 

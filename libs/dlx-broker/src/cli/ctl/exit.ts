@@ -25,11 +25,13 @@ export class CtlFailure extends Error {
   /**
    * @param text what is wrong, perhaps with names that clients made and what a broker answered: it is shown safely
    * @param help of this command, shown below as it is
+   * @param inJson what `--formatter json` shows instead, in an object with the node; the text where there is none
    */
   constructor(
     readonly code: ExitCode,
     text: string,
     help = '',
+    readonly inJson?: string,
   ) {
     super(shownLines(text) + help);
   }
@@ -41,7 +43,18 @@ export class BadArguments extends CtlFailure {
 }
 
 /** The common form of a refusal: `Error:` and what the broker said. */
-export const refused = (code: ExitCode, text: string): CtlFailure => new CtlFailure(code, `Error:\n${text}`);
+export const refused = (code: ExitCode, text: string, inJson?: string): CtlFailure =>
+  new CtlFailure(code, `Error:\n${text}`, '', inJson);
+
+/** The same failure as `--formatter json` shows it: rabbitmqctl has an object for a few, which all end with one code. */
+export function failureInJson(failure: CtlFailure, node: string): CtlFailure {
+  const { inJson: message } = failure;
+  if (message === undefined) return failure;
+  return new CtlFailure(exit.unavailable, JSON.stringify({ message, node, result: 'error' }));
+}
+
+/** Where RabbitMQ shows the term itself. */
+export const noSuchUser = (name: string): CtlFailure => refused(exit.unavailable, `{:no_such_user, "${name}"}`);
 
 export const badArgument = (text: string): BadArguments => new BadArguments(exit.data, `Bad argument: ${text}`);
 

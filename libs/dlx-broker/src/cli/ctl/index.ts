@@ -4,7 +4,7 @@ import { Api } from './api.js';
 import { type Answer, type Command, type Input } from './command.js';
 import { type CommandLine, parseCommandLine } from './command-line.js';
 import { commands, elsewhere } from './commands.js';
-import { BadArguments, CtlFailure, exit } from './exit.js';
+import { BadArguments, CtlFailure, exit, failureInJson } from './exit.js';
 import { type Formatter, type FormatterName, formatters, written } from './format/index.js';
 import { commandList, helpFor, overview, usageOf, withoutBroker } from './help.js';
 import { suggestionFor } from './suggestion.js';
@@ -64,11 +64,20 @@ async function answer(
   const banner = command.banner?.(input) ?? '';
   if (banner !== '') input.tell(banner);
   const api = new Api(address, input.timeout, command.name);
-  const given: Answer = await command.run(input, api);
+  const given = await asked(command, input, api, formatter);
   const headers = options.get('silent') !== true && options.get('no-table-headers') !== true;
   const text = written(given, { formatter, quiet: input.quiet, headers, node: address.shown });
   if (text !== undefined) out(text);
   return exit.ok;
+}
+
+async function asked(command: Command, input: Input, api: Api, formatter: FormatterName): Promise<Answer> {
+  try {
+    return await command.run(input, api);
+  } catch (failure) {
+    if (formatter === 'json' && failure instanceof CtlFailure) throw failureInJson(failure, api.address.shown);
+    throw failure;
+  }
 }
 
 /** @throws CtlFailure when the command line is not as the command wants it */

@@ -1,16 +1,16 @@
 import { type Api, type Reply, reasonOf } from '../api.js';
 import type { Answer, Command, Input } from '../command.js';
 import { cellOf, type Row } from '../columns/column.js';
-import { CtlFailure, exit, noVhost, refused } from '../exit.js';
+import { type CtlFailure, exit, type ExitCode, noSuchUser, noVhost, refused } from '../exit.js';
 import { fixedListing } from '../listing.js';
 
 const group = 'Access Control';
 
 /** RabbitMQ says "one of both" over HTTP: which it was is found out. */
 async function whoIsMissing(api: Api, user: string, vhost: string): Promise<CtlFailure | undefined> {
-  if ((await api.find('users', user)) === undefined) return refused(exit.noUser, `User ${user} does not exist`);
-  if ((await api.find('vhosts', vhost)) === undefined)
-    return refused(exit.unavailable, `Virtual host ${vhost} does not exist`);
+  const missing = (code: ExitCode, what: string) => refused(code, `${what} does not exist`, `${what} does not exist`);
+  if ((await api.find('users', user)) === undefined) return missing(exit.noUser, `User ${user}`);
+  if ((await api.find('vhosts', vhost)) === undefined) return missing(exit.unavailable, `Virtual host ${vhost}`);
   return undefined;
 }
 
@@ -48,7 +48,6 @@ async function list(api: Api, path: readonly string[], columns: readonly string[
   );
 }
 
-const noSuchUser = (user: string): CtlFailure => refused(exit.unavailable, `{:no_such_user, "${user}"}`);
 const listOptions = '[--no-table-headers]';
 
 /** The patterns for resources, and those for the routing keys of topic exchanges. */

@@ -1,40 +1,54 @@
+import { erlangJson, isUserLimit } from '../../../broker/index.js';
 import { type Api, reasonOf } from '../api.js';
 import { cellOf } from '../columns/column.js';
 import type { Answer, Command, Input } from '../command.js';
-import { type CtlFailure, exit, refused } from '../exit.js';
-import { jsonArgument } from '../json-argument.js';
+import { exit, noSuchUser, refused } from '../exit.js';
+import { json } from '../json-argument.js';
 import { fixedListing } from '../listing.js';
 
 const group = 'Users';
-const known: readonly string[] = ['max-channels', 'max-connections'];
-const noUser = (name: string): CtlFailure => refused(exit.noUser, `User "${name}" does not exist`);
 
 /** Named by an argument: the option `--user`, which rabbitmqctl has for it, is who logs in here. */
 const shown = ({ args: [name = 'guest'] }: Input): string => name;
 
-/** The API takes one limit at a time: what it will refuse is sent first, so that nothing is set then. */
+/** @throws CtlFailure in RabbitMQ's words, which looks at the names first */
+function limitsIn(definition: string): readonly (readonly [string, number])[] {
+  const value = json(definition);
+  const wrong = (text: string) => refused(exit.unavailable, text);
+  if (Array.isArray(value) && value.length > 0) throw wrong(`Unrecognised terms ${erlangJson(value)} in user-limits`);
+  if (Array.isArray(value)) throw wrong('It must be a JSON object');
+  if (typeof value !== 'object' || value === null) throw wrong(`user-limits not a list ${erlangJson(value)}`);
+  const limits = Object.entries(value);
+  const unknown = limits.filter(([limit]) => !isUserLimit(limit)).sort(([one], [other]) => (one < other ? -1 : 1));
+  if (unknown.length > 0) {
+    const terms = unknown.map(([limit, each]) => `{${erlangJson(limit)},${erlangJson(each)}}`);
+    throw wrong(`Unrecognised terms [${terms.join(',')}] in user-limits`);
+  }
+  for (const [limit, each] of limits)
+    if (!Number.isSafeInteger(each)) throw wrong(`${limit} should be a number, actually was ${erlangJson(each)}`);
+  return limits as [string, number][];
+}
+
+/** The API takes one limit at a time: all are looked at before the first is set. */
 async function set({ args: [name = '', definition = ''] }: Input, api: Api): Promise<undefined> {
-  const { value: limits } = jsonArgument(definition);
-  if ((await api.find('users', name)) === undefined) throw noUser(name);
-  const isRight = ([limit, value]: readonly [string, unknown]): boolean =>
-    known.includes(limit) && Number.isSafeInteger(value);
-  const entries = Object.entries(limits);
-  for (const [limit, value] of [...entries.filter((entry) => !isRight(entry)), ...entries.filter(isRight)]) {
+  const limits = limitsIn(definition);
+  if ((await api.find('users', name)) === undefined) throw noSuchUser(name);
+  for (const [limit, value] of limits) {
     const { status, body } = await api.call('PUT', ['user-limits', name, limit], [204, 400], { body: { value } });
     if (status === 400) throw refused(exit.unavailable, reasonOf(body) ?? 'refused');
   }
 }
 
 async function clear({ args: [name = '', limit = ''] }: Input, api: Api): Promise<undefined> {
-  if ((await api.find('users', name)) === undefined) throw noUser(name);
+  if ((await api.find('users', name)) === undefined) throw noSuchUser(name);
   await api.call('DELETE', ['user-limits', name, limit], [204]);
 }
 
 async function list(input: Input, api: Api): Promise<Answer> {
   const isOfAll = input.options.get('global') === true;
   const rows = await api.list('user-limits', ...(isOfAll ? [] : [shown(input)]));
-  if (rows === undefined) throw noUser(shown(input));
-  if (!isOfAll) return { result: JSON.stringify(rows[0]?.['value'] ?? {}) };
+  if (rows === undefined) throw noSuchUser(shown(input));
+  if (!isOfAll) return { message: JSON.stringify(rows[0]?.['value'] ?? {}) };
   const cells = rows.map((row) => [cellOf(row['user']), JSON.stringify(row['value'])]);
   return fixedListing(['user', 'limits'], cells);
 }

@@ -1,13 +1,14 @@
 import { type Api, reasonOf } from '../api.js';
 import type { Answer, Command, Input } from '../command.js';
-import { badArgument, CtlFailure, exit, refused } from '../exit.js';
+import { badArgument, CtlFailure, exit, noSuchUser, refused } from '../exit.js';
 import type { Row } from '../columns/column.js';
 import { Names } from '../format/cell.js';
 import { fixedListing } from '../listing.js';
 import { passwordOf } from '../password.js';
 
 const group = 'Users';
-const noUser = (name: string): CtlFailure => refused(exit.noUser, `User "${name}" does not exist`);
+const noUser = (name: string): CtlFailure =>
+  refused(exit.noUser, `User "${name}" does not exist`, `User ${name} does not exists`);
 
 /** What a user is beside its password, to be sent back as it is. */
 const rest = ({ tags }: Row): Row => ({ tags: Array.isArray(tags) ? tags : [] });
@@ -16,7 +17,9 @@ const passwordIn = ({ password_hash, hashing_algorithm }: Row): Row => ({ passwo
 async function add(input: Input, api: Api): Promise<Answer> {
   const [name = ''] = input.args;
   const password = await passwordOf(input, 1, exit.data);
-  if ((await api.find('users', name)) !== undefined) throw refused(exit.software, `User "${name}" already exists`);
+  if ((await api.find('users', name)) !== undefined) {
+    throw refused(exit.software, `User "${name}" already exists`, `User ${name} already exists`);
+  }
   const reply = await api.call('PUT', ['users', name], [201, 204, 400], { body: { password, tags: '' } });
   if (reply.status === 400) throw refused(exit.unavailable, reasonOf(reply.body) ?? 'refused');
   return {
@@ -41,7 +44,7 @@ async function changePassword(input: Input, api: Api): Promise<undefined> {
 
 async function clearPassword({ args: [name = ''] }: Input, api: Api): Promise<undefined> {
   const user = await api.find('users', name);
-  if (user === undefined) throw refused(exit.unavailable, `{:no_such_user, "${name}"}`);
+  if (user === undefined) throw noSuchUser(name);
   await api.call('PUT', ['users', name], [201, 204], { body: { ...rest(user), password_hash: '' } });
 }
 

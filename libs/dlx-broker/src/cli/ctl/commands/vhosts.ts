@@ -28,7 +28,10 @@ async function remove({ args: [name = ''] }: Input, api: Api): Promise<undefined
 
 async function tag({ args: [name = '', ...tags] }: Input, api: Api): Promise<undefined> {
   const found = await api.find('vhosts', name);
-  if (found === undefined) throw refused(exit.data, `Virtual host "${name}" does not exist`);
+  if (found === undefined) {
+    const missing = `Virtual host "${name}" does not exist`;
+    throw refused(exit.data, missing, `${missing}s`);
+  }
   const { description = '' } = found;
   await api.call('PUT', ['vhosts', name], [201, 204], { body: { description, tags: tags.join(',') } });
 }
