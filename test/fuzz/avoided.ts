@@ -131,6 +131,12 @@ export const avoided: readonly Avoided[] = [
     applies: ({ step, held }) => step.do === 'settle' && step.multiple && isCoverOpen(step, held),
   },
   {
+    name: 'arrival while a policy changes',
+    why: 'queues hear of a policy one after the other: what one of them drops because of it arrives at another before or after that one has the policy',
+    applies: ({ step, events }) =>
+      (step.do === 'setPolicy' || step.do === 'clearPolicy') && events.some((event) => isOf('arrival', event)),
+  },
+  {
     name: 'W6',
     why: '3.10.8 dead-letters the heads that one message pushes out of a quorum queue in the reverse order',
     applies: ({ events }) =>
