@@ -465,6 +465,20 @@ describe('bad input is an error at start:', () => {
     await expect(second).rejects.toThrow(/queue 'q' x-message-ttl: there is 1000, asked for 2000 \(After.take\)/);
   });
 
+  it('an exchange of a type that does not exist, with those that do (rule P3)', async () => {
+    const types = 'direct, fanout, topic, headers';
+    const broker = { exchanges: [{ name: 'x', type: 'topik' }] };
+    await expect(contextApp({ options: { topology: broker } })).rejects.toThrow(
+      new RegExp(
+        `exchange 'x' \\(.*topology.*\\): .*unknown exchange type 'topik'; did you mean 'topic'\\? there are ${types}, x-delayed-message$`,
+      ),
+    );
+    const delayed = { name: 'y', type: 'x-delayed-message', arguments: { 'x-delayed-type': 'magic' } };
+    await expect(contextApp({ options: { topology: { exchanges: [delayed] } } })).rejects.toThrow(
+      new RegExp(`unknown exchange type 'magic'; there are ${types}$`),
+    );
+  });
+
   it('an unknown option', async () => {
     await expect(contextApp({ options: { prefech: 5 } as never })).rejects.toThrow(/'prefech' is no option/);
     await expect(contextApp({ options: { drainTimeout: 'later' } })).rejects.toThrow(/option 'drainTimeout'.*'later'/);

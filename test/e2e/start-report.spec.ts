@@ -10,6 +10,8 @@ import {
   DlxClient,
   DlxContext,
   DlxServer,
+  Exchange,
+  QueueArguments,
   Retry,
   type DlxBrokerOptions,
   sharedBroker,
@@ -17,6 +19,8 @@ import {
 import { house } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { firstValueFrom } from 'rxjs';
+import { queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
+import { knownArguments } from '../../libs/dlx-broker/src/topology/index.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const opened: { close(): Promise<void> }[] = [];
@@ -142,6 +146,33 @@ describe('at start the log shows', () => {
       "warn dead letters of queue 'dead' are dropped: they go to queue 'gone', which this application does not declare; " +
         "declare it by @Consume('gone') or option 'topology', unless another application does",
     ]);
+  });
+});
+
+describe('the log warns of arguments', () => {
+  it('that no broker knows and that are spelt nearly like one that does something (rule F9)', async () => {
+    @Injectable()
+    class Careless {
+      @Consume({ queue: 'mails', routingKey: 'mail' })
+      @Exchange('post', { arguments: { 'x-alternate-exchange': 'rest' } })
+      @QueueArguments({ 'x-mesage-ttl': 1 })
+      @DeadLetter(false)
+      handle(): void {}
+    }
+    const topology = {
+      queues: [{ name: 'other', arguments: { 'dead-letter-exchange': 'dlx', 'x-owner': 'team', tenant: 7 } }],
+    };
+    expect((await start({ providers: [Careless], options: { topology } })).about('does nothing')).toEqual([
+      "warn argument 'dead-letter-exchange' of queue 'other' (queue 'other' of option 'topology' of DlxBrokerModule) does " +
+        "nothing: no broker knows it; did you mean 'x-dead-letter-exchange'?",
+      "warn argument 'x-mesage-ttl' of queue 'mails' (Careless.handle) does nothing: no broker knows it; did you mean 'x-message-ttl'?",
+      "warn argument 'x-alternate-exchange' of exchange 'post' (@Exchange on Careless.handle) does nothing: no broker knows it; did " +
+        "you mean 'alternate-exchange'?",
+    ]);
+  });
+
+  it('but knows every one of this broker', () => {
+    expect(knownArguments.queue).toEqual(expect.arrayContaining(queueArguments.map(({ name }) => name)));
   });
 });
 

@@ -1,5 +1,7 @@
-import type { AmqpError, Channel, VirtualHost } from '../broker/index.js';
+import { type AmqpError, type Channel, delayedType, exchangeTypes, isExchangeType } from '../broker/index.js';
+import type { VirtualHost } from '../broker/index.js';
 import type { Field, FieldTable } from '../message/index.js';
+import { nearestWord } from '../topology/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../topology/index.js';
 import { differing, type TopologyDifference, TopologyError } from './errors.js';
 
@@ -20,9 +22,8 @@ export function declareEmbedded(
   ];
   if (differences.length > 0) throw differing(differences);
   for (const exchange of topology.exchanges) {
-    attempt(`exchange '${exchange.name}'`, exchange.origin, openChannel, (channel) => {
-      channel.declareExchange(exchange.name, exchange);
-    });
+    const declare = (channel: Channel): void => channel.declareExchange(exchange.name, exchange);
+    attempt(`exchange '${exchange.name}'`, exchange.origin, openChannel, declare, typesBeside(exchange));
   }
   for (const queue of topology.queues) {
     const args = tolerant(queue, vhost);
@@ -44,22 +45,44 @@ function declareBinding(binding: BindingDeclaration, openChannel: () => Channel)
   });
 }
 
-/** A channel each, for an error closes it. */
+/**
+ * A channel each, for an error closes it.
+ * @param hint what the broker's error does not say
+ */
 function attempt(
   what: string,
   origin: string | undefined,
   openChannel: () => Channel,
   declare: (channel: Channel) => void,
+  hint = '',
 ): void {
   const channel = openChannel();
   try {
     declare(channel);
   } catch (error) {
     const by = origin === undefined ? '' : ` (${origin})`;
-    throw new TopologyError(`cannot declare ${what}${by}: ${(error as AmqpError).message}`, [], { cause: error });
+    throw new TopologyError(`cannot declare ${what}${by}: ${(error as AmqpError).message}${hint}`, [], {
+      cause: error,
+    });
   } finally {
     channel.close();
   }
+}
+
+/** For an exchange of a type that does not exist, which types do: the broker's error names the wrong one only (rule P3). */
+function typesBeside({ type, arguments: args }: ExchangeDeclaration): string {
+  const own = [...exchangeTypes.keys()];
+  const all = [...own, delayedType];
+  if (!isExchangeType(type)) return oneOf(type, all);
+  const delayed = args.get('x-delayed-type');
+  return type === delayedType && delayed?.type === 'S' && !exchangeTypes.has(delayed.value)
+    ? oneOf(delayed.value, own)
+    : '';
+}
+
+function oneOf(given: string, words: readonly string[]): string {
+  const meant = nearestWord(given, words);
+  return `; ${meant === undefined ? '' : `did you mean '${meant}'? `}there are ${words.join(', ')}`;
 }
 
 function exchangeDifferences(asked: ExchangeDeclaration, vhost: VirtualHost): TopologyDifference[] {

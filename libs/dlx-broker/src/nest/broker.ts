@@ -18,6 +18,7 @@ import { QueueConsumer } from './queue-consumer.js';
 import { SafeLogger } from './safe-logger.js';
 import type { DlxServer } from './server.js';
 import {
+  argumentWarnings,
   deadLetterWarnings,
   describeHandler,
   idleRetryWarnings,
@@ -296,7 +297,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   #warn(topology: Topology): void {
-    for (const warning of deadLetterWarnings(topology)) {
+    for (const warning of [...argumentWarnings(topology), ...deadLetterWarnings(topology)]) {
       if (!this.#warned.has(warning)) this.#logger.warn(warning);
       this.#warned.add(warning);
     }

@@ -1,5 +1,5 @@
 import type { Backend } from '../backend/index.js';
-import { nearestWord, unheardDeadLetters, waitQueueName, type Topology } from '../topology/index.js';
+import { misspeltArguments, nearestWord, unheardDeadLetters, waitQueueName, type Topology } from '../topology/index.js';
 import type { Override } from './explorer.js';
 import type { PlannedHandler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
@@ -68,6 +68,14 @@ export function deadLetterWarnings(topology: Topology): readonly string[] {
     return `${start}${why}; bind a queue by ${remedy}, ${elsewhere}`;
   });
 }
+
+/** A line for each argument that does nothing because of its spelling: brokers take arguments they do not know (rule F9). */
+export const argumentWarnings = (topology: Topology): readonly string[] =>
+  misspeltArguments(topology).map(
+    ({ kind, name, argument, meant, origin }) =>
+      `argument '${argument}' of ${kind} '${name}'${origin === undefined ? '' : ` (${origin})`} does nothing: no broker knows ` +
+      `it; did you mean '${meant}'?`,
+  );
 
 /** @param misplaced methods of providers, which Nest does not ask for patterns */
 export const misplacedWarning = (misplaced: readonly string[]): string =>

@@ -10,6 +10,7 @@ export * from './duration.js';
 export * from './error-tests.js';
 export * from './field.js';
 export { isHopeless } from './hopeless.js';
+export * from './misspelt-arguments.js';
 export { notAPromise } from './not-a-promise.js';
 export { NotedFailure } from './noted-failure.js';
 export * from './known-options.js';
