@@ -25,7 +25,9 @@ export const frontPages = [
 
 /** Text without its code: blocks between fences, and spans between backticks. */
 export const withoutCode = (text: string): string =>
-  text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, (span) => ' '.repeat(span.length));
+  text
+    .replace(/^```[^]*?^```/gm, (block) => block.replace(/[^\n]/g, ''))
+    .replace(/`[^`\n]*`/g, (span) => ' '.repeat(span.length));
 
 /** A relative link: as it is written, the file it means by its path from the root, and the heading, if it names one. */
 export interface Link {

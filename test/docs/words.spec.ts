@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { docsPages, frontPages, read, root, withoutCode } from './pages.js';
+
+/** Words that hide the subject of a sentence: CONTRIBUTING.md, "Plain English". */
+const refused = /\b(nobody|somebody|whoever|told|one who)\b/i;
+
+/** Rooms whose comments follow the rules; the others are still to be rewritten. */
+const rooms: readonly string[] = [];
+
+/** Lines with a refused word, as `line: text`. Quoted text is exempt: it names a test, an output or another document. */
+const faults = (text: string): string[] =>
+  text.split('\n').flatMap((line, at) => {
+    const own = line.replace(/"[^"]*"/g, '');
+    return refused.test(own) ? [`${at + 1}: ${line.trim().slice(0, 160)}`] : [];
+  });
+
+/** A source with everything but its comments blanked out, line by line. */
+const commentsOf = (source: string): string => {
+  const comments = source.match(/\/\*[^]*?\*\/|(?<![:'"`])\/\/[^\n]*|\n/g) ?? [];
+  let text = '';
+  for (const comment of comments) text += comment;
+  return text;
+};
+
+describe('pages name their subjects', () => {
+  it.each([...frontPages, ...docsPages()])('%s', (page) => {
+    expect(faults(withoutCode(read(page)))).toEqual([]);
+  });
+});
+
+describe.runIf(rooms.length > 0)('comments name their subjects', () => {
+  it.each(rooms)('%s', (room) => {
+    const folder = `libs/dlx-broker/src/${room}`;
+    const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+    const sources = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'));
+    expect(sources.length).toBeGreaterThan(0);
+    const found = sources.flatMap((file) =>
+      faults(commentsOf(read(`${folder}/${file}`))).map((line) => `${file} ${line}`),
+    );
+    expect(found).toEqual([]);
+  });
+});
