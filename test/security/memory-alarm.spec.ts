@@ -62,6 +62,19 @@ describe('one measure of memory', () => {
     expect(served.broker.virtualHost('/').queues.get('q')?.length).toBe(0);
   });
 
+  it('stops large bodies of any request over HTTP, so that operators go on with small ones', async () => {
+    const served = await open({ memoryLimit: 2 });
+    const { port } = served.http as { port: number };
+    const note = 'x'.repeat(100_000);
+    const refusal = { status: 503, body: { error: 'resource_alarm' } };
+    for (const path of ['/queues/%2F/large', '/users/ada', '/policies/%2F/p', '/parameters/shovel/%2F/s'])
+      expect(await ask(port, 'PUT', path, { note }), path).toMatchObject(refusal);
+    expect(await ask(port, 'POST', '/queues/%2F/q/get', { note })).toMatchObject(refusal);
+    expect(await ask(port, 'PUT', '/queues/%2F/q', {})).toMatchObject({ status: 201 });
+    expect(await ask(port, 'DELETE', '/queues/%2F/q')).toMatchObject({ status: 204 });
+    expect([...served.broker.virtualHost('/').queues.keys()]).toEqual([]);
+  });
+
   it('says what is in use: the number that is compared with the limit', async () => {
     const served = await open({});
     const { port } = served.http as { port: number };

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { checkAudience, checkVhost } from './auth.js';
 import { jsonObject, readBody, valueIn } from './body.js';
+import { checkMemory } from './memory-check.js';
 import { bodyLimitsFor, BodyRoom, type BodyShare } from './body-room.js';
 import type { ManagementHost } from './host.js';
 import type { Visit } from './http-connections.js';
@@ -19,6 +20,9 @@ export interface Bindings {
   /** Of the port; there is none without one. */
   readonly visit?: Visit | undefined;
 }
+
+/** Bytes of a body that are read during a memory alarm, too: what an operator asks for then is small. */
+const smallBody = 65_536;
 
 /** In bytes. */
 export interface DoorLimits {
@@ -171,7 +175,12 @@ export class Door {
   }
 
   #request({ req }: ApiContext, resource: Resource, { user, peer, share, note }: Asker): ApiRequest {
-    const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#limits.bodyLimit, share.keep);
+    let kept = 0;
+    const keep = (length: number): void => {
+      share.keep(length);
+      if ((kept += length) > smallBody) checkMemory(this.#host);
+    };
+    const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#limits.bodyLimit, keep);
     const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
     const names = namesIn(`/api${resource.path}`, req.path);
     return {
