@@ -2,8 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Broker, type Channel, type Pace, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { addDefinitions } from '../../libs/dlx-broker/src/management/definitions/read.js';
+import { Dlx } from '../../libs/dlx-broker/src/management/dlx/dlx.js';
+import { Management } from '../../libs/dlx-broker/src/management/management.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/backend/index.js';
 import { Random } from '../fuzz/random.js';
 import { FakeDisk } from './fake-disk.js';
 import { asleep, lent } from './house.js';
@@ -124,5 +128,50 @@ describe('a power cut in the midst of work that is done in turns', () => {
     });
     for (const { work, dead } of states) expect(inOrder([...(work ?? []), ...(dead ?? [])])).toEqual(everything);
     expect(last).toEqual({ work: [], dead: numbers });
+  });
+
+  it('leaves what an import has declared so far, in its order, and all of it when it is answered', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `q${index}`);
+    const text = JSON.stringify({
+      policies: [{ vhost: '/', name: 'p', pattern: '^q', definition: { 'max-length': 5 }, 'apply-to': 'queues' }],
+      queues: names.map((name) => ({ vhost: '/', name, durable: true, auto_delete: false, arguments: {} })),
+      bindings: names.map((destination) => ({
+        vhost: '/',
+        source: 'amq.topic',
+        destination,
+        destination_type: 'queue',
+        routing_key: 'k',
+        arguments: {},
+      })),
+    });
+    const disk = new FakeDisk();
+    const { broker, journal, clock } = await opened(disk);
+    await journal.flush();
+    const random = new Random(19);
+    const taken: FakeDisk[] = [];
+    disk.onStep = () => void taken.push(disk.afterPowerCut(random));
+    let time = 0;
+    const turns = { now: () => time++, next: async () => void (await setImmediate()) };
+    const dlx = new Dlx({ broker, turns });
+    await addDefinitions(new Management({ broker, now: () => clock.now(), patterns: policyPatterns, dlx }), text);
+    await journal.flush();
+    disk.onStep = () => undefined;
+    const state = async (cut: FakeDisk) => {
+      const house = await opened(cut);
+      expect(house.journal.damage).toEqual({ places: [], queues: [], misplaced: 0 });
+      const vhost = house.broker.virtualHost('/');
+      const queues = names.filter((name) => vhost.queues.has(name));
+      const bound = vhost.exchanges.get('amq.topic')?.bindings().length ?? 0;
+      return { queues, bound, hasPolicy: vhost.policies.user.get('p') !== undefined };
+    };
+    const found = [];
+    for (const cut of taken) found.push(await state(cut));
+    for (const { queues, bound, hasPolicy } of found) {
+      expect(queues).toEqual(names.slice(0, queues.length));
+      if (queues.length > 0) expect(hasPolicy).toBe(true);
+      if (bound > 0) expect(queues).toHaveLength(names.length);
+    }
+    expect(await state(disk.afterPowerCut(random))).toEqual({ queues: names, bound: names.length, hasPolicy: true });
+    expect(found.some(({ queues }) => queues.length > 0 && queues.length < names.length)).toBe(true);
   });
 });
