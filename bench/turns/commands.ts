@@ -20,6 +20,8 @@ const lines: Readonly<Record<string, readonly [line: readonly string[], before?:
   clear_global_parameter: [['two']],
   set_cluster_name: [['one']],
   set_vhost_limits: [['{"max-queues":100000}']],
+  set_user_limits: [['user.000001', '{"max-connections":100000}']],
+  clear_user_limits: [['user.000001', 'max-connections']],
   export_definitions: [['-']],
   import_definitions: [['{definitions}']],
   delete_queue: [['heavy'], 'heavy'],

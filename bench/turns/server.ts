@@ -65,4 +65,6 @@ const answers: Readonly<Record<string, (what: string) => Promise<unknown>>> = {
 process.on('message', ([what, which]: [string, string]) => {
   void answers[what]?.(which).then((answer) => process.send?.([answer]));
 });
+// Its parent is gone, and with it all that would end this process.
+process.on('disconnect', () => process.exit(1));
 process.send?.({ port: served.http?.port, operations: Object.keys(operations) });
