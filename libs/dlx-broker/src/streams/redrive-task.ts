@@ -29,7 +29,10 @@ export interface RedriveProgress {
    * there are none.
    */
   readonly unproven?: number;
-  /** Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. */
+  /**
+   * Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. With many of these it is told
+   * every so many letters only, and at the end.
+   */
   readonly destinations: Readonly<Record<string, number>>;
   /**
    * Letters that arrived in the queue meanwhile: what was redriven and failed again, or others like it. Counted with a circuit
@@ -41,6 +44,9 @@ export interface RedriveProgress {
 
 /** Letters in hand. Those left are in hand too, a consumer for each so many. */
 const inHand = 200;
+
+/** Of so many destinations one letter may be told late: to tell of all costs as much as there are. */
+const destinationsPerLetter = 16;
 
 /** Letters a second up to which what comes back is seen in time. */
 const fast = 1_000;
@@ -54,6 +60,9 @@ export class RedriveTask {
   /** Also for those who come when it has ended. */
   readonly #progress = new ReplaySubject<RedriveProgress>(1);
   #current: RedriveProgress;
+  readonly #destinations = new Map<string, number>();
+  /** Letters since destinations were told. */
+  #untold = 0;
   readonly #stopped = new Subject<void>();
   /** Called by whatever ends a wait. */
   #wake: (() => void) | undefined;
@@ -239,12 +248,21 @@ export class RedriveTask {
 
   #note({ exchange, routingKey }: Address, change: Partial<RedriveProgress>): void {
     const name = `${exchange}/${routingKey}`;
-    const { destinations } = this.current; // who was told of it keeps it as it was
-    this.#tell({ ...change, destinations: { ...destinations, [name]: (destinations[name] ?? 0) + 1 } });
+    this.#destinations.set(name, (this.#destinations.get(name) ?? 0) + 1);
+    this.#untold++;
+    this.#tell(change);
   }
 
+  /** Who was told of destinations keeps them as they were. */
   #tell(change: Partial<RedriveProgress>): void {
-    this.#current = { ...this.#current, ...change };
+    const isDue = this.#untold * destinationsPerLetter >= this.#destinations.size;
+    if (this.#untold > 0 && (isDue || change.state !== undefined)) {
+      this.#untold = 0;
+      const destinations = Object.fromEntries(this.#destinations);
+      this.#current = { ...this.#current, ...change, destinations };
+    } else {
+      this.#current = { ...this.#current, ...change };
+    }
     this.#progress.next(this.#current);
   }
 

@@ -251,6 +251,16 @@ describe('to the letter, a redrive', () => {
     expect(told.every(([redriven, noted]) => redriven === noted)).toBe(true);
   });
 
+  it('does not tell anew of all destinations for each letter', async () => {
+    const { redrives, die } = await arrange();
+    die(...bodies(400));
+    const task = redrives.start({ from: deadQueue, dryRun: true, to: ({ payload }) => `to ${String(payload)}` });
+    const steps = await lastValueFrom(task.progress.pipe(toArray()));
+    expect(Object.keys(steps.at(-1)?.destinations ?? {})).toHaveLength(400);
+    // With each they would be 400; up to 16 of them are told with each letter.
+    expect(new Set(steps.map(({ destinations }) => destinations)).size).toBeLessThan(100);
+  });
+
   it('that is ended while it waits for its time touches no further letter, and reports no failure', async () => {
     const { redrives, letters, queue, die, advance } = await arrange();
     const failures: unknown[] = [];
