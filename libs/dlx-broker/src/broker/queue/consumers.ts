@@ -16,6 +16,8 @@ export interface Taker {
 interface Rank {
   readonly priority: number;
   readonly ring: Deque<Taker>;
+  /** Places in the ring of consumers that are gone: they are passed over. */
+  gone: number;
 }
 
 /** A queue's consumers, and whose turn it is: the highest priority that can take a message first (rule Q3). */
@@ -54,7 +56,12 @@ export class Consumers {
 
   remove(taker: Taker): void {
     this.#all.delete(taker);
-    if (this.#ringing.delete(taker)) this.#rank(taker.priority).ring.filter((other) => other !== taker);
+    if (!this.#ringing.delete(taker)) return;
+    const rank = this.#rank(taker.priority);
+    // Its place goes with those of others, so that the end of very many costs no look at all of them for each.
+    if (++rank.gone * 2 <= rank.ring.length) return;
+    rank.ring.filter((other) => this.#ringing.has(other));
+    rank.gone = 0;
   }
 
   /** It has room again. */
@@ -68,8 +75,13 @@ export class Consumers {
       const active = this.active;
       return active?.canTake() ? active : undefined;
     }
-    for (const { ring } of this.#ranks) {
+    for (const rank of this.#ranks) {
+      const { ring } = rank;
       for (let taker = ring.shift(); taker !== undefined; taker = ring.shift()) {
+        if (rank.gone > 0 && !this.#ringing.has(taker)) {
+          rank.gone--;
+          continue;
+        }
         if (taker.canTake()) {
           ring.push(taker);
           return taker;
@@ -112,7 +124,7 @@ export class Consumers {
     if (index < 0) index = this.#ranks.length;
     const found = this.#ranks[index];
     if (found?.priority === priority) return found;
-    const rank: Rank = { priority, ring: new Deque<Taker>() };
+    const rank: Rank = { priority, ring: new Deque<Taker>(), gone: 0 };
     this.#ranks.splice(index, 0, rank);
     return rank;
   }

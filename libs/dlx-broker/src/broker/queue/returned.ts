@@ -8,9 +8,9 @@ import { countUpTo } from './position-search.js';
  * order in whatever order they return), those of a quorum queue with a limit in the order of their return (rule D5).
  */
 export class Returned {
-  /** Those of which nobody but the next was ever asked for. */
+  /** Those that came back before one of a lower position, and were not looked through yet. */
   readonly #heap = new PositionHeap();
-  /** Those that somebody looked through, by position: looking again costs nothing. */
+  /** By position: those that came back in this order, as all of a settlement do, and those that were looked through. */
   #line = new Deque<Entry>();
   readonly #inOrder = new Deque<Entry>();
 
@@ -19,7 +19,9 @@ export class Returned {
   }
 
   add(entry: Entry, to: 'original' | 'front'): void {
-    if (to === 'front') this.#inOrder.push(entry);
+    if (to === 'front') return this.#inOrder.push(entry);
+    const last = this.#line.at(this.#line.length - 1);
+    if (last === undefined || last.position < entry.position) this.#line.push(entry);
     else this.#heap.push(entry);
   }
 
