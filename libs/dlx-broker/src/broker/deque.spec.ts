@@ -10,6 +10,7 @@ describe('a deque', () => {
       fc.record({ do: fc.constant('filter' as const), value: fc.integer({ min: 2, max: 5 }) }),
       fc.record({ do: fc.constant('clear' as const) }),
       fc.record({ do: fc.constant('remove' as const), value: fc.nat() }),
+      fc.record({ do: fc.constant('takeFirst' as const), value: fc.nat() }),
     );
     fc.assert(
       fc.property(fc.array(command, { maxLength: 300 }), (commands) => {
@@ -26,6 +27,14 @@ describe('a deque', () => {
           if (step.do === 'remove' && array.length > 0) {
             deque.removeAt(step.value % array.length);
             array.splice(step.value % array.length, 1);
+          }
+          if (step.do === 'takeFirst') {
+            const count = step.value % (array.length + 1);
+            const taken: number[] = [];
+            const other = deque.takeFirst(count);
+            other.push(7);
+            other.each((value) => void taken.push(value));
+            expect(taken).toEqual([...array.splice(0, count), 7]);
           }
           if (step.do === 'clear' && array.length > 20) {
             array = [];

@@ -53,6 +53,22 @@ export class Deque<T> {
     this.#slots[slot(this.#length)] = undefined;
   }
 
+  /** Takes the first `count` values out. @returns them, in order: as many are copied as stand on the shorter side */
+  takeFirst(count: number): Deque<T> {
+    const other = new Deque<T>();
+    if (count <= this.#length >> 1) {
+      for (let left = count; left > 0; left--) other.push(this.shift() as T);
+      return other;
+    }
+    const rest = new Deque<T>();
+    for (let index = count; index < this.#length; index++) rest.push(this.at(index) as T);
+    [other.#slots, other.#head, other.#length] = [this.#slots, this.#head, Math.min(count, this.#length)];
+    const mask = other.#slots.length - 1;
+    for (let index = count; index < this.#length; index++) other.#slots[(other.#head + index) & mask] = undefined;
+    [this.#slots, this.#head, this.#length] = [rest.#slots, rest.#head, rest.#length];
+    return other;
+  }
+
   /** Calls `visit` from the first, or the one `from` places behind it, to the last; false ends it. */
   each(visit: (value: T) => boolean | void, from = 0): void {
     for (let index = from; index < this.#length; index++) {

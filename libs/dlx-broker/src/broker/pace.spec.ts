@@ -99,6 +99,30 @@ const things: readonly (readonly [string, (scene: Scene) => () => void])[] = [
   ],
   ['everything is acked at once', (scene) => (fill(scene), takeAll(scene), () => scene.channel.ack(0, true))],
   ['everything is requeued at once', (scene) => (fill(scene), takeAll(scene), () => scene.channel.nack(0, true, true))],
+  [
+    'all but some are rejected up to a tag',
+    (scene) => (fill(scene, toDead), takeAll(scene), () => scene.channel.nack(count - 5, true, false)),
+  ],
+  [
+    'all but some are acked up to a tag, of which some were acked before',
+    (scene) => (
+      fill(scene),
+      takeAll(scene),
+      scene.channel.ack(7),
+      scene.channel.ack(count - 4),
+      () => scene.channel.ack(count - 5, true)
+    ),
+  ],
+  [
+    'a transaction rejects everything',
+    (scene) => (
+      fill(scene, toDead),
+      takeAll(scene),
+      scene.channel.txSelect(),
+      scene.channel.nack(0, true, false),
+      () => scene.channel.txCommit()
+    ),
+  ],
   ['a channel with everything is closed', (scene) => (fill(scene), takeAll(scene), () => scene.channel.close())],
   [
     'a policy shortens a queue',

@@ -243,12 +243,12 @@ export class Channel {
       this.#held().clear();
       let complete = true;
       for (const held of publishes) if (!this.#publisher.sendHeld(held, now)) complete = false;
-      this.receiver.settler.applyHeld(settlements, now);
-      if (!complete) {
-        this.agenda.flush(now); // rule K13: what the settlements made possible comes before the channel closes
-        throw partialCompletion(); // rule K9
-      }
-      if (settled !== undefined) this.agenda.whenKept(told, settled);
+      this.receiver.settler.applyHeld(settlements, now, () => {
+        if (complete && settled !== undefined) this.agenda.whenKept(told, settled);
+      });
+      if (complete) return;
+      this.agenda.flush(now); // rule K13: what the settlements made possible comes before the channel closes
+      throw partialCompletion(); // rule K9
     });
   }
 

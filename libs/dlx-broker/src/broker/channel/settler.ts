@@ -2,12 +2,13 @@ import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 import { checkTable } from '../input-checks.js';
 import type { Channel } from './channel.js';
+import { Committing } from './committing.js';
 import { areOfOne } from './lots.js';
 import type { Outstanding } from './outstanding.js';
 import type { Receiver } from './receiver.js';
 import { inOrderOfPriority } from './records-by-priority.js';
 import { Settling } from './settling.js';
-import { type HeldSettlement, inOrderOfCommit, type Settlement } from './transaction.js';
+import type { HeldSettlement, Settlement } from './transaction.js';
 import { Unacked } from './unacked.js';
 
 /** So many are settled at once, more with breaths in between if there is a pace. */
@@ -35,30 +36,38 @@ export class Settler {
     }
     // Rule A3: tag 0 is everything, and no error when there is nothing; rule A4: a tag beyond the last is one.
     if (tag !== 0 && !this.unacked.reaches(tag)) throw preconditionFailed(`unknown delivery tag ${tag}`);
-    if (held === undefined && this.unacked.endsAt(tag)) return this.#settleAll(settlement, headers, now);
-    const records = this.unacked.takeUpTo(tag);
-    if (held !== undefined) held.settlements.push({ records, settlement, headers });
-    else this.#settleMany(records, settlement, headers, now);
+    if (held === undefined) this.#settleUpTo(tag, settlement, headers, now);
+    else held.settlements.push({ records: this.unacked.takeUpTo(tag), settlement, headers });
   }
 
   /** `basic.recover`: everything outstanding comes back (rule Q5). */
   recover(now: number): void {
     // A rollback may bring back what a transaction still holds, so nothing may be left lying about then.
-    if (this.channel.transaction === undefined) this.#settleAll('return', undefined, now);
+    if (this.channel.transaction === undefined) this.#settleUpTo(0, 'return', undefined, now);
     else this.#settleMany(this.unacked.takeUpTo(0), 'return', undefined, now);
   }
 
   /** The channel ends: everything outstanding comes back (rule A8). */
   loseAll(now: number): void {
-    this.#settleAll('lost', undefined, now);
+    this.#settleUpTo(0, 'lost', undefined, now);
   }
 
-  /** What a transaction held; queues deliver after each step of it (rules J6, K12). */
-  applyHeld(settlements: readonly HeldSettlement[], now: number): void {
-    for (const [index, step] of inOrderOfCommit(settlements).entries()) {
-      if (index > 0 && this.#deliversBetween) this.channel.agenda.attendQueues(now);
-      for (const { record, held } of step) this.#apply(record, held.settlement, held.headers, now);
-    }
+  /**
+   * What a transaction held; queues deliver after each step of it (rules J6, K12).
+   * @param done called when all is settled, now or in a later turn
+   */
+  applyHeld(settlements: readonly HeldSettlement[], now: number, done: () => void): void {
+    const { agenda } = this.channel;
+    const committing = new Committing(settlements, {
+      apply: ({ record, held }, then) => this.#apply(record, held.settlement, held.headers, then),
+      attend: (then, limit) => agenda.attendUpTo(then, limit),
+      deliversBetween: this.#deliversBetween,
+      done,
+    });
+    let count = 0;
+    for (const { records } of settlements) count += records.length;
+    if (count > fewEnough) agenda.undertake(committing);
+    else committing.work(now, Infinity);
   }
 
   /** A shared limit has room again only when all is settled. */
@@ -67,11 +76,12 @@ export class Settler {
   }
 
   /** However many there are, this turn takes no longer. */
-  #settleAll(settlement: Settlement, headers: FieldTable | undefined, now: number): void {
-    if (this.unacked.count <= fewEnough) {
-      return this.#settleMany(this.unacked.takeUpTo(0), settlement, headers, now);
-    }
-    const records = this.unacked.takeAll();
+  #settleUpTo(tag: number, settlement: Settlement, headers: FieldTable | undefined, now: number): void {
+    const { count } = this.unacked;
+    if (count === 0) return;
+    const places = count <= fewEnough ? count : this.unacked.reachOf(tag);
+    if (places <= fewEnough) return this.#settleMany(this.unacked.takeUpTo(tag), settlement, headers, now);
+    const records = this.unacked.handOver(places);
     const next = (): Outstanding | undefined => {
       let record = records.shift();
       while (record?.settled === true) record = records.shift();

@@ -51,34 +51,38 @@ export class Transaction {
 const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
   settlement === 'ack' || settlement === 'reject' ? settlement : 'return';
 
+/** So many deliveries are collected in one step of the agenda. */
+const collectedInStep = 16;
+
+/** A delivery that a commit settles next. */
+export interface NextSettlement extends OneSettlement {
+  /** Before it the queues deliver what is possible by then. */
+  readonly isFirstOfStep: boolean;
+}
+
 /**
  * The order in which a commit settles: of several settlements in a row that all ack, all reject or all return, the
- * deliveries go in the order of their queues, consumers, priorities and tags (rules J6, K12).
- * @returns the steps, after each of which the queues deliver: deliveries of one consumer, or one that was fetched (J6)
+ * deliveries go in the order of their queues, consumers, priorities and tags (rules J6, K12). A step is what is of one consumer, or one that
+ * was fetched.
+ * @returns one after the other; `later` is a step of the agenda in which some were only collected
  */
-export function inOrderOfCommit(settlements: readonly HeldSettlement[]): readonly (readonly OneSettlement[])[] {
-  const steps: OneSettlement[][] = [];
+export function* inOrderOfCommit(
+  settlements: readonly HeldSettlement[],
+): Generator<NextSettlement | 'later', undefined> {
   for (let index = 0; index < settlements.length;) {
     const kind = kindOf(settlements[index] as HeldSettlement);
     const together: OneSettlement[] = [];
     for (; index < settlements.length; index++) {
       const held = settlements[index] as HeldSettlement;
       if (kindOf(held) !== kind) break;
-      for (const record of held.records) together.push({ record, held });
+      for (const record of held.records) if (together.push({ record, held }) % collectedInStep === 0) yield 'later';
     }
-    addSteps(steps, together.sort(inOrder));
-  }
-  return steps;
-}
-
-function addSteps(steps: OneSettlement[][], settlements: readonly OneSettlement[]): void {
-  let step: OneSettlement[] = [];
-  let last: Outstanding | undefined;
-  for (const settlement of settlements) {
-    const { record } = settlement;
-    if (last === undefined || record.consumer === undefined || !isOfSame(record, last)) steps.push((step = []));
-    step.push(settlement);
-    last = record;
+    let last: Outstanding | undefined;
+    for (const { record, held } of together.sort(inOrder)) {
+      const isFirstOfStep = last === undefined || record.consumer === undefined || !isOfSame(record, last);
+      yield { record, held, isFirstOfStep };
+      last = record;
+    }
   }
 }
 

@@ -53,19 +53,28 @@ export class Unacked {
     for (const record of [...all].sort((a, b) => a.deliveryTag - b.deliveryTag)) this.#records.push(record);
   }
 
-  /** Whether all there are would be settled by it: 0 always means that (rule A3). */
-  endsAt(tag: number): boolean {
-    return tag === 0 || (this.#records.at(this.#records.length - 1)?.deliveryTag ?? 0) <= tag;
+  /** How many places it would take up to the tag, 0 for all there are: the settled ones among them count as well. */
+  reachOf(tag: number): number {
+    const records = this.#records;
+    if (tag === 0) return records.length;
+    let [low, high] = [0, records.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((records.at(middle) as Outstanding).deliveryTag <= tag) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   /**
-   * Hands over all there are at once, however many: the settled ones among them are the receiver's to skip, and nobody
-   * may {@link restore} them meanwhile.
+   * Hands over so many places from the first on, however many: the settled ones among them are the receiver's to skip,
+   * and must not be given to {@link restore} meanwhile.
    */
-  takeAll(): Deque<Outstanding> {
-    const records = this.#records;
-    this.#records = new Deque();
-    this.#gaps = 0;
+  handOver(places: number): Deque<Outstanding> {
+    const records = this.#records.takeFirst(places);
+    if (this.#records.length === 0) this.#gaps = 0;
+    else if (this.#gaps > 0) records.each(({ settled }) => void (settled && this.#gaps--));
+    this.#trim();
     return records;
   }
 

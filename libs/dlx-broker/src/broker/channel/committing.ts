@@ -1,0 +1,59 @@
+import type { Chore } from '../agenda.js';
+import { type HeldSettlement, inOrderOfCommit, type NextSettlement, type OneSettlement } from './transaction.js';
+
+/** How the settlements of a commit are applied. */
+export interface CommitManner {
+  apply(settlement: OneSettlement, now: number): void;
+  /** Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more */
+  attend(now: number, limit: number): number;
+  /** Whether the queues deliver after each step of the order. */
+  readonly deliversBetween: boolean;
+  /** Called when the last is applied. */
+  done(): void;
+}
+
+/** Settles what a transaction held, in the order of its commit (rules J6, K12). However much it is, it stops at its limit. */
+export class Committing implements Chore {
+  readonly #order: Iterator<NextSettlement | 'later', undefined>;
+  #next: NextSettlement | 'later' | undefined;
+  #mayDeliver = false;
+  #isBegun = false;
+
+  constructor(
+    settlements: readonly HeldSettlement[],
+    readonly manner: CommitManner,
+  ) {
+    this.#order = inOrderOfCommit(settlements);
+  }
+
+  work(now: number, limit: number): number {
+    let steps = 0;
+    while (steps < limit) {
+      if (this.#mayDeliver) {
+        steps += this.manner.attend(now, limit - steps);
+        if (steps >= limit) break;
+        this.#mayDeliver = false;
+      }
+      if (this.#next === undefined) {
+        if (this.#look()) continue;
+        this.manner.done();
+        return steps;
+      }
+      if (this.#next !== 'later') this.manner.apply(this.#next, now);
+      this.#next = undefined;
+      steps++;
+    }
+    return limit;
+  }
+
+  /** @returns false when there is nothing left */
+  #look(): boolean {
+    const { done, value } = this.#order.next();
+    if (done === true) return false;
+    this.#next = value;
+    if (value === 'later') return true;
+    this.#mayDeliver = this.#isBegun && value.isFirstOfStep && this.manner.deliversBetween;
+    this.#isBegun = true;
+    return true;
+  }
+}
