@@ -66,7 +66,7 @@ export class DiskJournal implements Journal {
         segmentSize: options.segment ?? 16 * megabyte,
         slack: options.slack ?? 64 * megabyte,
         factor: options.factor ?? 3,
-        recordsInTurn: options.recordsInTurn ?? 4_096,
+        recordsInTurn: options.recordsInTurn ?? 2_048,
         now: options.now ?? Date.now,
         failed: options.failed ?? (() => undefined),
         damaged: options.damaged ?? (() => undefined),

@@ -27,7 +27,7 @@ export interface DiskJournalOptions {
    * by segment. 3 unless told; near 1 it may find no end, for what is needed is only estimated.
    */
   readonly factor?: number;
-  /** Records that are written into a batch, or looked through to free a segment, in one turn of the host. 4,096 unless told. */
+  /** Records that are written into a batch, or looked through to free a segment, in one turn of the host. 2,048 unless told. */
   readonly recordsInTurn?: number;
   /** Milliseconds between two looks at a disk with too little room. A second unless told. */
   readonly look?: number;
