@@ -3,27 +3,11 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allowedTo, fronts, rooms as table, testing } from '../scripts/rooms.mjs';
 
-/** The walls of the house, as docs/walk.md draws them: what each room may import. The lint rules have to agree. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  alarms: [],
-  message: [],
-  broker: ['message'],
-  users: ['message', 'broker'],
-  topology: ['message'],
-  store: ['message', 'broker'],
-  amqp: ['alarms', 'message', 'broker', 'users'],
-  management: ['alarms', 'message', 'broker', 'users'],
-  backend: ['message', 'broker', 'topology'],
-  streams: ['message', 'topology', 'backend'],
-  nest: ['message', 'topology', 'backend', 'streams'],
-  cli: ['message', 'broker', 'users', 'store', 'amqp', 'backend'],
-};
-const rooms = [...Object.keys(mayImport), 'testing'];
-/** What joins the rooms, and the ways in for users: they know the rooms, and no room knows them. */
-const fronts = ['index', 'serve', 'server', 'streams', 'engine', 'own-broker', 'ways-in', 'storage-faults'];
+const rooms = [...table.map(({ name }) => name), testing.name];
 /** Neither time nor chance nor a host in these. */
-const pure = ['message', 'broker'];
+const pure = table.filter(({ core }) => core).map(({ name }) => name);
 const lent = [
   'Date',
   'performance',
@@ -65,7 +49,9 @@ function expects(name: string, path: string, code: string, expected: readonly st
   cases.push({ name, path: file(`${source}/${path}`, code), expected });
 }
 
-for (const [room, allowed] of Object.entries(mayImport)) {
+for (const entry of table) {
+  const room = entry.name;
+  const allowed = allowedTo(entry);
   for (const other of rooms.filter((name) => name !== room)) {
     const open = allowed.includes(other);
     const expected = open ? [] : [wallOf];
@@ -193,6 +179,10 @@ function lint(cwd: string): readonly Finding[] {
   }
   throw new Error('oxlint found nothing in a house full of violations');
 }
+
+it('the lint rules and the walk are those of the table', () => {
+  execFileSync(process.execPath, [join(root, 'scripts/write-rooms.mjs'), '--check'], { cwd: root, encoding: 'utf8' });
+});
 
 describe('the walls hold:', () => {
   it.each(cases.map((one) => [one.name, one] as const))('%s', (_, { path, expected }) => {
