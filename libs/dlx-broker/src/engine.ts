@@ -30,7 +30,6 @@ export {
   type Delivery,
   type ExchangeOptions,
   type Got,
-  Outcome,
   type PublishOptions,
   type QueueOk,
   type QueueOptions,

@@ -17,7 +17,6 @@ export {
   DlxContext,
   type DlxFeatureOptions,
   DlxServer,
-  type EmitOptions,
   type OutcomeEvent,
   type TransportOptions,
 } from './nest/index.js';
@@ -89,7 +88,12 @@ export { DeadLetters, type RedriveProgress, type RedriveRequest, Redrives, type 
 export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
 
 // Errors
-export { ClientClosedError, HandlerTimeoutError, IdempotencyStoreError } from './nest/index.js';
+export {
+  ClientClosedError,
+  HandlerTimeoutError,
+  IdempotencyStoreError,
+  UndecodablePayloadError,
+} from './nest/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
 export { DlxConfigurationError, NotedFailure } from './topology/index.js';
 export { UnknownQueueError } from './streams/index.js';

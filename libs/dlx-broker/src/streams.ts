@@ -1,6 +1,6 @@
 /*
- * The front door for streams of dead letters: operators for what `DeadLetters.from` and `DeadLetters.run` emit. A file, and
- * not the folder's index: what the operators need of one another is nobody's business outside.
+ * The front door for streams of dead letters: operators for what `DeadLetters.from` and `DeadLetters.run` emit. What the
+ * operators need of one another is in the index of the folder, and not for users.
  */
 
 // Operators
@@ -37,3 +37,4 @@ export type {
 
 // Errors
 export { CallbackTimeoutError, ConsumerCancelledError, LetterSettledError, TooManyLeftError } from './streams/index.js';
+export { UnknownOriginError, UnprovenOriginError } from './backend/index.js';

@@ -66,6 +66,7 @@ export interface BackendDeath {
 /** Where a page of {@link Backend.browse} ended. Opaque. */
 export type BrowseCursor = object;
 
+/** A page of the messages that wait in a queue. */
 export interface BrowsePage {
   readonly messages: readonly Message[];
   /** Undefined: these were the last. */

@@ -8,6 +8,7 @@ import { orderedLimits, type UserLimitName, type UserLimits, UserPresence } from
 export type Right = 'configure' | 'write' | 'read';
 export type AccessKind = 'queue' | 'exchange';
 
+/** A user of a broker: tags, and the hash of the password. */
 export interface User {
   readonly name: string;
   /** `administrator`, `management`, `impersonator` ... */

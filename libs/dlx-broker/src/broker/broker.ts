@@ -28,6 +28,7 @@ export interface BrokerOptions {
   readonly rabbitmq?: ProfileName;
 }
 
+/** How a client connects: to which virtual host, as which user, and where its output goes. */
 export interface ConnectOptions {
   /** `/` unless told. */
   readonly vhost?: string;

@@ -8,6 +8,7 @@ import { exchangeTypes, isExchangeType } from './exchange/types.js';
 import { checkLength, checkTable } from './input-checks.js';
 import type { VirtualHost } from './virtual-host.js';
 
+/** How an exchange is declared: the arguments of exchange.declare. */
 export interface ExchangeOptions {
   readonly type?: string;
   readonly passive?: boolean;

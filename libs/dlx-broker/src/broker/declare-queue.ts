@@ -10,6 +10,7 @@ import { checkServerNamed, queueTypeOf } from './queue/queue-types.js';
 import { replyQueue } from './reply-addresses.js';
 import type { VirtualHost } from './virtual-host.js';
 
+/** How a queue is declared: the arguments of queue.declare. */
 export interface QueueOptions {
   readonly passive?: boolean;
   readonly durable?: boolean;

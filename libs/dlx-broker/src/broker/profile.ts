@@ -59,4 +59,5 @@ export const profiles = {
   },
 } as const satisfies Record<string, Profile>;
 
+/** The release of RabbitMQ that a broker behaves like. */
 export type ProfileName = keyof typeof profiles;

@@ -9,6 +9,7 @@ import { type ConnectionLimits, HttpConnections, usualConnectionLimits, type Vis
 import type { ManagementHost, OpenPort } from './host.js';
 import { interval, Statistics } from './statistics.js';
 
+/** How the management API is reached, and what its clients may take. */
 export interface HttpOptions extends ApiOptions {
   /** `127.0.0.1` unless told. */
   readonly host?: string;
@@ -49,6 +50,7 @@ export const defaultHttpLimits: HttpLimits = {
 /** Milliseconds between two looks at what clients read. */
 const lookInterval = 500;
 
+/** The port of the management API, and the connections that came in through it. */
 export class HttpListener {
   readonly #server: Server;
   readonly #protocol: 'http' | 'https';

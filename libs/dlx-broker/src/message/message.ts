@@ -206,4 +206,5 @@ export interface CarbonCopies {
   readonly bcc: readonly string[];
 }
 
+/** The properties of a message that has none, shared. */
 export const noProperties: Properties = {};

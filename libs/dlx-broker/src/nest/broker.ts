@@ -71,6 +71,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #warned = new Set<string>();
   #patience: NodeJS.Timeout | undefined;
 
+  /** @internal Made by DlxBrokerModule. */
   constructor(
     readonly options: ResolvedOptions,
     private readonly connected: Connected,

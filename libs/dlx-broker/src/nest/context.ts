@@ -42,6 +42,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #abort: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
 
+  /** @internal */
   constructor(delivery: BackendDelivery) {
     super([delivery]);
   }

@@ -9,10 +9,15 @@ import { defaultBrokerName } from './options.js';
 const token = (type: { readonly name: string } & InjectionToken, name: string): InjectionToken =>
   name === defaultBrokerName ? type : `${type.name}:${name}`;
 
+/** The token by which the {@link DlxBroker} of this name is injected, or found by `app.get()`. */
 export const getDlxBrokerToken = (name: string = defaultBrokerName): InjectionToken => token(DlxBroker, name);
+/** The token by which the {@link DlxClient} of this name is injected, or found by `app.get()`. */
 export const getDlxClientToken = (name: string = defaultBrokerName): InjectionToken => token(DlxClient, name);
+/** The token by which the {@link DlxServer} of this name is injected, or found by `app.get()`. */
 export const getDlxServerToken = (name: string = defaultBrokerName): InjectionToken => token(DlxServer, name);
+/** The token by which the {@link DeadLetters} of this name is injected, or found by `app.get()`. */
 export const getDeadLettersToken = (name: string = defaultBrokerName): InjectionToken => token(DeadLetters, name);
+/** The token by which the {@link Redrives} of this name is injected, or found by `app.get()`. */
 export const getRedrivesToken = (name: string = defaultBrokerName): InjectionToken => token(Redrives, name);
 
 /** What leads to the broker ({@link Connected}): a test may put another one in its place. */

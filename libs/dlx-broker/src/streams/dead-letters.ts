@@ -31,6 +31,7 @@ export interface DeadLettersOptions {
   readonly report?: (failure: unknown, queues: QueueNames, failed: Failed) => void;
 }
 
+/** How many letters a stream takes at a time, and how it finds its queues. */
 export interface FromOptions {
   /** Letters of one queue in hand at most, those left behind not counted: 1 to 65535. Default 10. */
   readonly prefetch?: number;
@@ -43,6 +44,7 @@ export interface FromOptions {
   readonly lookEvery?: number | string;
 }
 
+/** How a pipeline of {@link DeadLetters.run} takes letters, and how long it rests after a failure. */
 export interface RunOptions extends FromOptions {
   /**
    * How long to wait before a pipeline that failed begins anew. Default `'1s'`. It doubles with each failure in a row, up to
@@ -70,6 +72,7 @@ export class DeadLetters {
   /** Every settlement that failed, also those whose promise nobody looked at. */
   readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();
 
+  /** @internal Made by DlxBrokerModule. */
   constructor(backend: Backend, options: DeadLettersOptions = {}) {
     const { rooms = new WaitRooms(backend), report = () => undefined, settled = () => undefined } = options;
     this.#unanswered = options.unanswered ?? (() => undefined);

@@ -17,7 +17,7 @@ export class Redrives {
   readonly #schedules = new Subscription();
   readonly #report: (failure: unknown) => void;
 
-  /** @param report hears what the function `look` of a schedule throws */
+  /** @internal Made by DlxBrokerModule. @param report hears what the function `look` of a schedule throws */
   constructor(backend: Backend, letters: DeadLetters, report: (failure: unknown) => void = () => undefined) {
     this.#backend = backend;
     this.#letters = letters;

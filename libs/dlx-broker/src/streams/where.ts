@@ -17,6 +17,7 @@ import { heeding } from './heeding.js';
 export type Otherwise<L extends DeadLetter = DeadLetter> =
   'leave' | 'ack' | 'reject' | 'requeue' | ((letter: L) => unknown);
 
+/** What becomes of the letters that do not pass. */
 export interface WhereOptions<L extends DeadLetter = DeadLetter> extends WithinOption {
   /** Default `leave`. */
   readonly otherwise?: Otherwise<L>;

@@ -25,6 +25,7 @@ const { setImmediate: soon } = globalThis;
 
 const silent: LoggerService = { log() {}, warn() {}, error() {}, fatal() {} };
 
+/** The broker of a test, how long it waits for handlers, and its log. */
 export interface DlxTestingOptions extends HouseOptions {
   /**
    * How long `settled` and `advance` wait for handlers before they fail, in real milliseconds. Default 2000, so that
@@ -35,6 +36,7 @@ export interface DlxTestingOptions extends HouseOptions {
   readonly logger?: LoggerService | false;
 }
 
+/** Which unsettled messages a test does not wait for. */
 export interface SettledOptions {
   /** Queues in which the test itself keeps messages unsettled. */
   readonly except?: readonly string[];

@@ -5,6 +5,7 @@ import { CountedNames } from './counted-names.js';
 import { ManualClock } from './manual-clock.js';
 import { QueueView } from './queue-view.js';
 
+/** When the clock of a test starts, and the broker beside it. */
 export interface HouseOptions {
   /** The instant at which the clock starts: a Date, or milliseconds since 1970. */
   readonly start?: Date | number;
@@ -34,7 +35,10 @@ const patterns: BrokerOptions['patterns'] = {
 /** Every option of a house. */
 export const houseOptions = { start: true, vhost: true, rabbitmq: true } satisfies Record<keyof HouseOptions, true>;
 
-/** @throws DlxConfigurationError for an option there is not, or a start that is no time */
+/**
+ * Makes a broker for one test, with a clock that stands still and a backend.
+ * @throws DlxConfigurationError for an option there is not, or a start that is no time
+ */
 export function house(options: HouseOptions = {}): House {
   refuseUnknown(optionsOf(options, 'house', 'write { start: new Date() }'), Object.keys(houseOptions), 'house');
   const { start, vhost = '/', rabbitmq } = options;

@@ -8,6 +8,7 @@ import { replyQueue } from '../reply-addresses.js';
 import type { Channel } from './channel.js';
 import { Consumer } from './consumer.js';
 
+/** How a channel consumes from a queue: the arguments of basic.consume. */
 export interface ConsumeOptions {
   /** Empty or absent: the broker makes one up (rule Q1). */
   readonly consumerTag?: string;

@@ -20,6 +20,7 @@ import { Confirms } from './confirms.js';
 import { ReturnedMessage } from './outputs.js';
 import type { HeldPublish } from './transaction.js';
 
+/** How a message is published: the arguments of basic.publish beside exchange, key, properties and body. */
 export interface PublishOptions {
   /** Return it when no queue gets it (rule K4). */
   readonly mandatory?: boolean;

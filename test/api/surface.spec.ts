@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { docsPages, read } from '../docs/pages.js';
+import { exportsPageOf, reportOf } from './report.js';
+import { type Exported, root, Surface } from './surface.js';
+
+/** The compiler reads the whole library, and prettier formats what it says: twenty seconds of processor time. */
+const patience = 300_000;
+
+let surface: Surface;
+let report: string;
+let page: string;
+let all: readonly (Exported & { readonly specifier: string })[];
+beforeAll(async () => {
+  surface = new Surface();
+  [report, page] = [await reportOf(surface), await exportsPageOf(surface)];
+  all = surface.entries.flatMap(({ specifier, exported }) => exported.map((one) => ({ ...one, specifier })));
+}, patience);
+
+const titleOf = ({ specifier, name }: { readonly specifier: string; readonly name: string }): string =>
+  `${specifier} ${name}`;
+
+/** Pages that people write. */
+const pages = docsPages().filter((page) => !page.startsWith('docs/decisions/') && page !== 'docs/reference/exports.md');
+const text = ['README.md', ...pages].map(read).join('\n');
+
+describe('what the package exports', () => {
+  it('is that of the report; `npm run api` renews it', async () => {
+    await expect(report).toMatchFileSnapshot(join(root, 'etc/dlx-broker.api.md'));
+  });
+
+  it('is that of docs/reference/exports.md; `npm run api` renews it', async () => {
+    await expect(page).toMatchFileSnapshot(join(root, 'docs/reference/exports.md'));
+  });
+
+  it('has a doc comment, every name of it', () => {
+    expect(all.filter(({ doc }) => doc === '').map(titleOf)).toEqual([]);
+  });
+
+  it('is in a group, every name of it', () => {
+    expect(all.filter(({ group }) => group === '').map(titleOf)).toEqual([]);
+  });
+
+  it('stands in a page of the guide or the reference, every function and class of it', () => {
+    const missing = all.filter(({ name, isType }) => !isType && !new RegExp(`\\b${name}\\b`).test(text));
+    expect(missing.map(titleOf)).toEqual([]);
+  });
+
+  it('has no more names than people can survey', () => {
+    const counts = Object.fromEntries(surface.entries.map(({ specifier, exported }) => [specifier, exported.length]));
+    expect(Object.keys(counts).sort()).toEqual([
+      'dlx-broker',
+      'dlx-broker/engine',
+      'dlx-broker/server',
+      'dlx-broker/streams',
+      'dlx-broker/testing',
+    ]);
+    expect(counts['dlx-broker']).toBeLessThanOrEqual(80);
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(5);
+  });
+
+  it('has no internals', () => {
+    const internals = [
+      'after',
+      'lent',
+      'differing',
+      'resolveOptions',
+      'turnPace',
+      'holdName',
+      'WaitRooms',
+      'checkOptions',
+    ];
+    expect(all.filter(({ name }) => internals.includes(name)).map(titleOf)).toEqual([]);
+  });
+});
+
+it('no entry exports whole rooms', () => {
+  for (const { file } of surface.entries) expect(read(file.slice(root.length + 1))).not.toMatch(/^export \*/m);
+});
