@@ -92,7 +92,7 @@ async function named(path: string): Promise<string> {
 
 async function first(path: string): Promise<string> {
   const { text } = await ask({ label: '', method: 'GET', path });
-  return /"name":"([^"]*)"/.exec(text)?.[1] ?? 'nobody';
+  return /"name":"([^"]*)"/.exec(text)?.[1] ?? 'none';
 }
 
 const rows: (readonly [label: string, turn: Turn, more: string])[] = [];

@@ -15,6 +15,8 @@ export interface Happening {
   readonly step: Step;
   /** What was in the hands of the clients before the step. */
   readonly held: readonly HeldDelivery[];
+  /** Whether a transaction of the step's channel held a nack or a reject before it. */
+  readonly holdsRejection: boolean;
 }
 
 /** Something two right brokers may do differently, or RabbitMQ 3.10.8 does wrong: the generator drops such a step. */
@@ -135,6 +137,11 @@ export const avoided: readonly Avoided[] = [
     why: 'queues hear of a policy one after the other: what one of them drops because of it arrives at another before or after that one has the policy',
     applies: ({ step, events }) =>
       (step.do === 'setPolicy' || step.do === 'clearPolicy') && events.some((event) => isOf('arrival', event)),
+  },
+  {
+    name: 'ack behind a rejection in one transaction',
+    why: 'a classic queue looks at the acks that wait for it first, so at the commit the ack may overtake the rejection',
+    applies: ({ step, holdsRejection }) => step.do === 'settle' && step.how === 'ack' && holdsRejection,
   },
   {
     name: 'W6',

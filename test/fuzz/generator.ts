@@ -84,10 +84,11 @@ async function reasonAgainst(step: Step, rehearsal: Rehearsal): Promise<string |
   const before = channels.map((channel) => world.generation(channel));
   const consumers = world.consumers();
   const held = channels.flatMap((channel) => world.held(channel));
+  const holdsRejection = 'channel' in step && world.holdsRejection(step.channel);
   ground.events.length = 0;
   await rehearsal.perform(step);
   if (world.isCutOff) return 'a hard error';
   const ended = consumers.filter(({ channel }) => world.generation(channel) !== before[channel]);
   const { events, queues } = ground;
-  return reasonToAvoid({ events, queues, consumers: world.consumers(), ended, step, held });
+  return reasonToAvoid({ events, queues, consumers: world.consumers(), ended, step, held, holdsRejection });
 }

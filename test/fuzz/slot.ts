@@ -6,8 +6,8 @@ export interface Slot {
   /** Counts the channels that stood in this slot. */
   generation: number;
   readonly settled: Set<number>;
-  /** Settled in a transaction that is not committed yet; undefined outside one. */
-  transaction: Set<number> | undefined;
+  /** How deliveries are settled by a transaction that is not committed yet, by delivery tag; undefined outside one. */
+  transaction: Map<number, 'ack' | 'nack' | 'reject'> | undefined;
   /** The limit of consumers that start from now on; 0 when there is none. */
   prefetch: number;
   /** The shared limit of all its consumers. */

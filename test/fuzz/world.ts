@@ -142,6 +142,11 @@ export class World {
     return (this.#slots[channel] as Slot).transaction !== undefined;
   }
 
+  /** Whether a transaction of this channel holds a nack or a reject. */
+  holdsRejection(channel: number): boolean {
+    return [...((this.#slots[channel] as Slot).transaction?.values() ?? [])].some((how) => how !== 'ack');
+  }
+
   /** The limit all consumers of a channel share; 0 when there is none. */
   sharedLimit(channel: number): number {
     return (this.#slots[channel] as Slot).shared;
@@ -208,13 +213,13 @@ export class World {
         this.#confirming.add(step.channel);
         return channel.confirmSelect();
       case 'txSelect':
-        slot.transaction ??= new Set();
+        slot.transaction ??= new Map();
         return channel.txSelect();
       case 'txCommit':
         slot.transaction?.clear();
         return channel.txCommit();
       case 'txRollback':
-        for (const tag of slot.transaction ?? []) slot.settled.delete(tag);
+        for (const tag of slot.transaction?.keys() ?? []) slot.settled.delete(tag);
         slot.transaction?.clear();
         return channel.txRollback();
       case 'qos':
@@ -266,7 +271,7 @@ export class World {
     for (const held of this.held(step.channel))
       if (held.tag === tag || (multiple && held.tag < tag)) {
         slot.settled.add(held.tag);
-        slot.transaction?.add(held.tag);
+        slot.transaction?.set(held.tag, how);
       }
     if (how === 'ack') return slot.channel.ack(tag, multiple);
     if (how === 'reject') return slot.channel.reject(tag, requeue);

@@ -21,21 +21,21 @@ async function besiege(count: number): Promise<void> {
   await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
 }
 
-/** @returns milliseconds until a client has logged in */
+/** @returns how many connections there were when a client had logged in */
 async function login(): Promise<number> {
-  const begun = performance.now();
   const wire = { host: '127.0.0.1', port: served.amqp.port, vhost: '/', user: 'guest', password: 'guest' };
   const connection = await WireConnection.open(wire);
-  const lasted = performance.now() - begun;
+  const { size } = served.amqp.connections;
   await connection.close();
-  return lasted;
+  return size;
 }
 
 describe('silent AMQP connections', () => {
   it('that fill the port keep nobody out: the oldest of them makes room at once', async () => {
     await open({ connections: 300 });
     await besiege(400);
-    expect(await login()).toBeLessThan(1_000);
+    // All silent ones end after ten seconds: the client did not wait for that.
+    expect(await login()).toBeGreaterThan(250);
     await expect.poll(() => served.amqp.connections.size).toBeLessThanOrEqual(300);
   });
 
@@ -45,7 +45,7 @@ describe('silent AMQP connections', () => {
     // A crowd of clients that come together is no attack.
     await expect.poll(() => served.amqp.connections.size).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 1_050));
-    expect(await login()).toBeLessThan(1_000);
+    expect(await login()).toBeGreaterThan(40);
     await expect.poll(() => served.amqp.connections.size).toBeLessThanOrEqual(50);
   });
 

@@ -46,7 +46,8 @@ describe('replies that are not read', () => {
     let most = 0;
     const begun = performance.now();
     expect(await whoami('operator')).toBe(200);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    // Before those replies have ended, with their connections.
+    expect(listener.connections).toBeGreaterThan(30);
     while (performance.now() - begun < 3_000) {
       const { external, heapUsed } = process.memoryUsage();
       most = Math.max(most, external + heapUsed - before.external - before.heapUsed);
