@@ -419,6 +419,23 @@ describe('nothing keeps the store of a publisher alive', () => {
   const collect = runInNewContext('gc') as () => void;
   const requests = new AsyncLocalStorage<object>();
 
+  /** Runs something in a store of its own, of which nothing may be left soon. */
+  async function expectStoreGone(act: () => unknown): Promise<void> {
+    const store = ((): WeakRef<object> => {
+      const request = { body: 'x'.repeat(100) };
+      requests.run(request, act);
+      return new WeakRef(request);
+    })();
+    await vi.waitFor(
+      async () => {
+        await later(1);
+        collect();
+        expect(store.deref()).toBeUndefined();
+      },
+      { timeout: 3_000 },
+    );
+  }
+
   it.each<[string, DlxBrokerOptions, (client: DlxClient) => void]>([
     [
       'a message that expires in an hour',
@@ -446,19 +463,7 @@ describe('nothing keeps the store of a publisher alive', () => {
       bindings: [],
     });
     await app.get(DlxClient).connect();
-    const store = ((): WeakRef<object> => {
-      const request = { body: 'x'.repeat(100) };
-      requests.run(request, () => act(app.get(DlxClient)));
-      return new WeakRef(request);
-    })();
-    await vi.waitFor(
-      async () => {
-        await later(1);
-        collect();
-        expect(store.deref()).toBeUndefined();
-      },
-      { timeout: 3_000 },
-    );
+    await expectStoreGone(() => act(app.get(DlxClient)));
     await app.close();
     broker.close();
   });
@@ -471,19 +476,7 @@ describe('nothing keeps the store of a publisher alive', () => {
       queues: [{ name: 'q', durable: true, exclusive: false, autoDelete: false, arguments: new Map() } as never],
       bindings: [],
     });
-    const store = ((): WeakRef<object> => {
-      const request = { body: 'x'.repeat(100) };
-      requests.run(request, () => backend.consume('q', { prefetch: 1 }, () => undefined));
-      return new WeakRef(request);
-    })();
-    await vi.waitFor(
-      async () => {
-        await later(1);
-        collect();
-        expect(store.deref()).toBeUndefined();
-      },
-      { timeout: 3_000 },
-    );
+    await expectStoreGone(() => backend.consume('q', { prefetch: 1 }, () => undefined));
     await backend.close();
     broker.close();
   });
