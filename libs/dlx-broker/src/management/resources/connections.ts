@@ -5,6 +5,7 @@ import type { Management } from '../management.js';
 import { withoutStatistics } from '../places.js';
 import { noContent, notAuthorised, notFound } from '../reply.js';
 import type { ApiRequest, Handler, Resource } from '../resource.js';
+import { inTurns } from '../turns.js';
 import { connectionColumns, trackedConnectionColumns } from '../views/connection-columns.js';
 import { connectionName, userName } from '../views/names.js';
 
@@ -48,10 +49,18 @@ const ofUser = (request: ApiRequest, management: Management): readonly Connectio
 const getOfUser: Handler = (request, management) =>
   listOf(request, management, ofUser(request, management), trackedConnectionColumns(management.nodeName));
 
-const deleteOfUser: Handler = (request, management) => {
-  for (const connection of ofUser(request, management)) end(connection, request);
+const deleteOfUser: Handler = async (request, management) => {
+  await inTurns(endAll(ofUser(request, management), request), management.dlx.turns);
   return noContent;
 };
+
+/** Each may have many channels and consumers. */
+function* endAll(connections: readonly Connection[], request: ApiRequest): Generator<void, void, void> {
+  for (const connection of connections) {
+    end(connection, request);
+    yield;
+  }
+}
 
 /** @throws Problem 404, or 401 when it is somebody else's */
 export function connectionOf(request: ApiRequest, { broker }: Management): Connection {
