@@ -82,7 +82,7 @@ export {
 
 // A broker
 /**
- * A broker in this process, in real time unless told otherwise.
+ * A broker in this process, in real time by default.
  * @param options what to lend it instead: a clock for tests, a journal, a pace, another version of RabbitMQ
  */
 export function createBroker(options: Partial<BrokerOptions> = {}): Broker {

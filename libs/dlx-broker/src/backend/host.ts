@@ -30,7 +30,7 @@ export class SystemClock implements Clock {
 
 const startTimer = (ring: () => void, delay: number): NodeJS.Timeout => setTimeout(ring, delay);
 
-/** Names nobody can guess. */
+/** Names that cannot be guessed. */
 export const randomNames: Names = { token: () => randomBytes(16).toString('base64url') };
 
 /** Lets the event loop turn after five hundred steps: some are as dear as five microseconds (bench/event-loop.ts). */

@@ -18,7 +18,7 @@ export interface Policy {
   readonly definition: ReadonlyMap<string, unknown>;
 }
 
-/** A policy as somebody asks for it, perhaps in JSON; {@link Policies.set} checks every part. */
+/** A policy as a client asks for it, perhaps in JSON; {@link Policies.set} checks every part. */
 export interface PolicyRequest {
   readonly pattern: unknown;
   /** A Map or a plain object of policy keys. */

@@ -211,7 +211,7 @@ export interface Delivery {
   readonly deliveryCount: number;
 }
 
-/** A mandatory message nobody took (rule K4). */
+/** A mandatory message that no queue got (rule K4). */
 export interface Returned {
   readonly replyCode: number;
   readonly replyText: string;

@@ -22,7 +22,7 @@ export class RetryLater extends RpcException {
   }
 }
 
-/** No further attempt: to the parking lot, where somebody has to look at it. */
+/** No further attempt: to the parking lot, where it stays until an operator acts. */
 export class Park extends RpcException {
   override readonly name = 'Park';
 

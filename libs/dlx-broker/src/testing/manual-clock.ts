@@ -1,7 +1,7 @@
 import type { Clock } from '../broker/ports.js';
 import { parseDuration } from '../topology/duration.js';
 
-/** Where a manual clock starts unless told otherwise: noon, on the first of January 2026, UTC. */
+/** Where a manual clock starts by default: noon, on the first of January 2026, UTC. */
 export const startOfTime = Date.UTC(2026, 0, 1, 12);
 
 /** Ticks at one instant before the clock says that somebody asks for the present for ever. */

@@ -1,7 +1,7 @@
 import type { Broker, Permissions } from '../broker/index.js';
 import { hashPassword } from './password.js';
 
-/** Somebody who may log in. */
+/** A user who may log in. */
 export interface ServedUser {
   readonly name: string;
   readonly password: string;

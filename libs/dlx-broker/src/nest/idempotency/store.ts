@@ -1,4 +1,4 @@
-/** `claimed`: nobody else has it. `busy`: somebody is at work on it. `done`: it was finished before. */
+/** `claimed`: no other delivery has it. `busy`: another one is at work on it. `done`: it was finished before. */
 export type Claim = 'claimed' | 'busy' | 'done';
 
 /** Remembers which messages were handled. What it answers may come at once or later. */
