@@ -5,6 +5,7 @@ import { w1OneInFlight } from './w1-one-in-flight.js';
 import { w1 } from './w1-publish-deliver-ack.js';
 import { w3 } from './w3-reject-dead-letter.js';
 import { w4Delayed } from './w4-delayed.js';
+import { w4Expirations } from './w4-expirations.js';
 import { w4 } from './w4-expiry.js';
 import { w5 } from './w5-length-limit.js';
 import { w6 } from './w6-topic.js';
@@ -20,6 +21,7 @@ export const workloads: readonly Workload[] = [
   w1OneInFlight,
   w3,
   w4,
+  w4Expirations,
   w4Delayed,
   w5,
   w6,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Broker, Entry, Queue, VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
-import { DeadHeaders, type Message, WrittenTable } from '../../libs/dlx-broker/src/message/index.js';
+import { type Message, PackedTable } from '../../libs/dlx-broker/src/message/index.js';
 
 /** All that a broker has to remember, as lines of text: two that have the same lines are the same to every client. */
 export function describeBroker(broker: Broker): string {
@@ -102,15 +102,12 @@ function textOf({ exchange, routingKey, properties, carbonCopies, hasDied, origi
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : 1;
 
-/** Headers that are there as a map after a restart; a history of deaths is there as itself. */
-const isWritten = (part: unknown): boolean => part instanceof WrittenTable && !(part instanceof DeadHeaders);
-
 /** As JSON, whatever the order of keys; that of a table counts. */
 const plain = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part === 'bigint') return `${part}n`;
     if (part instanceof Uint8Array) return Buffer.from(part).toString('hex');
-    if (part instanceof Map || isWritten(part)) return [...(part as ReadonlyMap<string, unknown>)];
+    if (part instanceof Map || part instanceof PackedTable) return [...(part as ReadonlyMap<string, unknown>)];
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
     return Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)));
   });

@@ -6,7 +6,7 @@ import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { formatVersion } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { describeBroker } from './describe-broker.js';
-import { furnish, furnishRetained, furnishTraced, house } from './furnished.js';
+import { furnish, furnishNoted, furnishRetained, furnishTraced, house } from './furnished.js';
 import { lent } from './house.js';
 
 /** Directories written once and never again: these are out there. `FIXTURE=write` makes the newest anew, until it is out. */
@@ -30,6 +30,15 @@ const formats: readonly { readonly format: number; readonly fill: Furnish }[] = 
       furnish(broker, clock);
       furnishRetained(broker, clock);
       furnishTraced(broker, clock);
+    },
+  },
+  {
+    format: 4,
+    fill: (broker, clock) => {
+      furnish(broker, clock);
+      furnishRetained(broker, clock);
+      furnishTraced(broker, clock);
+      furnishNoted(broker, clock);
     },
   },
 ];

@@ -1,5 +1,5 @@
 import { Broker, type Channel } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { type Field, int32, longstr, type Properties } from '../../libs/dlx-broker/src/message/index.js';
 import { type Data, type DataOptions, openData } from '../../libs/dlx-broker/src/store/index.js';
 import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
@@ -80,6 +80,39 @@ export function furnishTraced(broker: Broker, clock: ManualClock): void {
   }
   deposit('delayed again', undefined);
   deposit('retried again', 'orders');
+  clock.advance(0);
+}
+
+/** And with what came with format 4: deaths beside the properties, and delays that are over. */
+export function furnishNoted(broker: Broker, clock: ManualClock): void {
+  const { channel } = listen(broker);
+  const delayed = new Map<string, Field>([['x-delayed-type', longstr('fanout')]]);
+  channel.declareExchange('later', { type: 'x-delayed-message', durable: true, arguments: delayed });
+  channel.declareQueue('noted', { durable: true, arguments: new Map([['x-dead-letter-exchange', longstr('later')]]) });
+  channel.declareQueue('buried', { durable: true });
+  channel.bindQueue('buried', 'later', '');
+  const forged = new Map<string, Field>([
+    ['x-death', { type: 'A', value: [{ type: 'F', value: new Map([['queue', longstr('noted')]]) }] }],
+  ]);
+  const kinds: readonly Properties[] = [
+    { expiration: '30000' },
+    { expiration: '030001', messageId: 'other', headers: forged },
+    { headers: new Map([['x-delay', int32(5)]]) },
+    {
+      headers: new Map([
+        ['x-delay', { type: 'l', value: 3_000_000_000 }],
+        ['mine', int32(1)],
+      ]),
+    },
+  ];
+  for (const [index, kind] of kinds.entries()) {
+    channel.publish('', 'noted', { ...kind, deliveryMode: 2 }, Buffer.from(`noted ${index}`));
+    channel.publish('later', '', { ...kind, expiration: undefined, deliveryMode: 2 }, Buffer.from(`later ${index}`));
+  }
+  for (let tag = 1; tag <= kinds.length; tag++) {
+    channel.get('noted');
+    channel.reject(tag, false);
+  }
   clock.advance(0);
 }
 

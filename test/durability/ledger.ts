@@ -1,5 +1,5 @@
 import type { Holder, Queue, RetainedDeath, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
-import { DeadLetteredMessage, type Message, messageOf } from '../../libs/dlx-broker/src/message/index.js';
+import { type Message, messageOf } from '../../libs/dlx-broker/src/message/index.js';
 import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
 import { bodyOf } from './bodies.js';
 import { type Entry, type Kept, type Said, StoredState } from './stored-state.js';
@@ -138,11 +138,8 @@ export class Possible {
 }
 
 /** The store may have let go of the body, or have it wrong: here it is made anew. */
-function remembered({ exchange, routingKey, properties, carbonCopies, hasDied, origin }: Message): Message {
-  const body = bodyOf(properties.messageId as string);
-  if (!hasDied) return messageOf(exchange, routingKey, properties, body, carbonCopies, origin);
-  return new DeadLetteredMessage(exchange, routingKey, properties, body, carbonCopies, origin);
-}
+const remembered = ({ exchange, routingKey, own, notes }: Message): Message =>
+  messageOf(exchange, routingKey, own, bodyOf(own.messageId as string), notes);
 
 const placeOf = (queue: Holder): string => MemoryTopology.placeOf(queue.home.name, queue.name);
 

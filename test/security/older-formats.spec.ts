@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { int32, type Field, longstr, type Message, table } from '../../libs/dlx-broker/src/message/index.js';
+import { emptyTable, type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { type Message, RecordedDeaths, table } from '../../libs/dlx-broker/src/message/index.js';
 import { ByteSink } from '../../libs/dlx-broker/src/store/log/byte-sink.js';
 import { ByteSource } from '../../libs/dlx-broker/src/store/log/byte-source.js';
-import { readEnvelope, writeEnvelope } from '../../libs/dlx-broker/src/store/log/envelope.js';
+import { readEnvelope } from '../../libs/dlx-broker/src/store/log/envelope.js';
+import { writeDeaths, writeHeaders } from '../../libs/dlx-broker/src/store/log/headers-codec.js';
 import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { lent } from '../durability/house.js';
@@ -74,13 +76,27 @@ function dead(headers: readonly (readonly [string, Field])[], deaths: 1 | 2): Me
   return got.message;
 }
 
-/** As a version before format 3 wrote it: without a recorded origin. */
-function asBefore(message: Message) {
+/** As format 2 wrote it: without a recorded origin, and with the deaths among the headers. */
+function asBefore({ exchange, routingKey, own: { headers, deliveryMode }, deaths }: Message) {
   const sink = new ByteSink(256);
-  writeEnvelope(sink, message);
-  const bytes = sink.bytes.subarray(0, sink.at);
-  bytes[0] = (bytes[0] as number) & 3;
-  return readEnvelope(new ByteSource(bytes));
+  sink.octet(1); // a death brought it here
+  sink.text(exchange);
+  sink.text(routingKey);
+  sink.varint((1 << 10) | (1 << 11));
+  if (deaths instanceof RecordedDeaths) {
+    sink.octet(headers === undefined ? 1 : 2);
+    if (headers !== undefined) writeHeaders(sink, headers);
+    const records = new ByteSink(256);
+    writeDeaths(records, deaths);
+    sink.raw(records.bytes.subarray(1, records.at));
+  } else {
+    writeHeaders(sink, headers ?? emptyTable);
+  }
+  sink.octet(deliveryMode ?? 0);
+  const source = new ByteSource(sink.bytes.subarray(0, sink.at));
+  const envelope = readEnvelope(source);
+  expect(source.at).toBe(sink.at);
+  return envelope;
 }
 
 describe('the origin of a dead letter that an older version stored', () => {
@@ -91,7 +107,10 @@ describe('the origin of a dead letter that an older version stored', () => {
   )('is never what its publisher made up: $what, $deaths deaths', ({ what, headers, deaths }) => {
     const message = dead(headers, deaths);
     expect(message.origin).toMatchObject({ exchange: '', routingKey: 'low' });
-    const { origin } = asBefore(message);
+    const { own, notes } = asBefore(message);
+    expect(own.deliveryMode).toBe(2);
+    expect(notes?.properties(own).headers).toEqual(message.properties.headers);
+    const origin = notes?.origin;
     if (what === 'nothing') expect(origin).toEqual({ exchange: '', routingKey: 'low', queue: 'low' });
     if (origin !== undefined) expect(origin).toMatchObject({ exchange: '', routingKey: 'low' });
   });

@@ -42,7 +42,6 @@ export type { Permissions, Policy, PolicyRequest, TopicPermissions, User } from 
 
 // Messages
 export {
-  DeadLetteredMessage,
   type DeathEntry,
   type DeathReason,
   deathsOf,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
-  DeadLetteredMessage,
-  type Death,
+  type DeathEntry,
   type Field,
   Message,
   modernDialect,
+  NotedMessage,
   type Properties,
-  recordDeath,
 } from '../message/index.js';
+import { die } from '../testing/die.js';
 import { ByteReader, Malformed } from './frame/byte-reader.js';
 import { ByteWriter, PackedTable } from '../message/index.js';
 import { readTable } from './field-table.js';
@@ -116,51 +116,65 @@ describe('a field table', () => {
 });
 
 describe('the headers of dead letters', () => {
-  const death: Death = { queue: 'q', reason: 'rejected', exchange: '', routingKeys: ['k'], time: 1 };
-  const own = new Map<string, Field>([['own', { type: 'I', value: 1 }]]);
-  const once = recordDeath(own, death);
+  const death: DeathEntry = { queue: 'q', reason: 'rejected', exchange: '', routingKeys: ['k'], count: 1, time: 1_000 };
+  const headers = new Map<string, Field>([['own', { type: 'I', value: 1 }]]);
+  const own = new Message('', '', { headers }, Buffer.alloc(0));
+  const with5 = new Message('', '', { headers, expiration: '5' }, Buffer.alloc(0));
+  const once = die(own, death);
   const others = {
-    'in another queue': recordDeath(own, { ...death, queue: 'other' }),
-    'for another reason': recordDeath(own, { ...death, reason: 'expired' }),
-    'from another exchange': recordDeath(own, { ...death, exchange: 'x' }),
-    'by another key': recordDeath(own, { ...death, routingKeys: ['other'] }),
-    'by more keys': recordDeath(own, { ...death, routingKeys: ['k', 'cc'] }),
-    'a second later': recordDeath(own, { ...death, time: 2 }),
-    'with an expiration': recordDeath(own, { ...death, originalExpiration: '5' }),
-    twice: recordDeath(once, death),
-    'twice, here and elsewhere': recordDeath(once, { ...death, queue: 'other' }),
-    'with headers of its own': recordDeath(new Map(), death),
-    'under RabbitMQ 4': recordDeath(own, death, modernDialect),
+    'in another queue': die(own, { ...death, queue: 'other' }),
+    'for another reason': die(own, { ...death, reason: 'expired' }),
+    'from another exchange': die(own, { ...death, exchange: 'x' }),
+    'by another key': die(own, { ...death, routingKeys: ['other'] }),
+    'by more keys': die(own, { ...death, routingKeys: ['k', 'cc'] }),
+    'a second later': die(own, { ...death, time: 2_000 }),
+    'with an expiration': die(with5, death),
+    twice: die(once, death),
+    'twice, here and elsewhere': die(once, { ...death, queue: 'other' }),
+    'with headers of its own': die(new Message('', '', { headers: new Map() }, Buffer.alloc(0)), death),
+    'under RabbitMQ 4': die(own, death, modernDialect),
   };
-  const writtenBy = (writer: HeaderWriter, properties: Properties): Buffer => {
+  const written = (writer: HeaderWriter, message: Message): Buffer => {
     const to = new ByteWriter(Buffer.alloc(0));
-    writer.write(to, new DeadLetteredMessage('', '', properties, Buffer.alloc(0)));
+    writer.write(to, message);
     return to.written;
   };
-  const written = (writer: HeaderWriter, headers: Properties['headers']): Buffer => writtenBy(writer, { headers });
 
   it('are the same bytes for the same death (rule H5)', () => {
     const writer = new HeaderWriter();
     const first = written(writer, once);
-    expect(written(writer, recordDeath(own, { ...death }))).toEqual(first);
+    expect(written(writer, die(own, { ...death }))).toEqual(first);
     expect(written(new HeaderWriter(), once)).toEqual(first);
   });
 
   it('are the same bytes for all that share them', () => {
-    const properties = { messageId: 'one', headers: once };
+    const letter = new NotedMessage('', '', { ...once.own, messageId: 'one' }, Buffer.alloc(0), once.notes);
     const writer = new HeaderWriter();
-    const bytes = [1, 2, 3].map(() => writtenBy(writer, properties));
-    const other = writtenBy(writer, { ...properties, messageId: 'two' });
-    expect(bytes).toEqual([1, 2, 3].map(() => writtenBy(new HeaderWriter(), properties)));
+    const bytes = [1, 2, 3].map(() => written(writer, letter));
+    const second = new NotedMessage('', '', { ...letter.own, messageId: 'two' }, Buffer.alloc(0), once.notes);
+    const other = written(writer, second);
+    expect(bytes).toEqual([1, 2, 3].map(() => written(new HeaderWriter(), letter)));
     expect(other).not.toEqual(bytes[0]);
-    expect(writtenBy(writer, properties)).toEqual(bytes[0]);
+    expect(other).toEqual(written(new HeaderWriter(), second));
+    expect(written(writer, letter)).toEqual(bytes[0]);
   });
 
-  it.each(Object.entries(others))('are others for one that died %s (rules H5 to H8)', (_, headers) => {
+  it('are others for one with another expiration of all that share a history (rule H5)', () => {
+    const six = new Message('', '', { headers, expiration: '6' }, Buffer.alloc(0));
+    const { notes } = die(with5, death);
+    const [one, other] = [with5, six].map(({ own: mine }) => new NotedMessage('', '', mine, Buffer.alloc(0), notes));
+    const writer = new HeaderWriter();
+    const bytes = written(writer, one!);
+    expect(written(writer, other!)).not.toEqual(bytes);
+    expect(written(writer, one!)).toEqual(bytes);
+    expect(written(writer, other!)).toEqual(written(new HeaderWriter(), die(six, death)));
+  });
+
+  it.each(Object.entries(others))('are others for one that died %s (rules H5 to H8)', (_, letter) => {
     const writer = new HeaderWriter();
     const before = written(writer, once);
-    const bytes = written(writer, headers);
-    expect(bytes).toEqual(written(new HeaderWriter(), headers));
+    const bytes = written(writer, letter);
+    expect(bytes).toEqual(written(new HeaderWriter(), letter));
     expect(bytes).not.toEqual(before);
     expect(written(writer, once)).toEqual(before);
   });

@@ -1,6 +1,12 @@
 import { AmqpError } from '../broker/index.js';
-import { areSameHeaders, ByteWriter, type FieldTable, type Message, PackedTable } from '../message/index.js';
-import type { Properties } from '../message/index.js';
+import {
+  ByteWriter,
+  type FieldTable,
+  type Message,
+  type Notes,
+  PackedTable,
+  type Properties,
+} from '../message/index.js';
 import { orInternalError, writeSortedTable, writeTable } from './field-table.js';
 import { ByteReader, Malformed } from './frame/byte-reader.js';
 
@@ -96,68 +102,66 @@ export const headerPrefix = 12;
 export const bodySizeIn = (bytes: Buffer, header: number): number =>
   bytes.readUInt32BE(header + 4) * 0x1_0000_0000 + bytes.readUInt32BE(header + 8);
 
-/** Writes content headers. Remembers the last ones of a dead letter: those of the next one are mostly the same. */
+/** Writes content headers. Remembers the last headers of a dead letter: those of the next one are mostly the same. */
 export class HeaderWriter {
-  #headers: FieldTable | undefined;
+  // All that the remembered bytes depend on.
+  #notes: Notes | undefined;
+  #own: FieldTable | undefined;
+  #expiration: string | undefined;
   #bytes: Uint8Array | undefined;
-  /** All properties of dead letters that share them, once there is a second one. */
-  #shared: Properties | undefined;
-  #whole: Uint8Array | undefined;
 
   /** Writes a content header's payload. */
-  write(to: ByteWriter, { properties, size, hasDied }: Message): void {
+  write(to: ByteWriter, { own, notes, size }: Message): void {
     to.long(60 << 16);
     to.long(0);
     to.long(size);
-    const bytes = ReceivedProperties.bytesOf(properties) ?? (hasDied ? this.#wholeOf(properties) : undefined);
+    if (notes?.areWritten === true) return this.#noted(to, own, notes);
+    const bytes = ReceivedProperties.bytesOf(own);
     if (bytes !== undefined) to.raw(bytes, 0, bytes.length);
-    else writeProperties(to, properties, (headers) => this.#table(to, headers, hasDied));
+    else writeProperties(to, own, own.expiration, own.headers && (() => writeTable(to, own.headers as FieldTable)));
   }
 
-  #wholeOf(properties: Properties): Uint8Array | undefined {
-    if (properties === this.#shared) {
-      if (this.#whole !== undefined) return this.#whole;
-      const whole = this.#encode(properties);
-      if (whole.length > rememberedAtMost) this.#shared = undefined;
-      else this.#whole = whole;
-      return whole;
-    }
-    this.#shared = properties;
-    this.#whole = undefined;
-    return undefined;
+  #noted(to: ByteWriter, own: Properties, notes: Notes): void {
+    if (notes.deaths !== undefined) return writeProperties(to, own, undefined, () => this.#dead(to, own, notes));
+    writeProperties(to, own, own.expiration, () => writeTable(to, notes.headers(own) as FieldTable));
   }
 
-  #encode(properties: Properties): Uint8Array {
-    const writer = new ByteWriter(Buffer.allocUnsafe(expectedLength));
-    writeProperties(writer, properties, (headers) => this.#table(writer, headers, true));
-    return writer.written;
-  }
-
-  #table(to: ByteWriter, headers: FieldTable, hasDied: boolean): void {
-    if (!hasDied) return writeTable(to, headers);
-    if (this.#headers === undefined || !areSameHeaders(this.#headers, headers)) {
+  /** Sorted (rule H12). */
+  #dead(to: ByteWriter, own: Properties, notes: Notes): void {
+    const { headers, expiration } = own;
+    if (notes !== this.#notes || headers !== this.#own || expiration !== this.#expiration) {
       const writer = new ByteWriter(Buffer.allocUnsafe(expectedLength));
-      writeSortedTable(writer, headers);
-      const { written } = writer;
-      if (written.length > rememberedAtMost) return to.raw(written, 0, written.length);
-      this.#headers = headers;
-      this.#bytes = written;
+      writeSortedTable(writer, notes.headers(own) as FieldTable);
+      this.#bytes = writer.written;
+      this.#notes = notes;
+      this.#own = headers;
+      this.#expiration = expiration;
     }
     const bytes = this.#bytes as Uint8Array;
     to.raw(bytes, 0, bytes.length);
+    if (bytes.length > rememberedAtMost) this.#notes = this.#bytes = undefined;
   }
 }
 
-/** Bytes of the properties of a dead letter, as a rule. */
+/** Bytes of the headers of a dead letter, as a rule. */
 const expectedLength = 512;
 
-function writeProperties(to: ByteWriter, properties: Properties, writeHeaders: (headers: FieldTable) => void): void {
-  const { contentType, contentEncoding, headers, deliveryMode, priority, correlationId, replyTo } = properties;
-  const { expiration, messageId, timestamp, type, userId, appId, clusterId } = properties;
+/**
+ * @param expiration in place of that of the properties
+ * @param writeHeaders writes the table of headers; undefined when there is none
+ */
+function writeProperties(
+  to: ByteWriter,
+  properties: Properties,
+  expiration: string | undefined,
+  writeHeaders: (() => void) | undefined,
+): void {
+  const { contentType, contentEncoding, deliveryMode, priority, correlationId, replyTo } = properties;
+  const { messageId, timestamp, type, userId, appId, clusterId } = properties;
   to.short(
     (contentType === undefined ? 0 : 0x8000) |
       (contentEncoding === undefined ? 0 : 0x4000) |
-      (headers === undefined ? 0 : 0x2000) |
+      (writeHeaders === undefined ? 0 : 0x2000) |
       (deliveryMode === undefined ? 0 : 0x1000) |
       (priority === undefined ? 0 : 0x0800) |
       (correlationId === undefined ? 0 : 0x0400) |
@@ -172,7 +176,7 @@ function writeProperties(to: ByteWriter, properties: Properties, writeHeaders: (
   );
   if (contentType !== undefined) to.shortstr(contentType);
   if (contentEncoding !== undefined) to.shortstr(contentEncoding);
-  if (headers !== undefined) writeHeaders(headers);
+  writeHeaders?.();
   if (deliveryMode !== undefined) to.octet(deliveryMode);
   if (priority !== undefined) to.octet(priority);
   if (correlationId !== undefined) to.shortstr(correlationId);

@@ -1,15 +1,6 @@
+import { die } from '../testing/die.js';
 import { describe, expect, it } from 'vitest';
-import {
-  array,
-  bool,
-  int32,
-  int64,
-  longstr,
-  Message,
-  recordDeath,
-  type Field,
-  type Properties,
-} from '../message/index.js';
+import { array, bool, int32, int64, longstr, Message, type Field, type Properties } from '../message/index.js';
 import { planRetry } from '../topology/index.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import type { Backend, BackendDelivery, Done, Publication } from './backend.js';
@@ -59,15 +50,17 @@ const arrived = (publication: Publication, queue = 'orders') =>
   new Message('', queue, publication.properties, publication.body);
 
 const died = (message: Message, queue: string, reason: 'rejected' | 'expired') => {
-  const routingKeys = [message.routingKey];
-  const headers = recordDeath(message.properties.headers, {
+  const { exchange, routingKey } = message;
+  const letter = die(message, {
     queue,
     reason,
-    routingKeys,
-    exchange: message.exchange,
-    time: 1_700_000_000,
+    exchange,
+    routingKeys: [routingKey],
+    count: 1,
+    time: 1_700_000_000_000,
   });
-  return new Message('dlx', message.routingKey, { ...message.properties, headers }, message.body);
+  // As a consumer of another broker gets it.
+  return new Message('dlx', routingKey, letter.properties, message.body);
 };
 
 describe('a failed delivery', () => {

@@ -230,7 +230,7 @@ export function redriveAddress(
  * straight from an exchange; otherwise its headers are.
  */
 function firstAddressOf({ message, queue, recordsOrigins }: BackendDelivery): Address {
-  const isStraight = recordsOrigins === true || deathsOf(message.properties.headers).length === 0;
+  const isStraight = recordsOrigins === true || deathsOf(message).length === 0;
   return isStraight && !isQueueItself(message, queue) ? recordedAddressOf(message) : publishedTo(message, queue);
 }
 
@@ -256,7 +256,7 @@ function republication(
   origin?: RecordedOrigin,
 ): Publication {
   const properties: Properties = {
-    ...message.properties,
+    ...message.own,
     headers,
     deliveryMode: 2,
     expiration: undefined,

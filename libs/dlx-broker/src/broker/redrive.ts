@@ -1,4 +1,4 @@
-import { compact, type FieldTable, type Message, messageOf, type RecordedOrigin } from '../message/index.js';
+import { compact, type FieldTable, type Message, messageOf, notesOf, type RecordedOrigin } from '../message/index.js';
 import { AmqpError } from './errors.js';
 import type { Exchange } from './exchange/exchange.js';
 import type { Settled } from './ports.js';
@@ -79,8 +79,9 @@ export function readdressed(
   { exchange, routingKey, headers, origin }: Omit<Redrive, 'settled'>,
 ): Message {
   const copies = headers && carbonCopiesOf(headers);
-  const properties = { ...message.properties, headers: headers && compact(withoutBcc(headers)) };
-  return messageOf(exchange, routingKey, properties, message, copies, origin);
+  const visible = headers && compact(withoutBcc(headers));
+  const properties = { ...message.own, headers: visible, expiration: message.expiration };
+  return messageOf(exchange, routingKey, properties, message, notesOf(copies, origin));
 }
 
 /** A queue that is gone holds none. */

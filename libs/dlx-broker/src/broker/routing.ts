@@ -43,7 +43,7 @@ export class Routing {
     this.#found.clear();
     exchange.route(message, message.routingKey, this.#found);
     const copies = message.carbonCopies;
-    if (copies === undefined) return;
+    if (copies === undefined || exchange.ignoresKeys) return;
     for (const key of copies.cc) exchange.route(message, key, this.#found);
     for (const key of copies.bcc) exchange.route(message, key, this.#found);
   }

@@ -1,9 +1,8 @@
-import { closesCycle, type FieldTable, type Message } from '../message/index.js';
+import type { Message } from '../message/index.js';
 import type { Access, AccessKind, Right, User } from './access.js';
 import type { Agenda, Chore } from './agenda.js';
 import type { Connection } from './channel/connection.js';
 import { TotalCounters } from './counters.js';
-import { Readdressing } from './dead-letter.js';
 import { locked } from './declare-queue.js';
 import type { Deque } from './deque.js';
 import { noExchange, noQueue, preconditionFailed } from './errors.js';
@@ -51,7 +50,6 @@ export class VirtualHost implements QueueHome {
   readonly #access: Access;
   #metadata: VirtualHostMetadata;
   readonly #routing = new Routing((name) => this.exchanges.get(name));
-  readonly #readdressing: Readdressing;
   /** While the policies are put in force. */
   #walk: PolicyWalk | undefined;
 
@@ -62,7 +60,6 @@ export class VirtualHost implements QueueHome {
     this.agenda = parts.agenda;
     this.names = parts.names;
     this.profile = parts.profile;
-    this.#readdressing = new Readdressing(parts.profile.dialect);
     this.policies = parts.policies;
     this.#access = parts.access;
     this.limits = new VirtualHostLimits(name, (change) => this.#report(change));
@@ -109,7 +106,7 @@ export class VirtualHost implements QueueHome {
   /** The front door of the walk: one exchange, its queues, and what each makes of the message. */
   publish(message: Message, exchange: Exchange, now: number): Outcome {
     const queues = this.#routing.route(exchange, message);
-    const outcome = this.#enter(message, exchange, queues, this.#routing.holds, now);
+    const outcome = this.#take(message, exchange, queues, this.#routing.holds, now);
     if (exchange.name === '') this.replies.deliver(message);
     return outcome;
   }
@@ -117,22 +114,44 @@ export class VirtualHost implements QueueHome {
   /** The same for a publish of a transaction, which was routed before (rule K10). */
   publishRouted(message: Message, exchange: Exchange, routed: Routed, now: number): Outcome {
     const [queues, holds] = stillThere(this, routed);
-    return this.#enter(message, exchange, queues, holds, now);
+    return this.#take(message, exchange, queues, holds, now);
   }
 
-  #enter(message: Message, exchange: Exchange, queues: readonly Queue[], holds: readonly Hold[], now: number): Outcome {
-    let outcome = Outcome.Unroutable;
+  #take(message: Message, exchange: Exchange, queues: readonly Queue[], holds: readonly Hold[], now: number): Outcome {
     this.counters.publish++;
     exchange.counters.publishIn++;
-    const { journal } = this.agenda;
+    return this.#enter(message, exchange, queues, holds, undefined, this.agenda.journal, now);
+  }
+
+  /**
+   * The one door into queues and holds: for publishes, for dead letters, and for messages whose delay is over.
+   * @param letter what the message was before it died; undefined for one that did not
+   * @param asked may refuse the message; undefined for a message that was accepted before
+   */
+  #enter(
+    message: Message,
+    exchange: Exchange,
+    queues: readonly Queue[],
+    holds: readonly Hold[],
+    letter: DeadLetter | undefined,
+    asked: Journal | undefined,
+    now: number,
+  ): Outcome {
+    let outcome = Outcome.Unroutable;
     for (const queue of queues) {
-      exchange.counters.publishOut++;
-      queue.counters.publish++;
-      const isTaken = journal?.refuses(queue, message) !== true && queue.enqueue(message, now);
+      if (letter === undefined) {
+        exchange.counters.publishOut++;
+        queue.counters.publish++;
+      } else {
+        if (!letter.isFor(queue, message)) continue;
+        queue.counters.deadLettersIn++;
+      }
+      const isTaken = asked?.refuses(queue, message) !== true && queue.enqueue(message, now);
+      if (isTaken) letter?.arrivedIn(queue);
       outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
     }
     for (const hold of holds) {
-      const isTaken = journal?.refuses(hold, message) !== true;
+      const isTaken = asked?.refuses(hold, message) !== true;
       if (isTaken) hold.take(message, now);
       outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
     }
@@ -194,25 +213,14 @@ export class VirtualHost implements QueueHome {
   /** One step of the walk after a death; what dies on the way there joins the agenda's list. */
   carry(letter: DeadLetter, now: number): void {
     const exchange = this.exchanges.get(letter.exchange); // rule F2: resolved at each death
-    if (exchange === undefined) return letter.queue.finish(letter, false, now);
-    const message = this.#readdressing.readdress(letter);
-    const headers = message.properties.headers as FieldTable;
-    let arrived = false;
-    let refused = false;
-    for (const queue of this.#routing.route(exchange, message)) {
-      if (letter.delivered?.has(queue)) continue;
-      if (closesCycle(headers, queue.name)) continue; // rule I2
-      queue.counters.deadLettersIn++;
-      if (!queue.enqueue(message, now)) refused = true;
-      else if (letter.retained) (letter.delivered ??= new Set()).add(queue);
-      arrived = true;
-    }
-    for (const hold of this.#routing.holds) {
-      hold.take(message, now);
-      arrived = true;
-    }
+    if (exchange === undefined) return letter.queue.deadLettering.finish(letter, false, now);
+    const { deadLettering } = letter.queue;
+    const message = deadLettering.readdress(letter);
+    const queues = this.#routing.route(exchange, message);
+    const outcome = this.#enter(message, exchange, queues, this.#routing.holds, letter, undefined, now);
     if (exchange.name === '' && !carryReply(this, this.replies, message, letter, now)) return; // rule G9
-    letter.queue.finish(letter, (arrived || letter.delivered !== undefined) && !refused, now);
+    const arrived = (outcome & Outcome.Routed) !== 0 || letter.delivered !== undefined;
+    deadLettering.finish(letter, arrived && (outcome & Outcome.Refused) === 0, now);
   }
 
   /** @throws 404 */
@@ -371,10 +379,7 @@ export class VirtualHost implements QueueHome {
   /** The delay is over: the message goes to whom the bindings of this moment name. */
   #release(message: Message, from: string, now: number): void {
     const exchange = this.exchanges.get(from) as Exchange;
-    for (const queue of this.#routing.route(exchange, message)) {
-      exchange.counters.publishOut++;
-      queue.counters.publish++;
-      queue.enqueue(message, now);
-    }
+    const queues = this.#routing.route(exchange, message);
+    this.#enter(message, exchange, queues, this.#routing.holds, undefined, undefined, now);
   }
 }

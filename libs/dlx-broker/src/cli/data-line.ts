@@ -76,8 +76,8 @@ function propertiesOf(properties: Properties): object {
 }
 
 /** Newest first, in the words of `x-death`, which is among the headers, too. */
-const deathsIn = ({ properties: { headers } }: Message): readonly object[] =>
-  deathsOf(headers).map(({ queue, reason, count, time, exchange, routingKeys }) => ({
+const deathsIn = (message: Message): readonly object[] =>
+  deathsOf(message).map(({ queue, reason, count, time, exchange, routingKeys }) => ({
     queue,
     reason,
     count,

@@ -1,39 +1,30 @@
-import { DeadHeaders, type Recorded } from './dead-headers.js';
-import type { DeathReason } from './death.js';
-import { emptyTable, type Field, type FieldTable } from './field-table.js';
-
-/** One entry of a message's `x-death` header: all its deaths in one queue for one reason. */
-export interface DeathEntry {
-  readonly queue: string;
-  /** One of the four reasons, unless a client made the header up. */
-  readonly reason: DeathReason | (string & {});
-  /** The exchange it was published to before its first death here; empty for the default exchange. */
-  readonly exchange: string;
-  readonly routingKeys: readonly string[];
-  /** How often it died here for this reason. */
-  readonly count: number;
-  /** When it first died here for this reason: milliseconds since 1970, in steps of a second. */
-  readonly time: number;
-  /** The `expiration` it was published with, which dead-lettering took away (rule H3). */
-  readonly originalExpiration?: string;
-}
-
-/** Where and why a message died the first time (rule H8). */
-export interface FirstDeath {
-  readonly reason: DeathReason | (string & {});
-  readonly queue: string;
-  readonly exchange: string;
-}
+import type { DeathEntry, FirstDeath } from './death.js';
+import type { Field, FieldTable } from './field-table.js';
+import { Message } from './message.js';
 
 const noDeaths: readonly DeathEntry[] = [];
 
 /**
- * The deaths of a message, newest first. Whatever in a forged header is not a death is left out; missing details of one
- * are empty, its count 1.
+ * The deaths of a message, newest first. They are as the broker recorded them, or else as its headers tell, for a message of
+ * another broker. Whatever in a forged header is not a death is left out; missing details of one are empty, its count 1.
+ * @param of the message, or a table of headers as a consumer got it
  */
-export function deathsOf(headers: FieldTable | undefined): readonly DeathEntry[] {
-  // Read as they were recorded: to look through a million dead letters must not write a million headers.
-  if (headers instanceof DeadHeaders) return headers.deaths.map(entryOf);
+export function deathsOf(of: Message | FieldTable | undefined): readonly DeathEntry[] {
+  if (!(of instanceof Message)) return readDeaths(of);
+  return of.deaths?.entries(of.own.expiration) ?? readDeaths(of.own.headers);
+}
+
+/** Undefined when the message never died, or when a client took its place in the history (rules H9, H11). */
+export function firstDeathOf(of: Message | FieldTable | undefined): FirstDeath | undefined {
+  if (!(of instanceof Message)) return readFirstDeath(of);
+  const first = of.deaths?.first;
+  if (first === undefined) return readFirstDeath(of.own.headers);
+  const { reason, queue, exchange } = first;
+  return { reason, queue, exchange };
+}
+
+/** The deaths that a table of headers tells of. */
+export function readDeaths(headers: FieldTable | undefined): readonly DeathEntry[] {
   const header = headers?.get('x-death');
   if (header?.type !== 'A') return noDeaths;
   const deaths: DeathEntry[] = [];
@@ -44,12 +35,7 @@ export function deathsOf(headers: FieldTable | undefined): readonly DeathEntry[]
   return deaths;
 }
 
-/** Undefined when the message never died, or when a client took its place in the history (rules H9, H11). */
-export function firstDeathOf(headers: FieldTable | undefined): FirstDeath | undefined {
-  if (headers instanceof DeadHeaders) {
-    const { reason, queue, exchange } = headers.first;
-    return { reason, queue, exchange };
-  }
+function readFirstDeath(headers: FieldTable | undefined): FirstDeath | undefined {
   const reason = text(headers?.get('x-first-death-reason'));
   const queue = text(headers?.get('x-first-death-queue'));
   if (reason === undefined || queue === undefined) return undefined;
@@ -70,17 +56,10 @@ const deathHeaders: readonly string[] = [
 export function stripDeaths(headers: FieldTable): FieldTable;
 export function stripDeaths(headers: FieldTable | undefined): FieldTable | undefined;
 export function stripDeaths(headers: FieldTable | undefined): FieldTable | undefined {
-  if (headers instanceof DeadHeaders) return stripDeaths(headers.base ?? emptyTable);
   if (headers === undefined || !deathHeaders.some((name) => headers.has(name))) return headers;
   const stripped = new Map(headers);
   for (const name of deathHeaders) stripped.delete(name);
   return stripped;
-}
-
-function entryOf({ first, count }: Recorded): DeathEntry {
-  const { queue, reason, exchange, routingKeys, originalExpiration } = first;
-  const death = { queue, reason, exchange, routingKeys, count, time: first.time * 1000 };
-  return originalExpiration === undefined ? death : { ...death, originalExpiration: String(originalExpiration) };
 }
 
 function readDeath(entry: FieldTable): DeathEntry | undefined {

@@ -1,42 +1,48 @@
 import { describe, expect, it } from 'vitest';
-import { closesCycle, modernDialect, recordDeath } from './death.js';
-import type { Death, DeathReason } from './death.js';
+import { die } from '../testing/die.js';
+import { classicDialect, type DeathEntry, type DeathReason, modernDialect } from './death.js';
 import { deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
 import { array, int32, int64, longstr, table } from './field-table.js';
 import type { Field, FieldTable } from './field-table.js';
+import { Message } from './message.js';
+import type { Properties } from './properties.js';
 
-const death = (queue: string, reason: DeathReason, more: Partial<Death> = {}): Death => ({
+const death = (queue: string, reason: DeathReason, more: Partial<DeathEntry> = {}): DeathEntry => ({
   queue,
   reason,
   exchange: 'orders',
   routingKeys: ['new'],
-  time: 1_700_000_000,
+  count: 1,
+  time: 1_700_000_000_000,
   ...more,
 });
+
+const messageWith = (headers?: FieldTable, more: Properties = {}): Message =>
+  new Message('orders', 'new', { ...more, headers }, new Uint8Array());
+/** The headers as a consumer of the message sees them. */
+const seen = (message: Message): FieldTable => message.properties.headers as FieldTable;
 
 const headersOf = (entries: Record<string, Field>): FieldTable => new Map(Object.entries(entries));
 const entry = (entries: Record<string, Field>): Field => table(headersOf(entries));
 const forged = (...deaths: Field[]): FieldTable => headersOf({ 'x-death': array(deaths) });
-const pairs = (headers: FieldTable): string[] =>
-  deathsOf(headers).map(({ queue, reason, count }) => `${queue} ${reason} ${count}`);
+const pairs = (message: Message): string[] =>
+  deathsOf(message).map(({ queue, reason, count }) => `${queue} ${reason} ${count}`);
 
-/** The headers after these deaths, `queue reason` each. */
-const after = (...deaths: string[]): FieldTable => {
-  let headers: FieldTable = new Map();
+/** A message after these deaths, `queue reason` each. */
+const after = (...deaths: string[]): Message => {
+  let message = messageWith(new Map());
   for (const each of deaths) {
     const [queue, reason] = each.split(' ') as [string, DeathReason];
-    headers = recordDeath(headers, death(queue, reason));
+    message = die(message, death(queue, reason));
   }
-  return headers;
+  return message;
 };
 
 describe('a death is recorded', () => {
   it('as an entry with its fields in wire order (rule H5)', () => {
-    const headers = recordDeath(
-      undefined,
-      death('work', 'expired', { originalExpiration: '+50', routingKeys: ['a', 'b'] }),
-    );
-    const deaths = headers.get('x-death');
+    const message = messageWith(undefined, { expiration: '+50' });
+    const letter = die(message, death('work', 'expired', { routingKeys: ['a', 'b'] }));
+    const deaths = seen(letter).get('x-death');
     expect(deaths).toEqual(
       array([
         entry({
@@ -64,33 +70,31 @@ describe('a death is recorded', () => {
 
   it('by counting when the pair is known, changing nothing else, and comes first (rules H6, H7)', () => {
     const once = after('work rejected', 'delay expired');
-    const twice = recordDeath(
-      once,
-      death('work', 'rejected', { time: 1_800_000_000, exchange: 'x', routingKeys: ['y'] }),
-    );
+    const twice = die(once, death('work', 'rejected', { time: 1_800_000_000_000, exchange: 'x', routingKeys: ['y'] }));
     expect(pairs(twice)).toEqual(['work rejected 2', 'delay expired 1']);
     expect(deathsOf(twice)[0]).toMatchObject({ exchange: 'orders', routingKeys: ['new'], time: 1_700_000_000_000 });
   });
 
   it('newest first however many pairs there are (rule H7, and not bug V2)', () => {
-    const headers = after('a expired', 'b expired', 'c maxlen', 'd rejected', 'b expired');
-    expect(pairs(headers)).toEqual(['b expired 2', 'd rejected 1', 'c maxlen 1', 'a expired 1']);
+    const letter = after('a expired', 'b expired', 'c maxlen', 'd rejected', 'b expired');
+    expect(pairs(letter)).toEqual(['b expired 2', 'd rejected 1', 'c maxlen 1', 'a expired 1']);
   });
 
   it('with x-first-death headers the first time only, over what a client sent (rule H8)', () => {
     const sent = headersOf({ 'x-first-death-queue': longstr('made up'), other: int32(1) });
-    const first = recordDeath(sent, death('work', 'rejected'));
+    const first = die(messageWith(sent), death('work', 'rejected'));
     expect(firstDeathOf(first)).toEqual({ reason: 'rejected', queue: 'work', exchange: 'orders' });
-    expect(first.get('other')).toBe(sent.get('other'));
-    expect(firstDeathOf(recordDeath(first, death('delay', 'expired')))).toMatchObject({ queue: 'work' });
+    expect(firstDeathOf(seen(first))).toEqual({ reason: 'rejected', queue: 'work', exchange: 'orders' });
+    expect(seen(first).get('other')).toBe(sent.get('other'));
+    expect(firstDeathOf(die(first, death('delay', 'expired')))).toMatchObject({ queue: 'work' });
   });
 
-  it('in new headers: neither the old table nor its entries change (rule H13)', () => {
+  it('in a new message: neither the old one nor its entries change (rule H13)', () => {
     const old = after('work rejected', 'delay expired');
-    const before = pairs(old);
-    recordDeath(old, death('delay', 'expired'));
-    recordDeath(old, death('work', 'rejected'));
-    expect(pairs(old)).toEqual(before);
+    const before = [pairs(old), new Map(seen(old))];
+    die(old, death('delay', 'expired'));
+    die(old, death('work', 'rejected'));
+    expect([pairs(old), seen(old)]).toEqual(before);
   });
 });
 
@@ -98,24 +102,24 @@ describe('a history that a client sent', () => {
   it('is believed: counts of any integer type go on as int64, other fields stay, no first death (rule H9)', () => {
     const mine = { queue: longstr('q'), reason: longstr('rejected'), mine: longstr('kept') };
     for (const count of [int32(4), { type: 'B', value: 4 }, int64(4n)] satisfies Field[]) {
-      const headers = recordDeath(forged(entry({ ...mine, count })), death('q', 'rejected'));
-      const deaths = headers.get('x-death');
+      const letter = die(messageWith(forged(entry({ ...mine, count }))), death('q', 'rejected'));
+      const deaths = seen(letter).get('x-death');
       const bumped = deaths?.type === 'A' ? deaths.value[0] : undefined;
       expect(bumped?.type === 'F' && bumped.value.get('count')?.type).toBe('l');
       expect(bumped?.type === 'F' && bumped.value.get('mine')).toEqual(longstr('kept'));
-      expect(pairs(headers)).toEqual(['q rejected 5']);
-      expect(firstDeathOf(headers)).toBeUndefined();
+      expect(pairs(letter)).toEqual(['q rejected 5']);
+      expect(firstDeathOf(letter)).toBeUndefined();
     }
   });
 
   it('without counts: a lone entry becomes 1, duplicates their number and one more (rule H10)', () => {
     const pair = { queue: longstr('q'), reason: longstr('rejected') };
-    const die = (...deaths: Field[]): string[] => pairs(recordDeath(forged(...deaths), death('q', 'rejected')));
-    expect(die(entry(pair))).toEqual(['q rejected 1']);
-    expect(die(entry(pair), entry(pair), entry(pair))).toEqual(['q rejected 4']);
-    expect(die(entry({ ...pair, count: int32(5) }), entry({ ...pair, count: int32(7) }))).toEqual(['q rejected 6']);
+    const dies = (...deaths: Field[]): string[] => pairs(die(messageWith(forged(...deaths)), death('q', 'rejected')));
+    expect(dies(entry(pair))).toEqual(['q rejected 1']);
+    expect(dies(entry(pair), entry(pair), entry(pair))).toEqual(['q rejected 4']);
+    expect(dies(entry({ ...pair, count: int32(5) }), entry({ ...pair, count: int32(7) }))).toEqual(['q rejected 6']);
     const other = entry({ queue: longstr('o'), reason: longstr('expired') });
-    expect(die(other, other)).toEqual(['q rejected 1', 'o expired 2']);
+    expect(dies(other, other)).toEqual(['q rejected 1', 'o expired 2']);
   });
 
   it('of ten thousand entries is looked through a few times, and not once for each entry', () => {
@@ -139,19 +143,19 @@ describe('a history that a client sent', () => {
         ]),
       ),
     );
-    const once = recordDeath(forged(...many), death('q', 'rejected'));
+    const once = die(messageWith(forged(...many)), death('q', 'rejected'));
     expect(looks / many.length).toBeLessThan(10);
     looks = 0;
-    const twice = recordDeath(once, death('other', 'rejected'), undefined, true);
+    const twice = die(once, death('other', 'rejected'));
     expect(looks / many.length).toBeLessThan(10);
     expect(deathsOf(twice)).toHaveLength(10_002);
   });
 
   it('gives an entry that stood alone without a count 1 at the second death (rule H10)', () => {
     const pair = { queue: longstr('q'), reason: longstr('rejected') };
-    const once = recordDeath(forged(entry(pair)), death('a', 'rejected'));
-    expect(pairs(recordDeath(once, death('q', 'rejected'), undefined, true))).toEqual(['q rejected 2', 'a rejected 1']);
-    const other = recordDeath(once, death('b', 'rejected'), undefined, true).get('x-death');
+    const once = die(messageWith(forged(entry(pair))), death('a', 'rejected'));
+    expect(pairs(die(once, death('q', 'rejected')))).toEqual(['q rejected 2', 'a rejected 1']);
+    const other = seen(die(once, death('b', 'rejected'))).get('x-death');
     const last = other?.type === 'A' ? other.value[2] : undefined;
     expect(last?.type === 'F' && last.value.get('count')).toEqual(int64(1));
   });
@@ -167,16 +171,16 @@ describe('a history that a client sent', () => {
       array([entry({ ...pair, count: longstr('2') })]),
       array([entry({ ...pair, count: { type: 'd', value: 2 } })]),
     ]) {
-      const headers = recordDeath(headersOf({ 'x-death': header }), death('q', 'rejected'));
-      expect(pairs(headers)).toEqual(['q rejected 1']);
-      expect(firstDeathOf(headers)).toBeUndefined();
+      const letter = die(messageWith(headersOf({ 'x-death': header })), death('q', 'rejected'));
+      expect(pairs(letter)).toEqual(['q rejected 1']);
+      expect(firstDeathOf(letter)).toBeUndefined();
     }
   });
 
   it('keeps counting beyond the safe integers', () => {
     const last = entry({ queue: longstr('q'), reason: longstr('expired'), count: int64(Number.MAX_SAFE_INTEGER) });
-    const headers = recordDeath(forged(last), death('q', 'expired'));
-    const again = recordDeath(headers, death('q', 'expired')).get('x-death');
+    const letter = die(messageWith(forged(last)), death('q', 'expired'));
+    const again = seen(die(letter, death('q', 'expired'))).get('x-death');
     const bumped = again?.type === 'A' ? again.value[0] : undefined;
     expect(bumped?.type === 'F' && bumped.value.get('count')).toEqual(int64(9_007_199_254_740_993n));
   });
@@ -184,16 +188,17 @@ describe('a history that a client sent', () => {
 
 describe('RabbitMQ 4', () => {
   it('replaces the history a client sent (rule W3)', () => {
-    const sent = after('work rejected', 'work rejected');
-    const headers = recordDeath(sent, death('delay', 'expired'), modernDialect, false);
-    expect(pairs(headers)).toEqual(['delay expired 1']);
-    expect(firstDeathOf(headers)).toMatchObject({ queue: 'delay' });
-    expect(pairs(recordDeath(headers, death('work', 'rejected'), modernDialect, true))).toHaveLength(2);
+    const sent = messageWith(seen(after('work rejected', 'work rejected')));
+    const letter = die(sent, death('delay', 'expired'), modernDialect);
+    expect(pairs(letter)).toEqual(['delay expired 1']);
+    expect(pairs(messageWith(seen(letter)))).toEqual(['delay expired 1']);
+    expect(firstDeathOf(letter)).toMatchObject({ queue: 'delay' });
+    expect(pairs(die(letter, death('work', 'rejected'), modernDialect))).toHaveLength(2);
   });
 
   it('names the last death beside the first (rule W2)', () => {
-    const first = recordDeath(undefined, death('work', 'rejected'), modernDialect);
-    const second = recordDeath(first, death('delay', 'expired'), modernDialect, true);
+    const first = die(messageWith(), death('work', 'rejected'), modernDialect);
+    const second = seen(die(first, death('delay', 'expired'), modernDialect));
     expect(second.get('x-first-death-queue')).toEqual(longstr('work'));
     expect(second.get('x-last-death-queue')).toEqual(longstr('delay'));
     expect(second.get('x-last-death-reason')).toEqual(longstr('expired'));
@@ -209,7 +214,7 @@ describe('a cycle is closed', () => {
     ['(I5) when the rejection is older than the cycle', ['w rejected', 'a expired', 'b expired'], 'a', true],
     ['(D2) by a delivery limit', ['q delivery_limit'], 'q', true],
   ])('%s (rule I4)', (_, deaths, queue, closed) => {
-    expect(closesCycle(after(...deaths), queue)).toBe(closed);
+    expect(after(...deaths).deaths?.closesCycle(queue)).toBe(closed);
   });
 
   it.each<[string, string[], string]>([
@@ -218,23 +223,29 @@ describe('a cycle is closed', () => {
     ['(I1) when it was rejected just now, after an automatic death', ['q expired', 'q rejected'], 'q'],
     ['(g) for a queue it never died in', ['a expired', 'b expired'], 'c'],
   ])('never %s (rule I4)', (_, deaths, queue) => {
-    expect(closesCycle(after(...deaths), queue)).toBe(false);
+    expect(after(...deaths).deaths?.closesCycle(queue)).toBe(false);
   });
 
   it('with a history that a client forged too (rule I6)', () => {
     const headers = forged(entry({ queue: longstr('target'), reason: longstr('expired'), count: int32(1) }));
-    expect(closesCycle(recordDeath(headers, death('q', 'expired')), 'target')).toBe(true);
+    expect(die(messageWith(headers), death('q', 'expired')).deaths?.closesCycle('target')).toBe(true);
   });
 });
 
 describe('the history of deaths', () => {
-  it.each(['+50', 50, undefined])('the same from the records as from the header they become (%s)', (expiration) => {
-    const first = recordDeath(undefined, death('work', 'rejected', { originalExpiration: expiration }));
-    const twice = recordDeath(first, death('delay', 'expired', { routingKeys: ['a', 'b'] }));
-    const thrice = recordDeath(twice, death('work', 'rejected'));
+  it.each([
+    ['+50', classicDialect],
+    ['+50', modernDialect],
+    [undefined, classicDialect],
+  ])('the same from the records as from the header they become (%s)', (expiration, dialect) => {
+    const first = die(messageWith(undefined, { expiration }), death('work', 'rejected'), dialect);
+    const twice = die(first, death('delay', 'expired', { routingKeys: ['a', 'b'] }), dialect);
+    const thrice = die(twice, death('work', 'rejected'), dialect);
     expect(deathsOf(thrice)).toHaveLength(2);
-    expect(deathsOf(thrice)).toEqual(deathsOf(new Map(thrice)));
-    expect(firstDeathOf(thrice)).toEqual(firstDeathOf(new Map(thrice)));
+    expect(deathsOf(thrice)[0]?.originalExpiration).toBe(dialect === modernDialect ? '50' : expiration);
+    expect(thrice.properties.expiration).toBeUndefined();
+    expect(deathsOf(thrice)).toEqual(deathsOf(seen(thrice)));
+    expect(firstDeathOf(thrice)).toEqual(firstDeathOf(seen(thrice)));
   });
 
   it('is empty where there is none or nonsense', () => {
@@ -247,7 +258,7 @@ describe('the history of deaths', () => {
   });
 
   it('can be stripped, and nothing else is', () => {
-    const headers = recordDeath(headersOf({ mine: int32(1) }), death('q', 'rejected'), modernDialect);
+    const headers = seen(die(messageWith(headersOf({ mine: int32(1) })), death('q', 'rejected'), modernDialect));
     expect([...stripDeaths(headers).keys()]).toEqual(['mine']);
     expect(headers.has('x-death')).toBe(true);
     const untouched = headersOf({ mine: int32(1) });

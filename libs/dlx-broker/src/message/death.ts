@@ -1,26 +1,27 @@
-import { type Field, type FieldTable, integerOf } from './field-table.js';
-import { DeadHeaders, nameDeath, Recorded, writeDeath } from './dead-headers.js';
-import { mergeDeaths } from './death-merge.js';
-import { compact } from './packed-table.js';
-
-export { areSameHeaders } from './dead-headers.js';
+import type { Field, FieldTable } from './field-table.js';
 
 /** Why a message was dead-lettered; these are the exact strings of the wire (rule A1). */
 export type DeathReason = 'rejected' | 'expired' | 'maxlen' | 'delivery_limit';
 
-/** One death, as its queue reports it. */
-export interface Death {
+/** All deaths of a message in one queue for one reason: an entry of its `x-death` header (rules H5, H6). */
+export interface DeathEntry {
   readonly queue: string;
-  readonly reason: DeathReason;
-  /** The exchange the message was published to before this death; empty for the default exchange. */
+  /** One of the four reasons, unless a client made the header up. */
+  readonly reason: DeathReason | (string & {});
+  /** The exchange it was published to before its first death here; empty for the default exchange. */
   readonly exchange: string;
-  /** The publish key, then the CC keys in order; never BCC keys (rule H5). */
+  /** The publish key, then the CC keys in order; never BCC keys. */
   readonly routingKeys: readonly string[];
-  /** Seconds since 1970. */
+  /** How often it died here for this reason. */
+  readonly count: number;
+  /** When it first died here for this reason: milliseconds since 1970, in steps of a second. */
   readonly time: number;
-  /** The `expiration` property, if there was one: as it was sent, or the number it meant, which stands first (rule W4). */
-  readonly originalExpiration?: string | number | undefined;
+  /** The `expiration` it was published with, which dead-lettering took away (rule H3). */
+  readonly originalExpiration?: string;
 }
+
+/** Where and why a message died the first time (rule H8). */
+export type FirstDeath = Pick<DeathEntry, 'reason' | 'queue' | 'exchange'>;
 
 /** What RabbitMQ versions do differently about the history of deaths. */
 export interface Dialect {
@@ -46,97 +47,61 @@ export const modernDialect: Dialect = {
   parsesExpiration: true,
 };
 
-/**
- * Writes a death into the headers (rules H5 to H13).
- * @param headers the message's headers, left untouched; the result shares their values
- * @param brokerMade whether `x-death` in `headers` was written by this broker; false for a message as its client
- *   published it, which is checked for forged shapes, or ignored by a dialect that does not trust clients
- * @returns new headers, whose `x-death` begins with this death (rule H7)
- */
-export function recordDeath(
-  headers: FieldTable | undefined,
-  death: Death,
-  dialect: Dialect = classicDialect,
-  brokerMade = false,
-): FieldTable {
-  const trusted = brokerMade || dialect.trustsClientDeaths;
-  if (headers instanceof DeadHeaders && trusted) return headers.with(death, dialect);
-  const known = trusted ? headers?.get('x-death') : undefined;
-  if (known === undefined) return DeadHeaders.after(headers, death, dialect); // rule H8
-  const recorded = new Map<string, Field>(headers);
-  recorded.set('x-death', { type: 'A', value: withDeath(known, death) });
-  if (dialect.lastDeathHeaders) nameDeath(recorded, 'x-last-death', death);
-  return compact(recorded);
+/** The deaths of a message. Immutable: messages that died alike share one history. */
+export interface Deaths {
+  /** The very first death; undefined when a client began the history (rules H8, H9). */
+  readonly first: DeathEntry | undefined;
+  /** Whether it is the same for all messages of which the same was noted; else it stands in the headers of one. */
+  readonly isShared: boolean;
+  /**
+   * One death more.
+   * @param death with a count of 1
+   * @param own the headers of the message without its deaths
+   */
+  record(death: DeathEntry, own: FieldTable | undefined, dialect: Dialect): Deaths;
+  /** Whether delivery to this queue would close a cycle in which no consumer rejected the message (rules I1 to I6). */
+  closesCycle(queue: string): boolean;
+  /** The message's own headers from the last recorded death on. */
+  own(headers: FieldTable | undefined): FieldTable | undefined;
+  /**
+   * The deaths, newest first (rule H7).
+   * @param expiration the message's own, which its first death took
+   */
+  entries(expiration: string | undefined): readonly DeathEntry[];
+  /** The headers as consumers see them: the message's own, and the deaths. */
+  headers(own: FieldTable | undefined, expiration: string | undefined): FieldTable;
+}
+
+/** Writes where and why a message died into headers of its own. */
+export function nameDeath(headers: Map<string, Field>, which: 'first' | 'last', death: FirstDeath): void {
+  headers.set(`x-${which}-death-reason`, { type: 'S', value: death.reason });
+  headers.set(`x-${which}-death-queue`, { type: 'S', value: death.queue });
+  headers.set(`x-${which}-death-exchange`, { type: 'S', value: death.exchange });
 }
 
 /**
- * Whether delivering to `queue` would close a cycle in which nobody ever rejected the message (rules I1 to I6).
- * @param headers what {@link recordDeath} returned: the death just recorded comes first
+ * An entry of `x-death` with its fields in wire order (rule H5).
+ * @param expirationFirst RabbitMQ 4 writes the expiration before all else (rule W4)
  */
-export function closesCycle(headers: FieldTable, queue: string): boolean {
-  if (headers instanceof DeadHeaders) {
-    for (const { first } of headers.deaths) {
-      if (first.reason === 'rejected') return false; // rule I2: a reject in the loop keeps it alive
-      if (first.queue === queue) return true;
-    }
-    return false;
-  }
-  const deaths = headers.get('x-death');
-  if (deaths?.type !== 'A') return false;
-  for (const death of deaths.value) {
-    if (death.type !== 'F') continue;
-    if (death.value.get('reason')?.value === 'rejected') return false;
-    if (death.value.get('queue')?.value === queue) return true;
-  }
-  return false;
+export function writeDeath(death: DeathEntry, expirationFirst: boolean): Field {
+  const entry = new Map<string, Field>();
+  const { originalExpiration } = death;
+  const expiration: Field | undefined =
+    originalExpiration === undefined ? undefined : { type: 'S', value: originalExpiration };
+  if (expiration !== undefined && expirationFirst) entry.set('original-expiration', expiration);
+  entry.set('count', { type: 'l', value: death.count });
+  entry.set('reason', { type: 'S', value: death.reason });
+  entry.set('queue', { type: 'S', value: death.queue });
+  entry.set('time', { type: 'T', value: death.time / 1000 });
+  entry.set('exchange', { type: 'S', value: death.exchange });
+  entry.set('routing-keys', { type: 'A', value: death.routingKeys.map((value) => ({ type: 'S', value })) });
+  if (expiration !== undefined && !expirationFirst) entry.set('original-expiration', expiration);
+  return { type: 'F', value: entry };
 }
 
-function withDeath(known: Field, death: Death): readonly Field[] {
-  if (known.type !== 'A') return [writeDeath(new Recorded(death, 1))]; // rule H11
-  // Also beside a death that was recorded: an entry that stood alone has no count before (rule H10).
-  const earlier = mergeDeaths(known.value);
-  if (earlier === undefined) return [writeDeath(new Recorded(death, 1))]; // rule V5
-  const index = indexOf(earlier, death);
-  if (index < 0) return [writeDeath(new Recorded(death, 1)), ...earlier];
-  const bumped = oneMore(earlier[index]!);
-  if (bumped === undefined) return [writeDeath(new Recorded(death, 1))]; // rule V5: a count that is no integer
-  const deaths = earlier.slice();
-  deaths.copyWithin(1, 0, index);
-  deaths[0] = bumped;
-  return deaths;
-}
-
-/** A plain loop: histories are short as a rule, but a long one must not be slower than it has to be. */
-function indexOf(entries: readonly Field[], death: Death): number {
-  for (let index = 0; index < entries.length; index++) {
-    const entry = entries[index]!;
-    if (entry.type !== 'F' || entry.value.get('queue')?.value !== death.queue) continue;
-    if (entry.value.get('reason')?.value === death.reason) return index;
-  }
-  return -1;
-}
-
-/** Rule H6: a repeated death only counts; everything else stays as it was the first time. */
-function oneMore(entry: Field): Field | undefined {
-  if (entry.type !== 'F') return undefined;
-  const count = nextCount(entry.value.get('count'));
-  if (count === undefined) return undefined;
-  return { type: 'F', value: new Map(entry.value).set('count', count) };
-}
-
-function nextCount(count: Field | undefined): Field | undefined {
-  if (count === undefined) return { type: 'l', value: 1 }; // rule H10
-  const known = integerOf(count);
-  if (known === undefined) return undefined;
-  if (typeof known === 'bigint') return { type: 'l', value: BigInt.asIntN(64, known + 1n) };
-  if (known === Number.MAX_SAFE_INTEGER) return { type: 'l', value: BigInt(known) + 1n };
-  return { type: 'l', value: known + 1 }; // rule H9
-}
-
-/** Headers with more and fewer of the message's own; what the broker wrote about its deaths stays. */
-export function changeHeaders(headers: FieldTable | undefined, change: (own: Map<string, Field>) => void): FieldTable {
-  if (headers instanceof DeadHeaders) return headers.onto(change);
-  const own = new Map(headers);
-  change(own);
-  return own;
+/** The death of a message that had an expiration, which is lost with it (rules H3, W4). */
+export function withExpiration(death: DeathEntry, expiration: string, { parsesExpiration }: Dialect): DeathEntry {
+  const { queue, reason, exchange, routingKeys, count, time } = death;
+  const originalExpiration = parsesExpiration ? String(Number(expiration)) : expiration;
+  return { queue, reason, exchange, routingKeys, count, time, originalExpiration };
 }

@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { DeadLetteredMessage, Message, messageOf, noProperties, Shelved } from './message.js';
+import { recordDeath } from './deaths.js';
+import { classicDialect } from './death.js';
+import { Message, NotedMessage, notesOf, messageOf, Shelved } from './message.js';
+import { Notes } from './notes.js';
+import { noProperties } from './properties.js';
 
 const text = (message: Message): string => Buffer.from(message.body).toString();
 const shelf = { bodyOf: ({ mark }: Message) => Buffer.from(`shelf ${mark}`) };
 const first = () => new Message('x', 'key', noProperties, Buffer.from('hello'));
+const death = { queue: 'q', reason: 'rejected', exchange: 'x', routingKeys: ['key'], count: 1, time: 0 } as const;
+const letterOf = (message: Message, copies?: Notes['copies'], origin?: Notes['origin']) => {
+  const deaths = recordDeath(message, death, undefined, classicDialect);
+  return new NotedMessage('dlx', 'key', noProperties, message, new Notes(copies, origin, deaths, 0));
+};
 
 describe('a message', () => {
   it('shares its body with the dead letter that is made of it', () => {
     const message = first();
-    const letter = new DeadLetteredMessage('dlx', 'key', noProperties, message);
+    const letter = letterOf(message);
     expect(letter.body).toBe(message.body);
     expect([letter.size, letter.mark]).toEqual([5, 0]);
   });
@@ -27,21 +36,21 @@ describe('a message', () => {
     const message = first();
     message.mark = 7;
     message.shelve(new Shelved(shelf, 5));
-    const letter = new DeadLetteredMessage('dlx', 'key', noProperties, message);
-    const next = new DeadLetteredMessage('dlx', 'key', noProperties, letter);
+    const letter = letterOf(message);
+    const next = letterOf(letter);
     expect([letter, next].map(text)).toEqual(['shelf -7', 'shelf -7']);
     next.fetch();
     expect([next.mark, text(next)]).toEqual([0, 'shelf -7']);
     letter.mark = 9;
-    expect(text(new DeadLetteredMessage('dlx', 'key', noProperties, letter))).toBe('shelf -9');
+    expect(text(letterOf(letter))).toBe('shelf -9');
   });
 
   it.each([undefined, { cc: ['copy'], bcc: [] }])(
     'keeps its recorded origin when it is pinned (copies: %s)',
     (copies) => {
       const origin = { exchange: 'shop', routingKey: 'order.created', queue: 'orders' };
-      const died = new DeadLetteredMessage('dlx', 'key', noProperties, first(), copies, origin);
-      const retried = messageOf('', 'orders', noProperties, Buffer.from('hello'), copies, origin);
+      const died = letterOf(first(), copies, origin);
+      const retried = messageOf('', 'orders', noProperties, Buffer.from('hello'), notesOf(copies, origin));
       for (const message of [died, retried]) {
         const { origin: kept, carbonCopies, hasDied } = message.pinned(Buffer.from('hello'));
         expect([kept, carbonCopies, hasDied]).toEqual([origin, copies, message.hasDied]);

@@ -1,29 +1,8 @@
-import type { FieldTable } from './field-table.js';
+import type { Deaths } from './death.js';
+import type { Field } from './field-table.js';
+import { Notes } from './notes.js';
 import type { RecordedOrigin } from './origin.js';
-
-/**
- * The fourteen properties of an AMQP 0-9-1 basic message; an absent one was not sent. Never changed in place: copies of
- * a message in several queues share them (rule H13).
- */
-export interface Properties {
-  readonly contentType?: string | undefined;
-  readonly contentEncoding?: string | undefined;
-  readonly headers?: FieldTable | undefined;
-  /** 1 transient, 2 persistent. */
-  readonly deliveryMode?: number | undefined;
-  readonly priority?: number | undefined;
-  readonly correlationId?: string | undefined;
-  readonly replyTo?: string | undefined;
-  /** Milliseconds as a decimal string, exactly as sent (rule B2). */
-  readonly expiration?: string | undefined;
-  readonly messageId?: string | undefined;
-  /** Seconds since 1970. */
-  readonly timestamp?: number | bigint | undefined;
-  readonly type?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly appId?: string | undefined;
-  readonly clusterId?: string | undefined;
-}
+import type { CarbonCopies, Properties } from './properties.js';
 
 /** Has bodies that need not be in memory. */
 export interface Shelf {
@@ -45,7 +24,7 @@ export class Shelved {
 
 /**
  * What travels. Immutable, and shared by all queues that hold it. Millions of them wait at a time, so every field counts:
- * what few messages have stands in classes of their own.
+ * what few messages have is noted in an object of its own.
  */
 export class Message {
   /** The journal's own: its number for a message it has stored, 0 for any other. */
@@ -57,7 +36,8 @@ export class Message {
     readonly exchange: string,
     /** The key a consumer sees. */
     readonly routingKey: string,
-    readonly properties: Properties,
+    /** Its own properties: as they were published, without what the broker noted since. */
+    readonly own: Properties,
     /** Or the message whose body it shares. */
     body: Uint8Array | Message,
   ) {
@@ -67,6 +47,26 @@ export class Message {
     } else {
       this.#held = body;
     }
+  }
+
+  /** What the broker noted about it; undefined for nearly all messages. */
+  get notes(): Notes | undefined {
+    return undefined;
+  }
+
+  /** The properties as a consumer sees them. Those of a dead letter are written anew each time: ask once. */
+  get properties(): Properties {
+    return this.own;
+  }
+
+  /** One header as a consumer sees it. */
+  header(name: string): Field | undefined {
+    return this.own.headers?.get(name);
+  }
+
+  /** The time it may wait in a queue; a dead letter has none (rule H3). */
+  get expiration(): string | undefined {
+    return this.own.expiration;
   }
 
   /** Further keys of the `CC` and `BCC` headers; undefined for nearly all messages (rules G2, G3). */
@@ -79,7 +79,17 @@ export class Message {
     return undefined;
   }
 
-  /** Bytes of the body, told without it being at hand. */
+  /** Its deaths as this broker recorded them; undefined for a message that did not die here (rule W3). */
+  get deaths(): Deaths | undefined {
+    return undefined;
+  }
+
+  /** Whether a death brought it here. */
+  get hasDied(): boolean {
+    return this.deaths !== undefined;
+  }
+
+  /** Bytes of the body, known without it being at hand. */
   get size(): number {
     return this.#held.length;
   }
@@ -111,100 +121,61 @@ export class Message {
 
   /** The same message with this body in memory, whatever becomes of this one's; no journal keeps it. */
   pinned(body: Uint8Array): Message {
-    const { exchange, routingKey, properties, carbonCopies, origin } = this;
-    return this.hasDied
-      ? new DeadLetteredMessage(exchange, routingKey, properties, body, carbonCopies, origin)
-      : messageOf(exchange, routingKey, properties, body, carbonCopies, origin);
-  }
-
-  /** Whether a death brought it here, so that its `x-death` is the broker's own (rule W3). */
-  get hasDied(): boolean {
-    return false;
+    return messageOf(this.exchange, this.routingKey, this.own, body, this.notes);
   }
 }
 
-/** A message with further routing keys. */
-export class CopiedMessage extends Message {
-  readonly #copies: CarbonCopies;
+/** A message of which the broker noted something. */
+export class NotedMessage extends Message {
+  readonly #notes: Notes;
 
-  constructor(
-    exchange: string,
-    routingKey: string,
-    properties: Properties,
-    body: Uint8Array | Message,
-    copies: CarbonCopies,
-  ) {
-    super(exchange, routingKey, properties, body);
-    this.#copies = copies;
+  constructor(exchange: string, routingKey: string, own: Properties, body: Uint8Array | Message, notes: Notes) {
+    super(exchange, routingKey, own, body);
+    this.#notes = notes;
   }
 
-  override get carbonCopies(): CarbonCopies {
-    return this.#copies;
-  }
-}
-
-/** Both of what a message may have; most have but an origin, which many share. */
-class OriginAndCopies {
-  constructor(
-    readonly origin: RecordedOrigin | undefined,
-    readonly copies: CarbonCopies,
-  ) {}
-}
-
-/** A message of which an origin was recorded. */
-export class TracedMessage extends Message {
-  readonly #known: RecordedOrigin | OriginAndCopies | undefined;
-
-  constructor(
-    exchange: string,
-    routingKey: string,
-    properties: Properties,
-    body: Uint8Array | Message,
-    copies?: CarbonCopies,
-    origin?: RecordedOrigin,
-  ) {
-    super(exchange, routingKey, properties, body);
-    this.#known = copies === undefined ? origin : new OriginAndCopies(origin, copies);
+  override get notes(): Notes {
+    return this.#notes;
   }
 
-  override get origin(): RecordedOrigin | undefined {
-    const known = this.#known;
-    return known instanceof OriginAndCopies ? known.origin : known;
+  override get properties(): Properties {
+    return this.#notes.properties(this.own);
+  }
+
+  override header(name: string): Field | undefined {
+    const isOurs = this.#notes.areWritten && name.startsWith('x-');
+    return (isOurs ? this.#notes.headers(this.own) : this.own.headers)?.get(name);
+  }
+
+  override get expiration(): string | undefined {
+    return this.#notes.deaths === undefined ? this.own.expiration : undefined;
   }
 
   override get carbonCopies(): CarbonCopies | undefined {
-    const known = this.#known;
-    return known instanceof OriginAndCopies ? known.copies : undefined;
+    return this.#notes.copies;
+  }
+
+  override get origin(): RecordedOrigin | undefined {
+    return this.#notes.origin;
+  }
+
+  override get deaths(): Deaths | undefined {
+    return this.#notes.deaths;
   }
 }
 
-/** A message that died at least once. */
-export class DeadLetteredMessage extends TracedMessage {
-  override get hasDied(): boolean {
-    return true;
-  }
-}
-
-/** A message that did not die, with further routing keys or without, and with an origin if one was recorded. */
-export function messageOf(
+/** A message, with what was noted about it if something was. */
+export const messageOf = (
   exchange: string,
   routingKey: string,
-  properties: Properties,
+  own: Properties,
   body: Uint8Array | Message,
-  copies: CarbonCopies | undefined,
-  origin?: RecordedOrigin,
-): Message {
-  if (origin !== undefined) return new TracedMessage(exchange, routingKey, properties, body, copies, origin);
-  return copies === undefined
-    ? new Message(exchange, routingKey, properties, body)
-    : new CopiedMessage(exchange, routingKey, properties, body, copies);
-}
+  notes: Notes | undefined,
+): Message =>
+  notes === undefined
+    ? new Message(exchange, routingKey, own, body)
+    : new NotedMessage(exchange, routingKey, own, body, notes);
 
-/** Routing keys beside the publish key. BCC keys are remembered although the header is removed (rule G2). */
-export interface CarbonCopies {
-  readonly cc: readonly string[];
-  readonly bcc: readonly string[];
-}
-
-/** The properties of a message that has none, shared. */
-export const noProperties: Properties = {};
+/** What is noted about a message when it is published; undefined when that is nothing. */
+export const notesOf = (copies: CarbonCopies | undefined, origin?: RecordedOrigin): Notes | undefined =>
+  copies === undefined && origin === undefined ? undefined : new Notes(copies, origin, undefined, 0);

@@ -5,14 +5,13 @@ import { readField, readTableBody, writeTable } from './wire/table-codec.js';
 import { endOfField, markOf, skipTable } from './wire/table-scan.js';
 import { isPackable } from './wire/packable.js';
 import { encodeText } from './wire/text.js';
-import { WrittenTable } from './written-table.js';
 
 /**
  * A field table as the bytes of the wire. As objects a table can take 45 times as much memory, so a message that waits
  * has its headers like this; one field is read when it is asked for, all of them when they are walked through, and
  * nothing of that is kept (decision 82).
  */
-export class PackedTable extends WrittenTable {
+export class PackedTable implements FieldTable {
   /** @param bytes hold the fields from `start` to `end`, and were found to be in order */
   private constructor(
     readonly bytes: Buffer,
@@ -20,9 +19,7 @@ export class PackedTable extends WrittenTable {
     readonly end: number,
     /** See {@link markOf}. */
     readonly marks: number,
-  ) {
-    super();
-  }
+  ) {}
 
   /**
    * Takes a table with its length in front, as {@link readTable} would read it. It keeps the bytes it is read from alive.
@@ -47,7 +44,7 @@ export class PackedTable extends WrittenTable {
     return this.end - this.start;
   }
 
-  override has(name: string): boolean {
+  has(name: string): boolean {
     return this.#find(name) >= 0;
   }
 
@@ -56,7 +53,31 @@ export class PackedTable extends WrittenTable {
     return at < 0 ? undefined : readField(new ByteReader(this.bytes, at, this.end), 1);
   }
 
-  protected table(): FieldTable {
+  get size(): number {
+    return this.#read().size;
+  }
+
+  forEach(visit: (value: Field, key: string, map: FieldTable) => void): void {
+    for (const [name, field] of this.#read()) visit(field, name, this);
+  }
+
+  entries(): MapIterator<[string, Field]> {
+    return this.#read().entries();
+  }
+
+  keys(): MapIterator<string> {
+    return this.#read().keys();
+  }
+
+  values(): MapIterator<Field> {
+    return this.#read().values();
+  }
+
+  [Symbol.iterator](): MapIterator<[string, Field]> {
+    return this.#read().entries();
+  }
+
+  #read(): FieldTable {
     return readTableBody(new ByteReader(this.bytes, this.start, this.end));
   }
 
@@ -92,7 +113,7 @@ const fewValues = 64;
 
 /** A table that is to be kept for long: as bytes if it is large, else as it is. */
 export const compact = (table: FieldTable): FieldTable =>
-  table instanceof WrittenTable || !hasMoreThan(table, fewValues) ? table : PackedTable.of(table);
+  table instanceof PackedTable || !hasMoreThan(table, fewValues) ? table : PackedTable.of(table);
 
 /** @returns how many more there could be; below 0 when there are too many */
 function hasFew(fields: Iterable<Field>, left: number): number {
@@ -107,6 +128,10 @@ function hasFew(fields: Iterable<Field>, left: number): number {
 
 /** Whether there are more values in a table, nested ones counted. */
 export const hasMoreThan = (table: FieldTable, most: number): boolean => hasFew(table.values(), most) < 0;
+
+/** Bytes of headers that are kept as bytes; the others are small. */
+export const packedLength = (headers: FieldTable | undefined): number =>
+  headers instanceof PackedTable ? headers.length : 0;
 
 /** Whether there is nothing in it, without reading it. */
 export const isEmptyTable = (table: FieldTable): boolean => !(table instanceof PackedTable) && table.size === 0;

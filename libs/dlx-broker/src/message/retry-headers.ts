@@ -1,4 +1,5 @@
-import { type DeathEntry, deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
+import type { DeathEntry } from './death.js';
+import { deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
 import { bool, type Field, type FieldTable, int32, int64, longstr, textAt } from './field-table.js';
 import type { Message } from './message.js';
 import type { Address } from './origin.js';
@@ -44,32 +45,30 @@ const errorPrefix = 'dlx-error-';
  * rejections since (rule E1), for a queue may also retry by dead-lettering into a wait queue.
  */
 export function attemptOf(message: Message, queue: string): number {
-  const { headers } = message.properties;
-  const rejected = deathsOf(headers).find((death) => death.queue === queue && death.reason === 'rejected');
-  return Math.min(largest, counted(headers, queue) + (rejected === undefined ? 0 : timesOf(rejected)));
+  const rejected = deathsOf(message).find((death) => death.queue === queue && death.reason === 'rejected');
+  return Math.min(largest, counted(message, queue) + (rejected === undefined ? 0 : timesOf(rejected)));
 }
 
 /**
  * The attempt that was granted when the message was sent to that queue, as its header counts: 1 for a first publish. A stream
  * may grant more attempts than the policy of the handler does; rejections since are not part of it.
  */
-export const grantedAttempt = ({ properties: { headers } }: Message, queue: string): number => counted(headers, queue);
+export const grantedAttempt = (message: Message, queue: string): number => counted(message, queue);
 
 /**
  * How often this message failed in that queue, as seen from another one: the attempts counted, and every death there
  * since, for whatever reason. So a message nobody comes to handle does not go round for ever either.
  */
 export function failuresOf(message: Message, queue: string): number {
-  const { headers } = message.properties;
-  let failures = counted(headers, queue) - 1;
-  for (const death of deathsOf(headers)) if (death.queue === queue) failures += timesOf(death);
+  let failures = counted(message, queue) - 1;
+  for (const death of deathsOf(message)) if (death.queue === queue) failures += timesOf(death);
   return Math.min(largest, failures);
 }
 
 /** A broker never counts below 1. A lower count is a client's, and believing it would retry the message for ever. */
 const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largest : count);
 
-function counted(headers: FieldTable | undefined, queue: string): number {
+function counted({ own: { headers } }: Message, queue: string): number {
   if (textAt(headers, retryHeaders.queue) !== queue) return 1;
   const attempt = natural(headers, retryHeaders.attempt);
   return headers?.get(retryHeaders.parked)?.value === true ? (attempt ?? 0) + 1 : Math.max(1, attempt ?? 1);
@@ -87,11 +86,12 @@ export function originOf(message: Message): Address | undefined {
 }
 
 /** What the headers tell of a message's origin. Its publisher may have written them. */
-export function claimedOriginOf({ properties: { headers } }: Message): Address | undefined {
+export function claimedOriginOf(message: Message): Address | undefined {
+  const { headers } = message.own;
   const exchange = textAt(headers, retryHeaders.firstExchange);
   const routingKey = textAt(headers, retryHeaders.firstRoutingKey);
   if (exchange !== undefined && routingKey !== undefined) return { exchange, routingKey };
-  const first = oldestDeath(headers);
+  const first = oldestDeath(message);
   return first && { exchange: first.exchange, routingKey: first.routingKeys[0] ?? '' };
 }
 
@@ -121,25 +121,24 @@ export const isQueueItself = ({ exchange, routingKey }: Address, queue: string):
  */
 export function workQueueOf(message: Message, believes = true): string | undefined {
   if (message.origin !== undefined || !believes) return message.origin?.queue;
-  const { headers } = message.properties;
-  return textAt(headers, retryHeaders.queue) ?? oldestDeath(headers)?.queue;
+  return textAt(message.own.headers, retryHeaders.queue) ?? oldestDeath(message)?.queue;
 }
 
 /** What its handler failed with, as it was written on the message. */
-export function notedErrorOf({ properties: { headers } }: Message): NotedError | undefined {
+export function notedErrorOf({ own: { headers } }: Message): NotedError | undefined {
   const name = textAt(headers, errorHeaders.class);
   return name === undefined ? undefined : { name, message: textAt(headers, errorHeaders.message) ?? '' };
 }
 
 /** When it failed for the first time since it was published or redriven, in milliseconds since 1970. */
 export function failingSince(message: Message): number | undefined {
-  const value = message.properties.headers?.get(retryHeaders.since)?.value;
+  const value = message.own.headers?.get(retryHeaders.since)?.value;
   const time = typeof value === 'bigint' ? Number(value) : value;
   return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? time : undefined;
 }
 
 /** How often the message was sent back to its origin: a high number is a message that will never succeed. */
-export const redrivesOf = (message: Message): number => natural(message.properties.headers, retryHeaders.redrives) ?? 0;
+export const redrivesOf = (message: Message): number => natural(message.own.headers, retryHeaders.redrives) ?? 0;
 
 /** How far a message has come that failed. */
 export interface RetryProgress {
@@ -187,15 +186,16 @@ export function headersForRedrive(message: Message): FieldTable {
 }
 
 function withoutTraces(message: Message): Map<string, Field> {
-  const headers = new Map<string, Field>(stripDeaths(message.properties.headers));
+  const { own, notes } = message;
+  const headers = new Map<string, Field>(stripDeaths(notes === undefined ? own.headers : notes.withDelay(own.headers)));
   for (const name of ['CC', 'BCC', 'x-delivery-count', 'x-acquired-count']) headers.delete(name);
   return headers;
 }
 
 /** The first death is named by headers of its own (rule H8); the order of the entries shows only the latest deaths. */
-function oldestDeath(headers: FieldTable | undefined): DeathEntry | undefined {
-  const deaths = deathsOf(headers);
-  const first = firstDeathOf(headers);
+function oldestDeath(message: Message): DeathEntry | undefined {
+  const deaths = deathsOf(message);
+  const first = firstDeathOf(message);
   return deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason) ?? deaths.at(-1);
 }
 

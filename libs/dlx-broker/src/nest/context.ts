@@ -32,6 +32,7 @@ export interface SettledByHand {
 /** What a handler may know about its message, by `@Ctx()`. Everything is worked out when it is asked for. */
 export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #headers: Readonly<Record<string, Plain>> | undefined;
+  #properties: Properties | undefined;
   #deaths: readonly XDeath[] | undefined;
   #failed = false;
   #failure: unknown;
@@ -52,7 +53,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   }
 
   get properties(): Properties {
-    return this.args[0].message.properties;
+    return (this.#properties ??= this.args[0].message.properties);
   }
 
   /** The queue it came from. */
@@ -88,7 +89,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
 
   /** The history of deaths, newest first. */
   get deaths(): readonly XDeath[] {
-    return (this.#deaths ??= readDeaths(this.properties.headers));
+    return (this.#deaths ??= readDeaths(this.args[0].message));
   }
 
   /** 1 the first time this handler's queue delivers the message, one more after every failure. */
@@ -134,7 +135,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
 
   /** What a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`). */
   getMetadata(): Readonly<Record<string, string>> | undefined {
-    const field = this.properties.headers?.get(dlxHeaders.metadata);
+    const field = this.message.own.headers?.get(dlxHeaders.metadata);
     return field?.type === 'F' ? (plainTableOf(field.value) as Readonly<Record<string, string>>) : undefined;
   }
 

@@ -19,7 +19,7 @@ export class Denials {
   constructor(private readonly logger: Pick<Logger, 'warn'>) {}
 
   note(error: unknown, message: Message, origin: string): void {
-    if (!isDenial(error) || this.#warned.has(origin) || deathsOf(message.properties.headers).length === 0) return;
+    if (!isDenial(error) || this.#warned.has(origin) || deathsOf(message).length === 0) return;
     this.#warned.add(origin);
     this.logger.warn(
       `a guard denied a dead letter to ${origin}, which is there to take care of it; a guard for everything (APP_GUARD, ` +

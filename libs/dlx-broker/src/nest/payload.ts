@@ -28,7 +28,7 @@ export function encodePayload(data: unknown): EncodedPayload {
  * to be JSON; compressed or otherwise encoded bodies are handed over as bytes.
  * @throws UndecodablePayloadError when it is no JSON
  */
-export function decodePayload({ properties, body }: Message): unknown {
+export function decodePayload({ own: properties, body }: Message): unknown {
   if (body.length === 0 && properties.contentType !== bytesType) return undefined;
   const buffer = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   switch (formatOf(properties)) {

@@ -134,7 +134,7 @@ export class QueueConsumer {
   }
 
   #repliesFor({ message }: BackendDelivery, handler: Handler, own: AsyncResource): Replies | undefined {
-    const { replyTo, correlationId } = message.properties;
+    const { replyTo, correlationId } = message.own;
     return handler.kind === 'request' && replyTo !== undefined
       ? new Replies(this.backend, this.#askers, replyTo, correlationId, own)
       : undefined;
@@ -175,7 +175,7 @@ function payloadOf({ message, queue }: BackendDelivery): unknown {
   try {
     return decodePayload(message);
   } catch (error) {
-    const deaths = deathsOf(message.properties.headers);
+    const deaths = deathsOf(message);
     const rejectedElsewhere =
       deaths.some(({ reason }) => reason === 'rejected') && !deaths.some((death) => death.queue === queue);
     if (rejectedElsewhere) return Buffer.from(message.body);

@@ -10,7 +10,7 @@ import { encodePayload } from './payload.js';
 export type ReplyKind = 'next' | 'last' | 'complete' | 'error';
 
 export function replyKindOf(message: Message): ReplyKind {
-  const kind = message.properties.headers?.get(dlxHeaders.reply)?.value;
+  const kind = message.own.headers?.get(dlxHeaders.reply)?.value;
   return kind === 'next' || kind === 'complete' || kind === 'error' ? kind : 'last';
 }
 

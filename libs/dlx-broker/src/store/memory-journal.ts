@@ -189,4 +189,4 @@ const keeps = ({ declared }: Holder, { message, position }: Entry): boolean =>
   position > 0 &&
   declared.durable &&
   declared.owner === undefined &&
-  (declared.type === 'quorum' || message.properties.deliveryMode === 2);
+  (declared.type === 'quorum' || message.own.deliveryMode === 2);

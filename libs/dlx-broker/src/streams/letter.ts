@@ -18,6 +18,7 @@ import { readDeaths, type XDeath } from './x-death.js';
 /** What can be read on a dead letter, be it in hand or only looked at. */
 export class Letter<T = unknown> {
   #payload: { readonly value: T | Undecodable } | undefined;
+  #properties: Properties | undefined;
   #headers: Readonly<Record<string, Plain>> | undefined;
   #deaths: readonly XDeath[] | undefined;
 
@@ -41,7 +42,7 @@ export class Letter<T = unknown> {
   }
 
   get properties(): Properties {
-    return this.message.properties;
+    return (this.#properties ??= this.message.properties);
   }
 
   /**
@@ -54,12 +55,12 @@ export class Letter<T = unknown> {
 
   /** Its deaths, the latest first (rule H7). Empty when it was parked: see `failures` and the `dlx-` headers. */
   get deaths(): readonly XDeath[] {
-    return (this.#deaths ??= readDeaths(this.properties.headers));
+    return (this.#deaths ??= readDeaths(this.message));
   }
 
   /** Its first death since it was last published (rule H8): after a retry that of the wait queue, see `workQueue`. */
   get firstDeath(): XDeath | undefined {
-    const first = firstDeathOf(this.properties.headers);
+    const first = firstDeathOf(this.message);
     const named = this.deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason);
     return named ?? this.deaths.at(-1);
   }

@@ -18,7 +18,7 @@ export class Undecodable extends Error {
  * a value, text a string, anything else stays bytes. An empty body that is not said to be bytes is undefined.
  * @returns an {@link Undecodable} when that fails; never throws
  */
-export function readPayload({ body, properties }: Message): unknown {
+export function readPayload({ body, own: properties }: Message): unknown {
   const { contentType, contentEncoding } = properties;
   const [first = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
   const type = first.trim();

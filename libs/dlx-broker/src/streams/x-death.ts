@@ -1,4 +1,4 @@
-import { deathsOf, type DeathEntry, type FieldTable } from '../message/index.js';
+import { deathsOf, type DeathEntry, type FieldTable, type Message } from '../message/index.js';
 
 /** One entry of `x-death`: all deaths of a message in one queue for one reason (rule H5). */
 export interface XDeath extends Omit<DeathEntry, 'time'> {
@@ -6,7 +6,7 @@ export interface XDeath extends Omit<DeathEntry, 'time'> {
   readonly time: Date;
 }
 
-/** The deaths in the headers, the latest first (rule H7). */
-export function readDeaths(headers: FieldTable | undefined): readonly XDeath[] {
-  return deathsOf(headers).map((death) => ({ ...death, time: new Date(death.time) }));
+/** The deaths of a message, or those that a table of headers tells of, the latest first (rule H7). */
+export function readDeaths(of: Message | FieldTable | undefined): readonly XDeath[] {
+  return deathsOf(of).map((death) => ({ ...death, time: new Date(death.time) }));
 }

@@ -53,15 +53,15 @@ export class QueueView {
   messages(): readonly WaitingMessage[] {
     const messages: WaitingMessage[] = [];
     this.#here().peek(({ message, returns, deadline }) => {
-      const { headers } = message.properties;
+      const { properties } = message;
       messages.push({
         payload: readPayload(message),
         body: message.body,
         exchange: message.exchange,
         routingKey: message.routingKey,
-        properties: message.properties,
-        headers: plainTableOf(headers),
-        deaths: deathsOf(headers),
+        properties,
+        headers: plainTableOf(properties.headers),
+        deaths: deathsOf(message),
         redelivered: returns > 0,
         expiresAt: deadline === 0 ? undefined : deadline,
       });

@@ -3,6 +3,7 @@ import {
   isEmptyTable,
   Message,
   messageOf,
+  notesOf,
   type Properties,
   type RecordedOrigin,
 } from '../../message/index.js';
@@ -175,12 +176,12 @@ export class Publisher {
     if (headers === undefined || isEmptyTable(headers)) {
       return origin === undefined
         ? new Message(exchange, routingKey, sent, body)
-        : messageOf(exchange, routingKey, sent, body, undefined, origin);
+        : messageOf(exchange, routingKey, sent, body, notesOf(undefined, origin));
     }
     const copies = carbonCopiesOf(headers);
     const visible = compact(withoutBcc(headers));
     if (visible !== headers) sent = { ...sent, headers: visible };
-    return messageOf(exchange, routingKey, sent, body, copies, origin);
+    return messageOf(exchange, routingKey, sent, body, notesOf(copies, origin));
   }
 
   #replyAddress(): string {

@@ -146,6 +146,11 @@ export class Exchange {
     return undefined;
   }
 
+  /** Whether it routes by something else than the keys of a message. */
+  get ignoresKeys(): boolean {
+    return this.#router.ignoresKeys === true;
+  }
+
   /** Adds the destinations of the message for this key. */
   route(message: Message, routingKey: string, into: Into<Destination>): void {
     this.#router.route(message, routingKey, into);

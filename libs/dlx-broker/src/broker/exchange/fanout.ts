@@ -5,6 +5,7 @@ import type { Binding, Router } from './router.js';
 
 /** Everybody gets everything; keys are kept, and ignored (rule P9). */
 export class FanoutRouter<Destination> implements Router<Destination> {
+  readonly ignoresKeys = true;
   readonly #bound = new Destinations<Destination>();
 
   bind(binding: Binding<Destination>): void {

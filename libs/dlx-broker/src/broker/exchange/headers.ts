@@ -12,6 +12,7 @@ import type { Binding, Router } from './router.js';
 
 /** Matches the message's headers with the binding's arguments; the routing key is ignored (rule P8). */
 export class HeadersRouter<Destination> implements Router<Destination> {
+  readonly ignoresKeys = true;
   readonly #bindings = new Map<Destination, Map<string, HeaderBinding<Destination>>>();
   readonly #index = new HeaderIndex<Destination>();
   /** All with nothing to match: they always do. */

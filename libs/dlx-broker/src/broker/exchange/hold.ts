@@ -138,14 +138,14 @@ export class Hold implements Holder, Chore {
   #add(held: Held): void {
     this.#heap.push(held);
     this.#bytes += held.message.size;
-    const id = held.message.properties.messageId;
+    const id = held.message.own.messageId;
     if (id !== undefined) this.#index(id, held);
     if (this.#heap.first() === held) this.#arm();
   }
 
   #forget(held: Held): void {
     this.#bytes -= held.message.size;
-    const id = held.message.properties.messageId;
+    const id = held.message.own.messageId;
     if (id === undefined) return;
     const found = this.#ids.get(id);
     if (found instanceof Set && found.delete(held) && found.size > 0) return;

@@ -21,4 +21,6 @@ export interface Router<Destination> {
    * @param routingKey one of the message's keys; called once per key (rule G2)
    */
   route(message: Message, routingKey: string, into: Into<Destination>): void;
+  /** Whether it gives every key of a message the same answer: it is asked once then. */
+  readonly ignoresKeys?: true;
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { array, bool, emptyTable, int32, int64, longstr, Message, table } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
+import { house } from '../../testing/house.js';
+import { listen } from '../../testing/listener.js';
 import { DefaultRouter } from './default.js';
 import { checkAlternateExchange, checkEquivalent } from './equivalence.js';
 import { checkHeadersBinding } from './headers.js';
@@ -268,6 +270,32 @@ describe('a headers exchange', () => {
       `PRECONDITION_FAILED - Invalid x-match field ${text}`,
     );
   });
+});
+
+describe('an exchange that ignores keys', () => {
+  it.each(['amq.headers', 'amq.fanout', 'amq.direct'])(
+    'is asked once, however many keys CC names: %s (rule G2)',
+    (name) => {
+      const { broker } = house();
+      const vhost = broker.virtualHost('/');
+      const { channel } = listen(broker);
+      channel.declareQueue('work');
+      channel.bindQueue('work', name, 'key 7', new Map([['x-match', longstr('any')]]));
+      channel.bindQueue('work', name, 'k', new Map([['mine', int32(1)]]));
+      const exchange = vhost.exchange(name);
+      const asked: string[] = [];
+      const { route } = exchange;
+      exchange.route = (message, key, into) => (asked.push(key), route.call(exchange, message, key, into));
+      const keys = Array.from({ length: 1_000 }, (_, index) => longstr(`key ${index}`));
+      const headers = new Map<string, Field>([
+        ['CC', array(keys)],
+        ['mine', int32(1)],
+      ]);
+      channel.publish(name, 'other', { headers }, body);
+      expect(vhost.queues.get('work')?.length).toBe(1);
+      expect(asked).toHaveLength(name === 'amq.direct' ? 1_001 : 1);
+    },
+  );
 });
 
 describe('redeclaring an exchange', () => {

@@ -107,7 +107,7 @@ export class Contents {
   add(message: Message): void {
     const { size } = message;
     this.bytes += size;
-    if (message.properties.deliveryMode !== 2) return;
+    if (message.own.deliveryMode !== 2) return;
     this.persistent++;
     this.persistentBytes += size;
   }
@@ -119,8 +119,8 @@ export class Contents {
   }
 
   /** The same of one whose bytes are counted out already. */
-  removePersistent({ size, properties }: Message): void {
-    if (properties.deliveryMode !== 2) return;
+  removePersistent({ size, own }: Message): void {
+    if (own.deliveryMode !== 2) return;
     this.persistent--;
     this.persistentBytes -= size;
   }

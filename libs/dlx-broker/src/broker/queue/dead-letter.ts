@@ -1,4 +1,4 @@
-import type { DeathReason, FieldTable } from '../../message/index.js';
+import type { DeathReason, FieldTable, Message } from '../../message/index.js';
 import type { Entry, RetainedDeath } from './entry.js';
 import type { Queue } from './queue.js';
 
@@ -21,4 +21,17 @@ export class DeadLetter implements RetainedDeath {
     /** It counts in its queue until every target has it (rule M3). */
     readonly retained: boolean,
   ) {}
+
+  /**
+   * Whether a queue is to get it.
+   * @param message what it goes on as
+   */
+  isFor(queue: Queue, { deaths }: Message): boolean {
+    return this.delivered?.has(queue) !== true && deaths?.closesCycle(queue.name) !== true; // rules M3, I2
+  }
+
+  /** A queue took it. */
+  arrivedIn(queue: Queue): void {
+    if (this.retained) (this.delivered ??= new Set()).add(queue);
+  }
 }

@@ -4,8 +4,7 @@ import type { Cursor } from './browse.js';
 import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 
 /** The priority a message has in a queue with priorities up to this one (rule R1). */
-export const priorityIn = (maxPriority: number, { properties }: Message): number =>
-  Math.min(properties.priority ?? 0, maxPriority);
+export const priorityIn = (maxPriority: number, { own }: Message): number => Math.min(own.priority ?? 0, maxPriority); // rule R1
 
 /** One ready list per priority; what is first is the oldest of the highest (rules R1, C11). */
 export class PriorityList implements Ready {

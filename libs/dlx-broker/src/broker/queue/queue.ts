@@ -4,8 +4,7 @@ import { Bounds } from './bounds.js';
 import { type Browse, type Browsed, pageOf } from './browse.js';
 import { Consumers, type Taker } from './consumers.js';
 import { Contents } from './contents.js';
-import type { DeadLetter } from './dead-letter.js';
-import { Deaths } from './deaths.js';
+import { DeadLettering } from './dead-lettering.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
 import { HeadAlarm } from './head-alarm.js';
 import { Lease } from './lease.js';
@@ -38,11 +37,12 @@ export class Queue {
   unacked = 0;
   /** Which policies hold for it, and what they come to. */
   inForce: InForce | undefined;
+  /** The way out of it by a death. */
+  readonly deadLettering: DeadLettering;
   readonly #home: QueueHome;
   #ready: Ready;
   readonly #contents: Contents;
   readonly #bounds: Bounds;
-  readonly #deaths: Deaths;
   readonly #headAlarm: HeadAlarm;
   readonly #lease: Lease;
   readonly #countsFailuresApart: boolean;
@@ -61,7 +61,7 @@ export class Queue {
     this.#headAlarm = new HeadAlarm(home.wakeups, this.#ready, () => home.attend(this));
     this.#settings = settings;
     this.#bounds = new Bounds(settings);
-    this.#deaths = new Deaths(this, home);
+    this.deadLettering = new DeadLettering(this, home);
     const timeToLive = (): number | undefined => (this.consumers.count > 0 ? undefined : this.#settings.expires);
     this.#lease = new Lease(home.wakeups, timeToLive, () => home.drop(this));
     this.touch(now);
@@ -92,7 +92,7 @@ export class Queue {
 
   /** At-least-once dead letters on their way (rule M3). */
   get retained(): number {
-    return this.#deaths.retained?.count ?? 0;
+    return this.deadLettering.retained?.count ?? 0;
   }
 
   /** Messages held back after their return: not in declare-ok's count, but in the length limits (rule W7). */
@@ -112,7 +112,7 @@ export class Queue {
 
   /** Bodies of the at-least-once dead letters on their way, in bytes. */
   get bytesRetained(): number {
-    return this.#deaths.retained?.bytes ?? 0;
+    return this.deadLettering.retained?.bytes ?? 0;
   }
 
   /** The next message; undefined when none is ready. */
@@ -151,7 +151,7 @@ export class Queue {
   /** Whether it is full and refuses (rule C7). @param without one that is about to leave */
   wouldRefuse(message: Message, without?: Entry): boolean {
     if (!this.#bounds.refusesPublishes) return false;
-    return this.#contents.wouldExceed(this.#settings, message, this.#deaths.retained, without);
+    return this.#contents.wouldExceed(this.#settings, message, this.deadLettering.retained, without);
   }
 
   /**
@@ -174,7 +174,7 @@ export class Queue {
     const isNewest = position >= this.#nextPosition;
     if (isNewest) this.#nextPosition = position + 1;
     this.#home.attend(this);
-    if (death !== undefined) return this.#deaths.restore(entry, death); // rule M3: it stays dead
+    if (death !== undefined) return this.deadLettering.restore(entry, death); // rule M3: it stays dead
     this.#contents.add(message);
     if (delivered) {
       this.unacked++; // rule L1: whoever held it is lost
@@ -194,7 +194,7 @@ export class Queue {
   /** Takes a message, or refuses it: false (rules C3 to C8). */
   enqueue(message: Message, now: number): boolean {
     if (this.wouldRefuse(message)) {
-      this.#deaths.refuse(message, now);
+      this.deadLettering.refuse(message, now);
       return false;
     }
     const deadline = deadlineOf(message, this.#settings, now);
@@ -306,7 +306,7 @@ export class Queue {
   end(): readonly Taker[] {
     this.deleted = true;
     this.#contents.clear();
-    this.#deaths.retained?.clear();
+    this.deadLettering.retained?.clear();
     this.#headAlarm.stop();
     this.#lease.stop();
     return this.consumers.removeAll();
@@ -350,13 +350,8 @@ export class Queue {
       this.#lease.stop();
       this.touch(now);
     }
-    if (settings.deadLetterStrategy !== 'at-least-once') this.#deaths.forgetRetained();
+    if (settings.deadLetterStrategy !== 'at-least-once') this.deadLettering.forgetRetained();
     this.#home.attend(this);
-  }
-
-  /** An at-least-once dead letter has arrived everywhere, or could not (rule M3). */
-  finish(letter: DeadLetter, arrived: boolean, now: number): void {
-    this.#deaths.finish(letter, arrived, now);
   }
 
   #shorten(now: number, limit: number): number {
@@ -392,7 +387,7 @@ export class Queue {
 
   #die(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
     this.#contents.remove(entry.message);
-    this.#deaths.die(entry, reason, now, headers);
+    this.deadLettering.die(entry, reason, now, headers);
   }
 
   #handedOut(entry: Entry): void {

@@ -58,7 +58,7 @@ export class QuorumList extends PriorityList {
   }
 
   protected override priorityOf(entry: Entry): number {
-    return Math.min(entry.message.properties.priority ?? usual, highest);
+    return Math.min(entry.message.own.priority ?? usual, highest);
   }
 
   protected override left(entry: Entry): void {

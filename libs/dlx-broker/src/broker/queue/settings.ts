@@ -84,7 +84,7 @@ export const noSettings: QueueSettings = {
 
 /** When a message that comes now expires in this queue, 0 for never: the earlier of both times to live (rule B4). */
 export function deadlineOf(message: Message, { messageTtl }: QueueSettings, now: number): number {
-  const { expiration } = message.properties;
+  const { expiration } = message;
   if (expiration === undefined) return messageTtl === undefined ? 0 : instant(now + messageTtl);
   const own = Number(expiration);
   return instant(now + (messageTtl === undefined || own < messageTtl ? own : messageTtl));

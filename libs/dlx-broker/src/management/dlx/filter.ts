@@ -1,4 +1,4 @@
-import { recordedAddressOf, type Field, fromField, type FieldTable, type Message } from '../../message/index.js';
+import { recordedAddressOf, type Field, fromField, type Message } from '../../message/index.js';
 import { bodyOf, Unread } from './payload.js';
 import { diedIn, failedOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
 
@@ -42,7 +42,7 @@ export type Matches = Test;
 
 /** One row for each part of a filter; the dear ones come last. */
 const tests: readonly ((filter: MessageFilter, unread: Unread) => Test | undefined)[] = [
-  ({ headers }) => headers && ((message) => headers.every((wanted) => hasHeader(message.properties.headers, wanted))),
+  ({ headers }) => headers && ((message) => headers.every((wanted) => hasHeader(message, wanted))),
   ({ error }) => whenSaid(error, (wanted) => (message) => failedOf(message, wanted)),
   ({ reason }) => whenSaid(reason, (wanted) => (message) => (reasonOf(message) ?? '') === wanted),
   ({ queue }) => whenSaid(queue, (wanted) => (message) => (diedIn(message) ?? '') === wanted),
@@ -64,8 +64,8 @@ export function matcherOf(filter: MessageFilter, unread = new Unread()): Matches
 const whenSaid = <T>(wanted: T | undefined, test: (wanted: T) => Test): Test | undefined =>
   wanted === undefined ? undefined : test(wanted);
 
-function hasHeader(headers: FieldTable | undefined, { name, value }: WantedHeader): boolean {
-  const field = headers?.get(name);
+function hasHeader(message: Message, { name, value }: WantedHeader): boolean {
+  const field = message.header(name);
   return field !== undefined && (value === undefined || textOf(field) === value);
 }
 

@@ -24,13 +24,13 @@ export interface LetterError {
 
 /** Whether it failed of this: a class, or a kind. An empty text is meant for those that tell of no error. */
 export function failedOf(message: Message, wanted: string): boolean {
-  const name = textAt(message.properties.headers, errorHeaders.class) ?? '';
+  const name = textAt(message.own.headers, errorHeaders.class) ?? '';
   return name === wanted || (name !== '' && wanted.startsWith(name) && errorOf(message)?.kind === wanted);
 }
 
 /** Undefined when no handler said so. */
 export function errorOf(message: Message): LetterError | undefined {
-  const { headers } = message.properties;
+  const { headers } = message.own;
   const name = textAt(headers, errorHeaders.class);
   if (name === undefined) return undefined;
   const said = textAt(headers, errorHeaders.message);
@@ -39,19 +39,18 @@ export function errorOf(message: Message): LetterError | undefined {
 }
 
 /** The reason of its latest death; undefined for a message that never died. */
-export const reasonOf = (message: Message): string | undefined => deathsOf(message.properties.headers)[0]?.reason;
+export const reasonOf = (message: Message): string | undefined => deathsOf(message)[0]?.reason;
 
 /** The queue of its latest death, or the work queue of a message that was parked. */
 export function diedIn(message: Message): string | undefined {
-  const { headers } = message.properties;
-  return deathsOf(headers)[0]?.queue ?? textAt(headers, retryHeaders.queue);
+  return deathsOf(message)[0]?.queue ?? textAt(message.own.headers, retryHeaders.queue);
 }
 
 /** The queue in which it failed at first, whichever queues it went through since; where none was recorded, as its headers tell. */
 export function firstDiedIn(message: Message): string | undefined {
-  const { headers } = message.properties;
   if (message.origin?.queue !== undefined) return message.origin.queue;
-  return textAt(headers, retryHeaders.queue) ?? firstDeathOf(headers)?.queue ?? deathsOf(headers).at(-1)?.queue;
+  const queue = textAt(message.own.headers, retryHeaders.queue);
+  return queue ?? firstDeathOf(message)?.queue ?? deathsOf(message).at(-1)?.queue;
 }
 
 /**
@@ -59,8 +58,8 @@ export function firstDiedIn(message: Message): string | undefined {
  * for one that was parked, or else since its publisher says it was sent.
  */
 export function timeOf(message: Message): number | undefined {
-  const { headers, timestamp } = message.properties;
-  const death = deathsOf(headers)[0];
+  const { timestamp } = message.own;
+  const death = deathsOf(message)[0];
   if (death !== undefined && death.time > 0) return death.time;
   return failingSince(message) ?? (timestamp === undefined ? undefined : Number(timestamp) * 1000);
 }

@@ -53,8 +53,8 @@ export function messageToJson(entry: Entry, { encoding, truncate, longestHeader 
     expires_at: deadline === 0 ? null : deadline,
     redrives: redrivesOf(message),
     error: errorOf(message) ?? null,
-    first_death: firstDeathOf(headers) ?? null,
-    deaths: deathsOf(headers).map((death) => ({
+    first_death: firstDeathOf(message) ?? null,
+    deaths: deathsOf(message).map((death) => ({
       reason: death.reason,
       count: death.count,
       queue: death.queue,

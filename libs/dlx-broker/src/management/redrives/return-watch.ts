@@ -25,7 +25,7 @@ export class ReturnWatch {
     for (const [queue, seen] of this.#seen) {
       const upTo = Math.min(queue.lastPosition, seen + mostAtOnce);
       for (let position = seen + 1; position <= upTo; position++) {
-        const headers = queue.find(position)?.message.properties.headers;
+        const headers = queue.find(position)?.message.own.headers;
         if (textAt(headers, redrivenHeaders.task) === this.task) count++;
       }
       this.#seen.set(queue, upTo);

@@ -91,7 +91,7 @@ const classicColumns = (measures: Measures): Columns<Queue> => ({
   backing_queue_status: (queue) => backingQueueStatus(queue, measures.of(queue, queueSeries)),
   exclusive_consumer_tag: ({ consumers }) => (consumers.hasExclusive ? tagOf(consumers.active) : null),
   head_message_timestamp: ({ head }) => {
-    const timestamp = head?.properties.timestamp;
+    const timestamp = head?.own.timestamp;
     return timestamp === undefined ? null : Number(timestamp);
   },
   message_bytes_paged_out: () => 0,

@@ -209,12 +209,10 @@ export class Batch {
     const known = this.#like;
     const isKnown =
       known !== undefined &&
-      known.properties === message.properties &&
+      known.own === message.own &&
       known.routingKey === message.routingKey &&
       known.exchange === message.exchange &&
-      known.carbonCopies === message.carbonCopies &&
-      known.hasDied === message.hasDied &&
-      known.origin === message.origin;
+      known.notes === message.notes;
     const envelope = this.#envelope;
     if (!isKnown) {
       envelope.at = 0;

@@ -15,7 +15,7 @@ const mostPlaces = 4_096;
 const none = Buffer.alloc(0);
 
 /** Headers stay with the message; while it has its body, too, they take of the memory for bodies. */
-const costOf = ({ size, properties }: Message): number => size + overhead + packedLength(properties.headers);
+const costOf = ({ size, own }: Message): number => size + overhead + packedLength(own.headers);
 
 /**
  * Bodies in memory, the newest as far as the memory goes, and on disk. A message that is stored can let go of its body;

@@ -1,15 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type Death,
-  DeadLetteredMessage,
+  classicDialect,
+  type DeathEntry,
   deathsOf,
   type Field,
-  CopiedMessage,
+  Message,
+  messageOf,
   modernDialect,
+  Notes,
   type Properties,
-  recordDeath,
 } from '../../message/index.js';
+import { die } from '../../testing/die.js';
 import { ByteSink } from './byte-sink.js';
 import { ByteSource } from './byte-source.js';
 import { crc32 } from './crc32.js';
@@ -125,43 +127,134 @@ describe('what is stored comes back as it was', () => {
       appId: 'app',
       clusterId: 'c',
     };
-    const message = new CopiedMessage('x', 'key', properties, Buffer.from('body'), { cc: ['a', 'b'], bcc: [] });
-    expect(throughBytes((to) => writeEnvelope(to, message), readEnvelope)).toEqual({
-      exchange: 'x',
-      routingKey: 'key',
-      properties,
-      hasDied: false,
-      carbonCopies: { cc: ['a', 'b'], bcc: [] },
-    });
+    const copies = { cc: ['a', 'b'], bcc: [] };
+    for (const notes of [
+      undefined,
+      new Notes(copies, undefined, undefined, 0),
+      new Notes(undefined, { exchange: 'x', routingKey: 'k', queue: undefined }, undefined, 4_294_967_295),
+      new Notes(copies, { exchange: '', routingKey: '', queue: 'q' }, undefined, 1),
+    ]) {
+      const message = messageOf('x', 'key', properties, Buffer.from('body'), notes);
+      const read = throughBytes((to) => writeEnvelope(to, message), readEnvelope);
+      expect(read).toEqual({ exchange: 'x', routingKey: 'key', own: properties, notes });
+    }
   });
 
-  it('deaths as records, from which the same headers are written', () => {
-    const death: Death = {
+  it.each([classicDialect, modernDialect])('deaths as records, from which the same headers are written', (dialect) => {
+    const death: DeathEntry = {
       queue: 'q',
       reason: 'expired',
       exchange: '',
       routingKeys: ['q'],
-      time: 5,
-      originalExpiration: '10',
+      count: 1,
+      time: 5_000,
     };
-    const own = new Map<string, Field>([['mine', { type: 'l', value: 2n ** 62n }]]);
-    let headers = recordDeath(own, death, modernDialect, true);
-    headers = recordDeath(
-      headers,
-      { ...death, queue: 'p', reason: 'rejected', originalExpiration: 7 },
-      modernDialect,
-      true,
-    );
-    headers = recordDeath(headers, { ...death, time: 9, originalExpiration: undefined }, modernDialect, true);
-    const message = new DeadLetteredMessage('dlx', 'q', { headers }, Buffer.from('body'));
-    const read = throughBytes((to) => writeEnvelope(to, message), readEnvelope);
+    const headers = new Map<string, Field>([['mine', { type: 'l', value: 2n ** 62n }]]);
+    const message = new Message('', 'q', { headers, expiration: '010' }, Buffer.from('body'));
+    let letter = die(message, death, dialect);
+    letter = die(letter, { ...death, queue: 'p', reason: 'rejected' }, dialect);
+    letter = die(letter, { ...death, time: 9_000 }, dialect);
+    const { own, notes } = throughBytes((to) => writeEnvelope(to, letter), readEnvelope);
+    const read = messageOf('', 'q', own, Buffer.from('body'), notes);
     expect(read.hasDied).toBe(true);
-    expect(new Map(read.properties.headers)).toEqual(new Map(headers));
-    expect(deathsOf(read.properties.headers)).toMatchObject([{ queue: 'q', count: 2 }, { queue: 'p' }]);
+    expect(read.properties).toEqual(letter.properties);
+    expect(deathsOf(read)).toEqual(deathsOf(letter));
+    expect(deathsOf(read)).toMatchObject([{ queue: 'q', count: 2 }, { queue: 'p' }]);
     const more = { ...death, queue: 'r' };
-    expect(new Map(recordDeath(read.properties.headers, more, modernDialect, true))).toEqual(
-      new Map(recordDeath(headers, more, modernDialect, true)),
-    );
+    expect(die(read, more, dialect).properties).toEqual(die(letter, more, dialect).properties);
+  });
+
+  it('deaths in a history that a client began', () => {
+    const claimed = new Map<string, Field>([['x-death', { type: 'A', value: [{ type: 'F', value: new Map() }] }]]);
+    const death: DeathEntry = {
+      queue: 'q',
+      reason: 'expired',
+      exchange: '',
+      routingKeys: ['q'],
+      count: 1,
+      time: 5_000,
+    };
+    const letter = die(new Message('', 'q', { headers: claimed }, Buffer.from('body')), death);
+    const { own, notes } = throughBytes((to) => writeEnvelope(to, letter), readEnvelope);
+    const read = messageOf('', 'q', own, Buffer.from('body'), notes);
+    expect(read.properties).toEqual(letter.properties);
+    expect([read.deaths?.first, read.deaths?.isShared, read.origin]).toEqual([undefined, false, undefined]);
+    expect(die(read, death).properties).toEqual(die(letter, death).properties);
+  });
+
+  it('as formats 1 to 3 wrote it: deaths among the headers, with an expiration in each', () => {
+    const death = (to: ByteSink, queue: string, expiration: [number, string] | undefined): void => {
+      to.octet(1); // expired
+      to.text(queue);
+      to.text('x');
+      to.varint(1);
+      to.text('key');
+      to.double(5);
+      to.octet(expiration?.[0] ?? 0);
+      if (expiration !== undefined) to.text(expiration[1]);
+    };
+    const history = (to: ByteSink, expiration: [number, string]): void => {
+      to.varint(2);
+      to.varint(1);
+      death(to, 'second', undefined);
+      to.varint(3);
+      death(to, 'first', expiration);
+      to.varint(3); // the first death is that of record 1
+      to.varint(1); // the last stands for itself
+      death(to, 'second', undefined);
+    };
+    const envelope =
+      (flags: number, expiration: [number, string]) =>
+      (to: ByteSink): void => {
+        to.octet(flags);
+        to.text('dlx');
+        to.text('key');
+        to.varint(1024);
+        to.octet(2); // deaths on top of what follows
+        to.octet(2); // and that is the same
+        to.octet(0);
+        to.varint(1);
+        to.text('own');
+        to.octet('t'.charCodeAt(0));
+        to.octet(1);
+        history(to, [1, '1']);
+        history(to, expiration);
+      };
+    const readAs = (flags: number, expiration: [number, string]): Message => {
+      const { exchange, routingKey, own, notes } = throughBytes(envelope(flags, expiration), readEnvelope);
+      return messageOf(exchange, routingKey, own, Buffer.from('body'), notes);
+    };
+    const named = (which: string): string[] =>
+      ['reason', 'queue', 'exchange'].map((name) => `x-${which}-death-${name}`);
+    const names = ['own', 'x-death', ...named('first'), ...named('last')];
+    for (const [expiration, originalExpiration, first] of [
+      [[1, '010'], '010', 'count'],
+      [[2, '10'], '10', 'original-expiration'],
+    ] as const) {
+      const died = readAs(1, [...expiration]);
+      expect(died.origin).toEqual({ exchange: 'x', routingKey: 'key', queue: 'first' });
+      expect([...died.own.headers!.keys()]).toContain('own');
+      for (const message of [died, readAs(0, [...expiration])]) {
+        expect(message.hasDied).toBe(message === died);
+        expect([...message.properties.headers!.keys()]).toEqual(names);
+        expect(deathsOf(message)).toEqual([
+          { queue: 'second', reason: 'expired', exchange: 'x', routingKeys: ['key'], count: 1, time: 5_000 },
+          {
+            queue: 'first',
+            reason: 'expired',
+            exchange: 'x',
+            routingKeys: ['key'],
+            count: 3,
+            time: 5_000,
+            originalExpiration,
+          },
+        ]);
+        const header = message.header('x-death');
+        const entry = header?.type === 'A' ? header.value[1] : undefined;
+        expect(entry?.type === 'F' && [...entry.value.keys()][0]).toBe(first);
+      }
+      expect(readAs(0, [...expiration]).origin).toBeUndefined();
+    }
   });
 
   it('with the CRC of zlib, whoever computes it', () => {

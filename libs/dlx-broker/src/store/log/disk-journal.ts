@@ -252,7 +252,7 @@ export class DiskJournal implements Journal {
   /** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
   #keeps(queue: Holder, message: Message): boolean {
     if (queue.mark === 0) queue.mark = this.#declared.numberOf(queue.home.name, queue.name) ?? notKept;
-    return queue.mark > 0 && (queue.declared.type === 'quorum' || message.properties.deliveryMode === 2);
+    return queue.mark > 0 && (queue.declared.type === 'quorum' || message.own.deliveryMode === 2);
   }
 
   /** The entry that is just being put back: it gets its number now. */

@@ -1,28 +1,30 @@
-import { type CarbonCopies, DeadHeaders, type FieldTable, type Message } from '../../message/index.js';
-import { type Properties, type RecordedOrigin, retryHeaders } from '../../message/index.js';
+import { type Deaths, type Message, Notes, type Properties } from '../../message/index.js';
+import { RecordedDeaths, type RecordedOrigin, retryHeaders } from '../../message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readLong, readTexts, writeLong, writeTexts } from './field-codec.js';
-import { readHeaders, writeHeaders } from './headers-codec.js';
+import { claimedDeaths, readDeaths, readHeaders, wholeHeaders, writeDeaths, writeHeaders } from './headers-codec.js';
 
 /** All of a message but its body. */
 export interface Envelope {
   readonly exchange: string;
   readonly routingKey: string;
-  readonly properties: Properties;
-  readonly hasDied: boolean;
-  readonly carbonCopies: CarbonCopies | undefined;
-  readonly origin: RecordedOrigin | undefined;
+  readonly own: Properties;
+  readonly notes: Notes | undefined;
 }
 
 const died = 1;
 const copied = 2;
 /** An origin was recorded, and follows. */
 const traced = 4;
-/** The origin is the address of the first death in the headers. */
+/** The origin is the address of the first death. */
 const tracedByDeath = 8;
 /** The origin has a queue. */
 const failed = 16;
+/** Its delay is over, and follows. */
+const delayed = 32;
+/** The records of its deaths follow; without them they stand in its headers. */
+const recorded = 64;
 
 /** A bit for each property that is there; the headers have the third. */
 const texts = ['contentType', 'contentEncoding', 'correlationId', 'replyTo', 'expiration', 'messageId'] as const;
@@ -40,60 +42,76 @@ function bitsOf<Name extends string>(names: readonly Name[], from: number): Reco
   return Object.fromEntries(names.map((name, index) => [name, 1 << (from + index)])) as Record<Name, number>;
 }
 
-/** Flags, exchange, routing key, properties, the keys of carbon copies if there are any, and an origin if there is one. */
-export function writeEnvelope(to: ByteSink, message: Message): void {
-  const { carbonCopies, origin } = message;
-  const kind = kindOf(origin, message.properties.headers);
-  to.octet((message.hasDied ? died : 0) | (carbonCopies === undefined ? 0 : copied) | kind);
-  to.text(message.exchange);
-  to.text(message.routingKey);
-  writeProperties(to, message.properties);
-  if (carbonCopies !== undefined) {
-    writeTexts(to, carbonCopies.cc);
-    writeTexts(to, carbonCopies.bcc);
+/** Flags, exchange, routing key, properties; then what was noted of the message: carbon copies, deaths, delay, origin. */
+export function writeEnvelope(to: ByteSink, { exchange, routingKey, own, notes }: Message): void {
+  const deaths = notes?.deaths instanceof RecordedDeaths ? notes.deaths : undefined;
+  const kind = notes === undefined ? 0 : kindOf(notes);
+  to.octet(kind | (deaths === undefined ? 0 : recorded));
+  to.text(exchange);
+  to.text(routingKey);
+  writeProperties(to, own);
+  if (notes === undefined) return;
+  if (notes.copies !== undefined) {
+    writeTexts(to, notes.copies.cc);
+    writeTexts(to, notes.copies.bcc);
   }
-  if (origin === undefined || (kind & traced) === 0) return;
-  to.text(origin.exchange);
-  to.text(origin.routingKey);
-  if (origin.queue !== undefined) to.text(origin.queue);
+  if (deaths !== undefined) writeDeaths(to, deaths);
+  if (notes.delay !== 0) to.varint(notes.delay);
+  if ((kind & traced) !== 0) writeOrigin(to, notes.origin as RecordedOrigin);
 }
 
+const kindOf = ({ copies, origin, deaths, delay }: Notes): number =>
+  (deaths === undefined ? 0 : died) |
+  (copies === undefined ? 0 : copied) |
+  (delay === 0 ? 0 : delayed) |
+  (origin === undefined ? 0 : originKind(origin, deaths));
+
 /** Mostly the origin is that of the first death, which stands there already. */
-function kindOf(origin: RecordedOrigin | undefined, headers: FieldTable | undefined): number {
-  if (origin === undefined) return 0;
-  const first = originByDeath(headers);
+function originKind(origin: RecordedOrigin, deaths: Deaths | undefined): number {
+  const first = originByDeath(deaths);
   const isSame =
     first?.exchange === origin.exchange && first.routingKey === origin.routingKey && first.queue === origin.queue;
   return isSame ? tracedByDeath : traced | (origin.queue === undefined ? 0 : failed);
 }
 
-/** Where the first death in these headers met the message, if the broker recorded them all. */
-function originByDeath(headers: FieldTable | undefined): RecordedOrigin | undefined {
-  if (!(headers instanceof DeadHeaders)) return undefined;
-  const { exchange, routingKeys, queue } = headers.first;
+function writeOrigin(to: ByteSink, { exchange, routingKey, queue }: RecordedOrigin): void {
+  to.text(exchange);
+  to.text(routingKey);
+  if (queue !== undefined) to.text(queue);
+}
+
+/** Where the first death met the message, if the broker recorded them all. */
+function originByDeath(deaths: Deaths | undefined): RecordedOrigin | undefined {
+  if (deaths?.first === undefined) return undefined;
+  const { exchange, routingKeys, queue } = deaths.first;
   return { exchange, routingKey: routingKeys[0] ?? '', queue };
 }
 
 /**
- * Formats 1 and 2 have no origins. What died tells of itself, for the records of its deaths are the broker's own; but not
+ * Formats 1 and 2 have no origins. What died shows its own, for the records of its deaths are the broker's; but not
  * when its headers tell of a place before, which may be true and may be a client's.
  */
-function originBefore(hasDied: boolean, headers: FieldTable | undefined): RecordedOrigin | undefined {
-  return hasDied && headers?.get(retryHeaders.firstExchange) === undefined ? originByDeath(headers) : undefined;
-}
+const originBefore = (deaths: Deaths | undefined, { headers }: Properties): RecordedOrigin | undefined =>
+  headers?.get(retryHeaders.firstExchange) === undefined ? originByDeath(deaths) : undefined;
 
 export function readEnvelope(from: ByteSource): Envelope {
   const flags = from.octet();
   const exchange = from.text();
   const routingKey = from.text();
-  const properties = readProperties(from);
-  const hasDied = (flags & died) !== 0;
-  const carbonCopies = (flags & copied) === 0 ? undefined : { cc: readTexts(from), bcc: readTexts(from) };
-  const origin = readOrigin() ?? originBefore(hasDied, properties.headers);
-  return { exchange, routingKey, properties, hasDied, carbonCopies, origin };
+  const { own, deaths: written } = readProperties(from, (flags & died) !== 0);
+  const copies = (flags & copied) === 0 ? undefined : { cc: readTexts(from), bcc: readTexts(from) };
+  const deaths = (flags & died) === 0 ? undefined : readHistory();
+  const delay = (flags & delayed) === 0 ? 0 : from.varint();
+  const origin = readOrigin() ?? originBefore(deaths, own);
+  const isNoted = copies !== undefined || deaths !== undefined || delay !== 0 || origin !== undefined;
+  return { exchange, routingKey, own, notes: isNoted ? new Notes(copies, origin, deaths, delay) : undefined };
+
+  function readHistory(): Deaths {
+    return (flags & recorded) === 0 ? (written ?? claimedDeaths(own.headers)) : readDeaths(from);
+  }
 
   function readOrigin(): RecordedOrigin | undefined {
-    if ((flags & tracedByDeath) !== 0) return originByDeath(properties.headers);
+    if ((flags & tracedByDeath) !== 0) return originByDeath(deaths);
     if ((flags & traced) === 0) return undefined;
     return { exchange: from.text(), routingKey: from.text(), queue: (flags & failed) === 0 ? undefined : from.text() };
   }
@@ -117,14 +135,17 @@ function writeProperties(to: ByteSink, properties: Properties): void {
   if (timestamp !== undefined) writeLong(to, timestamp);
 }
 
-function readProperties(from: ByteSource): Properties {
+/** With the deaths that formats 1 to 3 wrote among the headers of a message that died. */
+function readProperties(from: ByteSource, hasDied: boolean): { own: Properties; deaths: RecordedDeaths | undefined } {
   const present = from.varint();
   const properties: { -readonly [name in keyof Properties]: Properties[name] } = {};
   for (const name of texts) if ((present & bits[name]) !== 0) properties[name] = from.text();
   for (const name of moreTexts) if ((present & bits[name]) !== 0) properties[name] = from.text();
-  if ((present & bits.headers) !== 0) properties.headers = readHeaders(from);
+  const read = (present & bits.headers) === 0 ? undefined : readHeaders(from);
+  const headers = read === undefined || hasDied ? read?.headers : wholeHeaders(read);
+  if (headers !== undefined) properties.headers = headers;
   if ((present & bits.deliveryMode) !== 0) properties.deliveryMode = from.octet();
   if ((present & bits.priority) !== 0) properties.priority = from.octet();
   if ((present & bits.timestamp) !== 0) properties.timestamp = readLong(from);
-  return properties;
+  return { own: properties, deaths: read?.deaths };
 }

@@ -1,81 +1,122 @@
-import { compact, type Death, DeadHeaders, type DeathReason, type FieldTable, Recorded } from '../../message/index.js';
+import {
+  ClaimedDeaths,
+  classicDialect,
+  compact,
+  type DeathEntry,
+  type DeathReason,
+  type Deaths,
+} from '../../message/index.js';
+import { emptyTable, type FieldTable, modernDialect, RecordedDeaths } from '../../message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readTable, readTexts, writeTable, writeTexts } from './field-codec.js';
 
-/** First byte: headers as they are, or the records of deaths from which headers are written when somebody looks. */
-const plain = 0;
-const dead = 1;
-const deadWithOwn = 2;
-
 export const reasons: readonly DeathReason[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'];
 
-/** Deaths on top of deaths, as a retry in this process leaves them; deeper ones are written out. */
-const deepest = 8;
+/** First byte of headers: as they are. Up to format 3 also the records of deaths, without (1) or with (2) other headers. */
+const plain = 0;
+const dead = 1;
 
-export function writeHeaders(to: ByteSink, headers: FieldTable, depth = 0): void {
-  if (!(headers instanceof DeadHeaders) || depth === deepest) {
-    to.octet(plain);
-    return writeTable(to, headers);
-  }
-  const { base, deaths, first, last } = headers;
-  to.octet(base === undefined ? dead : deadWithOwn);
-  if (base !== undefined) writeHeaders(to, base, depth + 1);
-  to.varint(deaths.length);
-  for (const recorded of deaths) {
-    to.varint(recorded.count);
-    writeDeath(to, recorded.first);
-  }
-  writeKnown(to, first, deaths);
-  writeKnown(to, last, deaths);
+export function writeHeaders(to: ByteSink, headers: FieldTable): void {
+  to.octet(plain);
+  writeTable(to, headers);
 }
 
-export function readHeaders(from: ByteSource): FieldTable {
+/** Headers, and the deaths that formats 1 to 3 wrote with them. */
+export interface ReadHeaders {
+  readonly headers: FieldTable | undefined;
+  readonly deaths: RecordedDeaths | undefined;
+}
+
+export function readHeaders(from: ByteSource): ReadHeaders {
   const kind = from.octet();
-  if (kind === plain) return compact(readTable(from));
-  const base = kind === dead ? undefined : readHeaders(from);
-  const deaths: Recorded[] = [];
+  if (kind === plain) return { headers: compact(readTable(from)), deaths: undefined };
+  // A retry in the process could leave deaths on top of deaths.
+  const headers = kind === dead ? undefined : wholeHeaders(readHeaders(from));
+  return { headers, deaths: readRecords(from) };
+}
+
+/** Headers with the deaths in them, for a message whose deaths they do not prove. */
+export const wholeHeaders = ({ headers, deaths }: ReadHeaders): FieldTable | undefined =>
+  deaths === undefined ? headers : compact(deaths.headers(headers, undefined));
+
+/** The deaths of a message that has a history of the broker's own; one that a client began stands in its headers. */
+export function writeDeaths(to: ByteSink, { all, first, last, dialect }: RecordedDeaths): void {
+  to.octet(dialect.parsesExpiration ? 1 : 0);
+  to.varint(all.length);
+  for (const death of all) {
+    to.varint(death.count);
+    writeDeath(to, death);
+  }
+  writeKnown(to, first, all);
+  writeKnown(to, last, all);
+}
+
+export const readDeaths = (from: ByteSource): RecordedDeaths => readRecords(from, from.octet() === 1);
+
+/** A history that stands in the headers. */
+export const claimedDeaths = (headers: FieldTable | undefined): Deaths => new ClaimedDeaths(headers ?? emptyTable);
+
+function readRecords(from: ByteSource, parsesExpiration = false): RecordedDeaths {
+  const all: DeathEntry[] = [];
+  const source = { from, isParsed: parsesExpiration };
   for (let left = from.varint(); left > 0; left--) {
     const count = from.varint();
-    deaths.push(new Recorded(readDeath(from), count));
+    all.push(readDeath(source, count));
   }
-  const first = readKnown(from, deaths) as Death;
-  return new DeadHeaders(base, deaths, first, readKnown(from, deaths));
+  const first = readKnown(source, all) as DeathEntry;
+  const last = readKnown(source, all);
+  return new RecordedDeaths(all, first, last, source.isParsed ? modernDialect : classicDialect);
+}
+
+interface Source {
+  readonly from: ByteSource;
+  /** Formats 1 to 3 say of each expiration whether it was parsed (rule W4). */
+  isParsed: boolean;
 }
 
 /** Mostly it is one of the deaths: 2 and its place among them; else 1 and all of it, or 0 for none. */
-function writeKnown(to: ByteSink, death: Death | undefined, deaths: readonly Recorded[]): void {
+function writeKnown(to: ByteSink, death: DeathEntry | undefined, deaths: readonly DeathEntry[]): void {
   if (death === undefined) return to.varint(0);
-  const index = deaths.findIndex(({ first }) => first === death);
+  const index = deaths.indexOf(death);
   to.varint(index < 0 ? 1 : index + 2);
   if (index < 0) writeDeath(to, death);
 }
 
-function readKnown(from: ByteSource, deaths: readonly Recorded[]): Death | undefined {
-  const kind = from.varint();
+function readKnown(source: Source, deaths: readonly DeathEntry[]): DeathEntry | undefined {
+  const kind = source.from.varint();
   if (kind === 0) return undefined;
-  return kind === 1 ? readDeath(from) : deaths[kind - 2]?.first;
+  return kind === 1 ? readDeath(source, 1) : deaths[kind - 2];
 }
 
-function writeDeath(to: ByteSink, { queue, reason, exchange, routingKeys, time, originalExpiration }: Death): void {
-  to.octet(reasons.indexOf(reason));
+/** Kind of an expiration: none, as it was sent, or the number it meant. */
+const sent = 1;
+const parsed = 2;
+
+function writeDeath(
+  to: ByteSink,
+  { queue, reason, exchange, routingKeys, time, originalExpiration }: DeathEntry,
+): void {
+  to.octet(reasons.indexOf(reason as DeathReason));
   to.text(queue);
   to.text(exchange);
   writeTexts(to, routingKeys);
-  to.double(time);
-  if (originalExpiration === undefined) return to.octet(0);
-  to.octet(typeof originalExpiration === 'string' ? 1 : 2);
-  to.text(String(originalExpiration));
+  to.double(time / 1000);
+  to.octet(originalExpiration === undefined ? 0 : sent);
+  if (originalExpiration !== undefined) to.text(originalExpiration);
 }
 
-function readDeath(from: ByteSource): Death {
+function readDeath(source: Source, count: number): DeathEntry {
+  const { from } = source;
   const reason = reasons[from.octet()] as DeathReason;
   const queue = from.text();
   const exchange = from.text();
   const routingKeys = readTexts(from);
-  const time = from.double();
+  const time = from.double() * 1000;
   const kind = from.octet();
-  const text = kind === 0 ? '' : from.text();
-  const originalExpiration = kind === 0 ? undefined : kind === 1 ? text : Number(text);
-  return { queue, reason, exchange, routingKeys, time, originalExpiration };
+  const death = { queue, reason, exchange, routingKeys, count, time };
+  if (kind === 0) return death;
+  if (kind === parsed) source.isParsed = true;
+  const text = from.text();
+  return { ...death, originalExpiration: kind === parsed ? String(Number(text)) : text };
 }

@@ -1,5 +1,5 @@
 import type { Broker, Holder } from '../../broker/index.js';
-import { DeadLetteredMessage, type Message, messageOf } from '../../message/index.js';
+import { type Message, messageOf } from '../../message/index.js';
 import type { Doubles } from './columns.js';
 import { type Entry, Mark } from './entry-table.js';
 import type { Envelope } from './envelope.js';
@@ -89,12 +89,8 @@ export class MessageRestorer {
     const isShared = inventory.messages.own.get(number) > 1;
     const known = isShared ? this.#shared.get(number) : undefined;
     if (known !== undefined) return known;
-    const { exchange, routingKey, properties, hasDied, carbonCopies, origin } = replay.envelopes.get(
-      number,
-    ) as Envelope;
-    const message = hasDied
-      ? new DeadLetteredMessage(exchange, routingKey, properties, nothing, carbonCopies, origin)
-      : messageOf(exchange, routingKey, properties, nothing, carbonCopies, origin);
+    const { exchange, routingKey, own, notes } = replay.envelopes.get(number) as Envelope;
+    const message = messageOf(exchange, routingKey, own, nothing, notes);
     message.mark = number;
     inventory.bodies.shelve(message, replay.sizes.get(number));
     if (isShared) this.#shared.set(number, message);

@@ -5,7 +5,7 @@ import { foreignFile, newerFormat } from './faults.js';
 const magic = Buffer.from('DLXLOG\r\n', 'latin1');
 
 /** Of what stands in it; it changes when an older program would read it wrongly. */
-export const formatVersion = 3;
+export const formatVersion = 4;
 
 /** Bytes: magic (8), version (u16), 0 (u16), salt (u32), number (u64), CRC-32 of all before it (u32). All big-endian. */
 const headerLength = 28;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Field, type FieldTable, longstr, type Properties } from '../message/index.js';
-import { house } from '../testing/house.js';
-import { listen } from '../testing/listener.js';
+import { type Field, type FieldTable, longstr, type Properties } from '../../message/index.js';
+import { house } from '../../testing/house.js';
+import { listen } from '../../testing/listener.js';
 
 /** A queue whose messages die when they are rejected, and what its dead letters say. */
 function mortuary(args: readonly (readonly [string, Field])[] = []) {
@@ -27,7 +27,8 @@ function mortuary(args: readonly (readonly [string, Field])[] = []) {
     }
   };
   channel.consume('dead', { noAck: true });
-  return { clock, publish, reject, dead: () => deliveries.map(({ message }) => message.properties) };
+  const letters = () => deliveries.map(({ message }) => message);
+  return { clock, publish, reject, letters, dead: () => letters().map(({ properties }) => properties) };
 }
 
 const death = (properties: Properties | undefined): ReadonlyMap<string, Field> => {
@@ -37,16 +38,21 @@ const death = (properties: Properties | undefined): ReadonlyMap<string, Field> =
 };
 
 describe('messages that die alike within a second', () => {
-  it('share what is written about it, and keep what is their own (rule H3)', () => {
-    const { publish, reject, dead } = mortuary();
+  it('share what is noted of it, and keep what is their own (rule H3)', () => {
+    const { publish, reject, letters, dead } = mortuary();
     const same = { contentType: 'text/plain' };
-    for (const properties of [same, same, { ...same, messageId: 'own' }, same]) publish(properties);
+    const other = { ...same, messageId: 'own', expiration: '60000' };
+    for (const properties of [same, same, other, same]) publish(properties);
     reject();
-    const [one, two, three, four] = dead();
-    expect(two).toBe(one);
-    expect(three?.headers).toBe(one?.headers);
-    expect([three?.messageId, four?.messageId, four?.contentType]).toEqual(['own', undefined, 'text/plain']);
-    expect(four).toEqual(one);
+    const [one, two, three, four] = letters();
+    expect([one?.own, two?.own, three?.own, four?.own]).toEqual([same, same, other, same]);
+    expect(two?.own).toBe(one?.own);
+    expect(new Set([one, two, three, four].map((letter) => letter?.notes)).size).toBe(1);
+    const [first, , third, fourth] = dead();
+    expect([third?.messageId, fourth?.messageId, fourth?.contentType]).toEqual(['own', undefined, 'text/plain']);
+    expect([third?.expiration, death(third).get('original-expiration')]).toEqual([undefined, longstr('60000')]);
+    expect(death(first).has('original-expiration')).toBe(false);
+    expect(fourth).toEqual(first);
   });
 
   it.each<[string, (house: ReturnType<typeof mortuary>) => void, string, unknown]>([

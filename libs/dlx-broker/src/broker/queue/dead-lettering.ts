@@ -1,17 +1,20 @@
-import type { DeathReason, FieldTable, Message } from '../../message/index.js';
+import type { DeathReason, FieldTable, Message, NotedMessage } from '../../message/index.js';
 import { countDeath } from '../counters.js';
 import { DeadLetter } from './dead-letter.js';
 import { Entry, type RetainedDeath } from './entry.js';
 import { overflowPolicies } from './overflow.js';
 import type { Queue } from './queue.js';
 import type { QueueHome } from './queue-home.js';
+import { Readdressing } from './readdressing.js';
 import { Retained } from './retained.js';
 
 /** The way out of a queue by a death: where there is a dead letter exchange, on to it. */
-export class Deaths {
+export class DeadLettering {
   readonly #queue: Queue;
   readonly #home: QueueHome;
   #retained: Retained | undefined;
+  /** Made at the first death. */
+  #readdressing: Readdressing | undefined;
 
   constructor(queue: Queue, home: QueueHome) {
     this.#queue = queue;
@@ -46,6 +49,12 @@ export class Deaths {
     if (!overflowPolicies[overflow].deadLettersRefused || deadLetterExchange === undefined) return;
     this.#home.journal?.parted?.(message);
     this.die(new Entry(message, 0, 0), 'maxlen', now);
+  }
+
+  /** The message a dead letter of this queue goes on as. */
+  readdress(letter: DeadLetter): NotedMessage {
+    this.#readdressing ??= new Readdressing(this.#home.profile.dialect);
+    return this.#readdressing.readdress(letter);
   }
 
   /** A dead letter has arrived everywhere, or could not (rule M3). */

@@ -1,0 +1,46 @@
+import type { Deaths } from './death.js';
+import { type Field, type FieldTable, int32, int64 } from './field-table.js';
+import type { RecordedOrigin } from './origin.js';
+import type { CarbonCopies, Properties } from './properties.js';
+
+/** How long a delayed exchange is to hold a message back, in milliseconds; negated when the delay is over. */
+export const delayHeader = 'x-delay';
+
+/** What the broker noted about a message. Immutable: messages of which the same was noted share it. */
+export class Notes {
+  constructor(
+    /** Further keys of the `CC` and `BCC` headers (rules G2, G3). */
+    readonly copies: CarbonCopies | undefined,
+    /** Where it was published at first. */
+    readonly origin: RecordedOrigin | undefined,
+    /** Undefined until it dies. */
+    readonly deaths: Deaths | undefined,
+    /** The delay of the message that is over, in milliseconds; 0 for one that had none. */
+    readonly delay: number,
+  ) {}
+
+  /** Whether consumers see something of it in the headers. */
+  get areWritten(): boolean {
+    return this.deaths !== undefined || this.delay !== 0;
+  }
+
+  /** The headers as consumers see them: the message's own with what was noted. Headers are written here, and only here. */
+  headers({ headers, expiration }: Properties): FieldTable | undefined {
+    const own = this.withDelay(headers);
+    return this.deaths === undefined ? own : this.deaths.headers(own, expiration);
+  }
+
+  /** The message's own headers, with its delay as long as there was one. */
+  withDelay(headers: FieldTable | undefined): FieldTable | undefined {
+    return this.delay === 0 ? headers : new Map(headers).set(delayHeader, negated(this.delay));
+  }
+
+  /** The properties as consumers see them; no dead letter has an expiration (rule H3). */
+  properties(own: Properties): Properties {
+    if (!this.areWritten) return own;
+    const headers = this.headers(own);
+    return this.deaths === undefined ? { ...own, headers } : { ...own, headers, expiration: undefined };
+  }
+}
+
+const negated = (delay: number): Field => (-delay < -2_147_483_648 ? int64(-delay) : int32(-delay));

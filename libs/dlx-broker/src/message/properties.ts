@@ -1,0 +1,34 @@
+import type { FieldTable } from './field-table.js';
+
+/**
+ * The fourteen properties of an AMQP 0-9-1 basic message; an absent one was not sent. Never changed in place: copies of
+ * a message in several queues share them (rule H13).
+ */
+export interface Properties {
+  readonly contentType?: string | undefined;
+  readonly contentEncoding?: string | undefined;
+  readonly headers?: FieldTable | undefined;
+  /** 1 transient, 2 persistent. */
+  readonly deliveryMode?: number | undefined;
+  readonly priority?: number | undefined;
+  readonly correlationId?: string | undefined;
+  readonly replyTo?: string | undefined;
+  /** Milliseconds as a decimal string, exactly as sent (rule B2). */
+  readonly expiration?: string | undefined;
+  readonly messageId?: string | undefined;
+  /** Seconds since 1970. */
+  readonly timestamp?: number | bigint | undefined;
+  readonly type?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly appId?: string | undefined;
+  readonly clusterId?: string | undefined;
+}
+
+/** Routing keys beside the publish key. BCC keys are remembered although the header is removed (rule G2). */
+export interface CarbonCopies {
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+}
+
+/** The properties of a message that has none, shared. */
+export const noProperties: Properties = {};

@@ -1,0 +1,16 @@
+import { classicDialect, type DeathEntry, type Dialect, type Message } from '../message/index.js';
+import { NotedMessage, Notes, recordDeath } from '../message/index.js';
+
+/** The dead letter of a message, under the same address. */
+export function die(message: Message, death: DeathEntry, dialect: Dialect = classicDialect): NotedMessage {
+  const { exchange, routingKey, own, carbonCopies, origin, notes } = message;
+  const deaths = recordDeath(message, death, own.headers, dialect);
+  const after = { ...own, headers: deaths.own(own.headers) };
+  return new NotedMessage(
+    exchange,
+    routingKey,
+    after,
+    message,
+    new Notes(carbonCopies, origin, deaths, notes?.delay ?? 0),
+  );
+}
