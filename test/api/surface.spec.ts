@@ -59,6 +59,10 @@ describe('what the package exports', () => {
     for (const count of Object.values(counts)) expect(count).toBeGreaterThan(5);
   });
 
+  it('has a name for whatever a function returns', () => {
+    expect(surface.returned).toEqual([]);
+  });
+
   it('has no internals', () => {
     const internals = [
       'after',

@@ -87,6 +87,19 @@ export class Surface {
     return named;
   }
 
+  /** Types of this package that an exported function returns and no entry exports: users could not name its result. */
+  get returned(): readonly string[] {
+    const exported = this.entries.flatMap((entry) => entry.exported);
+    const known = new Set(exported.map(({ place }) => keyOf(place)));
+    return exported.flatMap(({ name, place }) =>
+      this.#statementsOf(place)
+        .flatMap(returnTypesOf)
+        .flatMap((type) => this.#namedIn(type, place.file))
+        .filter((found) => !known.has(keyOf(found)))
+        .map((found) => `${name} returns ${found.name}`),
+    );
+  }
+
   #emit(outDir: string): void {
     const write: ts.WriteFileCallback = (path, text, _, __, sources) => {
       const from = sources?.[0]?.fileName ?? join(source, relative(outDir, path).replace(/\.d\.ts$/, '.ts'));
@@ -123,7 +136,7 @@ export class Surface {
     return this.#declarations.get(file)?.statements.filter((statement) => namesOf(statement).includes(name)) ?? [];
   }
 
-  #namedIn(statement: ts.Statement, file: string): readonly Place[] {
+  #namedIn(node: ts.Node, file: string): readonly Place[] {
     const found: Place[] = [];
     const see = (name: string, from: string): void => {
       const place = this.#placeOf(name, from);
@@ -143,7 +156,7 @@ export class Surface {
       }
       ts.forEachChild(node, visit);
     };
-    visit(statement);
+    visit(node);
     return found;
   }
 
@@ -205,6 +218,15 @@ function groupsOf(entry: ts.SourceFile): ReadonlyMap<string, string> {
     for (const name of names) groups.set(name, heading);
   }
   return groups;
+}
+
+/** The type that a function declares as its result; also of a function that is a constant. */
+function returnTypesOf(statement: ts.Statement): readonly ts.TypeNode[] {
+  if (ts.isFunctionDeclaration(statement)) return statement.type === undefined ? [] : [statement.type];
+  if (!ts.isVariableStatement(statement)) return [];
+  return statement.declarationList.declarations.flatMap(({ type }) =>
+    type !== undefined && ts.isFunctionTypeNode(type) ? [type.type] : [],
+  );
 }
 
 function namesOf(statement: ts.Statement): readonly string[] {

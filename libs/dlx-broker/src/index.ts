@@ -59,7 +59,7 @@ export type { RetryPolicy } from './topology/index.js';
 export { Drop, Park, Reject, RetryLater } from './nest/index.js';
 
 // Messages
-export { DlxRecordBuilder } from './nest/index.js';
+export { type DlxRecord, DlxRecordBuilder } from './nest/index.js';
 export type { Plain } from './topology/index.js';
 export type { DeathReason } from './message/index.js';
 export type { XDeath } from './streams/index.js';
@@ -79,7 +79,14 @@ export {
 } from './nest/index.js';
 
 // Queues without a handler
-export { binding, queue, type QueueOption, type Topology, type TopologyOption } from './topology/index.js';
+export {
+  binding,
+  type BindingOption,
+  queue,
+  type QueueOption,
+  type Topology,
+  type TopologyOption,
+} from './topology/index.js';
 
 // Dead letters and redrives
 export { DeadLetters, type RedriveProgress, type RedriveRequest, Redrives, type RedriveTask } from './streams/index.js';

@@ -1,8 +1,9 @@
 import type { Backend } from '../../backend/index.js';
 import { has } from '../check-options.js';
+import type { BrokerChoice } from './choice.js';
 import { type Made, make } from './made.js';
 
-/** What {@link customBackend} returns: a broker behind a backend that the application does not own. */
+/** A broker behind a backend that the application does not own, as {@link customBackend} returns it. */
 export interface CustomBackend extends Made<'custom'> {
   readonly backend: Backend;
 }
@@ -13,7 +14,7 @@ const isBackend = has('Backend', 'connect', 'declare', 'publish', 'consume', 'cl
  * A way to a broker that the caller opened and closes: `forRoot({ broker: customBackend(backend) })`.
  * @throws DlxConfigurationError naming the method that is missing
  */
-export function customBackend(backend: Backend): CustomBackend {
+export function customBackend(backend: Backend): BrokerChoice {
   isBackend(backend, 'customBackend()');
   return make('custom', { backend });
 }

@@ -3,6 +3,7 @@ import type { Durability } from '../../store/index.js';
 import { DlxConfigurationError } from '../../topology/index.js';
 import { areBytes, type Checks, has, isOneOf, isText } from '../check-options.js';
 import { isListen, type ListenOptions } from './listen.js';
+import type { BrokerChoice } from './choice.js';
 import { type Made, make, read } from './made.js';
 
 /** How the application itself, and other processes, use a broker in this process. */
@@ -44,7 +45,7 @@ interface OnDisk extends EngineOptions {
 /** What {@link embedded} takes. `durability`, `messageMemory` and `diskFreeLimit` need `dataDir`. */
 export type EmbeddedBrokerOptions = InMemory | OnDisk;
 
-/** What {@link embedded} returns: a broker of the application's own. */
+/** A broker of the application's own, as {@link embedded} returns it. */
 export interface EmbeddedBroker extends Made<'embedded'> {
   readonly options: Readonly<EmbeddedBrokerOptions>;
 }
@@ -73,7 +74,7 @@ const ofDirectory = ['durability', 'messageMemory', 'diskFreeLimit'] as const sa
  * options it keeps everything in memory and opens no port. Nothing is opened before the application starts.
  * @throws DlxConfigurationError naming the option, the value and a remedy
  */
-export function embedded(options: EmbeddedBrokerOptions = {}): EmbeddedBroker {
+export function embedded(options: EmbeddedBrokerOptions = {}): BrokerChoice {
   const checked = read(options, embeddedChecks, 'embedded()', "write embedded({ dataDir: './data' })");
   const useless = ofDirectory.find((option) => checked[option] !== undefined);
   if (useless !== undefined && checked.dataDir === undefined) {

@@ -2,12 +2,13 @@ import type { Broker } from '../../broker/index.js';
 import { DlxConfigurationError } from '../../topology/index.js';
 import { has } from '../check-options.js';
 import { accessChecks, type AccessOptions, embeddedChecks } from './embedded.js';
+import type { BrokerChoice } from './choice.js';
 import { type Made, make, read } from './made.js';
 
 /** What {@link sharedBroker} takes beside the broker. */
 export type SharedBrokerOptions = AccessOptions;
 
-/** What {@link sharedBroker} returns: a broker in this process that the application does not own. */
+/** A broker in this process that the application does not own, as {@link sharedBroker} returns it. */
 export interface SharedBroker extends Made<'shared'> {
   readonly engine: Broker;
   readonly options: Readonly<SharedBrokerOptions>;
@@ -20,7 +21,7 @@ const isBroker = has('Broker of dlx-broker/engine', 'connect', 'virtualHost');
  * share: `forRoot({ broker: sharedBroker(broker) })`.
  * @throws DlxConfigurationError naming the option, the value and a remedy
  */
-export function sharedBroker(broker: Broker, options: SharedBrokerOptions = {}): SharedBroker {
+export function sharedBroker(broker: Broker, options: SharedBrokerOptions = {}): BrokerChoice {
   isBroker(broker, 'sharedBroker()');
   const astray = Object.keys(options ?? {}).find((key) => !Object.hasOwn(accessChecks, key));
   if (astray !== undefined && Object.hasOwn(embeddedChecks, astray)) {
