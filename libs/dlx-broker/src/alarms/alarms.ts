@@ -1,6 +1,6 @@
 import type { MemoryUse } from './memory.js';
 
-/** Something that may run short, so that whoever publishes has to wait. */
+/** A resource that may run short, so that publishers have to wait. */
 export interface Alarm {
   readonly resource: 'memory' | 'disk';
   /** Whether it is short now. Asked twice a second. */
@@ -35,7 +35,7 @@ export class Alarms {
     return this.#raised.length > 0;
   }
 
-  /** What clients are told, in RabbitMQ's order: `low on disk & memory`. */
+  /** The reason for clients, in RabbitMQ's order: `low on disk & memory`. */
   get reason(): string {
     return `low on ${this.#raised.join(' & ')}`;
   }

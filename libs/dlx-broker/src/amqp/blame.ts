@@ -21,11 +21,11 @@ export function blamed(error: unknown, id: number): unknown {
   return error;
 }
 
-/** Of what goes wrong in the handshake only this is told: a refused login, and a virtual host that cannot be entered. */
+/** The only failures of the handshake whose reason a client gets: a refused login, and a virtual host that cannot be entered. */
 export const isTold = (error: unknown): boolean =>
   error instanceof AmqpError && (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED');
 
-/** A fault of ours that no method is to blame for is not told in detail, as in RabbitMQ. */
+/** A client gets no details of an internal fault that no method caused, as in RabbitMQ. */
 export const textFor = ({ reply, message, method: [classId] }: AmqpError): string =>
   reply === 'INTERNAL_ERROR' && classId === 0 ? 'INTERNAL_ERROR' : message;
 
@@ -35,7 +35,7 @@ export const undecoded = (error: unknown, id: number, args: Buffer): unknown =>
 
 const known: ReadonlySet<number> = new Set(Object.values(methodIds));
 
-/** A method no client may send, or that nobody knows. */
+/** A method that clients may not send, or an unknown method. */
 export const unknownMethod = (id: number): AmqpError =>
   known.has(id)
     ? new AmqpError('COMMAND_INVALID', 'unimplemented method')

@@ -134,7 +134,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     else methods.writeBasicNack(this.to, this.number, deliveryTag, multiple, true); // rule K3
   }
 
-  /** Told only to clients that can hear it (rule Q6). */
+  /** Sent only to clients with the capability (rule Q6). */
   cancelled(consumerTag: string): void {
     if (this.connection.client.can('consumer_cancel_notify')) {
       methods.writeBasicCancel(this.to, this.number, consumerTag, true);

@@ -37,7 +37,7 @@ const kept = (id: number, run: (channel: ClientChannel, from: ByteReader) => (()
 
 const idOf = (id: number): [number, number] => [id >>> 16, id & 0xffff];
 
-/** A transaction is kept as a whole, or nobody may count on it. */
+/** A transaction is durable as a whole; otherwise its commit fails. */
 function incomplete(): AmqpError {
   const error = partialCompletion();
   error.method = [methodIds.txCommit >>> 16, methodIds.txCommit & 0xffff];
@@ -169,7 +169,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
     answered((channel, from) => {
       const { consumerTag, noWait } = methods.readBasicCancel(from);
       channel.engine.cancel(consumerTag);
-      // No delivery comes behind it, be it one that somebody else has brought about meanwhile.
+      // No delivery follows it, not even one that another client caused meanwhile.
       if (!noWait) channel.afterOutputs(() => methods.writeBasicCancelOk(channel.to, channel.number, consumerTag));
     }),
   ],

@@ -48,7 +48,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   #hasWaited = false;
   /** Reading waits until all alarms are over. */
   #isBlocked = false;
-  /** The last word has been written, or there is nobody to hear it. */
+  /** The last frame has been written, or the client is gone. */
   isMute = false;
   readonly unfinished: UnfinishedMessages;
 

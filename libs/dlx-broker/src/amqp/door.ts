@@ -6,7 +6,7 @@ import { endsOf, type Newcomer } from '../users/index.js';
 export interface TlsOptions {
   readonly cert: string | Buffer;
   readonly key: string | Buffer;
-  /** Clients must show a certificate of this authority; without one nobody is asked for any. */
+  /** Clients must have a certificate of this authority. Without an authority no client needs a certificate. */
   readonly ca?: string | Buffer;
 }
 
@@ -26,7 +26,7 @@ interface Visitor {
   readonly newcomer: Newcomer;
 }
 
-/** The port itself. With TLS it minds those who are not through with that yet: their time runs, and they count. */
+/** The port itself. Connections in their TLS handshake count, and have a time limit. */
 export class Door {
   readonly server: Server;
   /** Whose TLS handshake goes on, by the two ends of the socket. */
@@ -50,13 +50,13 @@ export class Door {
     return this.#visitors.size;
   }
 
-  /** Ends those who take longer for their TLS handshake than so many milliseconds. */
+  /** Ends connections whose TLS handshake takes longer than this, in milliseconds. */
   hurry(limit: number): void {
     const latest = this.house.now() - limit;
     for (const { socket, since } of this.#visitors.values()) if (since <= latest) socket.destroy();
   }
 
-  /** Nobody comes in any more, and who is at the door goes. */
+  /** Accepts no connection any more, and ends those in their TLS handshake. */
   close(): void {
     this.server.close();
     for (const { socket } of this.#visitors.values()) socket.destroy();

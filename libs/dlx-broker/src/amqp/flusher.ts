@@ -3,7 +3,7 @@ export interface Flushable {
   flush(): void;
 }
 
-/** Flushes whoever asked for it, once per turn: after all sockets that had something to read. */
+/** Flushes the connections that asked for it, once a turn: after all sockets that had input. */
 export class Flusher {
   #waiting: Flushable[] = [];
   #isSet = false;

@@ -11,7 +11,7 @@ import { methodIds } from './methods.js';
 import { isLoopback, type LoginAttempt, type Newcomer } from '../users/index.js';
 import type { Surroundings } from './surroundings.js';
 
-/** The handshake failed in a way that is not told: the connection ends after a silence. */
+/** The handshake failed and the client gets no reason: the connection ends after a delay. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }

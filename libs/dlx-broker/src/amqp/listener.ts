@@ -13,15 +13,15 @@ import { Shortage } from './shortage.js';
 import type { Surroundings } from './surroundings.js';
 
 export interface ListenOptions {
-  /** `127.0.0.1` unless told: the whole world is not let in by accident. */
+  /** Default `127.0.0.1`, so that other machines have access only on purpose. */
   readonly host?: string;
-  /** 5672 unless told, 0 for any that is free. */
+  /** Default 5672; 0 is any free port. */
   readonly port?: number;
   readonly tls?: TlsOptions;
   readonly limits?: Partial<Limits>;
-  /** Who may log in: the users of the broker unless told. */
+  /** Checks logins. Default: the users of the broker. */
   readonly authenticate?: Authenticate;
-  /** Measures memory; above its limit publishers are stopped. The memory of this process unless told. */
+  /** Measures memory; above its limit publishers are blocked. Default: the memory of this process. */
   readonly memory?: () => MemoryUse;
   /** What else may run short, the disk for one; publishers go on when all of it is over. */
   readonly alarms?: readonly Alarm[];
@@ -33,7 +33,7 @@ export interface ListenOptions {
   readonly log?: (error: unknown) => void;
 }
 
-/** The release of RabbitMQ that a broker behaves like, as clients are told. */
+/** The release of RabbitMQ that a broker behaves like, as the server properties name it. */
 const versionOf = (broker: Broker): string => (broker.profile === profiles['4'] ? '4.2.0' : '3.10.8');
 
 /** Milliseconds between looks at heartbeats, handshakes and alarms. */
@@ -124,14 +124,14 @@ export class Listener {
       server.once('error', reject);
       server.listen({ host, port, backlog: 1024 }, () => {
         server.off('error', reject);
-        this.#surroundings.alarms.look(); // the first client, too, is told what is short
+        this.#surroundings.alarms.look(); // also the first client learns what is short
         server.on('error', (error) => this.#surroundings.log(error));
         resolve();
       });
     });
   }
 
-  /** Lets nobody in any more and tells all clients to go (320). @returns when they have gone, or had their time */
+  /** Accepts no client any more and closes all connections (320). @returns when they are closed, or their time is over */
   async close(reason = "broker forced connection closure with reason 'shutdown'"): Promise<void> {
     this.#door.close();
     const error = new AmqpError('CONNECTION_FORCED', reason);

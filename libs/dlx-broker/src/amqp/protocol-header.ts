@@ -1,4 +1,4 @@
-/** What a client of AMQP 0-9-1 begins with, and what all others are told is spoken here (rule T1). */
+/** The protocol header of AMQP 0-9-1: the first bytes of its clients, and the answer to all others (rule T1). */
 export const protocolHeader = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
 
 /** Waits for the header, however it arrives. */

@@ -4,7 +4,7 @@ import { parseDuration } from '../topology/duration.js';
 /** Where a manual clock starts by default: noon, on the first of January 2026, UTC. */
 export const startOfTime = Date.UTC(2026, 0, 1, 12);
 
-/** Ticks at one instant before the clock says that somebody asks for the present for ever. */
+/** Ticks at one instant after which the clock throws: a caller asks for the present for ever. */
 const ticksAtOneInstant = 1_000_000;
 
 interface Request {
@@ -38,7 +38,7 @@ export class ManualClock implements Clock {
     else this.#requests.set(tick, { tick, time, order: this.#order++ });
   }
 
-  /** When the next wake-up is due (possibly in the past: then at the next move); undefined when nobody asked for one. */
+  /** When the next wake-up is due (possibly in the past: then at the next move); undefined when none was requested. */
   nextWakeUp(): number | undefined {
     return this.#next()?.time;
   }

@@ -18,7 +18,7 @@ export interface Contributions {
 
 /**
  * Puts declarations together, in order. The same thing may be declared many times if it is the same; the arguments of
- * a queue are united. An exchange that is mentioned and that nobody declares becomes a durable topic exchange, which
+ * a queue are united. An exchange that is only mentioned becomes a durable topic exchange, which
  * takes plain keys and patterns alike: otherwise its messages would be dropped in silence (rule A7).
  * @throws DlxConfigurationError naming both origins when two declarations contradict each other
  */

@@ -33,7 +33,7 @@ export interface BindingOption {
   readonly destination: string;
   /** Default `queue`. */
   readonly destinationType?: 'queue' | 'exchange';
-  /** One key or several; `''` unless told. */
+  /** One key or several; default `''`. */
   readonly routingKey?: string | readonly string[];
   /** For headers exchanges: `{ 'x-match': 'any', kind: 'invoice' }`. */
   readonly arguments?: Readonly<Record<string, unknown>> | FieldTable;

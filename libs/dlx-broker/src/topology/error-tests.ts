@@ -28,7 +28,7 @@ export function anyOf(tests: ErrorTests, origin: string): (error: unknown) => bo
   return (error) => compiled.some((holds) => holds(error));
 }
 
-/** A class can be told from a function: it has no `prototype` that may be written, or extends Error. */
+/** A class differs from a function: it has no `prototype` that may be written, or extends Error. */
 function compile(test: ErrorTest, origin: string): (error: unknown) => boolean {
   if (isClass(test)) {
     return (error) => error instanceof test || (error instanceof NotedFailure && error.name === test.name);

@@ -24,7 +24,7 @@ export function checkedParkingLot(parkingLot: string | undefined, queue: string,
 }
 
 /**
- * No time to live and no dead-letter exchange: what is parked stays until somebody takes it.
+ * No time to live and no dead-letter exchange: a parked message stays until it is consumed.
  * @param origin who needs it, for error messages
  * @param type of the wait queues before it: on a cluster it is to be as safe as they are
  */

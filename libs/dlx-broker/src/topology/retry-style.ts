@@ -4,7 +4,7 @@ import { waitQueueName } from './wait-queues.js';
 
 /**
  * How a failed message gets to its wait queue. `reject`: its queue dead-letters it there, by the broker alone; there can be
- * but one delay. `republish`: whoever failed publishes it there and then acks it; any schedule.
+ * but one delay. `republish`: the consumer that failed publishes it there and then acks it; any schedule.
  */
 export type RetryStyle = 'reject' | 'republish';
 

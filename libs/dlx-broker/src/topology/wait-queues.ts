@@ -13,7 +13,7 @@ export type WaitQueueType = 'classic' | 'quorum';
 
 /**
  * Milliseconds a wait queue outlives its last use by: a queue that no deployment needs any more drains and disappears.
- * Publishing is no use to a queue (rule B12), so whoever publishes declares it again before half of this is over.
+ * A publish does not count as use (rule B12), so the publisher declares the queue again before half of this is over.
  */
 export const waitQueueLease = 3_600_000;
 

@@ -1,7 +1,7 @@
 import type { Access } from '../broker/index.js';
 import { hashPassword, verifyPassword } from './password.js';
 
-/** Somebody wants in. */
+/** A login that a client tries. */
 export interface Login {
   readonly user: string;
   readonly password: string;

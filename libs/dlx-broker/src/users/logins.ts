@@ -27,7 +27,7 @@ export interface LoginParts {
 export interface LoginOptions {
   /** Milliseconds of a clock. */
   readonly now: () => number;
-  /** Decides about a password; the users of the broker unless told. */
+  /** Decides about a password. Default: the users of the broker. */
   readonly authenticate?: Authenticate;
   /** Shared with other ports, so that guessing at one of them counts at all. */
   readonly throttle?: LoginThrottle;

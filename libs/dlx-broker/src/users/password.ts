@@ -12,7 +12,7 @@ export const defaultHashing = 'rabbit_password_hashing_sha256';
 export interface HashedPassword {
   /** Base64 of four bytes of salt and the digest of salt and password. */
   readonly hash: string;
-  /** RabbitMQ's name; with one that is not known here nobody can log in. */
+  /** RabbitMQ's name; a hash with an unknown name accepts no password. */
   readonly algorithm: string;
 }
 
@@ -26,7 +26,7 @@ export function hashPassword(password: string, salt: Uint8Array = randomBytes(sa
 const digestOf = (password: string, salt: Uint8Array, algorithm: string): Buffer =>
   Buffer.concat([salt, createHash(algorithm).update(salt).update(password).digest()]);
 
-/** Compares in constant time. An empty password is nobody's (rule of RabbitMQ's own login). @param kept see {@link keep} */
+/** Compares in constant time. An empty password is refused (rule of RabbitMQ's own login). @param kept see {@link keep} */
 export function verifyPassword(password: string, kept: string): boolean {
   const { hash, algorithm } = kept === '' ? { hash: '', algorithm: defaultHashing } : keptPassword(kept);
   const known = Buffer.from(hash, 'base64');

@@ -28,7 +28,7 @@ export function refuseUnknownVhosts({ virtualHosts }: Broker, users: readonly Se
   }
 }
 
-/** Somebody was given permissions in a virtual host that is not there. */
+/** A user has permissions in a virtual host that does not exist. */
 export class UnknownVhostError extends Error {
   override readonly name = 'UnknownVhostError';
 

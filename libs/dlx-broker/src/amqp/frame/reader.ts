@@ -31,7 +31,7 @@ export interface FrameSink {
 export class FrameReader implements FrameHolder {
   /** The largest payload allowed; much more is refused before anything is kept. */
   largest = firstFrameSize - frameOverhead;
-  /** What came was no frame, so that nobody knows where the next one begins. */
+  /** The input was not a frame, so the start of the next frame is unknown. */
   isBroken = false;
   readonly #sink: FrameSink;
   /** Those of all readers beside this one. */
