@@ -1,6 +1,6 @@
 /*
- * The front door for those who use the broker without Nest: the engine, what lends it time, names and patterns, and one
- * function that puts both together.
+ * The entry point for use without Nest: the engine, the host that provides time, names and patterns, and a function that
+ * connects both.
  */
 import { policyPatterns, randomNames, SystemClock } from './backend/index.js';
 import { Broker, type BrokerOptions } from './broker/index.js';

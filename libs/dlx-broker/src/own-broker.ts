@@ -8,7 +8,7 @@ const clusterId = 'internal_cluster_id';
 
 /** What a broker of this process's own is to be like. */
 export interface OwnBrokerOptions {
-  /** Which RabbitMQ it behaves like; 3.10 unless told. */
+  /** The version of RabbitMQ to behave like; default 3.10. */
   readonly rabbitmq?: ProfileName | undefined;
   /** What tells the time; that of this machine by default. */
   readonly clock?: Clock | undefined;
@@ -16,7 +16,7 @@ export interface OwnBrokerOptions {
   readonly data?: (DataOptions & { readonly directory: string }) | undefined;
 }
 
-/** Who is told what. */
+/** Receivers of log lines and faults. */
 export interface Ears {
   /** Hears what an operator may want to know: of refused logins, of what was found in the data directory, of its disk. */
   readonly notice?: ((text: string) => void) | undefined;
@@ -59,7 +59,7 @@ export async function openBroker(options: OwnBrokerOptions, ears: Ears): Promise
   }
 }
 
-/** The store is read from disk only when somebody asks for it. */
+/** The code of the store is loaded only when a data directory is used. */
 async function openDirectory(
   { directory, ...options }: NonNullable<OwnBrokerOptions['data']>,
   clock: Clock,

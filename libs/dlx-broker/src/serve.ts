@@ -11,7 +11,7 @@ export interface ServeOptions extends Ears {
   readonly amqp?: { readonly host: string; readonly port: number };
   /** Makes AMQP clients speak TLS; the management API has the same in `http`. */
   readonly tls?: TlsOptions;
-  /** Opens the management API, on loopback at 15672 unless told; without it there is none. */
+  /** Opens the management API, by default on loopback at 15672; without it there is none. */
   readonly http?: HttpOptions;
   /** A file to which everything that operators did over HTTP is appended. */
   readonly audit?: string;
@@ -24,14 +24,14 @@ export interface ServeOptions extends Ears {
   /** Beside `/`. */
   readonly virtualHosts?: readonly string[];
   /**
-   * Unless told, `guest` with the password `guest`, who may do everything, but only from this machine; where users were
+   * Default: `guest` with the password `guest`, who may do everything, but only from this machine; where users were
    * kept, those and no others.
    */
   readonly users?: readonly ServedUser[];
   readonly limits?: Partial<Limits>;
   /**
    * How much memory there may be in use before publishers wait: up to 1 a share of what the process may have (the
-   * container's limit, else the machine's memory), above it bytes; 0.4 unless told.
+   * container's limit, else the machine's memory), above it bytes; default 0.4.
    */
   readonly memoryLimit?: number;
 }

@@ -1,5 +1,5 @@
 /*
- * The front door for those who start a broker for other processes from a script: what `npx dlx-broker serve` does, as a
+ * The entry point for scripts that start a broker for other processes: what `npx dlx-broker serve` does, as a
  * function.
  */
 

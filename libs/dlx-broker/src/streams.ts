@@ -1,6 +1,6 @@
 /*
- * The front door for streams of dead letters: operators for what `DeadLetters.from` and `DeadLetters.run` emit. What the
- * operators need of one another is in the index of the folder, and not for users.
+ * The entry point for streams of dead letters: operators for what `DeadLetters.from` and `DeadLetters.run` emit. Helpers that
+ * operators share are in the index of the folder, and are internal.
  */
 
 // Operators

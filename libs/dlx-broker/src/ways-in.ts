@@ -10,15 +10,15 @@ import { LoginThrottle } from './users/index.js';
 
 /** Ways for other processes into a broker; each is there only if it is asked for. */
 export interface WaysInOptions extends Ears {
-  /** A port for AMQP 0-9-1 clients: on loopback, 5672, unless told; 0 is any that is free. */
+  /** A port for AMQP 0-9-1 clients: by default 5672 on loopback; 0 is any free port. */
   readonly amqp?: Omit<ListenOptions, 'authenticate' | 'throttle'> | undefined;
-  /** A port for the management API: on loopback, 15672, unless told; 0 is any that is free. */
+  /** A port for the management API: by default 15672 on loopback; 0 is any free port. */
   readonly http?: HttpOptions | undefined;
   /** A file to which everything that operators do over HTTP is appended. */
   readonly audit?: string | undefined;
   /**
    * How much memory there may be in use before publishers wait: up to 1 a share of what the process may have (the
-   * container's limit, else the machine's memory), above it bytes; 0.4 unless told.
+   * container's limit, else the machine's memory), above it bytes; default 0.4.
    */
   readonly memoryLimit?: MemoryLimit | undefined;
   /** What is to be said of a part that cannot be had, in place of its own error. */
@@ -82,7 +82,7 @@ export class WaysIn {
     if (http !== undefined) this.http = await this.#listenForHttp(http);
   }
 
-  /** Lets nobody in any more, and tells those who are in to go (320). */
+  /** Accepts no client any more, and closes all connections (320). */
   async close(): Promise<void> {
     await Promise.all([this.http?.close(), this.amqp?.close()]);
   }
@@ -121,5 +121,5 @@ export class WaysIn {
 /** Who does not ask for it need not wait until it is read from disk; the same holds for `amqp/`. */
 const management = () => import('./management/index.js');
 
-/** Space may come back, and publishers wait for it; a disk that failed does not, and they are told. */
+/** Space may come back, so publishers wait for it. A failed disk does not recover, so publishers get an error. */
 const isLow = ({ journal }: Data): boolean => journal.isFull && !journal.hasFailed;

@@ -127,7 +127,7 @@ const config = object({
   tlsCert: text,
   tlsKey: text,
   tlsCa: text,
-  // YAML reads 3.10 as the number 3.1: only a text can be told apart.
+  // YAML reads 3.10 as the number 3.1, so only a text is accepted.
   rabbitmq: simple("a text such as '3.10' or '4', in quotes", (value) => typeof value === 'string'),
   logLevel: text,
   virtualHosts: list(text),

@@ -30,7 +30,7 @@ const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, strin
 
 /**
  * One message in one queue, or delayed by one exchange, as JSON in one line. A header is an object with one key, the name of its type on the wire, so
- * that an int16 is told from an int64: `{ "retries": { "short": 3 } }`.
+ * that an int16 differs from an int64: `{ "retries": { "short": 3 } }`.
  */
 export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: BodyFound): string {
   const { entry, due, death } = kept;

@@ -5,7 +5,7 @@ import { Refusal } from './refusal.js';
 import type { Flags } from './settings.js';
 import { logLevels } from './values.js';
 
-/** What was asked for cannot be had. */
+/** Exit code: the command cannot be carried out. */
 const refused = 2;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -20,33 +20,33 @@ const program = new Command('dlx-broker')
 
 program
   .command('serve')
-  .description('Serve AMQP 0-9-1 clients until told to stop by SIGTERM or SIGINT.')
-  .option('--amqp <HOST:PORT>', 'where clients connect; port 0 is any that is free (default: 127.0.0.1:5672)')
-  .option('--http <HOST:PORT>', 'open the management API here; RabbitMQ has it at port 15672')
-  .option('--http-hosts <NAMES>', 'names of this machine that browsers may call it by, with commas between them')
-  .option('--audit <FILE>', 'append what operators did over HTTP to this file')
-  .option('--definitions <FILE>', 'begin with these users, virtual hosts, policies, exchanges, queues and bindings')
-  .option('--data <DIR>', 'keep durable queues in this directory (default: nothing outlives the process)')
+  .description('Serve AMQP 0-9-1 clients until SIGTERM or SIGINT.')
+  .option('--amqp <HOST:PORT>', 'address for clients; port 0 is any free port (default: 127.0.0.1:5672)')
+  .option('--http <HOST:PORT>', 'address of the management API (default: none; RabbitMQ uses port 15672)')
+  .option('--http-hosts <NAMES>', 'names of this machine in HTTP requests, separated by commas')
+  .option('--audit <FILE>', 'append the actions of operators over HTTP to this file')
+  .option('--definitions <FILE>', 'import users, virtual hosts, policies, exchanges, queues and bindings at the start')
+  .option('--data <DIR>', 'keep durable queues in this directory (default: everything is in memory)')
   .option('--durability <HOW>', 'what a confirm waits for: fsync, os or none (default: fsync)')
-  .option('--message-memory <BYTES>', 'how much of the messages stays in memory, such as 256MB (default: 64MiB)')
-  .option('--disk-free-limit <BYTES>', 'refuse publishes while less is free on the disk (default: 50MiB)')
+  .option('--message-memory <BYTES>', 'memory for messages, such as 256MB (default: 64MiB)')
+  .option('--disk-free-limit <BYTES>', 'refuse publishes while less disk space is free (default: 50MiB)')
   .option(
     '--memory-limit <LIMIT>',
     'publishers wait while more memory is in use: bytes such as 600MB, or a share such as 0.6 (default: 0.4)',
   )
   .option('--config <FILE>', 'a file in JSON or YAML with the same settings, users and limits')
-  .option('--tls-cert <FILE>', 'speak TLS, with this certificate')
+  .option('--tls-cert <FILE>', 'use TLS with this certificate')
   .option('--tls-key <FILE>', 'the key of the certificate')
-  .option('--tls-ca <FILE>', 'let in only clients with a certificate of this authority')
-  .option('--rabbitmq <VERSION>', 'which RabbitMQ to behave like: 3.10 or 4 (default: 3.10)')
-  .option('--log-level <LEVEL>', `how much to tell on standard error: ${logLevels.join(', ')} (default: info)`)
+  .option('--tls-ca <FILE>', 'accept only clients with a certificate of this authority')
+  .option('--rabbitmq <VERSION>', 'version of RabbitMQ to behave like: 3.10 or 4 (default: 3.10)')
+  .option('--log-level <LEVEL>', `lines on standard error: ${logLevels.join(', ')} (default: info)`)
   .action(serveUntilTold);
 
-const data = program.command('data').description('Look into a data directory that no broker is using, or change it.');
+const data = program.command('data').description('Show or change a data directory that no broker uses.');
 
 data
   .command('check')
-  .description('Check that everything is as it was written: exit code 0, or 1 when something is damaged.')
+  .description('Verify every record and count messages: exit code 0, or 1 for damage.')
   .argument('<DIR>', 'the data directory')
   .action(async (directory: string) => {
     const { checkData } = await import('./data.js');
@@ -59,8 +59,8 @@ data
   .argument('<DIR>', 'the data directory')
   .argument('<QUEUE>', 'the name of the queue')
   .option('--vhost <NAME>', 'its virtual host', '/')
-  .option('--with-messages', 'also when it holds messages, which are lost')
-  .option('--dry-run', 'only say what would be done')
+  .option('--with-messages', 'also a queue with messages, which are lost')
+  .option('--dry-run', 'show the changes without making them')
   .action(async (directory: string, queue: string, flags: { vhost: string; withMessages?: true; dryRun?: true }) => {
     const { editQueue } = await import('./data-edit.js');
     const { vhost, withMessages = false, dryRun = false } = flags;
@@ -69,12 +69,12 @@ data
 
 data
   .command('rename')
-  .description('Give a queue another name; its messages, bindings and arguments come along.')
+  .description('Rename a queue; its messages, bindings and arguments stay.')
   .argument('<DIR>', 'the data directory')
   .argument('<QUEUE>', 'the name of the queue')
   .argument('<NEW>', 'its new name')
   .option('--vhost <NAME>', 'its virtual host', '/')
-  .option('--dry-run', 'only say what would be done')
+  .option('--dry-run', 'show the changes without making them')
   .action(async (directory: string, queue: string, to: string, flags: { vhost: string; dryRun?: true }) => {
     const { editQueue } = await import('./data-edit.js');
     const { vhost, dryRun = false } = flags;
@@ -90,14 +90,14 @@ data
     process.exitCode = await exportData(directory, write, (line) => console.error(`dlx-broker: ${line}`));
   });
 
-/** As fast as whoever reads it. */
+/** Writes as fast as the reader reads. */
 async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
 
 program
   .command('ctl')
-  .description("Ask a running broker for something, in rabbitmqctl's words: see 'dlx-broker ctl help'.")
+  .description("Run a command of rabbitmqctl on a running broker: see 'dlx-broker ctl help'.")
   .helpOption(false)
   .allowUnknownOption()
   .allowExcessArguments()
@@ -106,7 +106,7 @@ program
 
 const deadLetters = program
   .command('dead-letters')
-  .description('Look at the dead letters of a running broker, and send them home.');
+  .description('List, show and redrive the dead letters of a running broker.');
 // Other commands need not wait until it is read from disk.
 if (process.argv[2] === 'dead-letters') {
   const { addDeadLetters } = await import('./dead-letters/index.js');
@@ -149,7 +149,7 @@ async function serveUntilTold(flags: Flags): Promise<void> {
   });
   const stop = (signal: string): void => {
     log('info', `${signal}: closing ${served.amqp.connections.size} connections`);
-    // Why not everything could be kept has been told.
+    // The log has the reason why not everything could be kept.
     served.close().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -159,14 +159,14 @@ async function serveUntilTold(flags: Flags): Promise<void> {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
-  // The one line on standard output: whoever started it waits for it.
+  // The only line on standard output: the parent process may wait for it.
   const http = served.http === undefined ? '' : ` http=${shown(served.http)}`;
   console.log(`dlx-broker ready amqp=${shown(served.amqp)}${http}`);
 }
 
 const isOfStore = (error: unknown): error is Error => error instanceof Error && error.name === 'StoreError';
 
-/** What is wrong with the disk is no fault of ours: where in our code it came up helps nobody. */
+/** An error of the disk is shown without a stack, because its place in this code is of no use to operators. */
 const told = (error: unknown): string => (isOfStore(error) ? error.message : String((error as Error).stack ?? error));
 
 const shown = ({ host, port }: { readonly host: string; readonly port: number }): string =>

@@ -87,7 +87,7 @@ function tlsOf({ tlsCert, tlsKey, tlsCa }: Flags): TlsOptions | undefined {
   return { cert, key, ...(tlsCa !== undefined && { ca: authority(tlsCa) }) };
 }
 
-/** TLS itself would take anything, and then let nobody in. */
+/** TLS itself would accept any value, and then refuse every client. */
 function authority(file: string): Buffer {
   const pem = read(file, '--tls-ca');
   try {

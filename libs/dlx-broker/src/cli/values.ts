@@ -3,7 +3,7 @@ import type { ProfileName } from '../broker/index.js';
 import type { Durability } from '../store/index.js';
 import { Refusal } from './refusal.js';
 
-/** How much is told on standard error. */
+/** The levels of the log on standard error. */
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 

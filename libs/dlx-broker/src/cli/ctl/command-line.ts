@@ -12,7 +12,7 @@ export const common: Readonly<Record<string, OptionKind>> = {
   formatter: 'text',
   help: 'flag',
   'no-table-headers': 'flag',
-  // Known, to be told what is in their place.
+  // Known, so that their error names the replacement.
   node: 'text',
   longnames: 'flag',
 };
@@ -27,7 +27,7 @@ export const commonShort: Readonly<Record<string, string>> = {
   '?': 'help',
 };
 
-/** Options whose value nobody may read over a shoulder. */
+/** Options whose value must not be shown. */
 const secretOptions: readonly string[] = ['password', 'url'];
 
 export interface CommandLine {

@@ -12,7 +12,7 @@ export interface Input {
   readonly args: readonly string[];
   /** By their long names. */
   readonly options: ReadonlyMap<string, OptionValue>;
-  /** `/` unless told. */
+  /** Default `/`. */
   readonly vhost: string;
   /** Milliseconds, where the command line says how long it may take. */
   readonly timeout: number | undefined;
@@ -59,7 +59,7 @@ export interface Command {
   readonly secret?: number;
   /** What may be asked for; then the arguments are names of columns. */
   readonly columns?: readonly Column[];
-  /** What it is about to do, told before it does it. */
+  /** The line that announces what the command does. */
   banner?(input: Input): string;
   /** @throws BadArguments */
   check?(input: Input): void;

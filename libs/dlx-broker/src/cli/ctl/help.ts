@@ -27,7 +27,7 @@ export function commandList(): string {
   return sections.join('\n');
 }
 
-/** For somebody who named no command, or none that there is. */
+/** For a command line without a command, or with an unknown one. */
 export const overview = (): string => `
 ${bold('Usage')}
 
@@ -42,7 +42,7 @@ const commonOptions = `${bold('General Options')}
 
 --url <url>            the management API, also as DLX_BROKER_URL (default: http://127.0.0.1:15672)
 --user <user>          who asks, also as DLX_BROKER_USER (default on this machine: guest)
---password <password>  also as DLX_BROKER_PASSWORD, which nobody can read in the list of processes
+--password <password>  also as DLX_BROKER_PASSWORD, which is not visible in the list of processes
 -p, --vhost <vhost>    virtual host to use, for commands that are about one (default: /)
 -t, --timeout <n>      seconds to wait for an answer
 -q, --quiet            tell only what was asked for

@@ -10,7 +10,7 @@ export interface CommonFlags {
   readonly json?: true;
 }
 
-/** Somebody who may be told something. */
+/** The environment and the outputs of a command. */
 export interface Told {
   readonly env: Readonly<Record<string, string | undefined>>;
   out(text: string): void;

@@ -120,7 +120,7 @@ export function letterText(body: unknown): string {
     .join('\n\n');
 }
 
-/** They are told as deaths. */
+/** They are shown as deaths. */
 const isOfDeaths = (name: string): boolean => name === 'x-death' || name.startsWith('x-first-death-');
 
 const section = (title: string, text: string): string => (text === '' ? '' : `${title}\n\n${text}`);

@@ -39,7 +39,7 @@ interface State {
 /** Milliseconds between looks at a redrive that runs. */
 const pause = 250;
 
-/** Begins a redrive and waits for its end. Interrupted, it goes on: only the one who waits is gone. */
+/** Starts a redrive and waits for its end. If the command is interrupted, the redrive continues in the broker. */
 export async function redrive(
   queue: string,
   ids: readonly string[],
@@ -67,7 +67,7 @@ export async function redrive(
   }
   out(flags.json === true ? shownJson(reply.text) : stateText(reply.body as State));
   const { state, left } = reply.body as State;
-  // Whoever asked for it should notice what did not move.
+  // The exit code shows that messages did not move.
   if (state !== 'completed') throw new CtlFailure(exit.software, `Error: the redrive is ${state}`);
   if (left > 0) throw new CtlFailure(exit.data, `Error: ${left} messages stay where they are`);
 }
@@ -97,7 +97,7 @@ function stateText(state: State): string {
   const counts = [
     `${state.moved} ${would}redriven`,
     ...(state.left > 0 ? [`${state.left} left`] : []),
-    ...(state.gone > 0 ? [`${state.gone} taken by somebody else`] : []),
+    ...(state.gone > 0 ? [`${state.gone} taken by another consumer`] : []),
     ...(state.came_back > 0 ? [`${state.came_back} came back`] : []),
   ].join(', ');
   const destinations = state.destinations.map(({ name, count }) => [String(count), `to ${name}`]);

@@ -21,7 +21,7 @@ const classicCount = (name: string): Column => classic(name, (row) => cellOf(row
 /** Nodes of a quorum queue; a single one as it is. */
 const nodes = (value: unknown): Cell => (Array.isArray(value) ? new Names(value.map(String)) : undefined);
 
-/** A share of the time between 0 and 1; a whole 0 while nobody consumes. */
+/** A share of the time between 0 and 1; the integer 0 without a consumer. */
 const share = (value: unknown, row: Row): Cell =>
   typeof value === 'number' ? (value === 0 ? 0 : new Real(value)) : row['consumers'] === 0 ? 0 : undefined;
 

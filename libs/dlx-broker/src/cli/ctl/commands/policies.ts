@@ -6,7 +6,7 @@ import { cellOf } from '../columns/column.js';
 import { jsonArgument } from '../json-argument.js';
 import { fixedListing } from '../listing.js';
 
-/** The two kinds of policies, and what is told about them. */
+/** The two kinds of policies, and their texts. */
 const kinds = [
   {
     path: 'policies',

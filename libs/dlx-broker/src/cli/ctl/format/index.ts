@@ -7,7 +7,7 @@ import { tableListing } from './table.js';
 
 /** How an answer is written. */
 export interface Formatter {
-  /** Whether what is about to be done is told before. */
+  /** Whether a command announces what it does. */
   readonly tells: boolean;
   /** Whether `--no-table-headers` means something. */
   readonly hasHeaders: boolean;
