@@ -11,9 +11,9 @@ import { checkOrigin, safeHeaders } from './safety.js';
 export interface ApiOptions {
   /** Names in the Host header beside `localhost` and addresses; `*` for any. */
   readonly hosts?: readonly string[];
-  /** Bytes of a request's body: 20 MB unless told, as in later releases of RabbitMQ. */
+  /** Bytes of a request's body. Default 20 MB, as in later releases of RabbitMQ. */
   readonly bodyLimit?: number;
-  /** Bytes of a reply: 64 MB unless told; what would be longer is refused with 413. */
+  /** Bytes of a reply. Default 64 MB; a longer reply is refused with 413. */
   readonly replyLimit?: number;
   /** Beside those of the registry. */
   readonly resources?: readonly Resource[];

@@ -8,11 +8,11 @@ export type Audience = 'management' | 'monitor' | 'policymaker' | 'administrator
 interface Rule {
   readonly tags: readonly string[];
   readonly refusal: string;
-  /** What those are told who have the tag and not the virtual host, if not the usual. */
+  /** The reason for users with the tag and without access to the virtual host, if not the usual one. */
   readonly vhostRefusal?: string;
 }
 
-/** Which tags open a resource, and what the others are told: RabbitMQ's own rights and words. */
+/** The tags that give access to a resource, and the reason for all other users: RabbitMQ's own rights and texts. */
 const audiences: Readonly<Record<Audience, Rule>> = {
   management: {
     tags: ['management', 'policymaker', 'monitoring', 'administrator'],
@@ -27,11 +27,11 @@ const audiences: Readonly<Record<Audience, Rule>> = {
   administrator: { tags: ['administrator'], refusal: 'Not administrator user' },
 };
 
-/** Whether somebody is one of those. */
+/** True if the user has one of these tags. */
 export const isOf = (audience: Audience, user: User): boolean =>
   user.tags.some((tag) => audiences[audience].tags.includes(tag));
 
-/** @throws Problem 401: first for those who have no business here, then for those who lack the tag */
+/** @throws Problem 401: first for users without any tag of the API, then for users without the required tag */
 export function checkAudience(user: User, audience: Audience): void {
   for (const asked of ['management', audience] as const) {
     if (!isOf(asked, user)) throw notAuthorised(audiences[asked].refusal);
@@ -52,7 +52,7 @@ export function checkVhost(
   throw notAuthorised(audiences[allows].vhostRefusal ?? 'User not authorised to access virtual host');
 }
 
-/** What lists show: everything to those who watch, else what one may enter. */
+/** The content of lists: everything for users who monitor, otherwise the virtual hosts of the user. */
 export function visibleVhosts(broker: Broker, user: User): readonly string[] {
   const all = [...broker.virtualHosts.keys()].sort();
   return isOf('monitor', user) ? all : all.filter((vhost) => broker.access.mayEnter(user.name, vhost));

@@ -3,7 +3,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /**
  * What is shown of a kind of object, column by column; what gives undefined is not shown. A list asks only for what it
- * sorts by and what it shows: of ten thousand queues nobody counts what is on another page.
+ * sorts by and what it shows: of ten thousand queues those on other pages are not counted.
  */
 export type Columns<T> = Readonly<Record<string, (item: T) => unknown>>;
 

@@ -11,9 +11,9 @@ import { interval, Statistics } from './statistics.js';
 
 /** How the management API is reached, and what its clients may take. */
 export interface HttpOptions extends ApiOptions {
-  /** `127.0.0.1` unless told. */
+  /** Default `127.0.0.1`. */
   readonly host?: string;
-  /** 15672 unless told, 0 for any that is free. */
+  /** Default 15672; 0 is any free port. */
   readonly port?: number;
   readonly limits?: Partial<HttpLimits>;
   /** Certificate and key in PEM; TLS 1.2 at least. Without them passwords cross the network as they are. */
@@ -27,7 +27,7 @@ export async function listenHttp(host: ManagementHost, options: HttpOptions = {}
   return listener;
 }
 
-/** What a client may take of us: who sends a request letter by letter keeps nobody else waiting. */
+/** Limits of a client: a client that sends a request letter by letter delays no other client. */
 export interface HttpLimits extends ConnectionLimits {
   /** Milliseconds for a connection to send the headers of its first request, and each further one. */
   readonly headersTimeout: number;
@@ -131,13 +131,13 @@ export class HttpListener {
     });
   }
 
-  /** Lets nobody in any more and ends what is open. */
+  /** Accepts no connection any more and closes the open ones. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     clearInterval(this.#looks);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#dlx?.close();
-    await eventLoop.next(); // who listens to events is told that there are no more
+    await eventLoop.next(); // ends the streams of events
     this.#server.closeAllConnections();
     await closed;
   }

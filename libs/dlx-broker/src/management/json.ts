@@ -14,7 +14,7 @@ export class Rows<T, R = unknown> implements Iterable<R> {
     for (const item of this.#items) yield this.#show(item);
   }
 
-  /** All at once, for those who do not write it in turns. */
+  /** In one piece, for callers that do not write in turns. */
   toJSON(): readonly R[] {
     return [...this];
   }

@@ -16,7 +16,7 @@ const usually: readonly string[] = ['vhost', 'name'];
  * `use_regex`), of each item the `columns` that were asked for. It is made in turns: which items there are is known from
  * the beginning, so none is shown twice; what is shown of each is as it stands when its row is made.
  * @param items all of them, as they are at this moment
- * @param sortedBy columns to sort by when nobody says by which, and among those that are equal
+ * @param sortedBy columns to sort by without a parameter, and among equal rows
  * @throws Problem 400 for a page that cannot be
  */
 export async function listOf<T>(

@@ -15,7 +15,7 @@ import { notFound } from './reply.js';
 import type { ApiRequest } from './resource.js';
 import { Statistics } from './statistics.js';
 
-/** Bytes of a reply at most, unless told. */
+/** Default limit of a reply, in bytes. */
 export const usualReplyLimit = 64_000_000;
 
 /** What every handler is given: the broker, and what the resources share. */
@@ -54,7 +54,7 @@ export class Management {
     return vhost;
   }
 
-  /** Those that lists show to somebody, by name. */
+  /** The virtual hosts that lists show to a user, by name. */
   vhostsOf(user: User): readonly VirtualHost[] {
     return visibleVhosts(this.broker, user).map((name) => this.vhost(name));
   }

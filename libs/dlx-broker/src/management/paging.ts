@@ -14,7 +14,7 @@ export interface Page {
 const defaultPageSize = 100;
 const largestPageSize = 500;
 
-/** Undefined when nobody asks for a page: then nothing is filtered either. @throws Problem 400 for a page that cannot be */
+/** Undefined without a parameter for pages: then nothing is filtered either. @throws Problem 400 for an invalid page */
 export function pageIn(query: URLSearchParams): Page | undefined {
   const number = integer(query.get('page'));
   const asked = integer(query.get('page_size'));

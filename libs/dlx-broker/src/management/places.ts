@@ -12,5 +12,5 @@ export function placesOf({ names, user }: ApiRequest, management: Management): r
   return all.filter(({ name }) => broker.access.mayEnter(user.name, name));
 }
 
-/** Somebody asks for what is declared only. */
+/** The request asks only for what is declared. */
 export const withoutStatistics = ({ query }: ApiRequest): boolean => query.get('disable_stats') === 'true';

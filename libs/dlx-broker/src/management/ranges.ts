@@ -12,7 +12,7 @@ export type RangeKind = 'lengths' | 'msg_rates' | 'data_rates' | 'node_stats';
 
 const mostSamples = 500;
 
-/** Undefined when nobody asks. @throws Problem 400 for a range that cannot be */
+/** Undefined without parameters for it. @throws Problem 400 for an invalid range */
 export function rangeIn(query: URLSearchParams, kind: RangeKind, now: number): Range | undefined {
   const age = integer(query.get(`${kind}_age`));
   const step = integer(query.get(`${kind}_incr`));

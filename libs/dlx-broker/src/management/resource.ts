@@ -3,7 +3,7 @@ import type { Audience } from './auth.js';
 import type { Management } from './management.js';
 import type { Answer } from './reply.js';
 
-/** A request that has passed the door: somebody known, to a place that is there, from a page that may ask. */
+/** An authenticated request to an existing path, from a page that may send it. */
 export interface ApiRequest {
   readonly method: string;
   /** Who asks. */
@@ -39,16 +39,16 @@ export type Handler = (request: ApiRequest, management: Management) => Answer | 
 
 /** One place of the API: its path below `/api`, who may come, and a handler for each method it knows. */
 export interface Resource {
-  /** `/queues/:vhost/:name`. What is called `:vhost` has to exist and to be open to the user, unless told otherwise. */
+  /** `/queues/:vhost/:name`. By default the virtual host `:vhost` has to exist, and the user needs access to it. */
   readonly path: string;
   readonly allows: Audience;
   /** Who may PUT, POST and DELETE, if not the same. */
   readonly allowsChange?: Audience;
-  /** Types that a body may have; any unless told, as in RabbitMQ. */
+  /** Content types of a body. Default: any, as in RabbitMQ. */
   readonly accepts?: readonly string[];
   /** The virtual host may be missing or closed to the user: for administrators' own resources. */
   readonly anyVhost?: true;
-  /** The virtual host need not be open to those who watch: to the tags monitoring and administrator. */
+  /** Users with the tags monitoring and administrator need no access to the virtual host. */
   readonly visibleVhost?: true;
   /** What changes something here answers with much, as a GET does. */
   readonly readsMuch?: true;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Problem } from './reply.js';
 
-/** Of every answer. Pages that need more say so themselves; nobody may frame any of them, or read them from elsewhere. */
+/** Of every answer. Pages that need more say so themselves; no page may frame them or read them from another origin. */
 export const safeHeaders: ReadonlyMap<string, string> = new Map([
   ['content-security-policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"],
   ['x-content-type-options', 'nosniff'],
@@ -12,7 +12,7 @@ export const safeHeaders: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Refuses what a page of somebody else makes a browser ask.
+ * Refuses requests that a page of another origin makes a browser send.
  * @param known names of this server beside those of the machine; `*` for any
  * @throws Problem 421 when the request is for another host, 403 when it is from another page
  */
@@ -25,8 +25,8 @@ export function checkOrigin({ method, headers, url }: Request, known: readonly s
 }
 
 /**
- * Whether a Host header names us. A page of somebody else that makes its own name point to this machine (DNS rebinding)
- * is of our origin in the eyes of its browser: only the name gives it away. An address is nobody's own name.
+ * Whether a Host header names this server. A foreign page that makes its own name point to this machine (DNS rebinding)
+ * has the same origin for its browser: only the name differs. An address is not the name of a foreign page.
  */
 export function isKnownHost(host: string, known: readonly string[]): boolean {
   const name = hostname(host);
@@ -48,8 +48,8 @@ function hostname(authority: string): string | undefined {
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Whether a browser says that another site's page asks: it would send the password it knows with that, too. Whoever
- * sends neither header is no browser of the last years; curl and rabbitmqadmin do as they like.
+ * Whether the headers of a browser name a page of another site, for which the browser would send a stored password, too. A
+ * client that sends neither header is no current browser: curl and rabbitmqadmin send none.
  */
 export function isForeign(method: string, headers: Headers, host: string): boolean {
   const site = headers.get('sec-fetch-site');

@@ -153,7 +153,7 @@ async function entriesAtEnd(file: FileHandle): Promise<{ entries: readonly Audit
   return { entries, endsInLine: rest !== undefined && rest !== '' };
 }
 
-/** Undefined for a line that somebody else wrote, or half of one. */
+/** Undefined for a foreign or incomplete line. */
 function entryIn(line: string): AuditEntry | undefined {
   try {
     const entry = JSON.parse(line) as Partial<AuditEntry> | null;

@@ -13,7 +13,7 @@ export function userToJson({ name, passwordHash, tags, limits = {} }: User): Row
 
 /**
  * Tags, limits and password of a user: as `password`, as `password_hash` with or without `hashing_algorithm`, or neither, which
- * leaves nobody able to log in. @throws Problem 400
+ * means that no password is accepted. @throws Problem 400
  */
 export function userOfJson(json: JsonObject): {
   readonly tags: readonly string[];

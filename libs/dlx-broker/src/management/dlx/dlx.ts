@@ -17,7 +17,7 @@ export interface DlxParts {
   readonly log?: (error: unknown) => void;
 }
 
-/** What of `/api/dlx` outlives a request: the redrives that run, the audit log, those who listen. */
+/** The state of `/api/dlx` that outlives a request: running redrives, the audit log, the listeners. */
 export class Dlx {
   readonly audit: AuditLog;
   readonly redrives: Redrives;

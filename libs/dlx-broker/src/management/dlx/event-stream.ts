@@ -27,8 +27,8 @@ export interface LiveEvent {
 }
 
 /**
- * Server-Sent Events for one listener. Nothing is ever buffered: while it has not read the last event nobody looks for
- * a new one, and the next tells everything since. One that does not read at all is dropped. An event that takes longer
+ * Server-Sent Events for one listener. Nothing is buffered: no new event is made until the listener has read the last one, and
+ * the next event has all changes since. A listener that does not read at all is disconnected. An event that takes longer
  * than a turn is looked for and written in turns.
  */
 export class EventStream {

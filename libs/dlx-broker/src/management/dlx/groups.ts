@@ -12,7 +12,7 @@ import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
 import { inTurns } from '../turns.js';
 
-/** What messages can be told apart by; each is the filter parameter of the same name, with `-` for `_`. */
+/** The properties by which messages are grouped; each is the filter parameter of the same name, with `-` for `_`. */
 const ways = {
   reason: reasonOf,
   error: (message) => errorOf(message)?.kind,
@@ -22,7 +22,7 @@ const ways = {
   'routing-key': (message) => recordedAddressOf(message).routingKey,
 } as const satisfies Record<string, (message: Message) => string | undefined>;
 
-/** Groups told apart; what is in none of them is counted together. */
+/** The largest number of groups; further messages are counted together. */
 const mostGroups = 1_000;
 
 interface Group {

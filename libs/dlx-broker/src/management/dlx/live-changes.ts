@@ -4,7 +4,7 @@ import type { RedriveTask } from '../redrives/redrive-task.js';
 import { liveCounters, liveRow } from './counters-json.js';
 import { redriveToJson } from './redrive-json.js';
 
-/** Which queues somebody wants to hear of; all unless told. */
+/** The queues of a listener. Default: all. */
 export interface LiveFilter {
   readonly vhost?: string;
   readonly queues?: ReadonlySet<string>;
@@ -27,7 +27,7 @@ interface Known {
   look: number;
 }
 
-/** Remembers what one listener was told, and finds what changed: however long it takes to ask, it is told once. */
+/** Remembers the last event of a listener, and finds the changes since. Each change is in one event, however rarely the listener reads. */
 export class LiveChanges {
   readonly #queues = new Map<Queue, Known>();
   readonly #redrives = new Map<string, string>();

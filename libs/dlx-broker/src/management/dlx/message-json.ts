@@ -30,7 +30,7 @@ const propertyNames: readonly (readonly [keyof Properties, string])[] = [
   ['clusterId', 'cluster_id'],
 ];
 
-/** What does not differ from one page to the next can be told by its id: the message's position in its queue. */
+/** The id of a message is its position in its queue, which stays the same from one page to the next. */
 export const idOf = ({ position }: Entry): string => String(position);
 
 /** A waiting message as JSON; times are milliseconds since 1970. */

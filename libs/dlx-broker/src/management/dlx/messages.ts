@@ -11,7 +11,7 @@ import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
 import { inTurns } from '../turns.js';
 
-/** Of a page, unless told otherwise and at most. */
+/** Messages of a page: the default and the maximum. */
 const pageSize = { usual: 50, most: 500 };
 const truncation = { usual: 1_024, most: 1_048_576 };
 /** Bytes of bodies on one page, and of a page: one with long histories ends early, and its cursor tells where. */

@@ -4,7 +4,7 @@ import { notFound } from '../reply.js';
 import type { ApiRequest } from '../resource.js';
 
 /**
- * The queue a request names, if its user may read from it: whoever looks into a queue sees what a consumer would see.
+ * The queue a request names, if its user may read from it: looking into a queue shows what a consumer would get.
  * @throws Problem 404
  * @throws AmqpError 403 without the right to read, 405 for another connection's exclusive queue
  */

@@ -152,7 +152,7 @@ describe('/api/dlx/redrives', () => {
     rooms.clock.advance(0);
     expect(await show(id)).toMatchObject({ moved: 0, left_at: [{ why: 'forbidden', count: 1 }] });
     const steer = (as: string) => rooms.call('DELETE', `/dlx/redrives/${id}`, { as });
-    expect((await steer(ann)).body).toMatchObject({ reason: `redrive '${id}' was begun by somebody else` });
+    expect((await steer(ann)).body).toMatchObject({ reason: `redrive '${id}' was started by another user` });
     rooms.broker.access.deletePermissions('ann', '/');
     expect((await steer(ann)).status).toBe(404);
     expect((await rooms.call('GET', '/dlx/redrives', { as: ann })).body).toEqual([]);

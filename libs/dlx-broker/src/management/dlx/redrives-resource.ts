@@ -97,12 +97,12 @@ function taskNamed({ names, user }: ApiRequest, management: Management): Redrive
   return task;
 }
 
-/** It acts with the rights of whoever began it: somebody else steers it only as an administrator. */
+/** A redrive has the rights of the user who started it. Only this user and administrators control it. */
 function ownTask(request: ApiRequest, management: Management): RedriveTask {
   const task = taskNamed(request, management);
   request.note({ vhost: task.order.vhost.name, queue: task.order.queue.name });
   if (task.order.by === request.user.name || isOf('administrator', request.user)) return task;
-  throw notAuthorised(`redrive '${task.id}' was begun by somebody else`);
+  throw notAuthorised(`redrive '${task.id}' was started by another user`);
 }
 
 export const redrives: readonly Resource[] = [

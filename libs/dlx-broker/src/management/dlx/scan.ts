@@ -6,9 +6,9 @@ const stride = 64;
 
 export interface Scan {
   readonly queue: Queue;
-  /** All unless told. */
+  /** Default: all. */
   readonly matches: Matches | undefined;
-  /** From the first unless told. */
+  /** Default: the first. */
   readonly after?: Cursor | undefined;
   /** Messages looked at, at most. */
   readonly most: number;

@@ -2,7 +2,7 @@
 export interface CircuitSettings {
   /** Of what was redriven, so many per cent may come back dead. */
   readonly percent: number;
-  /** Before so many were redriven nobody can tell. */
+  /** The circuit decides only after so many redriven messages. */
   readonly atLeast: number;
 }
 

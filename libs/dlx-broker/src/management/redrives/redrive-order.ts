@@ -14,7 +14,7 @@ export interface RedriveOrder {
   /** Which messages: those that fit, or those of these positions. */
   readonly filter?: MessageFilter;
   readonly ids?: readonly number[];
-  /** Where each was published at first, unless told. */
+  /** Default: the origin of each message. */
   readonly to?: Address;
   /** Messages a second; Infinity is as many as the host can. */
   readonly rate: number;
@@ -28,5 +28,5 @@ export interface RedriveOrder {
   readonly dryRun: boolean;
 }
 
-/** Messages a second, unless told. */
+/** Default messages a second. */
 export const usualRate = 50;

@@ -19,16 +19,16 @@ export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'sto
 /** What a redrive is lent. */
 export interface RedriveParts {
   readonly clock: Clock;
-  /** Told when it is over, and when it stopped itself. */
+  /** Called at the end, and when the circuit stops the redrive. */
   readonly ended?: (task: RedriveTask) => void;
-  /** Hears of faults of our own: nobody else would. */
+  /** Called with internal faults, which would be lost otherwise. */
   readonly log?: ((error: unknown) => void) | undefined;
 }
 
 /** After its end it still sees what comes back, in milliseconds: for how long, and how often it looks. */
 const afterwards = { watched: 60_000, every: 250 };
 
-/** Messages looked at and moved in one go, and milliseconds it may take: nobody else gets a turn meanwhile. */
+/** The most messages examined and moved in one turn of the event loop, and its most milliseconds. */
 const inOneGo = { scanned: 4_096, moved: 512, milliseconds: 4 };
 
 /**
@@ -163,7 +163,7 @@ export class RedriveTask {
     else this.#parts.clock.wakeAt(Math.max(this.#pacing.next(now), this.#batches?.next ?? now), this.#tick);
   }
 
-  /** One batch: its messages leave together, and the journal is told once. */
+  /** One batch: its messages leave together, with one commit of the journal. */
   #move(now: number): void {
     const batch = this.#batches?.allowed(now) ?? Infinity;
     let left = Math.min(this.#pacing.allowed(now), batch, inOneGo.moved, this.#missing);

@@ -2,7 +2,7 @@ import type { Queue } from '../../broker/index.js';
 import { textAt } from '../../message/index.js';
 import { redrivenHeaders } from './redriven-headers.js';
 
-/** More queues than these nobody watches. */
+/** The largest number of watched queues. */
 const mostQueues = 50;
 /** Messages of one queue looked at in one go. */
 const mostAtOnce = 1_000;

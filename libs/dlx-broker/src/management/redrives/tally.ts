@@ -13,7 +13,7 @@ export interface LeftAt {
   readonly example: number;
 }
 
-/** Names and addresses that are told apart; all others are counted together. */
+/** The largest number of names and addresses with a count of their own; all others are counted together. */
 const mostNames = 1_000;
 const mostAddresses = 100;
 

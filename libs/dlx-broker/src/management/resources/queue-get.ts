@@ -8,7 +8,7 @@ import { propertiesToJson } from '../properties-json.js';
 import { badRequest, channelErrorOf, notAuthorised, ok, Problem } from '../reply.js';
 import type { ApiRequest, Handler, JsonObject, Resource } from '../resource.js';
 
-/** What becomes of the messages afterwards. Those that nobody settles go back when the channel closes. */
+/** What becomes of the messages afterwards. Unsettled messages return to the queue when the channel closes. */
 const ackModes: ReadonlyMap<unknown, AckMode> = new Map([
   ['ack_requeue_true', { noAck: false }],
   ['ack_requeue_false', { noAck: true }],

@@ -45,7 +45,7 @@ const bulkDelete: Handler = async ({ body }, { broker }) => {
   return noContent;
 };
 
-/** Whoever is gone is not to go on working. False when there is no such user. */
+/** Ends the connections of a deleted user. False when there is no such user. */
 function deleteUser(broker: Broker, name: string): boolean {
   if (!broker.access.deleteUser(name)) return false;
   for (const vhost of broker.virtualHosts.values()) {

@@ -37,7 +37,7 @@ export const channelColumns = (nodeName: string, measures: Measures): Columns<Ch
   vhost: ({ vhost }) => vhost.name,
 });
 
-/** Of one channel more is told. */
+/** The answer for one channel has more columns. */
 export const singleChannelColumns = (nodeName: string, measures: Measures): Columns<Channel> => ({
   ...channelColumns(nodeName, measures),
   consumer_details: ({ receiver }) =>

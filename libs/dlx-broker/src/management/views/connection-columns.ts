@@ -6,7 +6,7 @@ import { connectionSeries } from '../series.js';
 import { connectionName, peerOf, userName } from './names.js';
 import { garbageCollection } from './unknown.js';
 
-/** What is known without asking the connection: all there is when somebody wants no statistics. */
+/** What is known without asking the connection: the columns without statistics. */
 export const trackedConnectionColumns = (nodeName: string): Columns<Connection> => ({
   name: connectionName,
   node: () => nodeName,
@@ -15,7 +15,7 @@ export const trackedConnectionColumns = (nodeName: string): Columns<Connection> 
 });
 
 /**
- * Everything told of a connection. One of the host application itself is what RabbitMQ calls direct: it has no socket, and
+ * All columns of a connection. A connection of the host application itself is what RabbitMQ calls direct: it has no socket, and
  * so nothing of what belongs to one.
  * @param nothing what stands for nothing: RabbitMQ's lists say null, and of a single connection an empty text
  */

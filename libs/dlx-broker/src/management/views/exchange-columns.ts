@@ -16,7 +16,7 @@ export interface PlacedExchange {
   readonly vhost: string;
 }
 
-/** All there is when somebody wants no statistics. */
+/** The columns without statistics. */
 export const declaredExchangeColumns: Columns<PlacedExchange> = {
   arguments: ({ exchange }) => tableToJson(exchange.declared.arguments),
   auto_delete: ({ exchange }) => exchange.declared.autoDelete,
@@ -31,7 +31,7 @@ export const declaredExchangeColumns: Columns<PlacedExchange> = {
   vhost: ({ vhost }) => vhost,
 };
 
-/** Of one exchange more is told; who its neighbours are only with detailed rates, which RabbitMQ's default is not. */
+/** The answer for one exchange has more columns. Its neighbours appear only with detailed rates, which are not RabbitMQ's default. */
 export const singleExchangeColumns = (measures: Measures): Columns<PlacedExchange> => ({
   ...exchangeColumns(measures),
   incoming: () => [],

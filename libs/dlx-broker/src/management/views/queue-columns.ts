@@ -10,7 +10,7 @@ import { connectionName, peerOf } from './names.js';
 import { timeText } from './times.js';
 import { garbageCollection } from './unknown.js';
 
-/** What is declared and where it is: all there is when somebody wants no statistics. */
+/** What is declared, and where: the columns without statistics. */
 export const declaredQueueColumns = (nodeName: string): Columns<Queue> => ({
   arguments: ({ declared }) => tableToJson(declared.arguments),
   auto_delete: ({ declared }) => declared.autoDelete,
@@ -61,7 +61,7 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
   };
 }
 
-/** Of one queue more is told. Who its neighbours are only with detailed rates, which RabbitMQ's default is not. */
+/** The answer for one queue has more columns. Its neighbours appear only with detailed rates, which are not RabbitMQ's default. */
 export const singleQueueColumns = (nodeName: string, measures: Measures): Columns<Queue> => ({
   ...queueColumns(nodeName, measures),
   consumer_details: (queue) =>
@@ -72,7 +72,7 @@ export const singleQueueColumns = (nodeName: string, measures: Measures): Column
 });
 
 const sizes: Columns<Queue> = {
-  // Of one heap for all only the bodies can be told apart.
+  // All queues share one heap, so only the bodies can be attributed to a queue.
   memory: (queue) => bytesOf(queue),
   message_bytes: (queue) => bytesOf(queue),
   message_bytes_persistent: (queue) => (isQuorum(queue) ? bytesOf(queue) : queue.persistent.bytes),

@@ -12,5 +12,5 @@ export const garbageCollection = {
   minor_gcs: -1,
 } as const;
 
-/** RabbitMQ's name for a user it does not know: here nobody notes who declared what. */
+/** RabbitMQ's name for an unknown user. This broker does not record who declared an object. */
 export const unknownUser = 'rmq-internal';

@@ -9,7 +9,7 @@ export interface Loop {
   readonly certain: boolean;
   /**
    * Rule I2 drops a message that would come round without a rejection: true when it can, because each of the queues has
-   * another way to let it die. False: somebody has to reject it on every way round, and it goes on for ever.
+   * another way to let it die. False: a consumer has to reject it on every round, and it never ends.
    */
   readonly cut: boolean;
   /** Milliseconds a message waits on its way round, at least. */
@@ -18,7 +18,7 @@ export interface Loop {
   readonly kind: 'retry' | 'spin' | 'dropped';
 }
 
-/** More of them nobody looks at. */
+/** The largest number of loops in an answer. */
 const mostLoops = 200;
 
 /**

@@ -12,7 +12,7 @@ export interface Topology {
   readonly bindings: readonly Wire[];
   readonly edges: readonly DeadLetterEdge[];
   readonly loops: readonly Loop[];
-  /** Exchanges that somebody names and that are not there. */
+  /** Exchanges that are named and do not exist. */
   readonly dangling: readonly Dangling[];
 }
 
