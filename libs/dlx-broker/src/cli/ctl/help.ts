@@ -11,7 +11,7 @@ export const usageOf = ({ name, usage }: Command): string =>
 
 /** What is done without a broker. */
 export const withoutBroker: readonly Pick<Command, 'name' | 'group' | 'description'>[] = [
-  { name: 'help', group: 'Help', description: 'Shows all commands, or how to use one' },
+  { name: 'help', group: 'Help', description: 'Shows all commands, or the usage of one' },
   { name: 'version', group: 'Help', description: 'Shows the version of this program' },
 ];
 

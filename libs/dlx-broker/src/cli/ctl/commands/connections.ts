@@ -53,7 +53,7 @@ export const connectionCommands: readonly Command[] = [
     name: 'close_connection',
     group,
     usage: '<connection pid> <explanation>',
-    description: 'Closes a connection; list_connections pid tells what it is called',
+    description: 'Closes a connection, named as list_connections pid shows it',
     takes: [2, 2],
     banner: ({ args: [name, reason] }) => `Closing connection ${name}, reason: ${reason}...`,
     run: closeOne,

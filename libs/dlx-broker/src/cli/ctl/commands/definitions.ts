@@ -54,7 +54,7 @@ export const definitionCommands: readonly Command[] = [
     name: 'export_definitions',
     group,
     usage: '<file_path | "-"> [--format <json | erlang>] [--timeout <timeout>]',
-    description: 'Writes users, permissions, virtual hosts, policies, exchanges, queues and bindings into a file',
+    description: 'Exports users, permissions, virtual hosts, policies, exchanges, queues and bindings to a file',
     takes: [1, 1],
     options: { format: 'text' },
     check(input) {
@@ -70,7 +70,7 @@ export const definitionCommands: readonly Command[] = [
     name: 'import_definitions',
     group,
     usage: '<file_path | "-"> [--format <json | erlang>] [--skip-if-unchanged] [--timeout <timeout>]',
-    description: 'Makes what a file of definitions holds, beside what is there',
+    description: 'Imports the definitions of a file; other objects stay',
     takes: [0, 1],
     options: { format: 'text', 'skip-if-unchanged': 'flag' },
     check(input) {

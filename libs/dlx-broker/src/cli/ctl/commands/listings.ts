@@ -26,7 +26,7 @@ const lists: readonly Listed[] = [
     name: 'list_queues',
     usage:
       '[--vhost <vhost>] [--online] [--offline] [--local] [--no-table-headers] [<column>, ...] [--timeout <timeout>]',
-    description: 'Lists queues and what is known about them',
+    description: 'Lists queues and their properties',
     columns: queueColumns,
     options: { online: 'flag', offline: 'flag', local: 'flag' },
     path: ({ vhost }) => ['queues', vhost],

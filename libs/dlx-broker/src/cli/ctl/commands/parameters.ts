@@ -93,7 +93,7 @@ export const parameterCommands: readonly Command[] = [
     name: 'set_cluster_name',
     group,
     usage: '<name>',
-    description: 'Gives the broker a name that it tells its clients',
+    description: 'Sets the cluster name that clients see',
     takes: [1, 1],
     banner: ({ args: [name] }) => `Setting cluster name to ${name} ...`,
     run: async ({ args: [name] }, api) => {

@@ -96,7 +96,7 @@ const clear: Command = {
   name: 'clear_permissions',
   group,
   usage: '[--vhost <vhost>] <username>',
-  description: 'Takes the permissions of a user in a virtual host away',
+  description: 'Removes the permissions of a user in a virtual host',
   takes: [1, 1],
   banner: ({ args: [user], vhost }) => `Clearing permissions for user "${user}" in vhost "${vhost}" ...`,
   run: ({ args: [user = ''], vhost }, api) => remove(api, ['permissions', vhost, user], user, vhost),
@@ -118,7 +118,7 @@ const clearTopic: Command = {
   name: 'clear_topic_permissions',
   group,
   usage: '[--vhost <vhost>] <username> [<exchange>]',
-  description: 'Takes the topic permissions of a user away, on one exchange or all of them',
+  description: 'Removes the topic permissions of a user, for one exchange or for all',
   takes: [1, 2],
   banner: ({ args: [user, exchange], vhost }: Input) =>
     `Clearing topic permissions${exchange === undefined ? '' : ` on "${exchange}"`} for user "${user}" in vhost "${vhost}" ...`,

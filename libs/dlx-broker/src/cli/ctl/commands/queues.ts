@@ -53,7 +53,7 @@ export const queueCommands: readonly Command[] = [
     name: 'purge_queue',
     group,
     usage: '<queue> [--timeout <timeout>]',
-    description: 'Removes all messages of a queue that are ready',
+    description: 'Removes all ready messages of a queue',
     takes: [1, 1],
     banner: ({ args: [name], vhost }) => `Purging queue '${name}' in vhost '${vhost}' ...`,
     run: purge,

@@ -52,7 +52,7 @@ export const vhostCommands: readonly Command[] = [
     name: 'delete_vhost',
     group,
     usage: '<vhost>',
-    description: 'Deletes a virtual host and all that is in it',
+    description: 'Deletes a virtual host and everything in it',
     takes: [1, 1],
     banner: ({ args: [name] }) => `Deleting vhost "${name}" ...`,
     run: remove,
