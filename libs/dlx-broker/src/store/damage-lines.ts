@@ -8,7 +8,7 @@ export function damageLines({ places, queues, misplaced }: Damage): string[] {
     return `${file}: bytes ${from} to ${to} are not what was written${kept}`;
   });
   for (const { vhost, queue, lost } of queues) {
-    const where = queue === undefined ? 'queues nobody knows any more' : `${nameOf(queue)} in vhost '${vhost}'`;
+    const where = queue === undefined ? 'queues that are not known any more' : `${nameOf(queue)} in vhost '${vhost}'`;
     lines.push(`${where}: ${lost} messages are lost`);
   }
   if (misplaced > 0) lines.push(`${misplaced} messages are whole, but the queues they were in are not known any more`);

@@ -101,7 +101,7 @@ export class MemoryJournal implements Journal {
     if (!this.later) this.sync();
   }
 
-  /** Everything committed is safe from now on, and those who waited are told, all in one. */
+  /** Everything committed is durable from now on; all waiters are called in one step. */
   sync(): void {
     const batches = this.#unsynced;
     this.#unsynced = [];
@@ -158,7 +158,7 @@ export class MemoryJournal implements Journal {
     }
   }
 
-  /** It stands last from now on, in nobody's hands. */
+  /** It is the last in its queue from now on, and not unacknowledged. */
   #moved(queue: Queue, entry: Entry, change: Partial<Kept>): void {
     if (!keeps(queue, entry)) return;
     this.#said.push(() => {

@@ -214,7 +214,7 @@ function keyOf(change: TopologyChange): string {
   return `${place} ${JSON.stringify([to, destination, bindingKey, [...args].sort(([one], [other]) => (one < other ? -1 : 1))], plain)}`;
 }
 
-/** Field values are told apart by what they hold, whatever that is. */
+/** Field values differ by their content, of any type. */
 const plain = (_name: string, value: unknown): unknown => {
   if (typeof value === 'bigint') return `${value}n`;
   return value instanceof Map ? [...(value as Map<string, unknown>)] : value;

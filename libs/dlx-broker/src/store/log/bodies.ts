@@ -19,7 +19,7 @@ const costOf = ({ size, own }: Message): number => size + overhead + packedLengt
 
 /**
  * Bodies in memory, the newest as far as the memory goes, and on disk. A message that is stored can let go of its body;
- * whoever wants it then reads it back, and checks it.
+ * a reader then reads it back, and checks it.
  */
 export class Bodies implements Shelf {
   /** Messages with their bodies in memory, a ring: from the oldest to the newest, with gaps where one is gone. */
@@ -62,7 +62,7 @@ export class Bodies implements Shelf {
     if (this.messages.held.get(mark) === 0 && this.messages.segment.get(mark) !== 0) this.keep(message);
   }
 
-  /** It is no longer stored; its body stays readable for whoever still has it. */
+  /** It is no longer stored; its body stays readable for holders of the message. */
   release(message: Message): void {
     const place = this.messages.held.get(message.mark);
     if (place !== 0) this.#leave(place, message);

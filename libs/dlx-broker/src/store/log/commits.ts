@@ -47,7 +47,7 @@ export class Commits {
   readonly #compaction: Compaction;
   readonly #filling: Filling;
   readonly #next: NextSegment;
-  /** Whoever waits for the batch that collects, and for the one on its way: the last of each speaks for all. */
+  /** The waiter for the batch that is being collected, and for the batch being written: the last of each stands for all. */
   #waiting: Settled | undefined;
   #told: Settled | undefined;
   #isWriting = false;
@@ -179,7 +179,7 @@ export class Commits {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** Whoever still waits is told that it is in vain: of what was on its way to the disk nobody knows how far it came. */
+  /** Calls the waiters with the reason. How much of the batch being written reached the disk is unknown. */
   #giveUp(reason: StoreError): void {
     const told = this.#waiting ?? this.#told;
     this.#waiting = this.#told = undefined;
@@ -273,7 +273,7 @@ export class Commits {
     return true;
   }
 
-  /** Where the next batch goes; undefined when there is no room for a new segment, and nobody waits any longer. */
+  /** Where the next batch goes; undefined when there is no room for a new segment, and no commit waits any longer. */
   async #segment(): Promise<Segment | undefined> {
     const { segments, segmentSize, durability } = this.#parts;
     const { active } = segments;
@@ -302,7 +302,7 @@ export class Commits {
   }
 }
 
-/** What goes wrong in those who are told is no fault of the disk. */
+/** An error that a waiter throws is no fault of the disk. */
 function tell(told: Settled, failure?: StoreError): void {
   try {
     told(failure);

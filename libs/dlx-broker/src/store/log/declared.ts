@@ -49,7 +49,7 @@ export class Declared {
   }
 
   /**
-   * @param number of a queue, as the log has it; a new one unless told
+   * @param number of a queue, as the log has it; default: a new number
    * @returns the numbers of the queues that went
    */
   change(change: TopologyChange, number?: number): readonly number[] {
@@ -93,8 +93,8 @@ export class Declared {
   }
 
   /**
-   * The log has told all of it.
-   * @param isDamaged not all of what it told arrived: what is missing is taken to be as it was
+   * The log has been read completely.
+   * @param isDamaged a part of the log was damaged: objects without a record are taken to be unchanged
    * @returns the numbers of the queues that went
    */
   complete(isDamaged: boolean): readonly number[] {
@@ -116,8 +116,8 @@ export class Declared {
   }
 
   /**
-   * Writes all of it, one thing with each step. What changes in between may be told as it was or as it is, so the changes
-   * have to be told behind it.
+   * Writes all of it, one thing with each step. An object that changes meanwhile may be written in its old or new state, so the changes
+   * have to be written after it.
    */
   *writing(batch: Batch): Generator<void, undefined> {
     batch.checkpoint();

@@ -24,11 +24,11 @@ const notKept = -1;
 export class DiskJournal implements Journal {
   /** What was damaged when it was opened. */
   readonly damage: Damage;
-  /** How much it was told to keep so far. */
+  /** The number of changes received so far. */
   told = 0;
   #recovered: Recovered | undefined;
   #restorer: MessageRestorer | undefined;
-  /** What is declared is being put back, so that nobody need be told. */
+  /** True while recovery declares objects, which are in the log already. */
   #isDeclaring = false;
   readonly #inventory;
   readonly #declared;

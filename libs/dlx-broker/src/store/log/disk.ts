@@ -1,5 +1,5 @@
 /**
- * What the log asks of a directory: files that grow, and to be told when what was written is safe. Errors of the system
+ * What the log asks of a directory: files that grow, and a sync that reports when a write is durable. Errors of the system
  * come as Node reports them, with a `code`.
  */
 export interface Disk {
@@ -11,7 +11,7 @@ export interface Disk {
   rename(from: string, to: string): Promise<void>;
   /** Until then a power cut may forget that files were created, renamed or unlinked. */
   syncDir(): Promise<void>;
-  /** Bytes that may still be written; undefined when nobody knows. Fails when the directory is gone. */
+  /** Bytes that may still be written; undefined when it is unknown. Fails when the directory is gone. */
   free(): Promise<number | undefined>;
 }
 

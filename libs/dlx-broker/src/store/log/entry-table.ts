@@ -5,13 +5,13 @@ export type Entry = Parameters<Journal['enqueued']>[1];
 
 /** Bits of what is known of an entry. */
 export const enum Mark {
-  /** It is in its queue, or in somebody's hands. */
+  /** It is in its queue, or unacknowledged. */
   Live = 1,
   /** The log has it. */
   Stored = 2,
   /** The next batch writes it anew. */
   Changed = 4,
-  /** It is in somebody's hands. */
+  /** It is unacknowledged. */
   Held = 8,
 }
 

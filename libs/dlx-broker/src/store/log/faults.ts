@@ -102,7 +102,7 @@ export const cannotBeFreed = (file: string, records: number): StoreError =>
     'damaged',
     `${file} was damaged since it was opened: ${records} records in it cannot be read. All others are safe and served, and ` +
       'what is published is kept; but from this file on nothing is freed any more, and the log grows. Check the disk and ' +
-      'restart soon: then what is lost is told by queue, a copy of the file is kept, and the rest of it is freed',
+      'restart soon: then what is lost is reported by queue, a copy of the file is kept, and the rest of it is freed',
   );
 
 export const closed = (): StoreError => new StoreError('disk-failed', 'the data directory is closed');

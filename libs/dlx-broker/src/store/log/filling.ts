@@ -12,7 +12,7 @@ import type { Segment } from './segment.js';
 
 /** Something declared is so much more work than a record of a message or an entry. */
 const recordsInChange = 4;
-/** Declarations up to this many bytes are told again in every segment. */
+/** Declarations up to this many bytes are repeated in every segment. */
 const shortCheckpoint = 65_536;
 
 export interface FillingParts {

@@ -37,7 +37,7 @@ export class Inventory {
   readonly changed = new NumberList();
   readonly delivered = new NumberList();
   readonly settled = new NumberList();
-  /** Numbers of entries that are free when the batch has told all that is settled. */
+  /** Numbers of entries that are free when the batch has all settlements. */
   readonly freed = new NumberList();
   /** Numbers of queues that are gone, and some of their entries are not. */
   readonly #leaving = new Set<number>();
@@ -127,7 +127,7 @@ export class Inventory {
     return false;
   }
 
-  /** The end of a command: what nobody has any more is forgotten. */
+  /** The end of a command: messages without an entry are forgotten. */
   settleMessages(): void {
     if (this.#loose.length === 0) return;
     const { own, shares, segment } = this.messages;
@@ -153,7 +153,7 @@ export class Inventory {
     return this.deaths.size === 0 ? entryBytes : entryBytes + (this.deaths.get(number)?.bytes ?? 0);
   }
 
-  /** Whether it is, or was, in somebody's hands. */
+  /** Whether it is, or was, unacknowledged. */
   isHeld(number: number): boolean {
     return (this.entries.marks.get(number) & Mark.Held) !== 0;
   }
@@ -172,7 +172,7 @@ export class Inventory {
     message.mark = 0;
   }
 
-  /** Nobody has it any more, and the next batch writes it anew. */
+  /** It has no holder any more, and the next batch writes it anew. */
   #leftHands(number: number): void {
     const marks = this.entries.marks.get(number);
     this.entries.marks.set(number, (marks & ~Mark.Held) | Mark.Changed);

@@ -30,7 +30,7 @@ export const isLock = (name: string): boolean => name.endsWith(suffix) || name.e
  * Takes a directory for this process alone. Everybody first puts down a lock of their own and then looks at all others,
  * so of two that come together at least one sees the other; locks of dead processes are taken away. A holder that cannot be
  * seen, in another container or on another machine, is dead when its lock has not been touched for a while.
- * @throws StoreError `locked` when somebody has it, `not-allowed` when nothing can be written there
+ * @throws StoreError `locked` when another process has it, `not-allowed` when nothing can be written there
  */
 export async function lockDirectory(directory: string, options: LockOptions): Promise<DirectoryLock> {
   const { beat = 1_000, watch = 10_000 } = options;
@@ -117,7 +117,7 @@ function readMark(path: string): ProcessMark | undefined {
   } catch {
     // Not ours, then.
   }
-  const told = `${path} is no lock of a dlx-broker; nothing was touched, so look what it is, and remove it if nobody needs it`;
+  const told = `${path} is no lock of a dlx-broker; nothing was touched, so look what it is, and remove it if it is not needed`;
   throw new StoreError('foreign-file', told);
 }
 

@@ -2,7 +2,7 @@ import { Words } from './columns.js';
 
 /**
  * All messages of the log, in columns: at most 32 bytes a message. A message has a number, the row it stands in; a number that is
- * free again is given to the next one, so a serial tells which of its messages somebody means.
+ * free again is given to the next one, so a serial identifies the message of that number.
  */
 export class MessageTable {
   /** Segment, offset and length of its record; segment 0 is not written yet. */

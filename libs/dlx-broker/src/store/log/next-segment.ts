@@ -47,7 +47,7 @@ export class NextSegment {
     this.#inTurn(() => this.#make(number).catch(() => this.#drop())).catch(() => undefined);
   }
 
-  /** @returns the segment under its name; undefined when there is no room for it, and nobody waits any longer */
+  /** @returns the segment under its name; undefined when there is no room for it, and no commit waits any longer */
   take(number: number): Promise<Segment | undefined> {
     this.#isStopped = true;
     return this.#inTurn(async () => {
@@ -63,7 +63,7 @@ export class NextSegment {
     });
   }
 
-  /** Nobody wants the one that was made in advance, or its room is wanted. */
+  /** The segment made in advance is not needed, or its space is needed. */
   giveUp(): Promise<void> {
     this.#isStopped = true;
     return this.#inTurn(() => {

@@ -31,7 +31,7 @@ export class NodeDisk implements Disk {
     this.#writesThrough = writesThrough && mayWriteThrough;
   }
 
-  /** It is no longer ours: nothing more is written, and whoever tries is told why. */
+  /** The directory is lost: nothing more is written, and a caller gets the reason. */
   fail(reason: unknown): void {
     this.#failure ??= reason;
   }
@@ -78,7 +78,7 @@ export class NodeDisk implements Disk {
     }
   }
 
-  /** @throws what {@link fail} was told */
+  /** @throws the error given to {@link fail} */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }

@@ -8,33 +8,33 @@ import type { StoreError } from '../store-error.js';
  */
 export type Durability = 'fsync' | 'os' | 'none';
 
-/** Bytes that are left free unless told: as in RabbitMQ. */
+/** Default of the bytes that are left free, as in RabbitMQ. */
 export const defaultDiskFree = 50 * 1024 * 1024;
 
 export interface DiskJournalOptions {
-  /** `fsync` unless told. */
+  /** Default `fsync`. */
   readonly durability?: Durability;
-  /** Bytes of bodies that stay in memory, the newest; others are read back when they are delivered. 64 MB unless told. */
+  /** Bytes of bodies that stay in memory, the newest; others are read back when they are delivered. Default 64 MB. */
   readonly memory?: number;
-  /** Publishes are refused while fewer bytes are free on the disk. 50 MB unless told, as in RabbitMQ. */
+  /** Publishes are refused while fewer bytes are free on the disk. Default 50 MB, as in RabbitMQ. */
   readonly diskFree?: number;
-  /** Bytes of a segment. 16 MB unless told. */
+  /** Bytes of a segment. Default 16 MB. */
   readonly segment?: number;
-  /** Bytes the log may have whatever is needed of them. 64 MB unless told. */
+  /** Bytes the log may have, however few are live. Default 64 MB. */
   readonly slack?: number;
   /**
    * Beyond that, how many times as many as it would have if all that is needed were written once more: then it is, segment
-   * by segment. 3 unless told; near 1 it may find no end, for what is needed is only estimated.
+   * by segment. Default 3; near 1 it may find no end, for what is needed is only estimated.
    */
   readonly factor?: number;
-  /** Records that are written into a batch, or looked through to free a segment, in one turn of the host. 2,048 unless told. */
+  /** Records that are written into a batch, or looked through to free a segment, in one turn of the host. Default 2,048. */
   readonly recordsInTurn?: number;
-  /** Milliseconds between two looks at a disk with too little room. A second unless told. */
+  /** Milliseconds between two looks at a disk with too little room. Default one second. */
   readonly look?: number;
   /** Milliseconds since 1970, as the broker's clock has them. */
   readonly now?: () => number;
   /**
-   * Whoever had it died before it was closed: what waits in classic queues may have been delivered, and is flagged
+   * The process that had it died before it was closed: what waits in classic queues may have been delivered, and is flagged
    * redelivered, as in RabbitMQ.
    */
   readonly afterCrash?: boolean;
@@ -65,7 +65,7 @@ export interface DiskJournalStats {
   readonly diskFree: number | undefined;
 }
 
-/** What was found damaged when the store was opened; what is not told here is as it was. */
+/** What was found damaged when the store was opened; everything else is undamaged. */
 export interface Damage {
   /** Stretches of bytes that are not what was written. */
   readonly places: readonly DamagedPlace[];

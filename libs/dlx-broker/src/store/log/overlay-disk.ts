@@ -42,7 +42,7 @@ export class OverlayDisk implements Disk {
 }
 
 class OverlayFile implements DiskFile {
-  /** All of it, since somebody changed it. */
+  /** The whole content, once it was changed. */
   #bytes: Buffer | undefined;
 
   constructor(readonly base: DiskFile | undefined) {}

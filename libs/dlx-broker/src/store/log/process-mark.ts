@@ -47,7 +47,7 @@ function statOf(pid: number): readonly string[] | undefined {
 }
 
 /**
- * Killed, but nobody has asked yet what became of it, as where a container has no init: it has no files any more. While
+ * Killed, but its parent has not waited for it, as in a container without an init: it has no files any more. While
  * other threads of it are still at work, it may be writing.
  */
 const hasEnded = (fields: readonly string[]): boolean =>
@@ -58,7 +58,7 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process may not be signalled, but is there.
+    // The process of another user cannot be signalled, but exists.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

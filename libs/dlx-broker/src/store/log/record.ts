@@ -11,7 +11,7 @@ export const recordTypes = {
   copy: 2,
   /** A place in a queue, new or changed: all of it. */
   entry: 3,
-  /** Numbers of entries that are in somebody's hands. */
+  /** Numbers of entries that are unacknowledged. */
   delivered: 4,
   /** Numbers of entries that are gone. */
   settled: 5,

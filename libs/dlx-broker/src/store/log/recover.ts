@@ -159,7 +159,7 @@ class Recovery implements Recovered {
     }
   }
 
-  /** Without its salt nothing of a segment can be told from noise. */
+  /** Without its salt no record of a segment can be recognised. */
   #headless(name: string, file: DiskFile, bytes: Buffer): void {
     this.places.push({ file: name, from: 0, to: bytes.length });
     this.repairs.push(() => this.#keepCopy(name, file));
@@ -200,7 +200,7 @@ class Recovery implements Recovered {
 
 /**
  * Where the last segment ends: behind its last commit. The batch of that commit may not have reached the disk whole, and
- * nobody was told that it did: then it counts for nothing. All before it was safe when it was written.
+ * it was never confirmed: then it is discarded. All before it was safe when it was written.
  */
 function endOfWhole(bytes: Buffer, scanned: Scanned): number {
   const { records, gaps } = scanned;

@@ -41,7 +41,7 @@ export class Replay {
   #limited: number[] = [];
   /** New messages of the batch, with the queue they were first written for. */
   #fresh: { readonly number: number; readonly queue: number }[] = [];
-  /** Of each message, the serial somebody last had an entry for. */
+  /** Of each message, the serial that the last entry for it names. */
   readonly #mentioned = new Words();
 
   constructor(

@@ -15,7 +15,7 @@ export class Segment {
   live = 0;
   /** Their bytes, about. */
   liveBytes = 0;
-  /** Somebody may have a message that is read from it, although nothing in it is needed. */
+  /** A message outside of the store may still be read from it, although no record in it is live. */
   isHeld = false;
 
   constructor(

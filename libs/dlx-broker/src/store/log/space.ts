@@ -58,7 +58,7 @@ export class Space {
     }
   }
 
-  /** A write of so many bytes found no room: resolves when it is worth trying again, or when nobody will. */
+  /** A write of so many bytes found no room: resolves when another try makes sense, or when there will be none. */
   async exhausted(needed: number): Promise<void> {
     this.#isExhausted = true;
     this.#judge();

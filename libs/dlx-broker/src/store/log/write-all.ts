@@ -4,7 +4,7 @@ import type { Space } from './space.js';
 
 /**
  * Writes all of it, however often the disk takes only a part; while it is full, waits for room.
- * @param isOver nobody wants it any more
+ * @param isOver true when the write is not needed any more
  * @param spare bytes at the end that need not be written
  * @returns bytes written: fewer than all only when it is over, or of the spare ones
  * @throws StoreError
