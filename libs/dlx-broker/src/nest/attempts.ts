@@ -47,7 +47,7 @@ export class Attempts {
     this.guard.pass(planned, data, context, run, skip, end);
   }
 
-  /** Several handlers have the message; whoever calls this settles it when all have ended. */
+  /** Several handlers have the message; the caller settles it when all have ended. */
   shared(planned: PlannedHandler, data: unknown, context: DlxContext, end: (outcome: Outcome) => void): void {
     const run = (ended: (outcome: Outcome) => void): void => this.#run(planned, data, context, undefined, ended);
     const later = { failed: true, failure: new RetryLater(pauseWhileBusy) } as const;

@@ -304,7 +304,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Somebody deleted the queue, or its node went down. */
+  /** The queue was deleted, or its node is down. */
   #restoreSoon(consumer: QueueConsumer): void {
     this.#settlement.timers.sweep();
     if (this.#closing) return;

@@ -42,7 +42,7 @@ export interface EmitOptions {
    * up by at most 28 %.
    */
   readonly delay?: number | string;
-  /** By which {@link DlxClient.cancelDelayed} finds it; made up unless told. */
+  /** By which {@link DlxClient.cancelDelayed} finds it; the client makes one by default. */
   readonly messageId?: string;
 }
 
@@ -70,7 +70,7 @@ type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
 
 /**
  * Publishes events and requests; the pattern is the routing key, the body is the data. Each gets a message id unless it has one. `emit` succeeds when the broker
- * has taken responsibility; to a missing exchange it fails with the broker's text. `send` fails at once when nobody
+ * has taken responsibility; to a missing exchange it fails with the broker's text. `send` fails at once when no handler
  * handles the pattern; unsubscribing (by `timeout`, `take` ...) forgets the request.
  */
 export class DlxClient extends ClientProxy {
@@ -136,7 +136,7 @@ export class DlxClient extends ClientProxy {
     return this.#backend as T;
   }
 
-  /** Publishes at once, whether or not somebody subscribes; a failure nobody subscribed to is logged. */
+  /** Publishes at once, with or without a subscriber; a failure without a subscriber is logged. */
   override emit<TResult = unknown, TInput = unknown>(
     pattern: unknown,
     data: TInput,
@@ -169,7 +169,7 @@ export class DlxClient extends ClientProxy {
 
   /**
    * Takes back a delayed event that is not due yet. On the embedded broker only.
-   * @param exchange it was emitted to; that of events unless told
+   * @param exchange it was emitted to; default: that of events
    * @returns how many events had this message id
    * @throws DlxConfigurationError on a broker that keeps delayed events in queues
    */
@@ -178,7 +178,7 @@ export class DlxClient extends ClientProxy {
     return this.#delayed.cancel(exchange, messageId);
   }
 
-  /** Asks when somebody subscribes, each time anew. */
+  /** Each subscription sends the request. */
   override send<TResult = unknown, TInput = unknown>(pattern: unknown, data: TInput): Observable<TResult> {
     const whenConnected = super.send<TResult, TInput>(pattern, data);
     if (pattern === undefined || pattern === null || data === undefined || data === null) return whenConnected;
@@ -312,7 +312,7 @@ export class DlxClient extends ClientProxy {
     }
   }
 
-  /** On the rare way out only, so that whoever got the observable has had the time to subscribe. */
+  /** On the rare way out only, so that the caller has had the time to subscribe. */
   #emitFailed<T>(result: AsyncSubject<T>, failure: Error, pattern: unknown): void {
     queueMicrotask(() => {
       if (!result.observed) {

@@ -48,7 +48,7 @@ export interface DlxBrokerAsyncOptions extends DlxBrokerModuleExtras, Pick<Modul
   readonly useFactory: (...injected: any[]) => DlxBrokerOptions | Promise<DlxBrokerOptions>;
 }
 
-/** The broker itself: global unless told otherwise. */
+/** The broker itself: global by default. */
 @Module({})
 class DlxBrokerCoreModule {}
 

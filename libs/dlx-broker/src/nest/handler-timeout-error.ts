@@ -1,4 +1,4 @@
-/** A handler took longer than its policy allows. It may still be at work: it is told by its context's `signal`. */
+/** A handler took longer than its policy allows. It may still run: the `signal` of its context is aborted. */
 export class HandlerTimeoutError extends Error {
   override readonly name = 'HandlerTimeoutError';
 

@@ -4,7 +4,7 @@ import type { HandlerSettings } from './handler-settings.js';
 import type { DlxContext } from './context.js';
 import type { Replies } from './replies.js';
 
-/** A method that handles messages, whoever found it. */
+/** A method that handles messages, of Nest or of `@Consume`. */
 export interface Handler {
   /** Class and method: `OrdersController.created`. */
   readonly origin: string;

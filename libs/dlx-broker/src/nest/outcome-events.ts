@@ -34,13 +34,13 @@ export interface LetterCounts {
   unanswered: number;
 }
 
-/** Costs a comparison while nobody listens. */
+/** Without a subscriber it costs one comparison. */
 export class OutcomeEvents {
   readonly letters: LetterCounts = { retried: 0, parked: 0, redriven: 0, unanswered: 0 };
   readonly #subject = new Subject<OutcomeEvent>();
   readonly #home = new HomeContext();
 
-  /** Hot: nothing is kept for those who come later. The backend is asked for deaths while somebody listens. */
+  /** Hot: later subscribers get no earlier events. The backend reports deaths only while there is a subscriber. */
   readonly stream: Observable<OutcomeEvent>;
 
   constructor(private readonly backend: Pick<Backend, 'clock' | 'onDeath'>) {
@@ -56,7 +56,7 @@ export class OutcomeEvents {
     if (this.observed) this.#next(kind, queue, message.properties, more);
   }
 
-  /** What somebody did with a dead letter of a stream. */
+  /** The settlement of a dead letter of a stream. */
   ofLetter(letter: DeadLetter, { kind, ...more }: SettledLetter): void {
     if (kind === 'retried' || kind === 'parked' || kind === 'redriven') this.letters[kind]++;
     if (this.observed) this.#next(kind, letter.queue, letter.properties, { attempt: letter.failures, ...more });
@@ -66,7 +66,7 @@ export class OutcomeEvents {
     this.#subject.complete();
   }
 
-  /** What dies because its time is up, or its queue is full, nobody has in hand: the backend tells. */
+  /** Expired and surplus messages are in no handler: the backend reports their deaths. */
   #ofDeath({ queue, message, reason }: BackendDeath): void {
     if (reason === 'expired') this.tell('expired', { queue, message });
   }

@@ -96,7 +96,7 @@ export class QueueConsumer {
     }
   }
 
-  /** Handlers that share a queue are told apart by the routing key; if several match, all of them have to succeed. */
+  /** The routing key selects among handlers that share a queue; if several match, all of them have to succeed. */
   #distribute(delivery: BackendDelivery, context: DlxContext, own: AsyncResource): void {
     const key = patternOf(delivery.message, delivery.queue);
     const matching = this.#plan.handlers.filter(({ handler }) => handles(handler, key));
@@ -168,7 +168,7 @@ const handles = ({ patterns, kind }: Handler, key: string): boolean =>
   patterns.some((pattern) => (kind === 'request' ? pattern === key : matchesPattern(pattern, key)));
 
 /**
- * What some other queue rejected may be rejected because nobody can read it: whoever takes care of dead letters gets its
+ * What some other queue rejected may be rejected because it cannot be decoded: a handler of dead letters gets its
  * bytes, or they would be rejected once more and lost.
  */
 function payloadOf({ message, queue }: BackendDelivery): unknown {

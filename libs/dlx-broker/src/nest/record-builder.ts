@@ -33,7 +33,7 @@ export interface DlxRecordOptions {
   readonly bcc?: readonly string[];
   /** Instead of the broker's exchange for events or requests; `''` makes the pattern the name of a queue. */
   readonly exchange?: string;
-  /** Reaching no queue is an error. Requests always are; of a delayed event nobody can tell. */
+  /** Reaching no queue is an error. This always holds for requests, and never for delayed events. */
   readonly mandatory?: boolean;
   /** How much later an event is published: milliseconds or `'10m'`, up to 49 days. Not for requests. */
   readonly delay?: number | string;

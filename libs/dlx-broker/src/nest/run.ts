@@ -26,7 +26,7 @@ export function runHandler(
     context.capture(failure);
     end({ failed: true, failure });
   };
-  // A failed request is answered by whoever settles it: it may be tried again first.
+  // The settlement answers a failed request, because it may be retried first.
   const fail = (failure: unknown): void => end({ failed: true, failure });
   const settle = (result: unknown): void => {
     if (stop === doNothing) return;

@@ -140,7 +140,7 @@ function known(error: unknown): void {
 const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefined =>
   listener && { host: listener.host, port: listener.port };
 
-/** The log of the application, too, is told what an operator may want to know. */
+/** The log of the application also gets the notices for operators. */
 const earsOf = (logger: SafeLogger): Ears => ({
   notice: (text) => logger.log(shownText(text)),
   // What is wrong with a disk needs no stack.

@@ -50,7 +50,7 @@ export interface EmbeddedBroker extends Made<'embedded'> {
   readonly options: Readonly<EmbeddedBrokerOptions>;
 }
 
-/** Every option of a broker in this process, whoever made it, and what it accepts. */
+/** Every option of a broker in this process, own or shared, and what it accepts. */
 export const accessChecks = { vhost: isText, user: isText, listen: isListen } satisfies Checks<AccessOptions>;
 
 const durabilities = { fsync: true, os: true, none: true } satisfies Record<Durability, true>;

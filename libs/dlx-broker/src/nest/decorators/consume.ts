@@ -5,7 +5,7 @@ import type { ExchangeOptions } from './exchange.js';
 export interface ConsumeOptions {
   /** Without it the queue is named after class and method. */
   readonly queue?: string;
-  /** Bound to the queue; if nobody declares it, it is declared as a durable topic exchange. */
+  /** Bound to the queue; an exchange that is not declared elsewhere is declared as a durable topic exchange. */
   readonly exchange?: string | (ExchangeOptions & { readonly name: string });
   /** Binding keys; given without an exchange they bind the queue to the broker's exchange for events. */
   readonly routingKey?: string | readonly string[];

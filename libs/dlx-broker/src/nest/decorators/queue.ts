@@ -15,8 +15,8 @@ export interface QueueOptions {
 }
 
 /**
- * Names the handler's queue. Handlers that name the same queue share it, and what arrives is told apart by its routing
- * key.
+ * Names the handler's queue. Handlers that name the same queue share it; the routing key of a message selects the
+ * handler.
  */
 export const Queue = (queue: string | QueueOptions): MethodDecorator =>
   typeof queue === 'string' ? contribute('Queue', { name: queue }) : contribute('Queue', {}, { given: queue });

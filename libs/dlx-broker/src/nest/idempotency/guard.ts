@@ -43,7 +43,7 @@ export class IdempotencyGuard {
   ) {}
 
   /**
-   * @param run handles the message, and is told what to call with the outcome
+   * @param run handles the message, and gets the function to call with the outcome
    * @param skip called instead when it was handled already, or its twin is being handled
    * @param end called with the outcome once it is remembered
    */
@@ -112,7 +112,7 @@ export class IdempotencyGuard {
       return failed(error);
     }
     if (!isPromise(answer)) return next(answer);
-    // Nobody waits for it: a failure that is not told here would end the process.
+    // No caller waits for it: a rejection that is not handled here would end the process.
     Promise.resolve(answer)
       .then(next, failed)
       .catch((error: unknown) => this.logger.error(`@Idempotent: ${told(error)}`));
@@ -127,7 +127,7 @@ export class IdempotencyGuard {
   }
 }
 
-/** Queue and key are told apart, whatever they are called. */
+/** Queue and key stay distinct, whatever characters they have. */
 const part = (queue: string): string => queue.replaceAll('%', '%25').replaceAll(':', '%3A');
 
 /** What a payload brings is not what its type says: null is no key, and all objects would be the same one. */
@@ -139,7 +139,7 @@ function textOf(key: unknown, { handler }: PlannedHandler): string | undefined {
   );
 }
 
-/** Nobody handled it, so it comes again: as the policy says, or else until the store can be asked. */
+/** The message was not handled, so it comes again: as the policy says, or else until the store answers. */
 function outage(error: unknown, { handler, retry }: PlannedHandler): unknown {
   const message = `@Idempotent on ${handler.origin}: its store cannot be asked: ${told(error)}`;
   if (retry === undefined) return new RetryLater(pauseWhileBusy, message);

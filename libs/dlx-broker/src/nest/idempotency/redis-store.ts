@@ -12,7 +12,7 @@ export interface NodeRedis {
 
 const finished = 'done';
 
-/** Only who has the claim gives it back: it may have lapsed, and be somebody else's or done by now. */
+/** Only the owner of the claim releases it: the claim may have expired, and belong to another owner or be done by now. */
 const releaseOwn = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 /**

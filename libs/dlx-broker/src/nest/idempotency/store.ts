@@ -9,9 +9,9 @@ export interface IdempotencyStore {
    * @param owner names this claim: no other one has the same name
    */
   claim(key: string, lease: number, owner: string): Claim | Promise<Claim>;
-  /** It was handled, whoever has the claim by now. @param ttl milliseconds to remember that */
+  /** It was handled, also if another owner has the claim by now. @param ttl milliseconds to remember that */
   done(key: string, ttl: number): void | Promise<void>;
-  /** It was not: whoever asks next may have it, unless the claim lapsed meanwhile and is no longer this owner's. */
+  /** It was not handled: the next owner may claim it, unless the claim expired meanwhile and belongs to another owner. */
   release(key: string, owner: string): void | Promise<void>;
 }
 
