@@ -143,8 +143,8 @@ export interface Backend {
    */
   browse(queue: string, limit: number, after?: BrowseCursor): Promise<BrowsePage>;
   /**
-   * Tells of messages that die in a queue, for whatever reason, where the backend can know it: a broker elsewhere tells
-   * nobody.
+   * Reports messages that die in a queue, for any reason, if the backend can know it: a remote broker does not report
+   * deaths.
    * @returns what ends it
    */
   onDeath?(listener: (death: BackendDeath) => void): () => void;

@@ -40,7 +40,7 @@ export class DelayedPublisher {
   /**
    * Takes back what waits for an exchange.
    * @returns how many messages had this id; those that went on already are not among them
-   * @throws DlxConfigurationError when messages wait in queues of the broker, where they cannot be told apart
+   * @throws DlxConfigurationError when messages wait in queues of the broker, where single messages cannot be removed
    */
   cancel(exchange: string, messageId: string): number {
     if (this.backend.delayed !== undefined) return this.backend.delayed.cancel(exchange, messageId);

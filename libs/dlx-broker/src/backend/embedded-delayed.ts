@@ -24,7 +24,7 @@ export class EmbeddedDelayed implements DelayedPublishing {
     }
     const headers = new Map(properties.headers).set('x-delay', int64(delay));
     const later = { ...publication, exchange: delayedName(exchange), properties: { ...properties, headers } };
-    // Nobody can be told later that nothing was bound.
+    // Later there is no publisher left to inform that no queue was bound.
     this.backend.publish({ ...later, mandatory: false }, done);
   }
 

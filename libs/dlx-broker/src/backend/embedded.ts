@@ -32,7 +32,7 @@ import { RefusedError, TopologyError, UnroutableError } from './errors.js';
 import { HomeContext } from './home-context.js';
 
 export interface EmbeddedOptions {
-  /** `/` unless told. */
+  /** Default `/`. */
   readonly vhost?: string;
   /** Without one everything is allowed. */
   readonly user?: string;
@@ -214,7 +214,7 @@ export class EmbeddedBackend implements Backend {
   onDeath(listener: (death: BackendDeath) => void): () => void {
     const connection = this.#connected();
     const { witnesses, agenda } = connection.vhost;
-    // After the command, for whoever listens may start new ones.
+    // After the command, because a listener may start new ones.
     const witness: Witness = ({ name }, message, reason) =>
       agenda.output({ connection, send: () => listener({ queue: name, message, reason }) });
     witnesses.add(witness);

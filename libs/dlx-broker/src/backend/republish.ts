@@ -20,7 +20,7 @@ import type { WaitRooms } from './wait-rooms.js';
 /*
  * Everything here takes the place of a delivery by `replaceBy`: it is acked when, and only when, the broker took
  * responsibility for its successor. If that was refused or returned, the delivery stays unsettled, `done` gets the
- * failure, and whoever called settles it otherwise. Nothing is lost; after a crash in between there are two.
+ * failure, and the caller settles it otherwise. Nothing is lost; after a crash in between there are two.
  */
 
 /** Why a handler failed. */
@@ -169,7 +169,7 @@ export function retryIn(
 }
 
 /**
- * Moves a delivery to a queue where it stays until somebody takes it, with all that is known about its failures. The
+ * Moves a delivery to a queue in which it stays until it is consumed, with all that is known about its failures. The
  * queue is declared if it does not exist.
  */
 export function park(

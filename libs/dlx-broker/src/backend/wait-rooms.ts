@@ -22,7 +22,7 @@ export class WaitRooms {
   constructor(
     private readonly backend: Backend,
     readonly type: WaitQueueType = 'classic',
-    /** Where they lead to; the default exchange, and so a queue, unless told. */
+    /** Where they lead to; by default the default exchange, and so a queue. */
     readonly exchange = '',
   ) {}
 
@@ -83,7 +83,7 @@ export class WaitRooms {
   }
 
   readonly #renew = (): void => {
-    for (const delay of this.#kept) this.wait(delay)?.catch(() => undefined); // whoever needs it hears of it
+    for (const delay of this.#kept) this.wait(delay)?.catch(() => undefined); // the next caller of wait() gets the error
     this.keep(this.#kept);
   };
 

@@ -17,7 +17,7 @@ export const retryHeaders = {
   since: 'dlx-failing-since',
   /** True on a parked message. */
   parked: 'dlx-parked',
-  /** How often somebody sent it back to its origin. */
+  /** How often it was redriven to its origin. */
   redrives: 'dlx-redrives',
 } as const;
 
@@ -57,7 +57,7 @@ export const grantedAttempt = (message: Message, queue: string): number => count
 
 /**
  * How often this message failed in that queue, as seen from another one: the attempts counted, and every death there
- * since, for whatever reason. So a message nobody comes to handle does not go round for ever either.
+ * since, for whatever reason. So a message that no handler accepts does not go round for ever either.
  */
 export function failuresOf(message: Message, queue: string): number {
   let failures = counted(message, queue) - 1;

@@ -126,7 +126,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
   }
 
   /**
-   * To a queue where it stays until somebody takes it. It is declared if it does not exist.
+   * Moves it to a queue in which it stays until it is consumed. It is declared if it does not exist.
    * @param queue default: the name of the work queue and `.parked`
    */
   park(queue: string = `${this.workQueue}.parked`): Promise<void> {
@@ -175,7 +175,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     const replaced = this.#replaceNow(how, prepare, act);
     replaced.then(
       () => this.#host.settled(this, what),
-      // Also keeps a promise nobody looks at from ending the process.
+      // Also keeps a promise that is not awaited from ending the process.
       (failure: unknown) => this.#host.failed(this, failure),
     );
     return replaced;

@@ -47,7 +47,7 @@ export class LetterStream<T> {
     this.#hands.push(hand);
     const onCancel = (): void => this.home.fresh(this.#cancelled, this, undefined);
     const take = (delivery: BackendDelivery): void => {
-      // After the end this reaches nobody: what comes then stays unsettled, and goes back with the consumer.
+      // After the end there is no subscriber: later letters stay unsettled, and return with the consumer.
       this.subscriber.next(new DeadLetter<T>(delivery, this.#host(hand)));
     };
     hand.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>

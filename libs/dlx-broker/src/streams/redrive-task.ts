@@ -17,7 +17,7 @@ import type { RedriveTarget } from './redrive-to.js';
 
 /** How far a redrive has come. */
 export interface RedriveProgress {
-  /** `paused` by somebody, or `waiting` by itself because so much came back. `failed`: see `error`. */
+  /** `paused` by a caller, or `waiting` by itself because too much came back. `failed`: see `error`. */
   readonly state: 'running' | 'paused' | 'waiting' | 'stopped' | 'done' | 'failed';
   /** Letters that lay there when it began. */
   readonly total: number;
@@ -30,7 +30,7 @@ export interface RedriveProgress {
    */
   readonly unproven?: number;
   /**
-   * Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. With many of these it is told
+   * Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. With many of these it is updated
    * every so many letters only, and at the end.
    */
   readonly destinations: Readonly<Record<string, number>>;
@@ -45,7 +45,7 @@ export interface RedriveProgress {
 /** Letters in hand. Those left are in hand too, a consumer for each so many. */
 const inHand = 200;
 
-/** Of so many destinations one letter may be told late: to tell of all costs as much as there are. */
+/** With so many destinations their counts are updated rarely, because copying them costs as much as there are. */
 const destinationsPerLetter = 16;
 
 /** Letters a second up to which what comes back is seen in time. */
@@ -61,7 +61,7 @@ export class RedriveTask {
   readonly #progress = new ReplaySubject<RedriveProgress>(1);
   #current: RedriveProgress;
   readonly #destinations = new Map<string, number>();
-  /** Letters since destinations were told. */
+  /** Letters since the destinations were last updated. */
   #untold = 0;
   readonly #stopped = new Subject<void>();
   /** Called by whatever ends a wait. */
@@ -232,7 +232,7 @@ export class RedriveTask {
     if ((this.current.state as string) === 'waiting') this.#tell({ state: 'running' });
   }
 
-  /** @param milliseconds of the broker's time; without, until somebody resumes or stops it */
+  /** @param milliseconds of the broker's time; without, until it is resumed or stopped */
   #wait(milliseconds?: number): Promise<void> {
     if (milliseconds !== undefined && milliseconds <= 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -253,7 +253,7 @@ export class RedriveTask {
     this.#tell(change);
   }
 
-  /** Who was told of destinations keeps them as they were. */
+  /** Destinations that were handed out do not change any more. */
   #tell(change: Partial<RedriveProgress>): void {
     const isDue = this.#untold * destinationsPerLetter >= this.#destinations.size;
     if (this.#untold > 0 && (isDue || change.state !== undefined)) {
