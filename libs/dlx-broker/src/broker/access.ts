@@ -13,7 +13,7 @@ export interface User {
   readonly name: string;
   /** `administrator`, `management`, `impersonator` ... */
   readonly tags: readonly string[];
-  /** Opaque here: whoever authenticates makes and compares it. Undefined: nobody can log in as this user. */
+  /** Opaque here: the authenticator makes and compares it. Undefined: no password is accepted for this user. */
   readonly passwordHash: string | undefined;
   /** Undefined: none (rule N7). */
   readonly limits?: UserLimits | undefined;
@@ -42,7 +42,7 @@ export class Access {
   /** By user, then virtual host. */
   readonly #grants = new Map<string, Map<string, Grant>>();
 
-  /** @param report told of every change, after it */
+  /** @param report called after every change */
   constructor(patterns: Patterns, report: (change: TopologyChange) => void = () => {}) {
     this.#patterns = patterns;
     this.#report = report;

@@ -55,7 +55,7 @@ export class Agenda {
   readonly #uncommitted = new Deque<Waiter>();
   readonly #unsynced = new Deque<Waiter>();
   #last: Waiter | undefined;
-  /** Waiters are counted: up to which one they are told, and said to the journal. */
+  /** Waiters are numbered: the last one that was called, and the last one that was committed to the journal. */
   #toldWaiter = 0;
   #committedWaiter = 0;
   /** Dead letters so far. */
@@ -164,14 +164,14 @@ export class Agenda {
     this.#outputs.push(output);
   }
 
-  /** How much the journal was told so far. */
+  /** The number of changes that the journal has received. */
   get told(): number {
     return this.journal?.told ?? 0;
   }
 
   /**
    * Calls `then` when all that was done so far is safe, or cannot be any more: everything said to the journal, and what it
-   * will be told of those that died.
+   * will receive the dead letters.
    * @returns the waiter, for {@link joins}
    */
   whenSynced(then: Settled): object {
@@ -180,13 +180,13 @@ export class Agenda {
     return this.#last;
   }
 
-  /** Whether one who begins to wait now waits for the same as that one, whom the journal does not know of yet. */
+  /** True if a new waiter would share this waiter's pending commit. */
   joins(waiter: object): boolean {
     const last = this.#last;
     return last === waiter && this.#uncommitted.length > 0 && last.letters === this.#carried + this.dead.length;
   }
 
-  /** The same at once, if the journal has been told nothing since. */
+  /** The same at once, if the journal has received no change since. */
   whenKept(since: number, then: Settled): void {
     if (this.told === since) then();
     else this.whenSynced(then);
@@ -301,7 +301,7 @@ export class Agenda {
     this.end(now);
   };
 
-  /** What is settled settles all before it, so the waiters of several commits are told in one command. */
+  /** What is settled settles all before it, so the waiters of several commits are called in one command. */
   #commit(journal: Journal): void {
     const before = this.#committedWaiter;
     for (let waiter = this.#uncommitted.first(); waiter !== undefined; waiter = this.#uncommitted.first()) {

@@ -24,13 +24,13 @@ export interface BrokerOptions {
   readonly journal?: Journal;
   /** Without one every command runs to its very end. */
   readonly pace?: Pace;
-  /** Which RabbitMQ it behaves like; `'3.10'` unless told. */
+  /** The version of RabbitMQ to behave like. Default `'3.10'`. */
   readonly rabbitmq?: ProfileName;
 }
 
 /** How a client connects: to which virtual host, as which user, and where its output goes. */
 export interface ConnectOptions {
-  /** `/` unless told. */
+  /** Default `/`. */
   readonly vhost?: string;
   /** A user known to {@link Broker.access}; without one everything is allowed. */
   readonly user?: string;
@@ -186,12 +186,12 @@ export class Broker {
     this.#agenda.batch(commands);
   }
 
-  /** How much the journal was told so far. */
+  /** The number of changes that the journal has received. */
   get told(): number {
     return this.#agenda.told;
   }
 
-  /** Calls `then` when all the journal was told is safe, or cannot be any more; at once, if it was told nothing since. */
+  /** Calls `then` when all changes in the journal are durable, or cannot be any more; at once, without a change since. */
   whenKept(since: number, then: Settled): void {
     this.#agenda.batch(() => this.#agenda.whenKept(since, then));
   }

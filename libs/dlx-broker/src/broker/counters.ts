@@ -1,7 +1,7 @@
 import type { DeathReason } from '../message/index.js';
 
 /**
- * What happened so far, as plain numbers that only grow: the hot path adds one, whoever looks makes rates of them. The
+ * What happened so far, as plain numbers that only grow: the hot path adds one, readers compute rates. The
  * names are those of RabbitMQ's `message_stats`, in our spelling.
  */
 export class DeliveryCounters {

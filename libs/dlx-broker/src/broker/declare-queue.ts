@@ -34,7 +34,7 @@ export function checkedName(kind: 'queue' | 'exchange', name: string): string {
 
 export const withoutLineEnds = (name: string): string => name.replaceAll(/[\r\n]/g, '');
 
-/** Somebody else's exclusive queue, or not the exclusiveness it was declared with (rule O4). */
+/** The exclusive queue of another connection, or not the exclusiveness it was declared with (rule O4). */
 export const locked = (queue: string, vhost: string): AmqpError =>
   new AmqpError(
     'RESOURCE_LOCKED',

@@ -64,7 +64,7 @@ export const notKept = (method: MethodId, { message }: Error): AmqpError => {
   return error;
 };
 
-/** What RabbitMQ 4 lets nobody use unless its configuration permits it (rule W12). */
+/** A feature that RabbitMQ 4 denies unless its configuration permits it (rule W12). */
 export const deniedFeature = (feature: string): AmqpError =>
   new AmqpError(
     'INTERNAL_ERROR',

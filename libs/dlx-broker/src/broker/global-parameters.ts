@@ -4,7 +4,7 @@ import type { TopologyChange } from './ports.js';
 export class GlobalParameters {
   readonly #values = new Map<string, unknown>();
 
-  /** @param report told of every change, after it */
+  /** @param report called after every change */
   constructor(readonly report: (change: TopologyChange) => void) {}
 
   get(name: string): unknown {

@@ -14,7 +14,7 @@ export interface Effort {
 
 /**
  * Regular expressions, lent to the core: patterns come from strangers, and an engine that backtracks without end would
- * stop the process. Whoever implements it answers for that.
+ * stop the process. The implementation has to ensure that.
  */
 export interface Patterns {
   /** @throws PatternError when it is no regular expression */

@@ -23,9 +23,9 @@ export interface PolicyRequest {
   readonly pattern: unknown;
   /** A Map or a plain object of policy keys. */
   readonly definition: unknown;
-  /** `all` unless told. */
+  /** Default `all`. */
   readonly applyTo?: unknown;
-  /** 0 unless told; of several policies that match, the highest applies (rule F7). */
+  /** Default 0; of several policies that match, the highest applies (rule F7). */
   readonly priority?: unknown;
 }
 
@@ -165,7 +165,7 @@ function entriesOf(definition: unknown): ReadonlyMap<string, unknown> | undefine
   return new Map(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** RabbitMQ takes any; here whoever shows or stores it must come to its end. */
+/** RabbitMQ accepts any depth; here showing and storing a value must end. */
 function isTooDeep(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth > deepestNesting) return true;
@@ -174,7 +174,7 @@ function isTooDeep(value: unknown, depth: number): boolean {
   return false;
 }
 
-/** The first value that is refused, else all keys nobody knows. */
+/** The first value that is refused, else all unknown keys. */
 function wrongDefinition(
   definition: ReadonlyMap<string, unknown> | undefined,
   operator: boolean,

@@ -40,7 +40,7 @@ export interface Pace {
 export interface Holder {
   /** The journal's own: its number for a holder it keeps, 0 for one it has not met yet. */
   mark: number;
-  /** Told apart from all others of its virtual host. */
+  /** Unique in its virtual host. */
   readonly name: string;
   readonly home: { readonly name: string };
   readonly declared: { readonly type: string; readonly durable: boolean; readonly owner: unknown };
@@ -48,7 +48,7 @@ export interface Holder {
   restore(message: Message, place: EntryPlace, now: number): Entry;
 }
 
-/** Told once: all is safe, or, with the reason, nobody can say any more what is. */
+/** Called once: everything is durable, or, with an error, durability is unknown. */
 export type Settled = (failure?: Error) => void;
 
 /**
@@ -57,16 +57,16 @@ export type Settled = (failure?: Error) => void;
  * and of classic ones only persistent messages (rule L1).
  */
 export interface Journal {
-  /** How much it was told to keep so far: a command that adds nothing has nothing to wait for. */
+  /** The number of changes received so far: a command that adds none has nothing to wait for. */
   readonly told: number;
   /** Why it refuses what is to be kept, in words for people; undefined while it takes it. */
   readonly trouble?: string | undefined;
   /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
   refuses(queue: Holder, message: Message): boolean;
-  /** Something of the topology changed. What is declared by the broker itself in every virtual host is not told. */
+  /** Something of the topology changed. Objects that the broker itself declares in every virtual host are not reported. */
   changed(change: TopologyChange): void;
   enqueued(queue: Holder, entry: Entry): void;
-  /** In somebody's hands, so redelivered if it ever comes again (rule L1); `settled` follows at once if no ack is due. */
+  /** Unacknowledged, so redelivered if it ever comes again (rule L1); `settled` follows at once if no ack is due. */
   delivered(queue: Queue, entry: Entry): void;
   /** Back in its queue; its `returns`, and perhaps its position, have changed. */
   returned(queue: Queue, entry: Entry): void;
@@ -109,7 +109,7 @@ export interface ClientDetails {
   readonly timeout: number;
   /** Milliseconds since 1970. */
   readonly connectedAt: number;
-  /** What the client told about itself in `connection.start-ok`. */
+  /** The client properties of `connection.start-ok`. */
   readonly properties: FieldTable;
   /** Its `connection_name`. */
   readonly userProvidedName?: string | undefined;
@@ -220,7 +220,7 @@ export interface Returned {
 
 /**
  * Where a channel's output goes. The broker calls it after a command has run to its end, in order, and never inside
- * another call of it; whoever implements it may start new commands at once.
+ * another call of it; an implementation may start new commands at once.
  */
 export interface ChannelOutbox {
   /**

@@ -33,7 +33,7 @@ export class TopicAccess {
   /** By virtual host, then user, then exchange. */
   readonly #grants = new Map<string, Map<string, Map<string, Grant>>>();
 
-  /** @param report told of every change, after it */
+  /** @param report called after every change */
   constructor(patterns: Patterns, report: (change: TopologyChange) => void) {
     this.#patterns = patterns;
     this.#report = report;
@@ -59,7 +59,7 @@ export class TopicAccess {
     return existed ? 'changed' : 'created';
   }
 
-  /** @param exchange all of them unless told; false when there were none */
+  /** @param exchange default: all of them. @returns false when there were none */
   delete(user: string, vhost: string, exchange?: string): boolean {
     const grants = this.#grants.get(vhost)?.get(user);
     if (grants === undefined) return false;

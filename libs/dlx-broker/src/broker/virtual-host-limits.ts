@@ -8,7 +8,7 @@ export type LimitName = (typeof limitNames)[number];
 export class VirtualHostLimits {
   readonly #values = new Map<LimitName, number>();
 
-  /** @param report told of every change, after it */
+  /** @param report called after every change */
   constructor(
     readonly vhost: string,
     readonly report: (change: TopologyChange) => void,

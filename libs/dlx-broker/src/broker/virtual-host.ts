@@ -40,7 +40,7 @@ export class VirtualHost implements QueueHome {
   readonly replies = new ReplyAddresses();
   /** What happened here, also in queues and channels that are gone. */
   readonly counters = new TotalCounters();
-  /** Told of every death in its queues. */
+  /** Called for every death in its queues. */
   readonly witnesses = new Set<Witness>();
   readonly agenda: Agenda;
   readonly names: Names;
@@ -182,7 +182,7 @@ export class VirtualHost implements QueueHome {
   /**
    * Moves a ready message out of its queue to an exchange, in one command: it is in its new queues and gone from the old
    * one, or nothing has happened and the result says why. No consumer, confirm or dead letter has a part in it.
-   * @param entry as {@link Queue.browse} or {@link Queue.find} told it
+   * @param entry as {@link Queue.browse} or {@link Queue.find} returned it
    * @throws 404 when there is no such exchange, 403 when it is internal
    */
   redrive(queue: Queue, entry: Entry, to: Redrive): RedriveResult {
@@ -309,7 +309,7 @@ export class VirtualHost implements QueueHome {
     return this.#changePolicies('policy', name, (policies) => policies.delete(name));
   }
 
-  /** An upper bound set by whoever runs the broker (rule F12). @throws PolicyError */
+  /** An upper bound set by the operator (rule F12). @throws PolicyError */
   setOperatorPolicy(name: string, request: PolicyRequest): 'created' | 'changed' {
     return this.#changePolicies('operator-policy', name, (policies) => policies.set(name, request));
   }

@@ -66,7 +66,7 @@ export class Confirms {
     return ++this.#last;
   }
 
-  /** A publish is acked when all that the journal was told is safe, and nacked if it never will be. */
+  /** A publish is acked when all changes in the journal are durable, and nacked if they never will be. */
   settleWhenSynced(tag: number): void {
     const waiting = this.#waiting;
     if (waiting?.to === tag - 1 && this.channel.agenda.joins(waiting.waiter)) waiting.to = tag;
@@ -99,7 +99,7 @@ export class Confirms {
     if (this.#open === confirm) this.#open = undefined;
   }
 
-  /** Several are told in the order in which they wait, so that nothing before them is unsettled; one may be ahead. */
+  /** Groups are settled in the order in which they wait, so nothing before them is unsettled; a single one may be ahead. */
   #note(from: number, to: number): void {
     if (from !== this.#settled + 1) return void this.#ahead.add(from);
     this.#settled = to;

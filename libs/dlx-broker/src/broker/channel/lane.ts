@@ -8,7 +8,7 @@ interface Waiter {
 
 /**
  * One connection's outputs among those of all: how many are on their way out, inside a batch or because the pace asks for
- * a pause, and who waits for them. However much goes out to others, nobody waits for that.
+ * a pause, and who waits for them. Output to other connections delays none of them.
  */
 export class Lane {
   #entered = 0;

@@ -98,7 +98,7 @@ export class Publisher {
     counters.publish++;
     const outcome = vhost.publish(message, exchange, now);
     if ((outcome & Outcome.Routed) === 0) {
-      counters.returnUnroutable++; // whoever deposits is told
+      counters.returnUnroutable++; // the caller gets the outcome
       vhost.counters.returnUnroutable++;
     }
     if (settled !== undefined && (outcome & Outcome.Refused) === 0) agenda.whenKept(told, settled);
@@ -134,7 +134,7 @@ export class Publisher {
 
   /**
    * With a journal that syncs later, an ack waits until what it promises is safe, and becomes a nack if it never will be. A
-   * nack promises nothing, nor does the ack of what nobody keeps.
+   * nack promises nothing, nor does the ack of a message that is not kept.
    */
   #confirm(tag: number, ok: boolean, told: number): void {
     const { agenda } = this.channel;

@@ -209,7 +209,7 @@ export class Receiver {
   }
 }
 
-/** A quorum queue's messages go to its single active consumer and to nobody else (rule R3). */
+/** A quorum queue's messages go only to its single active consumer (rule R3). */
 const notByGet = (queue: string, vhost: string): AmqpError =>
   new AmqpError(
     'RESOURCE_LOCKED',

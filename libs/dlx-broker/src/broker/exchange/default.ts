@@ -11,7 +11,7 @@ export class DefaultRouter<Destination> implements Router<Destination> {
     this.#find = find;
   }
 
-  /** Refused by whoever asks: nobody binds to the default exchange (rule P3). */
+  /** The caller refuses it: the default exchange has no bindings of its own (rule P3). */
   bind(): void {}
 
   unbind(): void {}

@@ -28,7 +28,7 @@ export interface ExchangeDeclared {
 export class Exchange {
   readonly name: string;
   readonly declared: ExchangeDeclared;
-  /** Exchanges that have a binding to this one, to be told when it goes. */
+  /** Exchanges with a binding to this one, which forget the binding when it is deleted. */
   readonly boundTo = new Set<Exchange>();
   readonly counters = new ExchangeCounters();
   /** Takes what no binding wants (rule G6): by argument, else by policy. */

@@ -151,7 +151,7 @@ export const queueArguments: readonly QueueArgument[] = [
     merge: 'limit',
     operatorMerge: 'limit',
   },
-  // Nobody checks these at declare: what is no type or no positive number delays nothing.
+  // These are not checked at declare: what is no type or no positive number delays nothing.
   {
     name: 'x-delayed-retry-type',
     accepts: anything,

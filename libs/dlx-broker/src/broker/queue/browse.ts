@@ -13,7 +13,7 @@ export interface Cursor {
 }
 
 export interface Browse {
-  /** From the first unless told. */
+  /** Default: the first. */
   readonly after?: Cursor | undefined;
   /** So many at most. */
   readonly limit: number;

@@ -69,7 +69,7 @@ export class Consumers {
     if (this.#all.has(taker) && !this.#ringing.has(taker)) this.#enter(taker);
   }
 
-  /** Who gets the next message; undefined when nobody can take one. */
+  /** The consumer of the next message; undefined when none can take one. */
   next(): Taker | undefined {
     if (this.singleActive) {
       const active = this.active;

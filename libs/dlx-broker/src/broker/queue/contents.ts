@@ -10,7 +10,7 @@ import { TakenOut } from './taken-out.js';
 import type { QueueSettings } from './settings.js';
 import { Stall, type Stalled } from './stall.js';
 
-/** What a queue holds: messages that are ready, held back, or in somebody's hands, in sums that cost nothing to ask for. */
+/** What a queue holds: messages that are ready, delayed, or unacknowledged, in sums that cost nothing to ask for. */
 export class Contents {
   /** Sum of all bodies. */
   bytes = 0;
@@ -177,7 +177,7 @@ export class Contents {
   }
 
   /**
-   * Takes out all but what is in somebody's hands, however many they are: they are counted out but for those that are
+   * Removes all but unacknowledged messages, however many they are: they are counted out but for those that are
    * persistent, see {@link removePersistent}.
    * @param ready an empty list for what comes from now on
    */
@@ -191,7 +191,7 @@ export class Contents {
     return taken;
   }
 
-  /** Forgets all but what is in somebody's hands, when nobody will ask any more. */
+  /** Forgets all but unacknowledged messages, once the queue is deleted. */
   clear(): void {
     this.#stall?.over();
     this.ready.clear();

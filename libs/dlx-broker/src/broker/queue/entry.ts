@@ -72,15 +72,15 @@ export interface Place {
   readonly position: number;
   readonly deadline: number;
   readonly returns: number;
-  /** Of its returns, where these are counted apart (rule W6); all of them unless told. */
+  /** Of its returns, where these are counted apart (rule W6); default: all of them. */
   readonly failures?: number;
   /** When it was to become ready again (rule W7). */
   readonly due?: number;
-  /** It was in somebody's hands. */
+  /** It was unacknowledged. */
   readonly delivered: boolean;
   /** It had died, and not arrived everywhere (rule M3). */
   readonly death?: RetainedDeath | undefined;
-  /** Nobody knows: it may have been in somebody's hands when the process died. */
+  /** Unknown: it may have been unacknowledged when the process died. */
   readonly suspect?: boolean;
 }
 

@@ -13,7 +13,7 @@ export const purgedInStep = 16;
 const fewEnough = 256;
 
 /**
- * Takes all out of a queue that is not in somebody's hands.
+ * Removes all messages of a queue that are not unacknowledged.
  * @param count how many they are
  * @returns the list for what comes from now on
  */

@@ -26,7 +26,7 @@ export class Queue {
   readonly counters = new QueueCounters();
   /** When it was last used, in milliseconds since 1970. */
   lastUse = NaN; // a fraction from the start: stored in place ever after
-  /** Exchanges that have a binding to it, to be told when it goes. */
+  /** Exchanges with a binding to it, which forget the binding when it is deleted. */
   readonly boundTo = new Set<{ forget(queue: Queue): unknown }>();
   /** Set when it is deleted: settlements that arrive later are accepted and change nothing (rule A5). */
   deleted = false;
@@ -165,7 +165,7 @@ export class Queue {
 
   /**
    * Puts a message back that outlived the process (section L). Into a classic queue first those that were returned or in
-   * somebody's hands, then the others by position; into a quorum queue the others first. Limits and deadlines act when
+   * unacknowledged, then the others by position; into a quorum queue the others first. Limits and deadlines act when
    * the command is over (rule L2).
    */
   restore(message: Message, place: Place, now: number): Entry {
@@ -177,7 +177,7 @@ export class Queue {
     if (death !== undefined) return this.deadLettering.restore(entry, death); // rule M3: it stays dead
     this.#contents.add(message);
     if (delivered) {
-      this.unacked++; // rule L1: whoever held it is lost
+      this.unacked++; // rule L1: its consumer is lost
       this.giveBack(entry, now, 'lost');
     } else if (due > now) {
       this.#contents.delay(entry, due);
@@ -293,7 +293,7 @@ export class Queue {
 
   /**
    * Drops all ready messages, dead-lettering none (rules A8, O6). What is in it is gone at once; many are cleared away and
-   * told to the journal in turns.
+   * reported to the journal in turns.
    * @returns how many there were
    */
   purge(): number {
@@ -302,7 +302,7 @@ export class Queue {
     return count;
   }
 
-  /** Ends the queue: nothing in it is dead-lettered (rule A8). Consumers are told by the caller. */
+  /** Ends the queue: nothing in it is dead-lettered (rule A8). The caller notifies the consumers. */
   end(): readonly Taker[] {
     this.deleted = true;
     this.#contents.clear();

@@ -16,7 +16,7 @@ const returned = highest + 1;
  * own that can expire, whatever stands before it in others.
  */
 export class QuorumList extends PriorityList {
-  /** How many of them can expire; while there are none nobody looks for heads. */
+  /** How many of them can expire; while there are none the list does not look for heads. */
   #mortal = 0;
 
   constructor() {
