@@ -62,7 +62,7 @@ function* endAll(connections: readonly Connection[], request: ApiRequest): Gener
   }
 }
 
-/** @throws Problem 404, or 401 when it is somebody else's */
+/** @throws Problem 404, or 401 when it belongs to another user */
 export function connectionOf(request: ApiRequest, { broker }: Management): Connection {
   for (const { connections } of broker.virtualHosts.values()) {
     for (const connection of connections) {
