@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, expect, it, vi } from 'vitest';
 import { embeddedChecks } from '../../libs/dlx-broker/src/nest/brokers/embedded.js';
-import { listenChecks } from '../../libs/dlx-broker/src/nest/brokers/listen.js';
+import { amqpChecks, httpChecks, listenChecks } from '../../libs/dlx-broker/src/nest/brokers/listen.js';
 import { forRootChecks } from '../../libs/dlx-broker/src/nest/options.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -37,6 +37,8 @@ it.each([
   ['forRoot', forRootChecks, 15],
   ['embedded()', embeddedChecks, 9],
   ['listen', listenChecks, 5],
+  ['listen.amqp', amqpChecks, 8],
+  ['listen.http', httpChecks, 7],
 ])('every option of %s stands in docs/reference/options.md', (_, checks, count) => {
   const options = Object.keys(checks);
   expect(options.length).toBeGreaterThanOrEqual(count);

@@ -7,6 +7,9 @@ import { type Check, checkAll, type Checks, isFunction, isText, readLater } from
 /** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
 export type AmqpPortOptions = Omit<AmqpOptions, 'authenticate' | 'throttle'>;
 
+/** A port for the management API: on loopback, 15672, by default; 0 is any that is free. */
+export type HttpPortOptions = Omit<HttpOptions, 'resources'>;
+
 /** What does not depend on the port for HTTP. */
 interface PortOptions {
   /** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
@@ -22,13 +25,13 @@ interface PortOptions {
 
 interface WithHttp extends PortOptions {
   /** A port for the management API: on loopback, 15672, by default; 0 is any that is free. */
-  readonly http: HttpOptions;
+  readonly http: HttpPortOptions;
   /** A file to which everything that operators do over HTTP is appended. */
   readonly audit?: string;
 }
 
 interface WithoutHttp extends PortOptions {
-  readonly http?: HttpOptions;
+  readonly http?: HttpPortOptions;
   readonly audit?: undefined;
 }
 
@@ -39,7 +42,8 @@ const port: Check = (value, origin) => whole(0, 65_535).read(value, origin);
 
 const isObject: Check = (value, origin) => optionsOf(value, origin, 'write {}, or leave it out');
 
-const amqpChecks = {
+/** Every option of `listen.amqp`, and what it accepts. */
+export const amqpChecks = {
   host: isText,
   port,
   tls: isObject,
@@ -50,7 +54,8 @@ const amqpChecks = {
   log: isFunction,
 } satisfies Checks<AmqpPortOptions>;
 
-const httpChecks = {
+/** Every option of `listen.http`, and what it accepts. */
+export const httpChecks = {
   host: isText,
   port,
   tls: isObject,
@@ -58,8 +63,7 @@ const httpChecks = {
   hosts: readLater,
   bodyLimit: readLater,
   replyLimit: readLater,
-  resources: readLater,
-} satisfies Checks<HttpOptions>;
+} satisfies Checks<HttpPortOptions>;
 
 const isPort =
   <T>(checks: Checks<T>): Check =>
@@ -68,13 +72,18 @@ const isPort =
     checkAll(optionsOf(value, origin, `write { port: ${given} }, or {} for the usual port`), checks, origin);
   };
 
+const userNames = { name: true, password: true, tags: true, permissions: true } satisfies Record<
+  keyof ServedUser,
+  true
+>;
+
 const areUsers: Check = (value, origin) => {
   const remedy = "write [{ name: 'shop', password: '...', permissions: { '/': { configure, write, read } } }]";
   if (!Array.isArray(value)) throw refused(typeof value, origin, `is not a list of users; ${remedy}`);
   for (const [index, given] of (value as readonly unknown[]).entries()) {
     if (typeof given === 'string') throw refused('string', `${origin}[${index}]`, `is no user; ${remedy}`); // never the value
     const user = optionsOf(given, `${origin}[${index}]`, remedy);
-    refuseUnknown(user, ['name', 'password', 'tags', 'permissions'], `${origin}[${index}]`);
+    refuseUnknown(user, Object.keys(userNames), `${origin}[${index}]`);
     isText(user['name'], `name of ${origin}[${index}]`);
     if (typeof user['password'] !== 'string') {
       throw refused(typeof user['password'], `password of ${origin}[${index}]`, 'is not a text'); // never the value
