@@ -1,4 +1,4 @@
-import type { FieldTable } from '../message/index.js';
+import { type FieldTable, isReserved } from '../message/index.js';
 import type { Channel } from './channel/channel.js';
 import type { Connection } from './channel/connection.js';
 import { accessRefused, AmqpError, noQueue, preconditionFailed } from './errors.js';
@@ -28,7 +28,7 @@ export interface QueueOk {
 
 /** The reserved names are for the broker; CR and LF are no part of any name (rule O3). */
 export function checkedName(kind: 'queue' | 'exchange', name: string): string {
-  if (name.startsWith('amq.')) throw accessRefused(`${kind} name '${name}' contains reserved prefix 'amq.*'`);
+  if (isReserved(name)) throw accessRefused(`${kind} name '${name}' contains reserved prefix 'amq.*'`);
   return name;
 }
 

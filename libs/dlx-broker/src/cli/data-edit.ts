@@ -1,3 +1,4 @@
+import { isReserved, isShortstr, longestShortstr } from '../message/index.js';
 import { damageLines, editData } from '../store/index.js';
 import { dataExit, type Write } from './data.js';
 import { referencesTo } from './data-references.js';
@@ -65,15 +66,13 @@ async function planned(directory: string, edit: QueueEdit): Promise<{ lines: rea
   }
 }
 
-const longestName = 255;
-
 /** @throws Refusal */
 function checkNew(to: string | undefined, queues: ReadonlyMap<string, unknown>): void {
   if (to === undefined) return;
   if (queues.has(to)) throw new Refusal(`there is a queue '${to}' already. Nothing was changed; choose another name`);
-  const isUsable = to !== '' && !to.startsWith('amq.') && Buffer.byteLength(to) <= longestName && !/[\r\n]/.test(to);
+  const isUsable = to !== '' && !isReserved(to) && isShortstr(to) && !/[\r\n]/.test(to);
   if (!isUsable)
     throw new Refusal(
-      `'${to}' cannot be the name of a queue: 1 to ${longestName} bytes in one line, not beginning with 'amq.'`,
+      `'${to}' cannot be the name of a queue: 1 to ${longestShortstr} bytes in one line, not beginning with 'amq.'`,
     );
 }

@@ -3,13 +3,14 @@ export { compact, hasMoreThan, isEmptyTable, packedLength, PackedTable } from '.
 export { ByteReader, Malformed, UnknownFieldType } from './wire/byte-reader.js';
 export { ByteWriter } from './wire/byte-writer.js';
 export { readTable, readTableBody, writeSortedTable, writeTable } from './wire/table-codec.js';
-export { decodeText, encodeText, isUtf8 } from './wire/text.js';
+export { decodeText, encodeText, isShortstr, isUtf8, longestShortstr, textLength } from './wire/text.js';
 export * from './message.js';
 export * from './death.js';
 export { isClaimed, recordDeath, RecordedDeaths } from './deaths.js';
 export { ClaimedDeaths } from './claimed-deaths.js';
 export * from './notes.js';
 export { deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
+export { isPredeclared, isReserved, reservedPrefix } from './names.js';
 export * from './nesting.js';
 export * from './origin.js';
 export * from './properties.js';

@@ -1,7 +1,6 @@
 import {
   DlxConfigurationError,
   collectTopology,
-  isPredeclared,
   mostWaitQueues,
   fieldTableOf,
   planRetry,
@@ -19,6 +18,7 @@ import {
   type RetryStyle,
   type Topology,
 } from '../topology/index.js';
+import { isPredeclared, isShortstr, longestShortstr } from '../message/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import type { NamedExchange } from './handler-settings.js';
 import { hopeless } from './hopeless.js';
@@ -118,8 +118,10 @@ export function queueOf({ origin, settings }: Handler): string {
     );
   }
   const queue = named ?? origin;
-  if (queue === '' || Buffer.byteLength(queue) > 255) {
-    throw new DlxConfigurationError(`${origin}: '${queue}' cannot be the name of a queue: 1 to 255 bytes`);
+  if (queue === '' || !isShortstr(queue)) {
+    throw new DlxConfigurationError(
+      `${origin}: '${queue}' cannot be the name of a queue: 1 to ${longestShortstr} bytes`,
+    );
   }
   return queue;
 }

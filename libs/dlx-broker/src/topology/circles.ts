@@ -1,3 +1,4 @@
+import { reservedPrefix } from '../message/index.js';
 import { DlxConfigurationError } from './configuration-error.js';
 import { matchesPattern } from './topic-pattern.js';
 import type { QueueDeclaration, Topology } from './topology.js';
@@ -82,4 +83,4 @@ const fitting: Readonly<Record<string, (bindingKey: string, key: string) => bool
 
 /** An exchange that is there already tells its type by its name: `amq.topic`. */
 const typeOf = (exchange: string, { exchanges }: Topology): string =>
-  exchanges.find(({ name }) => name === exchange)?.type ?? exchange.slice('amq.'.length);
+  exchanges.find(({ name }) => name === exchange)?.type ?? exchange.slice(reservedPrefix.length);

@@ -1,4 +1,4 @@
-import type { Field } from '../message/index.js';
+import { type Field, isPredeclared } from '../message/index.js';
 import { DlxConfigurationError } from './configuration-error.js';
 import { sameField, sameTable, showField } from './field.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from './topology.js';
@@ -37,9 +37,6 @@ export function collectTopology({ parts, mentioned = [], foreign = new Set() }: 
   }
   return { exchanges: [...exchanges.values()], queues: [...queues.values()], bindings: [...bindings.values()] };
 }
-
-/** The default exchange and everything under `amq.` is there already and must not be declared. */
-export const isPredeclared = (exchange: string): boolean => exchange === '' || exchange.startsWith('amq.');
 
 const impliedExchange = (name: string, origin: string): ExchangeDeclaration => ({
   name,

@@ -1,6 +1,6 @@
-import type { FieldTable } from '../message/index.js';
+import { type FieldTable, isPredeclared } from '../message/index.js';
 import { flag, text } from './accepts.js';
-import { isPredeclared, type Contributions, type MentionedExchange } from './collect.js';
+import type { Contributions, MentionedExchange } from './collect.js';
 import { checkedArguments, checkedName, routingKeysOf } from './declared-parts.js';
 import { optionsOf, refuseUnknown } from './known-options.js';
 import { readQueue, type QueueOption } from './queue-words.js';

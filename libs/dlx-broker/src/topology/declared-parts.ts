@@ -1,16 +1,13 @@
-import { emptyTable, type Field, type FieldTable } from '../message/index.js';
+import { emptyTable, type Field, type FieldTable, isShortstr, longestShortstr } from '../message/index.js';
 import { fieldTableOf } from './field.js';
 import { optionsOf } from './known-options.js';
 import { refused } from './refused.js';
-
-/** Names are short strings on the wire. */
-const longestName = 255;
 
 /** The name of a queue or an exchange that is declared. @throws DlxConfigurationError */
 export function checkedName(name: unknown, origin: string): string {
   if (typeof name !== 'string') throw refused(name, origin, 'is not a text');
   if (name === '') throw refused(name, origin, 'is empty; write a name');
-  if (Buffer.byteLength(name) > longestName) throw refused(name, origin, `is longer than ${longestName} bytes`);
+  if (!isShortstr(name)) throw refused(name, origin, `is longer than ${longestShortstr} bytes`);
   return name;
 }
 
@@ -19,8 +16,8 @@ export function routingKeysOf(value: unknown, origin: string): readonly string[]
   const keys: readonly unknown[] = Array.isArray(value) ? value : [value];
   for (const key of keys) {
     if (typeof key !== 'string') throw refused(key, `routingKey of ${origin}`, 'is not a text');
-    if (Buffer.byteLength(key) > longestName) {
-      throw refused(key, `routingKey of ${origin}`, `is longer than ${longestName} bytes`);
+    if (!isShortstr(key)) {
+      throw refused(key, `routingKey of ${origin}`, `is longer than ${longestShortstr} bytes`);
     }
   }
   return keys as readonly string[];

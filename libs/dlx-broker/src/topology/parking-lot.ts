@@ -1,11 +1,8 @@
-import { emptyTable, longstr } from '../message/index.js';
+import { emptyTable, isReserved, isShortstr, longestShortstr, longstr } from '../message/index.js';
 import { DlxConfigurationError } from './configuration-error.js';
 import { shown } from './refused.js';
 import type { QueueDeclaration } from './topology.js';
 import { isWaitQueueName, type WaitQueueType } from './wait-queues.js';
-
-/** Names are short strings on the wire. */
-const longestName = 255;
 
 /** The name of a parking lot that can be one. @throws DlxConfigurationError */
 export function checkedParkingLot(parkingLot: string | undefined, queue: string, origin: string): string {
@@ -17,9 +14,8 @@ export function checkedParkingLot(parkingLot: string | undefined, queue: string,
     throw refuse(`is '${name}', the work queue itself, where it would fail again; leave it out for '${queue}.parked'`);
   }
   if (isWaitQueueName(name)) throw refuse(`is '${name}', the name of a wait queue; choose another`);
-  if (name.startsWith('amq.'))
-    throw refuse(`is '${name}', but names beginning with 'amq.' are reserved; choose another`);
-  if (Buffer.byteLength(name) > longestName) throw refuse(`is longer than ${longestName} bytes; choose a shorter name`);
+  if (isReserved(name)) throw refuse(`is '${name}', but names beginning with 'amq.' are reserved; choose another`);
+  if (!isShortstr(name)) throw refuse(`is longer than ${longestShortstr} bytes; choose a shorter name`);
   return name;
 }
 

@@ -1,4 +1,4 @@
-import type { FieldTable } from '../../message/index.js';
+import { type FieldTable, isReserved } from '../../message/index.js';
 import { withoutLineEnds } from '../declare-queue.js';
 import { notDefault } from '../declare-exchange.js';
 import { accessRefused, notImplemented, preconditionFailed } from '../errors.js';
@@ -54,7 +54,7 @@ export function deleteExchange(channel: Channel, exchange: string, ifUnused: boo
   const { vhost } = channel;
   const name = withoutLineEnds(exchange);
   notDefault(name);
-  if (name.startsWith('amq.')) {
+  if (isReserved(name)) {
     throw accessRefused(`deletion of system exchange '${name}' in vhost '${vhost.name}' not allowed`);
   }
   vhost.check(channel.connection.user, 'configure', 'exchange', name);

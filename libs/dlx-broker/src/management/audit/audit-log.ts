@@ -1,4 +1,4 @@
-import { cutText } from '../../message/index.js';
+import { cutText, longestShortstr } from '../../message/index.js';
 import { Refusals } from './refusals.js';
 
 /** One thing an operator did, or tried to. Never a password, never the body of a request or of a message. */
@@ -30,10 +30,8 @@ export interface AuditSink {
 }
 
 /** Characters of a name: more than any name of AMQP has. */
-const longestName = 255;
-
 const cut = (names: AuditEntry['names']): AuditEntry['names'] =>
-  Object.fromEntries(Object.entries(names).map(([key, name]) => [key, cutText(name, longestName)]));
+  Object.fromEntries(Object.entries(names).map(([key, name]) => [key, cutText(name, longestShortstr)]));
 
 /** Entries that can be asked for. */
 const remembered = 10_000;

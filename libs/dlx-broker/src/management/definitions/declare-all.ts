@@ -1,5 +1,5 @@
 import { AmqpError, type Channel, type VirtualHost } from '../../broker/index.js';
-import type { FieldTable } from '../../message/index.js';
+import { type FieldTable, isPredeclared, isReserved } from '../../message/index.js';
 import { booleanIn, requiredText, textIn } from '../body.js';
 import { FieldJsonError, tableOfJson } from '../field-json.js';
 import type { Management } from '../management.js';
@@ -29,12 +29,9 @@ export function* declareAll(
   }
 }
 
-/** Names that only the broker itself gives: exchanges that are there anyway, and queues of clients long gone. */
-const isReserved = (name: string): boolean => name === '' || name.startsWith('amq.');
-
 function declareExchange(channel: Channel, vhost: VirtualHost, json: JsonObject): void {
   const name = requiredText(json, 'name');
-  if (isReserved(name) || vhost.exchanges.has(name)) return;
+  if (isPredeclared(name) || vhost.exchanges.has(name)) return;
   channel.declareExchange(name, {
     type: requiredText(json, 'type'),
     durable: booleanIn(json, 'durable'),
@@ -46,7 +43,8 @@ function declareExchange(channel: Channel, vhost: VirtualHost, json: JsonObject)
 
 function declareQueue(channel: Channel, vhost: VirtualHost, json: JsonObject): void {
   const name = requiredText(json, 'name');
-  if (isReserved(name) || vhost.queues.has(name)) return;
+  // A queue with a name of the broker's was exclusive or anonymous: its client has gone.
+  if (name === '' || isReserved(name) || vhost.queues.has(name)) return;
   channel.declareQueue(name, {
     durable: booleanIn(json, 'durable'),
     autoDelete: booleanIn(json, 'auto_delete'),

@@ -1,4 +1,5 @@
 import { type Broker, Exchange, type Queue, type VirtualHost } from '../../broker/index.js';
+import { isPredeclared } from '../../message/index.js';
 import { tableToJson } from '../field-json.js';
 import { joined, Rows } from '../json.js';
 import type { Row } from '../listing.js';
@@ -64,9 +65,6 @@ const queueToJson = ({ declared, home }: Queue): Row => ({
   auto_delete: declared.autoDelete,
   arguments: tableToJson(declared.arguments),
 });
-
-/** Every virtual host has these from the start. */
-const isPredeclared = (name: string): boolean => name === '' || name.startsWith('amq.');
 
 const exchangesOf = (vhost: VirtualHost): readonly Row[] =>
   [...vhost.exchanges.values()]

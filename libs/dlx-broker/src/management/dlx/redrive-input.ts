@@ -1,5 +1,5 @@
 import type { Queue, User, VirtualHost } from '../../broker/index.js';
-import type { Address } from '../../message/index.js';
+import { type Address, isShortstr, longestShortstr } from '../../message/index.js';
 import { type CircuitSettings, usualCircuit } from '../redrives/circuit.js';
 import { type RedriveOrder, usualRate } from '../redrives/redrive-order.js';
 import { badRequest } from '../reply.js';
@@ -79,7 +79,7 @@ function addressIn(value: unknown): Address | undefined {
   if (typeof exchange !== 'string' || typeof routingKey !== 'string') {
     throw badRequest("'to' should have the texts 'exchange' and 'routing_key'");
   }
-  if (Buffer.byteLength(routingKey) > 255) throw badRequest("'to.routing_key' is longer than 255 bytes");
+  if (!isShortstr(routingKey)) throw badRequest(`'to.routing_key' is longer than ${longestShortstr} bytes`);
   return { exchange, routingKey };
 }
 

@@ -1,4 +1,5 @@
 import type { Queue } from '../../broker/index.js';
+import { isShortstr, longestShortstr, textLength } from '../../message/index.js';
 import { booleanIn } from '../body.js';
 import type { Columns } from '../columns.js';
 import { tableOfJson } from '../field-json.js';
@@ -23,8 +24,9 @@ const getOne: Handler = (request, management) => {
 const putOne: Handler = async (request, management) => {
   const { names, user } = request;
   const { vhost = '', name = '' } = names;
-  const length = Buffer.byteLength(name);
-  if (length > 255) throw badRequest(`queue should be less than 255 bytes, actually was ${length}\n`);
+  if (!isShortstr(name)) {
+    throw badRequest(`queue should be less than ${longestShortstr} bytes, actually was ${textLength(name)}\n`);
+  }
   const existed = management.vhost(vhost).queues.has(name);
   const body = await request.body();
   checkNode(body, management);

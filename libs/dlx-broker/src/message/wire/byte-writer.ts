@@ -1,7 +1,4 @@
-import { encodeText } from './text.js';
-
-/** A short string has no more bytes. */
-const longestShortstr = 255;
+import { encodeText, longestShortstr } from './text.js';
 
 /** Writes AMQP's basic types into a buffer that grows, big-endian. */
 export class ByteWriter {

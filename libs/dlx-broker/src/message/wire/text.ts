@@ -24,7 +24,7 @@ export const isUtf8 = (text: string): boolean => !loneEscape.test(text);
 
 /** Encodes what {@link decodeText} made, byte for byte. */
 export function encodeText(text: string): Buffer {
-  if (!loneEscape.test(text)) return Buffer.from(text);
+  if (isUtf8(text)) return Buffer.from(text);
   const parts: Buffer[] = [];
   for (const character of text) {
     const code = character.codePointAt(0) as number;
@@ -32,6 +32,17 @@ export function encodeText(text: string): Buffer {
   }
   return Buffer.concat(parts);
 }
+
+/** A short string of AMQP has at most so many bytes. */
+export const longestShortstr = 255;
+
+/** Bytes of a text on the wire. */
+export const textLength = (text: string): number => (isUtf8(text) ? Buffer.byteLength(text) : encodeText(text).length);
+
+/** Whether a name, a key or a tag fits into a short string. */
+export const isShortstr = (text: string): boolean =>
+  // A unit of UTF-16 takes at most three bytes.
+  text.length * 3 <= longestShortstr || textLength(text) <= longestShortstr;
 
 function decodeStrange(bytes: Buffer, lossy: string): string {
   try {

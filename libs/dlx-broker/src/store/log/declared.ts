@@ -1,4 +1,5 @@
 import type { BindingDetails, Broker, TopologyChange } from '../../broker/index.js';
+import { isPredeclared } from '../../message/index.js';
 import { holderOf, MemoryTopology, outlives } from '../memory-topology.js';
 import type { Batch } from './batch.js';
 import type { Plain } from './plain-codec.js';
@@ -189,7 +190,7 @@ export class Declared {
 
   /** Those every virtual host is born with are there without having been declared. */
   #hasExchange(vhost: string, name: string): boolean {
-    return name === '' || name.startsWith('amq.') || this.#topology.hasExchange(vhost, name);
+    return isPredeclared(name) || this.#topology.hasExchange(vhost, name);
   }
 }
 
