@@ -11,7 +11,7 @@ const first = () => new Message('x', 'key', noProperties, Buffer.from('hello'));
 const death = { queue: 'q', reason: 'rejected', exchange: 'x', routingKeys: ['key'], count: 1, time: 0 } as const;
 const letterOf = (message: Message, copies?: Notes['copies'], origin?: Notes['origin']) => {
   const deaths = recordDeath(message, death, undefined, classicDialect);
-  return new NotedMessage('dlx', 'key', noProperties, message, new Notes(copies, origin, deaths, 0));
+  return new NotedMessage('dlx', 'key', noProperties, message, Notes.of(copies, origin, deaths, 0));
 };
 
 describe('a message', () => {

@@ -178,4 +178,4 @@ export const messageOf = (
 
 /** What is noted about a message when it is published; undefined when that is nothing. */
 export const notesOf = (copies: CarbonCopies | undefined, origin?: RecordedOrigin): Notes | undefined =>
-  copies === undefined && origin === undefined ? undefined : new Notes(copies, origin, undefined, 0);
+  copies === undefined && origin === undefined ? undefined : Notes.of(copies, origin, undefined, 0);

@@ -6,18 +6,42 @@ import type { CarbonCopies, Properties } from './properties.js';
 /** How long a delayed exchange is to hold a message back, in milliseconds; negated when the delay is over. */
 export const delayHeader = 'x-delay';
 
-/** What the broker noted about a message. Immutable: messages of which the same was noted share it. */
+/**
+ * What the broker noted about a message. Immutable: messages of which the same was noted share it. Dead letters with keys of their
+ * own have one each, so what few messages have stands in a class of its own.
+ */
 export class Notes {
-  constructor(
-    /** Further keys of the `CC` and `BCC` headers (rules G2, G3). */
-    readonly copies: CarbonCopies | undefined,
+  protected constructor(
     /** Where it was published at first. */
     readonly origin: RecordedOrigin | undefined,
     /** Undefined until it dies. */
     readonly deaths: Deaths | undefined,
-    /** The delay of the message that is over, in milliseconds; 0 for one that had none. */
-    readonly delay: number,
   ) {}
+
+  /**
+   * @param copies see {@link Notes.copies}
+   * @param delay see {@link Notes.delay}
+   */
+  static of(
+    copies: CarbonCopies | undefined,
+    origin: RecordedOrigin | undefined,
+    deaths: Deaths | undefined,
+    delay: number,
+  ): Notes {
+    return copies === undefined && delay === 0
+      ? new Notes(origin, deaths)
+      : new RareNotes(copies, origin, deaths, delay);
+  }
+
+  /** Further keys of the `CC` and `BCC` headers (rules G2, G3). */
+  get copies(): CarbonCopies | undefined {
+    return undefined;
+  }
+
+  /** The delay of the message that is over, in milliseconds; 0 for one that had none. */
+  get delay(): number {
+    return 0;
+  }
 
   /** Whether consumers see something of it in the headers. */
   get areWritten(): boolean {
@@ -32,7 +56,8 @@ export class Notes {
 
   /** The message's own headers, with its delay as long as there was one. */
   withDelay(headers: FieldTable | undefined): FieldTable | undefined {
-    return this.delay === 0 ? headers : new Map(headers).set(delayHeader, negated(this.delay));
+    const { delay } = this;
+    return delay === 0 ? headers : new Map(headers).set(delayHeader, negated(delay));
   }
 
   /** The properties as consumers see them; no dead letter has an expiration (rule H3). */
@@ -40,6 +65,30 @@ export class Notes {
     if (!this.areWritten) return own;
     const headers = this.headers(own);
     return this.deaths === undefined ? { ...own, headers } : { ...own, headers, expiration: undefined };
+  }
+}
+
+class RareNotes extends Notes {
+  readonly #copies: CarbonCopies | undefined;
+  readonly #delay: number;
+
+  constructor(
+    copies: CarbonCopies | undefined,
+    origin: RecordedOrigin | undefined,
+    deaths: Deaths | undefined,
+    delay: number,
+  ) {
+    super(origin, deaths);
+    this.#copies = copies;
+    this.#delay = delay;
+  }
+
+  override get copies(): CarbonCopies | undefined {
+    return this.#copies;
+  }
+
+  override get delay(): number {
+    return this.#delay;
   }
 }
 

@@ -11,6 +11,6 @@ export function die(message: Message, death: DeathEntry, dialect: Dialect = clas
     routingKey,
     after,
     message,
-    new Notes(carbonCopies, origin, deaths, notes?.delay ?? 0),
+    Notes.of(carbonCopies, origin, deaths, notes?.delay ?? 0),
   );
 }

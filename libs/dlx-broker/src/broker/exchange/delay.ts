@@ -28,7 +28,7 @@ export function delayOf({ own: { headers }, notes }: Message): number {
 /** The message as it goes on when its time has come: consumers see the delay negated, so it is never held back again. */
 export function withDelayOver(message: Message, delay: number): NotedMessage {
   const { exchange, routingKey, own, notes } = message;
-  const after = new Notes(notes?.copies, notes?.origin, notes?.deaths, delay);
+  const after = Notes.of(notes?.copies, notes?.origin, notes?.deaths, delay);
   return new NotedMessage(exchange, routingKey, withoutDelay(own), message, after);
 }
 

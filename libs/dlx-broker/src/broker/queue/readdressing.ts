@@ -51,7 +51,7 @@ export class Readdressing {
     const death = deathOf(letter, message, time);
     const deaths = recordDeath(message, death, own.headers, this.dialect);
     const origin = message.origin?.queue === undefined ? originAt(message, letter.queue.name) : message.origin;
-    const after = new Notes(copies, origin, deaths, delay);
+    const after = Notes.of(copies, origin, deaths, delay);
     if (isShared) {
       this.#before = before;
       this.#death = death;

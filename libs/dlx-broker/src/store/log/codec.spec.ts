@@ -130,13 +130,14 @@ describe('what is stored comes back as it was', () => {
     const copies = { cc: ['a', 'b'], bcc: [] };
     for (const notes of [
       undefined,
-      new Notes(copies, undefined, undefined, 0),
-      new Notes(undefined, { exchange: 'x', routingKey: 'k', queue: undefined }, undefined, 4_294_967_295),
-      new Notes(copies, { exchange: '', routingKey: '', queue: 'q' }, undefined, 1),
+      Notes.of(copies, undefined, undefined, 0),
+      Notes.of(undefined, { exchange: 'x', routingKey: 'k', queue: undefined }, undefined, 4_294_967_295),
+      Notes.of(copies, { exchange: '', routingKey: '', queue: 'q' }, undefined, 1),
     ]) {
       const message = messageOf('x', 'key', properties, Buffer.from('body'), notes);
       const read = throughBytes((to) => writeEnvelope(to, message), readEnvelope);
       expect(read).toEqual({ exchange: 'x', routingKey: 'key', own: properties, notes });
+      expect([read.notes?.copies, read.notes?.delay]).toEqual([notes?.copies, notes?.delay]);
     }
   });
 

@@ -104,7 +104,7 @@ export function readEnvelope(from: ByteSource): Envelope {
   const delay = (flags & delayed) === 0 ? 0 : from.varint();
   const origin = readOrigin() ?? originBefore(deaths, own);
   const isNoted = copies !== undefined || deaths !== undefined || delay !== 0 || origin !== undefined;
-  return { exchange, routingKey, own, notes: isNoted ? new Notes(copies, origin, deaths, delay) : undefined };
+  return { exchange, routingKey, own, notes: isNoted ? Notes.of(copies, origin, deaths, delay) : undefined };
 
   function readHistory(): Deaths {
     return (flags & recorded) === 0 ? (written ?? claimedDeaths(own.headers)) : readDeaths(from);
