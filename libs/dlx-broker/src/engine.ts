@@ -1,5 +1,6 @@
 /*
- * The entry point for use without Nest: the engine, the host that provides time, names and patterns, and a function that
+ * The entry point for use without Nest: the engine, the host that provides time, names and patterns, and a function
+ * that
  * connects both.
  */
 import { policyPatterns, randomNames, SystemClock } from './backend/index.js';

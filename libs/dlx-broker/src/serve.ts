@@ -6,7 +6,7 @@ import type { DataOptions } from './store/index.js';
 import { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './users/index.js';
 import { WaysIn } from './ways-in.js';
 
-/** What it takes to serve; everything has a default. */
+/** Options of `serve`; each has a default. */
 export interface ServeOptions extends Ears {
   readonly amqp?: { readonly host: string; readonly port: number };
   /** Makes AMQP clients speak TLS; the management API has the same in `http`. */
@@ -36,7 +36,7 @@ export interface ServeOptions extends Ears {
   readonly memoryLimit?: number;
 }
 
-/** A broker on its own, and how it is reached. */
+/** A running stand-alone broker, and its ports. */
 export interface Served {
   readonly broker: Broker;
   readonly amqp: Listener;
@@ -46,7 +46,7 @@ export interface Served {
 }
 
 /**
- * Puts a broker together and opens its ports.
+ * Starts a stand-alone broker and opens its ports.
  * @throws what the system says when a port cannot be had, what is wrong with the definitions, the users or the data directory
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {

@@ -21,7 +21,10 @@ export function blamed(error: unknown, id: number): unknown {
   return error;
 }
 
-/** The only failures of the handshake whose reason a client gets: a refused login, and a virtual host that cannot be entered. */
+/**
+ * The only failures of the handshake whose reason a client gets: a refused login, and a virtual host that cannot be
+ * entered.
+ */
 export const isTold = (error: unknown): boolean =>
   error instanceof AmqpError && (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED');
 
@@ -29,7 +32,9 @@ export const isTold = (error: unknown): boolean =>
 export const textFor = ({ reply, message, method: [classId] }: AmqpError): string =>
   reply === 'INTERNAL_ERROR' && classId === 0 ? 'INTERNAL_ERROR' : message;
 
-/** What reading or running a method came to; see {@link blamed}. @param args its bytes, shown when they are none of it */
+/**
+ * What reading or running a method came to; see {@link blamed}. @param args its bytes, shown when they are none of it
+ */
 export const undecoded = (error: unknown, id: number, args: Buffer): unknown =>
   blamed(error instanceof Malformed ? cannotDecode(args) : error, id);
 

@@ -5,7 +5,10 @@ import type { FieldTable } from '../message/index.js';
 import type { ClientConnection } from './connection.js';
 import { tlsDetailsOf } from './tls-details.js';
 
-/** The details of an open connection for lists and the management API. Most of them are read only when they are asked for. */
+/**
+ * The details of an open connection for lists and the management API. Most of them are read only when they are asked
+ * for.
+ */
 export class Details implements ClientDetails {
   readonly protocol = 'AMQP 0-9-1';
   readonly name: string;

@@ -1,4 +1,4 @@
-/** What a listener grants its clients at most. */
+/** Limits of a listener for its clients. */
 export interface Limits {
   /** Connections at a time. One more ends the one that has been silent longest without a login; without such, itself. */
   readonly connections: number;

@@ -131,7 +131,9 @@ export class Listener {
     });
   }
 
-  /** Accepts no client any more and closes all connections (320). @returns when they are closed, or their time is over */
+  /**
+   * Accepts no client any more and closes all connections (320). @returns when they are closed, or their time is over
+   */
   async close(reason = "broker forced connection closure with reason 'shutdown'"): Promise<void> {
     this.#door.close();
     const error = new AmqpError('CONNECTION_FORCED', reason);

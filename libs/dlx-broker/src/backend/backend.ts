@@ -22,7 +22,10 @@ export interface Publication {
  */
 export type Done = (failure?: Error) => void;
 
-/** A message in a consumer's hands. Exactly one of the settling methods counts; the first wins, later calls do nothing. */
+/**
+ * A delivered message that is not settled yet. Exactly one of the settling methods counts; the first wins, later calls
+ * do nothing.
+ */
 export interface BackendDelivery {
   readonly message: Message;
   readonly queue: string;
@@ -81,7 +84,7 @@ export interface Consumption {
   close(): void;
 }
 
-/** What a queue looks like from outside, without touching it. */
+/** The state of a queue, read without consuming. */
 export interface QueueStatus {
   readonly messages: number;
   readonly unacknowledged: number;
@@ -89,7 +92,7 @@ export interface QueueStatus {
 }
 
 /**
- * The port between everything of Nest and a broker. The embedded backend answers in the same call stack wherever a
+ * The interface between Nest and a broker. The embedded backend answers in the same call stack wherever a
  * callback allows it and creates no promise per message; a RabbitMQ backend answers later.
  */
 export interface Backend {

@@ -69,7 +69,9 @@ function attempt(
   }
 }
 
-/** For an exchange of a type that does not exist, which types do: the broker's error names the wrong one only (rule P3). */
+/**
+ * For an exchange of a type that does not exist, which types do: the broker's error names the wrong one only (rule P3).
+ */
 function typesBeside({ type, arguments: args }: ExchangeDeclaration): string {
   const own = [...exchangeTypes.keys()];
   const all = [...own, delayedType];

@@ -1,4 +1,4 @@
-/** A message that was to be routed somewhere and was not: RabbitMQ's reply to a mandatory publish. */
+/** No queue got a mandatory message: RabbitMQ's basic.return. */
 export class UnroutableError extends Error {
   override readonly name = 'UnroutableError';
   readonly code = 312;

@@ -5,7 +5,10 @@ import { HomeContext } from './home-context.js';
 /** Node's timers take no longer delay, in milliseconds. */
 const longestTimer = 2_147_483_647;
 
-/** Real time: wall-clock at the start, monotonic from then on, so that no deadline comes early when the clock is set. */
+/**
+ * Real time: wall-clock at the start, monotonic from then on, so a deadline does not come early when the system clock
+ * is changed.
+ */
 export class SystemClock implements Clock {
   readonly #timers = new Map<() => void, NodeJS.Timeout>();
   /** A timer keeps the async context in which it is set: that of a publisher would live as long as its message. */

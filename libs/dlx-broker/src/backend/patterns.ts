@@ -9,8 +9,8 @@ const patience = 20_000;
 const leastPatience = 500;
 
 /**
- * Matches the patterns of policies and permissions in steps that are counted, so that no pattern can hold the process
- * up; see docs/decisions/0011-policy-patterns.md.
+ * Matches the patterns of policies and permissions in counted steps, so that no pattern can block the process;
+ * see docs/decisions/0011-policy-patterns.md.
  */
 export const policyPatterns: Patterns = {
   compile: (pattern) => new SteppedMatcher(new Parser(pattern).parse()),

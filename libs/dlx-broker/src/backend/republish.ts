@@ -46,7 +46,7 @@ export type RetryOutcome =
       readonly fault?: unknown;
     };
 
-/** The message knows no origin: it was never dead-lettered nor republished by us. */
+/** The message has no origin: it was never dead-lettered, retried or parked. */
 export class UnknownOriginError extends Error {
   override readonly name = 'UnknownOriginError';
 

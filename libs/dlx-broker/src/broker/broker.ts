@@ -14,7 +14,7 @@ import type { Stalls } from './queue/stall.js';
 import { VirtualHost } from './virtual-host.js';
 import { noMetadata, type VirtualHostMetadata } from './virtual-host-parts.js';
 
-/** What a broker is lent: its only windows to the world. */
+/** What a broker gets from its host: clock, names, journal, pace and patterns. */
 export interface BrokerOptions {
   readonly clock: Clock;
   readonly names: Names;
@@ -41,7 +41,9 @@ export interface ConnectOptions {
   readonly client?: ClientDetails;
 }
 
-/** A whole broker: virtual hosts, users, and one agenda for all of them. It has no `start`: it is when it is made. */
+/**
+ * A broker: virtual hosts, users, and one agenda (scheduler) for all of them. It has no `start`: it is when it is made.
+ */
 export class Broker {
   readonly access: Access;
   readonly profile: Profile;
@@ -191,7 +193,9 @@ export class Broker {
     return this.#agenda.told;
   }
 
-  /** Calls `then` when all changes in the journal are durable, or cannot be any more; at once, without a change since. */
+  /**
+   * Calls `then` when all changes in the journal are durable, or cannot be any more; at once, without a change since.
+   */
   whenKept(since: number, then: Settled): void {
     this.#agenda.batch(() => this.#agenda.whenKept(since, then));
   }

@@ -19,7 +19,7 @@ export interface QueueOptions {
   readonly arguments?: FieldTable;
 }
 
-/** What `queue.declare-ok` tells (rule O1). */
+/** The content of `queue.declare-ok` (rule O1). */
 export interface QueueOk {
   readonly queue: string;
   readonly messageCount: number;

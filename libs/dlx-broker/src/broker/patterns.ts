@@ -21,7 +21,7 @@ export interface Patterns {
   compile(pattern: string): Matcher;
 }
 
-/** What is wrong with a pattern, in the words of RabbitMQ's engine, and where. */
+/** A pattern is no regular expression: the reason with RabbitMQ's text, and the position. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
   readonly reason: string;

@@ -29,7 +29,7 @@ export interface PolicyRequest {
   readonly priority?: unknown;
 }
 
-/** A policy that cannot be; the message is RabbitMQ's (rule F13). */
+/** An invalid policy; the message is RabbitMQ's (rule F13). */
 export class PolicyError extends Error {
   override readonly name = 'PolicyError';
 }

@@ -9,7 +9,7 @@ import type { Policy } from './policy.js';
 import type { Entry, Place as EntryPlace, RetainedDeath } from './queue/entry.js';
 import type { Queue, QueueDeclared } from './queue/queue.js';
 
-/** Time, lent to the core. All times are milliseconds since 1970. */
+/** The clock of the core, provided by the host. All times are milliseconds since 1970. */
 export interface Clock {
   now(): number;
   /**
@@ -19,14 +19,15 @@ export interface Clock {
   wakeAt(time: number | undefined, tick: () => void): void;
 }
 
-/** Names the broker makes up: random in production, counted in tests. */
+/** Generates names for the broker: random in production, counted in tests. */
 export interface Names {
   /** 22 characters of base64url, as in `amq.gen-...` and `amq.ctag-...` (rule O2). */
   token(): string;
 }
 
 /**
- * How long the broker may work before it lets its host breathe. Without a pace every command runs to its very end.
+ * Limits the steps that the broker takes before it yields to its host. Without a pace every command runs to its very
+ * end.
  * What clients see keeps to the same rules either way; what no rule settles, the order between several queues, may differ.
  */
 export interface Pace {
@@ -52,7 +53,8 @@ export interface Holder {
 export type Settled = (failure?: Error) => void;
 
 /**
- * What is to outlive the process. All calls between two commits belong to one command and become true together: a dead
+ * Receives every change that has to outlive the process. All calls between two commits belong to one command and become
+ * true together: a dead
  * letter that leaves one queue and enters two others is one move. The journal decides what it keeps: durable queues,
  * and of classic ones only persistent messages (rule L1).
  */
@@ -63,7 +65,9 @@ export interface Journal {
   readonly trouble?: string | undefined;
   /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
   refuses(queue: Holder, message: Message): boolean;
-  /** Something of the topology changed. Objects that the broker itself declares in every virtual host are not reported. */
+  /**
+   * Something of the topology changed. Objects that the broker itself declares in every virtual host are not reported.
+   */
   changed(change: TopologyChange): void;
   enqueued(queue: Holder, entry: Entry): void;
   /** Unacknowledged, so redelivered if it ever comes again (rule L1); `settled` follows at once if no ack is due. */
@@ -244,7 +248,7 @@ export interface ChannelOutbox {
   closed(error: AmqpError): void;
 }
 
-/** For who only gives commands: nothing is heard. */
+/** An outbox that ignores all output, for callers that only give commands. */
 export const silentOutbox: ChannelOutbox = {
   deliver() {},
   returned() {},

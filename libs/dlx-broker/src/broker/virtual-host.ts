@@ -32,7 +32,10 @@ import { PolicyWalk } from './policy-walk.js';
 import { VirtualHostLimits } from './virtual-host-limits.js';
 import type { VirtualHostMetadata, VirtualHostParts } from './virtual-host-parts.js';
 
-/** Where the rooms meet. It knows exchanges and queues and walks every message from one to the other. */
+/**
+ * A virtual host: it connects exchanges and queues. It knows exchanges and queues and walks every message from one to
+ * the other.
+ */
 export class VirtualHost implements QueueHome {
   readonly exchanges = new Map<string, Exchange>();
   readonly queues = new Map<string, Queue>();

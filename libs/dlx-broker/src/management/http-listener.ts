@@ -9,7 +9,7 @@ import { type ConnectionLimits, HttpConnections, usualConnectionLimits, type Vis
 import type { ManagementHost, OpenPort } from './host.js';
 import { interval, Statistics } from './statistics.js';
 
-/** How the management API is reached, and what its clients may take. */
+/** Address and limits of the management API. */
 export interface HttpOptions extends ApiOptions {
   /** Default `127.0.0.1`. */
   readonly host?: string;

@@ -47,7 +47,9 @@ export const badRequest = (reason: unknown): Problem => new Problem(400, 'bad_re
 export const clientGone = (): Problem => badRequest('the client did not wait for the answer');
 export const notAuthorised = (reason: string): Problem => new Problem(401, 'not_authorised', reason);
 
-/** Rule F13: errors of policies and parameters are escaped as HTML, because RabbitMQ's own pages show them unchanged. */
+/**
+ * Rule F13: errors of policies and parameters are escaped as HTML, because RabbitMQ's own pages show them unchanged.
+ */
 export const escapedRequest = (reason: string): Problem =>
   badRequest(reason.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
 

@@ -22,7 +22,8 @@ const longestPast = 3_900_000;
 const shortPast = 60_000;
 
 /**
- * Samples of what the broker counts, taken at a steady interval while the API is in use. A number in an answer is always
+ * Samples of what the broker counts, taken at a steady interval while the API is in use. A number in an answer is
+ * always
  * the one of this moment; the samples are for its rate and its past.
  */
 export class Statistics {

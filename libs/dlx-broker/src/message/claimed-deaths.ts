@@ -5,7 +5,8 @@ import { type Field, type FieldTable, integerOf } from './field-table.js';
 import { compact } from './packed-table.js';
 
 /**
- * A history that a client began: its `x-death` header, in which the broker goes on counting (rule H9). All that the client
+ * A history that a client began: its `x-death` header, in which the broker goes on counting (rule H9). All that the
+ * client
  * wrote there stays as it was, so the history stands in the headers of the message and nowhere else.
  */
 export class ClaimedDeaths implements Deaths {

@@ -11,7 +11,9 @@ export function mergeDeaths(deaths: readonly Field[]): readonly Field[] | undefi
   return isMerged(deaths) ? deaths : merge(deaths);
 }
 
-/** The usual case, decided without allocating. Long arrays are always merged, so that no client can make this quadratic. */
+/**
+ * The usual case, decided without allocating. Long arrays are always merged, so that no client can make this quadratic.
+ */
 function isMerged(deaths: readonly Field[]): boolean {
   if (deaths.length > 16) return false;
   for (let later = 0; later < deaths.length; later++) {

@@ -4,7 +4,8 @@ import type { Field, FieldTable } from './field-table.js';
 import type { Message } from './message.js';
 
 /**
- * A history that is the broker's own from its first death on. It says nothing of the expiration, which is the message's: so
+ * A history that is the broker's own from its first death on. It says nothing of the expiration, which is the
+ * message's: so
  * messages that differ in nothing else share it.
  */
 export class RecordedDeaths implements Deaths {

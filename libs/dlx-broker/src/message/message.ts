@@ -23,7 +23,7 @@ export class Shelved {
 }
 
 /**
- * What travels. Immutable, and shared by all queues that hold it. Millions of them wait at a time, so every field counts:
+ * A message. Immutable, and shared by all queues that hold it. Millions of them wait at a time, so every field counts:
  * what few messages have is noted in an object of its own.
  */
 export class Message {

@@ -48,7 +48,9 @@ export class Notes {
     return this.deaths !== undefined || this.delay !== 0;
   }
 
-  /** The headers as consumers see them: the message's own with what was noted. Headers are written here, and only here. */
+  /**
+   * The headers as consumers see them: the message's own with what was noted. Headers are written here, and only here.
+   */
   headers({ headers, expiration }: Properties): FieldTable | undefined {
     const own = this.withDelay(headers);
     return this.deaths === undefined ? own : this.deaths.headers(own, expiration);

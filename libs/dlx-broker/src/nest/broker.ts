@@ -180,7 +180,10 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.parts.events.end();
   }
 
-  /** Takes no more messages, ends streams and redrives, waits for the handlers at work (option `drainTimeout`), gives the rest back. Idempotent. */
+  /**
+   * Takes no more messages, ends streams and redrives, waits for the handlers at work (option `drainTimeout`), gives
+   * the rest back. Idempotent.
+   */
   async drain(): Promise<void> {
     const drained = this.#drain();
     this.connected.draining?.(drained.catch(() => undefined));

@@ -29,7 +29,10 @@ export interface SettledByHand {
   requeued(delivery: BackendDelivery, planned: PlannedHandler): void;
 }
 
-/** What a handler may know about its message, by `@Ctx()`. Everything is worked out when it is asked for. */
+/**
+ * The context of a handler, by `@Ctx()`: its message and how to settle it. Everything is worked out when it is asked
+ * for.
+ */
 export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #headers: Readonly<Record<string, Plain>> | undefined;
   #properties: Properties | undefined;

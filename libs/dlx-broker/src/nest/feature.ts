@@ -13,7 +13,7 @@ import {
 import { refuseUnknownBroker } from './broker-names.js';
 import { defaultBrokerName } from './options.js';
 
-/** What a module of an application declares for itself, beside what its handlers need. */
+/** The declarations of a feature module, besides those of its handlers. */
 export interface DlxFeatureOptions extends TopologyOption {
   /** The name of the broker, if the application has several. */
   readonly broker?: string;

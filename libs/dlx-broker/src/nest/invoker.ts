@@ -22,7 +22,9 @@ type Container = ConstructorParameters<typeof GuardsContextCreator>[0];
 type Invoke = Handler['invoke'];
 type Method = (...args: unknown[]) => never;
 
-/** Nest's type says text, but it takes symbols as well: all it does is to look up the method and what is noted about it. */
+/**
+ * Nest's type says text, but it takes symbols as well: all it does is to look up the method and what is noted about it.
+ */
 const keyOf = ({ methodName }: DiscoveredMethod): string => methodName as string;
 
 /** Registers what a request-scoped provider gets when it injects `REQUEST`. */

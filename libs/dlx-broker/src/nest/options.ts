@@ -19,7 +19,7 @@ import type { IdempotencyStore } from './idempotency/index.js';
 
 export const defaultBrokerName = 'default';
 
-/** What {@link DlxServer} and {@link DlxClient} need to know. */
+/** Options of {@link DlxServer} and {@link DlxClient}. */
 export interface TransportOptions {
   /** The topic exchange to which `emit` publishes and `@EventPattern` binds. Default `dlx.events`. */
   readonly events?: string | NamedExchange;

@@ -3,7 +3,7 @@ import { type Backend, type BackendDeath, type BackendDelivery, HomeContext } fr
 import type { Properties } from '../message/index.js';
 import type { DeadLetter, SettledLetter } from '../streams/index.js';
 
-/** What became of a message, as a handler's broker tells it while a subscriber listens. */
+/** An event of `DlxBroker.events`: what happened to a message. */
 export interface OutcomeEvent {
   readonly kind: 'delivered' | 'acked' | 'rejected' | 'retried' | 'parked' | 'dropped' | 'redriven' | 'expired';
   readonly queue: string;

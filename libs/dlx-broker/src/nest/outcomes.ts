@@ -22,7 +22,7 @@ export class RetryLater extends RpcException {
   }
 }
 
-/** No further attempt: to the parking lot, where it stays until an operator acts. */
+/** No further attempt: the message goes to the parking lot, where it stays until it is redriven or consumed. */
 export class Park extends RpcException {
   override readonly name = 'Park';
 
@@ -31,7 +31,7 @@ export class Park extends RpcException {
   }
 }
 
-/** No further attempt: dead-lettered by its queue, or dropped if that has no dead-letter exchange. */
+/** No further attempt: the queue dead-letters the message, or drops it without a dead-letter exchange. */
 export class Reject extends RpcException {
   override readonly name = 'Reject';
 
@@ -40,7 +40,7 @@ export class Reject extends RpcException {
   }
 }
 
-/** Done with, though it was not handled: acknowledged and forgotten. */
+/** Acknowledges the message without handling it. */
 export class Drop extends RpcException {
   override readonly name = 'Drop';
 

@@ -52,7 +52,7 @@ export class DlxRecord<T = unknown> {
 }
 
 /**
- * Says more about a message than its payload:
+ * A payload with properties of its message:
  * `client.emit('order.created', new DlxRecordBuilder(order).setPriority(5).setHeaders({ tenant }).build())`.
  */
 export class DlxRecordBuilder<T = unknown> {

@@ -25,7 +25,7 @@ export interface ServerHost {
 }
 
 /**
- * Nest's side of a broker: gives `@EventPattern` and `@MessagePattern` their messages. Made by DlxBrokerModule:
+ * Nest's transport strategy: delivers messages to `@EventPattern` and `@MessagePattern`. Made by DlxBrokerModule:
  * `app.connectMicroservice({ strategy: app.get(DlxServer) })`.
  */
 export class DlxServer extends Server implements CustomTransportStrategy {

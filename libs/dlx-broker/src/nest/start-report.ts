@@ -69,7 +69,10 @@ export function deadLetterWarnings(topology: Topology): readonly string[] {
   });
 }
 
-/** A line for each argument that does nothing because of its spelling: brokers take arguments they do not know (rule F9). */
+/**
+ * A line for each argument that does nothing because of its spelling: brokers take arguments they do not know (rule
+ * F9).
+ */
 export const argumentWarnings = (topology: Topology): readonly string[] =>
   misspeltArguments(topology).map(
     ({ kind, name, argument, meant, origin }) =>

@@ -18,7 +18,8 @@ interface Anchor {
 }
 
 /**
- * What is declared, as it would come back: the last word about each thing. What goes with a thing that is removed is gone
+ * What is declared, as it would come back: the last word about each thing. What goes with a thing that is removed is
+ * gone
  * in the same moment, however much it is; {@link forgetSome} lets go of its memory.
  */
 export class MemoryTopology {

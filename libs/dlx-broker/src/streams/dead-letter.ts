@@ -33,7 +33,7 @@ export interface LetterHost {
 type Prepare = () => Promise<void> | undefined;
 
 /**
- * A dead letter in hand. Settle each one once: `ack`, `reject`, `requeue`, `redrive`, `retryIn` or `park`. A second
+ * A dead letter that a stream has consumed. Settle each one once: `ack`, `reject`, `requeue`, `redrive`, `retryIn` or `park`. A second
  * time has no effect on the broker and is a LetterSettledError, as is any time after the stream gave the letter back.
  *
  * `redrive`, `retryIn` and `park` publish a successor and resolve once the broker has confirmed it and the letter is

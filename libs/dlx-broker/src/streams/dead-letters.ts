@@ -31,7 +31,7 @@ export interface DeadLettersOptions {
   readonly report?: (failure: unknown, queues: QueueNames, failed: Failed) => void;
 }
 
-/** How many letters a stream takes at a time, and how it finds its queues. */
+/** The prefetch of a stream, and how it finds its queues. */
 export interface FromOptions {
   /** Letters of one queue in hand at most, those left behind not counted: 1 to 65535. Default 10. */
   readonly prefetch?: number;
@@ -53,7 +53,7 @@ export interface RunOptions extends FromOptions {
   readonly pause?: number | string;
 }
 
-/** What is done with letters: an operator, or several piped together. */
+/** An operator for letters, or several piped together. */
 export type Pipeline<T> = (letters: Observable<DeadLetter<T>>) => ObservableInput<unknown>;
 
 /** The dead letters of a broker, as streams. */
@@ -91,7 +91,8 @@ export class DeadLetters {
    * Drop letters with `where` or `whereReason`, not with `filter`, which would leave them in hand. And let operators that
    * end a stream (`take`, `takeUntil`) come after the work: what is unsettled when they strike goes back.
    *
-   * It fails with a ConsumerCancelledError when a queue is deleted; with a pattern it goes on without it. It completes when
+   * It fails with a ConsumerCancelledError when a queue is deleted; with a pattern it goes on without it. It completes
+   * when
    * the application shuts down, and at once after that; it never completes by itself. A failure without an error handler ends the process, as in RxJS: {@link run} does not.
    * @throws DlxConfigurationError for what names no queue, and for unknown or impossible options
    */

@@ -2,7 +2,8 @@ import type { Address } from '../backend/index.js';
 import { optionsOf, parseDuration, refused, refuseUnknown } from '../topology/index.js';
 
 /*
- * What an application gives to streams, checked: a mistake is an error where it stands, with a remedy, and not a letter that is
+ * What an application gives to streams, checked: a mistake is an error where it stands, with a remedy, and not a letter
+ * that is
  * settled otherwise than was meant.
  */
 
@@ -46,7 +47,10 @@ export function withinOf({ within = '1m' }: WithinOption, origin: string): numbe
   throw refused(within, `${origin}: within`, "is no time at all; write '1m', or false for no limit");
 }
 
-/** @throws DlxConfigurationError for what is no object, and for a name that is not known, with the list of those that are */
+/**
+ * @throws DlxConfigurationError for what is no object, and for a name that is not known, with the list of those that
+ * are
+ */
 export function checkOptions(options: unknown, known: readonly string[], origin: string, remedy: string): void {
   refuseUnknown(optionsOf(options, origin, remedy), known, origin);
 }

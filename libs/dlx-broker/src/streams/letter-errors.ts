@@ -1,9 +1,9 @@
-/** A letter was settled twice, or after its stream had ended and given it back. */
+/** A letter was settled twice, or after the end of its stream. */
 export class LetterSettledError extends Error {
   override readonly name = 'LetterSettledError';
 }
 
-/** More letters were left in their queue than the stream may hold back. */
+/** A stream left more letters unsettled than `leaveAtMost`. */
 export class TooManyLeftError extends Error {
   override readonly name = 'TooManyLeftError';
 
@@ -15,7 +15,7 @@ export class TooManyLeftError extends Error {
   }
 }
 
-/** A function of the application inside an operator answered a promise, and that did not settle in time. */
+/** A promise that a function of the application returned to an operator did not settle in time. */
 export class CallbackTimeoutError extends Error {
   override readonly name = 'CallbackTimeoutError';
 

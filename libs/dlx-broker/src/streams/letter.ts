@@ -15,7 +15,7 @@ import { plainTableOf, type Plain } from '../topology/index.js';
 import { readPayload, type Undecodable } from './payload.js';
 import { readDeaths, type XDeath } from './x-death.js';
 
-/** What can be read on a dead letter, be it in hand or only looked at. */
+/** The readable part of a dead letter, consumed or only looked at. */
 export class Letter<T = unknown> {
   #payload: { readonly value: T | Undecodable } | undefined;
   #properties: Properties | undefined;

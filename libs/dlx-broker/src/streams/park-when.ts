@@ -5,7 +5,7 @@ import type { DeadLetter } from './dead-letter.js';
 import { checkFunction, queueOf } from './given.js';
 
 /**
- * Parks the letters of which a test says so, and lets the others through.
+ * Parks letters for which a test returns true, and passes the others on.
  * @param queue where to; default: the name of the work queue and `.parked`
  * @throws DlxConfigurationError at once for a test that is no function, and for what names no queue
  */

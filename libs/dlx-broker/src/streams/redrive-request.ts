@@ -10,7 +10,7 @@ import { targetOf } from './given.js';
 import type { Letter } from './letter.js';
 import type { RedriveTarget } from './redrive-to.js';
 
-/** What to redrive, where to, and how carefully. */
+/** The letters to redrive, their target, rate and circuit. */
 export interface RedriveRequest<T = unknown> {
   /** A queue of dead or parked letters, or several, one after the other. */
   readonly from: string | readonly string[];

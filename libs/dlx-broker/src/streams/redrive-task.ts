@@ -30,7 +30,8 @@ export interface RedriveProgress {
    */
   readonly unproven?: number;
   /**
-   * Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. With many of these it is updated
+   * Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. With many of these it
+   * is updated
    * every so many letters only, and at the end.
    */
   readonly destinations: Readonly<Record<string, number>>;

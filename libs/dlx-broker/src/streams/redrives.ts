@@ -6,7 +6,7 @@ import type { DeadLetters } from './dead-letters.js';
 import { resolveRedrive, type RedriveRequest } from './redrive-request.js';
 import { RedriveTask, type RedriveProgress } from './redrive-task.js';
 
-/** Sends dead or parked letters back to where they came from: carefully, and in the order in which they lie there. */
+/** Redrives dead or parked letters to their origin, in the order of their queue. */
 export class Redrives {
   readonly #backend: Backend;
   readonly #letters: DeadLetters;

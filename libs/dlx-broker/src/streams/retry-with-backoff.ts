@@ -6,7 +6,7 @@ import type { RetryPlan, RetryPolicy } from '../topology/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { checkFunction } from './given.js';
 
-/** A letter that was sent back or parked, and which of the two. */
+/** A letter that was retried or parked. */
 export interface RetriedLetter<L extends DeadLetter = DeadLetter> {
   readonly letter: L;
   readonly outcome: RetryOutcome;

@@ -6,7 +6,7 @@ import { CallbackTimeoutError } from './letter-errors.js';
 /** Milliseconds that no pause is longer than, unless the first one is. */
 const longestPause = 60_000;
 
-/** How often a pipeline has failed in a row, this time included, and how long it rests, in milliseconds. */
+/** The failures of a pipeline in a row, and the milliseconds until it restarts. */
 export interface Failed {
   readonly times: number;
   readonly pause: number;
@@ -16,7 +16,8 @@ export interface Failed {
 
 /**
  * Subscribes to a pipeline, and again whenever it fails: after a pause that doubles each time, up to a minute. One that had
- * run for longer than its last pause had recovered, and begins with the first pause again; the time that it only waited for a
+ * run for longer than its last pause had recovered, and begins with the first pause again; the time that it only waited
+ * for a
  * function which did not answer is not counted. One that completes is over.
  * @param begin what throws counts as a failure
  * @param pause the first one, in milliseconds

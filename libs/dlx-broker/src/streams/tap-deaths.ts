@@ -5,8 +5,10 @@ import { heeding } from './heeding.js';
 import type { XDeath } from './x-death.js';
 
 /**
- * Shows the deaths of every letter that passes, the latest first, and changes nothing. What `look` throws or rejects with fails
- * the stream, and so does a promise of it that stays unsettled for longer than `within`. Letters pass without waiting for it.
+ * Calls a function with every letter that passes and its deaths, the latest first. What `look` throws or rejects with
+ * fails
+ * the stream, and so does a promise of it that stays unsettled for longer than `within`. Letters pass without waiting
+ * for it.
  * @throws DlxConfigurationError at once for a `look` that is no function, and for unknown or impossible options
  */
 export function tapDeaths<L extends DeadLetter>(

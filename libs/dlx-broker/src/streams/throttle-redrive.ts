@@ -6,7 +6,7 @@ import type { DeadLetter } from './dead-letter.js';
 import { targetOf } from './given.js';
 import type { RedriveTarget } from './redrive-to.js';
 
-/** How fast, and where to. */
+/** The rate and the target. */
 export interface ThrottleOptions {
   /** Letters in a second at most. */
   readonly perSecond: number;
@@ -15,7 +15,8 @@ export interface ThrottleOptions {
 }
 
 /**
- * Redrives letters one after the other, no faster than `perSecond`, so that what was down is not run over by what waited
+ * Redrives letters one after the other, no faster than `perSecond`, so that what was down is not run over by what
+ * waited
  * for it. It emits each once the broker has it. Letters that wait are held back by the prefetch of their stream. One that
  * cannot be redriven fails the stream.
  * @throws DlxConfigurationError at once for an impossible rate, for a target that is none, and for unknown options

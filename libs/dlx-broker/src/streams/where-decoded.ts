@@ -8,7 +8,7 @@ export interface DecodedLetter<T = unknown> extends DeadLetter<T> {
   readonly payload: T;
 }
 
-/** Lets through the letters whose body could be decoded. What becomes of the others: `otherwise`, see {@link where}. */
+/** Passes on letters whose body could be decoded. What becomes of the others: `otherwise`, see {@link where}. */
 export const whereDecoded = <T>(
   options?: WhereOptions<DeadLetter<T>>,
 ): OperatorFunction<DeadLetter<T>, DecodedLetter<T>> =>

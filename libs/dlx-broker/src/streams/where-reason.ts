@@ -5,7 +5,7 @@ import type { DeadLetter } from './dead-letter.js';
 import { whereAs, type WhereOptions } from './where.js';
 
 /**
- * Lets through the letters whose latest death had this reason, or one of these: why they lie in the queue of the stream.
+ * Passes on letters whose latest death had this reason, or one of these.
  * A letter that never died has none. What becomes of the others: `otherwise`, see {@link where}.
  * @throws DlxConfigurationError at once for what is no reason, and for unknown or impossible options
  */

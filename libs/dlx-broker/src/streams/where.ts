@@ -5,26 +5,28 @@ import { checkFunction, checkOptions, withinOf, type WithinOption } from './give
 import { heeding } from './heeding.js';
 
 /**
- * What becomes of a letter that a stream does not want.
+ * What happens to a letter that does not pass.
  * - `leave`: it stays in its queue until the stream ends, and does not hold up those behind it. The default.
  * - `ack`: it is gone.
  * - `reject`: to the dead-letter exchange of its queue; gone if there is none.
  * - `requeue`: back to its place, from where it is delivered at once: only if other consumers are there to take it,
  *   otherwise it goes round without a pause.
- * - a function: settles it, now or later. Until it does, the letter counts as left. What it throws or rejects with fails
+ * - a function: settles it, now or later. Until it does, the letter counts as left. What it throws or rejects with
+ * fails
  *   the stream, and so does a promise of it that stays unsettled for longer than `within`.
  */
 export type Otherwise<L extends DeadLetter = DeadLetter> =
   'leave' | 'ack' | 'reject' | 'requeue' | ((letter: L) => unknown);
 
-/** What becomes of the letters that do not pass. */
+/** What happens to letters that do not pass. */
 export interface WhereOptions<L extends DeadLetter = DeadLetter> extends WithinOption {
   /** Default `leave`. */
   readonly otherwise?: Otherwise<L>;
 }
 
 /**
- * Lets through the letters that pass a test; the others are treated as `otherwise` says. A type guard narrows the letters.
+ * Passes on letters for which a test returns true; `otherwise` decides about the others. A type guard narrows the
+ * letters.
  * @throws DlxConfigurationError at once for a test that is no function, and for unknown or impossible options
  */
 export function where<L extends DeadLetter, Fits extends L>(

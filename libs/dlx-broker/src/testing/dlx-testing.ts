@@ -54,13 +54,13 @@ const testingOptions = { ...houseOptions, patience: true, logger: true } satisfi
 >;
 const createOptions = { ...testingOptions, transport: true } satisfies Record<keyof DlxTestingCreateOptions, true>;
 
-/** Messages that no handler settled within the patience of the test. */
+/** Handlers did not settle their messages within the patience of the test. */
 export class UnsettledError extends Error {
   override readonly name = 'UnsettledError';
 }
 
 /**
- * A Nest application on a broker of its own whose time a test moves: a backoff of hours takes milliseconds.
+ * A Nest application on a broker in virtual time: a backoff of hours takes milliseconds.
  *
  * ```ts
  * const dlx = await DlxTesting.create({ controllers: [OrdersController] });

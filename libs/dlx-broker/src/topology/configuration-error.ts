@@ -1,5 +1,5 @@
 /**
- * A declaration or a policy that can never work, found before any broker is touched. The text names who asked for it,
+ * An invalid declaration, option or policy, found before any command to the broker. The text names who asked for it,
  * the option, and what to write instead.
  */
 export class DlxConfigurationError extends Error {

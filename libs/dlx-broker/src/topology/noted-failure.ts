@@ -1,5 +1,5 @@
 /**
- * The error of a message that failed elsewhere, as far as its headers tell. An error test that is a class holds for it by
+ * The error of a failed message, as its headers name it. An error test that is a class holds for it by
  * the name of the class alone; `Error` holds for every one.
  */
 export class NotedFailure extends Error {

@@ -71,7 +71,8 @@ const known: readonly string[] = ['name', ...words];
 const ofDeclarations: readonly string[] = ['mayDiffer', 'origin'];
 
 /**
- * A queue without a handler, in the words that decorators have: `queue('x', { ttl: '30s', deadLetter: ['dlx', 'key'] })`.
+ * A queue without a handler, with the settings of the decorators: `queue('x', { ttl: '30s', deadLetter: ['dlx', 'key']
+ * })`.
  * @returns the queue for option `topology` or `forFeature`: durable unless the words say otherwise
  * @throws DlxConfigurationError naming the queue, the word and what it accepts
  */

@@ -7,7 +7,9 @@ import { checkedParkingLot, parkingLotQueue } from './parking-lot.js';
 import type { Topology } from './topology.js';
 import { waitQueues, type WaitQueueType } from './wait-queues.js';
 
-/** How often to try, how long to wait in between, which errors are worth it, and where a message ends that never succeeded. */
+/**
+ * The number of attempts, the waits between them, the errors to retry, and the queue for messages that never succeed.
+ */
 export interface RetryPolicy {
   /** How often a message is handled at most, the first time included: 1 means it is parked at its first failure. */
   readonly attempts: number;

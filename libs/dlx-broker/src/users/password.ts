@@ -26,7 +26,9 @@ export function hashPassword(password: string, salt: Uint8Array = randomBytes(sa
 const digestOf = (password: string, salt: Uint8Array, algorithm: string): Buffer =>
   Buffer.concat([salt, createHash(algorithm).update(salt).update(password).digest()]);
 
-/** Compares in constant time. An empty password is refused (rule of RabbitMQ's own login). @param kept see {@link keep} */
+/**
+ * Compares in constant time. An empty password is refused (rule of RabbitMQ's own login). @param kept see {@link keep}
+ */
 export function verifyPassword(password: string, kept: string): boolean {
   const { hash, algorithm } = kept === '' ? { hash: '', algorithm: defaultHashing } : keptPassword(kept);
   const known = Buffer.from(hash, 'base64');

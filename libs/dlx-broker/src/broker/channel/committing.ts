@@ -4,7 +4,9 @@ import { type HeldSettlement, inOrderOfCommit, type NextSettlement, type OneSett
 /** How the settlements of a commit are applied. */
 export interface CommitManner {
   apply(settlement: OneSettlement, now: number): void;
-  /** Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more */
+  /**
+   * Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more
+   */
   attend(now: number, limit: number): number;
   /** Whether the queues deliver after each step of the order. */
   readonly deliversBetween: boolean;
@@ -12,7 +14,10 @@ export interface CommitManner {
   done(): void;
 }
 
-/** Settles what a transaction held, in the order of its commit (rules J6, K12). However much it is, it stops at its limit. */
+/**
+ * Settles what a transaction held, in the order of its commit (rules J6, K12). However much it is, it stops at its
+ * limit.
+ */
 export class Committing implements Chore {
   readonly #order: Iterator<NextSettlement | 'later', undefined>;
   #next: NextSettlement | 'later' | undefined;

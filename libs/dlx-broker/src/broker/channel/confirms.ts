@@ -99,7 +99,9 @@ export class Confirms {
     if (this.#open === confirm) this.#open = undefined;
   }
 
-  /** Groups are settled in the order in which they wait, so nothing before them is unsettled; a single one may be ahead. */
+  /**
+   * Groups are settled in the order in which they wait, so nothing before them is unsettled; a single one may be ahead.
+   */
   #note(from: number, to: number): void {
     if (from !== this.#settled + 1) return void this.#ahead.add(from);
     this.#settled = to;

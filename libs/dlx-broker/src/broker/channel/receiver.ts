@@ -12,7 +12,7 @@ import { noBody, Outstanding } from './outstanding.js';
 import { Prefetch } from './prefetch.js';
 import { Settler } from './settler.js';
 
-/** What `basic.get-ok` tells (rule Q7). */
+/** The content of `basic.get-ok` (rule Q7). */
 export interface Got {
   readonly deliveryTag: number;
   readonly redelivered: boolean;

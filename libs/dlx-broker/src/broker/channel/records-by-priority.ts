@@ -6,20 +6,27 @@ import type { Outstanding } from './outstanding.js';
 /** Whether the queue has priorities. */
 export const hasPriorities = (queue: Queue): boolean => queue.settings.maxPriority !== undefined;
 
-/** What a consumer's deliveries are settled by, the highest first; 0 where the queue has no priorities, and for `basic.get`. */
+/**
+ * What a consumer's deliveries are settled by, the highest first; 0 where the queue has no priorities, and for
+ * `basic.get`.
+ */
 export function priorityOf({ from, entry, consumer }: Outstanding): number {
   const { maxPriority } = from.settings;
   return maxPriority === undefined || consumer === undefined ? 0 : priorityIn(maxPriority, entry.message);
 }
 
-/** Few deliveries of one consumer, in the order in which its queue settles them; they come in the order of their tags. */
+/**
+ * Few deliveries of one consumer, in the order in which its queue settles them; they come in the order of their tags.
+ */
 export function inOrderOfPriority(records: readonly Outstanding[]): readonly Outstanding[] {
   const first = records[0];
   if (first === undefined || records.length === 1 || !hasPriorities(first.from)) return records;
   return records.toSorted((one, other) => priorityOf(other) - priorityOf(one));
 }
 
-/** Any number of them: a queue with priorities settles the highest first, and those of one priority in order (rule J6). */
+/**
+ * Any number of them: a queue with priorities settles the highest first, and those of one priority in order (rule J6).
+ */
 export class RecordsByPriority {
   readonly #deques: (Deque<Outstanding> | undefined)[] = [];
   #length = 0;

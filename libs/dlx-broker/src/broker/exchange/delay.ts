@@ -25,7 +25,9 @@ export function delayOf({ own: { headers }, notes }: Message): number {
   return delay !== undefined && delay > 0 && delay <= longestDelay ? delay : 0;
 }
 
-/** The message as it goes on when its time has come: consumers see the delay negated, so it is never held back again. */
+/**
+ * The message as it goes on when its time has come: consumers see the delay negated, so it is never held back again.
+ */
 export function withDelayOver(message: Message, delay: number): NotedMessage {
   const { exchange, routingKey, own, notes } = message;
   const after = Notes.of(notes?.copies, notes?.origin, notes?.deaths, delay);

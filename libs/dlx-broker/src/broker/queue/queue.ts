@@ -18,7 +18,7 @@ import type { Stalled } from './stall.js';
 
 export type { QueueDeclared, QueueHome };
 
-/** One queue: messages waiting in order, those in consumers' hands counted, and the ways out of it. */
+/** A queue: its ready messages in order, its unacknowledged messages, and how messages leave it. */
 export class Queue {
   readonly name: string;
   readonly declared: QueueDeclared;

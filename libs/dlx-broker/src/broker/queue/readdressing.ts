@@ -14,7 +14,10 @@ import {
 } from '../../message/index.js';
 import type { DeadLetter } from './dead-letter.js';
 
-/** Makes dead letters of the messages of one queue: death recorded, address and headers changed (section H of the rules). */
+/**
+ * Makes dead letters of the messages of one queue: death recorded, address and headers changed (section H of the
+ * rules).
+ */
 export class Readdressing {
   // Messages die in crowds: what is noted about all that die alike within a second is noted once, and shared.
   #before: Notes | undefined;

@@ -46,7 +46,9 @@ export class BadArguments extends CtlFailure {
 export const refused = (code: ExitCode, text: string, inJson?: string): CtlFailure =>
   new CtlFailure(code, `Error:\n${text}`, '', inJson);
 
-/** The same failure as `--formatter json` shows it: rabbitmqctl has an object for a few, which all end with one code. */
+/**
+ * The same failure as `--formatter json` shows it: rabbitmqctl has an object for a few, which all end with one code.
+ */
 export function failureInJson(failure: CtlFailure, node: string): CtlFailure {
   const { inJson: message } = failure;
   if (message === undefined) return failure;

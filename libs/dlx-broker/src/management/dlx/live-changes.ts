@@ -27,7 +27,10 @@ interface Known {
   look: number;
 }
 
-/** Remembers the last event of a listener, and finds the changes since. Each change is in one event, however rarely the listener reads. */
+/**
+ * Remembers the last event of a listener, and finds the changes since. Each change is in one event, however rarely the
+ * listener reads.
+ */
 export class LiveChanges {
   readonly #queues = new Map<Queue, Known>();
   readonly #redrives = new Map<string, string>();

@@ -9,7 +9,10 @@ import { inTurns } from '../turns.js';
 import { connectionColumns, trackedConnectionColumns } from '../views/connection-columns.js';
 import { connectionName, userName } from '../views/names.js';
 
-/** The connections a user may see: all with the tag monitoring, otherwise the own ones. @param vhost of all virtual hosts if there is none */
+/**
+ * The connections a user may see: all with the tag monitoring, otherwise the own ones. @param vhost of all virtual
+ * hosts if there is none
+ */
 export function connectionsFor({ names, user }: ApiRequest, management: Management): readonly Connection[] {
   const { vhost } = names;
   const places = vhost === undefined ? management.broker.virtualHosts.values() : [management.vhost(vhost)];

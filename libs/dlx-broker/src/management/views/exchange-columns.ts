@@ -31,7 +31,10 @@ export const declaredExchangeColumns: Columns<PlacedExchange> = {
   vhost: ({ vhost }) => vhost,
 };
 
-/** The answer for one exchange has more columns. Its neighbours appear only with detailed rates, which are not RabbitMQ's default. */
+/**
+ * The answer for one exchange has more columns. Its neighbours appear only with detailed rates, which are not
+ * RabbitMQ's default.
+ */
 export const singleExchangeColumns = (measures: Measures): Columns<PlacedExchange> => ({
   ...exchangeColumns(measures),
   incoming: () => [],

@@ -61,7 +61,10 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
   };
 }
 
-/** The answer for one queue has more columns. Its neighbours appear only with detailed rates, which are not RabbitMQ's default. */
+/**
+ * The answer for one queue has more columns. Its neighbours appear only with detailed rates, which are not RabbitMQ's
+ * default.
+ */
 export const singleQueueColumns = (nodeName: string, measures: Measures): Columns<Queue> => ({
   ...queueColumns(nodeName, measures),
   consumer_details: (queue) =>

@@ -11,7 +11,7 @@ export interface CustomBackend extends Made<'custom'> {
 const isBackend = has('Backend', 'connect', 'declare', 'publish', 'consume', 'close');
 
 /**
- * A way to a broker that the caller opened and closes: `forRoot({ broker: customBackend(backend) })`.
+ * A backend that the caller opens and closes: `forRoot({ broker: customBackend(backend) })`.
  * @throws DlxConfigurationError naming the method that is missing
  */
 export function customBackend(backend: Backend): BrokerChoice {

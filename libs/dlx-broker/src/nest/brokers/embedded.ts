@@ -34,7 +34,9 @@ interface InMemory extends EngineOptions {
 interface OnDisk extends EngineOptions {
   /** A directory for this process alone; it is made if it is not there. Default none: nothing outlives the process. */
   readonly dataDir: string;
-  /** What a confirmed message survives: `fsync` a power cut, `os` and `none` the death of the process. Default `fsync`. */
+  /**
+   * What a confirmed message survives: `fsync` a power cut, `os` and `none` the death of the process. Default `fsync`.
+   */
   readonly durability?: Durability;
   /** Bytes of bodies that stay in memory; others are read back when they are delivered. Default 64 MiB. */
   readonly messageMemory?: number;

@@ -15,11 +15,14 @@ interface PortOptions {
   /** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
   readonly amqp?: AmqpPortOptions;
   /**
-   * How much memory this process may use before publishers at these ports wait: up to 1 a share of what it may have (the
+   * How much memory this process may use before publishers at these ports wait: up to 1 a share of what it may have
+   * (the
    * container's limit, else the machine's memory), above it bytes. Default 0.4.
    */
   readonly memoryLimit?: number;
-  /** Who may log in. By default `guest` with the password `guest`, who may do everything, but only from this machine. */
+  /**
+   * Who may log in. By default `guest` with the password `guest`, who may do everything, but only from this machine.
+   */
   readonly users?: readonly ServedUser[];
 }
 

@@ -1,7 +1,9 @@
 import { DlxConfigurationError, optionsOf } from '../../topology/index.js';
 import { checkAll, type Checks, transportChecks } from '../check-options.js';
 
-/** The key of what only the functions of this folder make: a plain object was not checked, and is no choice of a broker. */
+/**
+ * The key of what only the functions of this folder make: a plain object was not checked, and is no choice of a broker.
+ */
 export const made: unique symbol = Symbol('made by a function of dlx-broker');
 
 /** A broker that an application chose: a frozen value. */

@@ -1,5 +1,8 @@
 import { contribute } from './contribution.js';
 
-/** Consumers of higher priority are served first, as long as they have room; 0 unless said otherwise. */
+/**
+ * Sets the priority of the consumer: consumers of higher priority are served first, while their prefetch allows.
+ * Default 0.
+ */
 export const ConsumerPriority = (priority: number): MethodDecorator =>
   contribute('ConsumerPriority', { value: priority });

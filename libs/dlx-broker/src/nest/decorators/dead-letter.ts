@@ -11,7 +11,8 @@ export interface DeadLetterOptions {
 }
 
 /**
- * What the handler rejects, what expires in its queue or does not fit goes to this exchange. An exchange that no
+ * Sets the dead-letter exchange: rejected, expired and surplus messages of the handler's queue are published there. An
+ * exchange that no
  * declaration names is declared as a durable topic exchange. `false`: what the handler fails on may be lost, and no
  * warning says so at start.
  */

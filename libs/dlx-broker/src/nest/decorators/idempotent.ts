@@ -2,7 +2,7 @@ import type { DlxContext } from '../context.js';
 import type { IdempotencyStore } from '../idempotency/store.js';
 import { contribute } from './contribution.js';
 
-/** When two messages are the same, and how long that is remembered. */
+/** Which messages are duplicates, and how long keys are remembered. */
 export interface IdempotentOptions<T = unknown> {
   /** What makes them the same. Default: the message id, which {@link DlxClient} gives to every message. */
   readonly key?: (data: T, context: DlxContext) => string | undefined;
@@ -15,7 +15,8 @@ export interface IdempotentOptions<T = unknown> {
 }
 
 /**
- * Handles each message once, however often it is delivered: what was handled already is acknowledged unseen. A handler
+ * Handles each message once, even if it is delivered several times: a duplicate is acknowledged without calling the
+ * handler. A handler
  * that fails may be tried again. For events; a request wants an answer each time.
  */
 export const Idempotent = <T = unknown>(options: IdempotentOptions<T> = {}): MethodDecorator =>

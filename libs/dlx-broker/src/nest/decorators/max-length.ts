@@ -5,6 +5,6 @@ export interface LengthOptions {
   readonly overflow?: 'drop-head' | 'reject-publish' | 'reject-publish-dlx';
 }
 
-/** How many waiting messages the handler's queue holds. */
+/** Limits the ready messages of the handler's queue. */
 export const MaxLength = (messages: number, options: LengthOptions = {}): MethodDecorator =>
   contribute('MaxLength', { value: messages }, { given: options });

@@ -1,4 +1,4 @@
 import { contribute } from './contribution.js';
 
-/** The handler's queue tells priorities from 0 to this one apart; at most 255. */
+/** Sets the highest priority of the handler's queue, 1 to 255. */
 export const MaxPriority = (priority: number): MethodDecorator => contribute('MaxPriority', { value: priority });

@@ -1,4 +1,4 @@
 import { contribute } from './contribution.js';
 
-/** One consumer of the handler's queue works at a time; the others step in when it goes. */
+/** One consumer of the handler's queue is active at a time; the next one takes over when it ends. */
 export const SingleActiveConsumer = (): MethodDecorator => contribute('SingleActiveConsumer', { value: true });

@@ -12,7 +12,7 @@ interface Known {
 const tidyEvery = 1_000;
 
 /**
- * Remembers in this process: enough for the embedded broker, where one process has the queues. What it knows is lost with
+ * A store in this process: sufficient if only one process consumes the queues. What it knows is lost with
  * the process.
  */
 export class MemoryIdempotencyStore implements IdempotencyStore {

@@ -12,11 +12,13 @@ export interface NodeRedis {
 
 const finished = 'done';
 
-/** Only the owner of the claim releases it: the claim may have expired, and belong to another owner or be done by now. */
+/**
+ * Only the owner of the claim releases it: the claim may have expired, and belong to another owner or be done by now.
+ */
 const releaseOwn = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 /**
- * Remembers in Redis: for handlers of one queue in several processes. Claims are atomic (`SET NX PX`), and Redis itself
+ * A store in Redis, for handlers of one queue in several processes. Claims are atomic (`SET NX PX`), and Redis itself
  * forgets what is over. It needs the commands SET, GET and EVAL. The client is the user's, who closes it.
  */
 export class RedisIdempotencyStore implements IdempotencyStore {

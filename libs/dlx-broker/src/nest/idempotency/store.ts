@@ -1,4 +1,7 @@
-/** `claimed`: no other delivery has it. `busy`: another one is at work on it. `done`: it was finished before. */
+/**
+ * The state of a key. `claimed`: no other delivery has it. `busy`: another one is at work on it. `done`: it was
+ * finished before.
+ */
 export type Claim = 'claimed' | 'busy' | 'done';
 
 /** Remembers which messages were handled. What it answers may come at once or later. */
@@ -11,11 +14,13 @@ export interface IdempotencyStore {
   claim(key: string, lease: number, owner: string): Claim | Promise<Claim>;
   /** It was handled, also if another owner has the claim by now. @param ttl milliseconds to remember that */
   done(key: string, ttl: number): void | Promise<void>;
-  /** It was not handled: the next owner may claim it, unless the claim expired meanwhile and belongs to another owner. */
+  /**
+   * It was not handled: the next owner may claim it, unless the claim expired meanwhile and belongs to another owner.
+   */
   release(key: string, owner: string): void | Promise<void>;
 }
 
-/** A store could not be asked. Its own error is the `cause`. */
+/** The idempotency store failed. Its own error is the `cause`. */
 export class IdempotencyStoreError extends Error {
   override readonly name = 'IdempotencyStoreError';
 }

@@ -65,7 +65,10 @@ export class Batch {
     return this.#sink.at + this.#outside;
   }
 
-  /** A turn of the host is over, and the batch is not. Large ones grow piece by piece: to grow must not cost a copy of all. */
+  /**
+   * A turn of the host is over, and the batch is not. Large ones grow piece by piece: to grow must not cost a copy of
+   * all.
+   */
   pause(): void {
     const { at } = this.#sink;
     if (at < usualLength / 4) return;

@@ -47,11 +47,15 @@ export class Commits {
   readonly #compaction: Compaction;
   readonly #filling: Filling;
   readonly #next: NextSegment;
-  /** The waiter for the batch that is being collected, and for the batch being written: the last of each stands for all. */
+  /**
+   * The waiter for the batch that is being collected, and for the batch being written: the last of each stands for all.
+   */
   #waiting: Settled | undefined;
   #told: Settled | undefined;
   #isWriting = false;
-  /** A batch was given up in the middle: what the inventory takes for written is not in the log, and nothing may follow. */
+  /**
+   * A batch was given up in the middle: what the inventory takes for written is not in the log, and nothing may follow.
+   */
   #isTorn = false;
   /** A batch is encoded, and not safe yet. */
   #isOnItsWay = false;

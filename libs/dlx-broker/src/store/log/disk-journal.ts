@@ -181,7 +181,9 @@ export class DiskJournal implements Journal {
     this.#commits.changed(this.#declared.numberFor(change), change);
   }
 
-  /** What was in queues that are gone, and what was bound, is forgotten in turns of the host: the log knows it already. */
+  /**
+   * What was in queues that are gone, and what was bound, is forgotten in turns of the host: the log knows it already.
+   */
   readonly #dropSome = (): void => {
     const goesOn = this.#isDropping;
     this.#isDropping = this.#inventory.dropSome(droppedInTurn) || this.#declared.forgetSome(droppedInTurn);

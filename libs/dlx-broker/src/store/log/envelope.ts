@@ -42,7 +42,9 @@ function bitsOf<Name extends string>(names: readonly Name[], from: number): Reco
   return Object.fromEntries(names.map((name, index) => [name, 1 << (from + index)])) as Record<Name, number>;
 }
 
-/** Flags, exchange, routing key, properties; then what was noted of the message: carbon copies, deaths, delay, origin. */
+/**
+ * Flags, exchange, routing key, properties; then what was noted of the message: carbon copies, deaths, delay, origin.
+ */
 export function writeEnvelope(to: ByteSink, { exchange, routingKey, own, notes }: Message): void {
   const deaths = notes?.deaths instanceof RecordedDeaths ? notes.deaths : undefined;
   const kind = notes === undefined ? 0 : kindOf(notes);

@@ -25,7 +25,8 @@ export interface FillingParts {
 
 /**
  * Fills batches with what the log does not know yet, each in as many turns of the host as it takes. Commands come in
- * between. A batch is closed in the turn in which nothing is left, so it tells what is true then, and no half of a command.
+ * between. A batch is closed in the turn in which nothing is left, so it tells what is true then, and no half of a
+ * command.
  */
 export class Filling {
   /** A batch is being filled: what is said meanwhile still goes with it. */
@@ -131,7 +132,9 @@ export class Filling {
     return true;
   }
 
-  /** What was said of it so far is in it. What is said while it is written comes behind it, whether it is in it or not. */
+  /**
+   * What was said of it so far is in it. What is said while it is written comes behind it, whether it is in it or not.
+   */
   #beginCheckpoint(): void {
     this.#checkpointDue = false;
     this.#changes = [];

@@ -13,7 +13,9 @@ import { readTable, readTexts, writeTable, writeTexts } from './field-codec.js';
 
 export const reasons: readonly DeathReason[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'];
 
-/** First byte of headers: as they are. Up to format 3 also the records of deaths, without (1) or with (2) other headers. */
+/**
+ * First byte of headers: as they are. Up to format 3 also the records of deaths, without (1) or with (2) other headers.
+ */
 const plain = 0;
 const dead = 1;
 

@@ -27,14 +27,17 @@ export interface DiskJournalOptions {
    * by segment. Default 3; near 1 it may find no end, for what is needed is only estimated.
    */
   readonly factor?: number;
-  /** Records that are written into a batch, or looked through to free a segment, in one turn of the host. Default 2,048. */
+  /**
+   * Records that are written into a batch, or looked through to free a segment, in one turn of the host. Default 2,048.
+   */
   readonly recordsInTurn?: number;
   /** Milliseconds between two looks at a disk with too little room. Default one second. */
   readonly look?: number;
   /** Milliseconds since 1970, as the broker's clock has them. */
   readonly now?: () => number;
   /**
-   * The process that had it died before it was closed: what waits in classic queues may have been delivered, and is flagged
+   * The process that had it died before it was closed: what waits in classic queues may have been delivered, and is
+   * flagged
    * redelivered, as in RabbitMQ.
    */
   readonly afterCrash?: boolean;

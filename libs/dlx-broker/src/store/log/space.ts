@@ -65,7 +65,8 @@ export class Space {
     this.whenExhausted();
     while (!this.#isClosed) {
       await new Promise<void>((resolve) => {
-        // It keeps the process alive: what waits for room must not end in silence with an event loop that has no other work.
+        // It keeps the process alive: what waits for room must not end in silence with an event loop that has no other
+        // work.
         const timer = setTimeout(resolve, this.interval);
         this.#wake = () => {
           clearTimeout(timer);

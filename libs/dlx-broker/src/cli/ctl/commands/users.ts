@@ -59,7 +59,10 @@ const blank = (name: string): string =>
   'To use TLS/x509 certificate-based authentication, see the rabbitmq_auth_mechanism_ssl plugin and configure the ' +
   'client to use the EXTERNAL authentication mechanism. Alternatively change the password for the user to be non-blank.';
 
-/** Logs in as another user. The answer 401 for a user without access to the management API means that the password was right. */
+/**
+ * Logs in as another user. The answer 401 for a user without access to the management API means that the password was
+ * right.
+ */
 async function authenticate(input: Input, api: Api): Promise<Answer> {
   const [user = ''] = input.args;
   const password = await passwordOf(input, 1, exit.software);
