@@ -16,6 +16,11 @@ export const rooms = [
   },
   { name: 'broker', job: 'the core: virtual hosts, exchanges, queues, channels, policies', imports: [], core: true },
   { name: 'topology', job: 'declarations as plain data, from code or options', imports: [] },
+  {
+    name: 'host',
+    job: 'what this machine lends the core: time, names, turns, patterns, async contexts',
+    imports: ['broker'],
+  },
   { name: 'store', job: "keeps a broker's state on disk or in memory", imports: ['broker'] },
   { name: 'users', job: 'who may log in: passwords, how often, and how many wait at a port', imports: ['broker'] },
   {
@@ -33,14 +38,23 @@ export const rooms = [
   {
     name: 'backend',
     job: 'one port, two brokers behind it: embedded, or a real RabbitMQ',
-    imports: ['broker', 'topology'],
+    imports: ['broker', 'topology', 'host'],
   },
-  { name: 'streams', job: 'RxJS operators over a backend', imports: ['backend', 'topology'] },
-  { name: 'nest', job: 'module, server, client, context and decorators', imports: ['backend', 'topology', 'streams'] },
+  {
+    name: 'retry',
+    job: 'when a failed message is tried again: policies, wait queues, parking, republishing',
+    imports: ['topology', 'backend', 'host'],
+  },
+  { name: 'streams', job: 'RxJS operators over a backend', imports: ['topology', 'host', 'backend', 'retry'] },
+  {
+    name: 'nest',
+    job: 'module, server, client, context and decorators',
+    imports: ['topology', 'host', 'backend', 'retry', 'streams'],
+  },
   {
     name: 'cli',
     job: 'the command: serves a broker, looks at its data, asks one over HTTP',
-    imports: ['broker', 'users', 'store', 'amqp', 'backend'],
+    imports: ['broker', 'host', 'users', 'store', 'amqp'],
   },
 ];
 

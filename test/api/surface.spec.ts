@@ -71,7 +71,7 @@ describe('what the package exports', () => {
       'resolveOptions',
       'turnPace',
       'holdName',
-      'WaitRooms',
+      'WaitQueues',
       'checkOptions',
     ];
     expect(all.filter(({ name }) => internals.includes(name)).map(titleOf)).toEqual([]);

@@ -1,6 +1,5 @@
 import {
   RefusedError,
-  SystemClock,
   TopologyError,
   UnroutableError,
   type Backend,
@@ -13,6 +12,7 @@ import {
   type QueueStatus,
   type ReplyChannel,
 } from '../../libs/dlx-broker/src/backend/index.js';
+import { SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { int32, Message, type FieldTable } from '../../libs/dlx-broker/src/message/index.js';
 import type { QueueDeclaration, Topology } from '../../libs/dlx-broker/src/topology/index.js';
 import { Failure } from '../contract/failure.js';

@@ -1,11 +1,5 @@
-import {
-  EmbeddedBackend,
-  policyPatterns,
-  randomNames,
-  SystemClock,
-  turnPace,
-  type Backend,
-} from '../../libs/dlx-broker/src/backend/index.js';
+import { EmbeddedBackend, type Backend } from '../../libs/dlx-broker/src/backend/index.js';
+import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { rabbitMqDriver } from '../contract/rabbitmq-driver.js';
 import { ManagementClient } from '../contract/management-client.js';

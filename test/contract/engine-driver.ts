@@ -1,4 +1,4 @@
-import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
 import {
   AmqpError,
   Broker,

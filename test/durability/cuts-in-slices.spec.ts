@@ -7,7 +7,7 @@ import { Dlx } from '../../libs/dlx-broker/src/management/dlx/dlx.js';
 import { Management } from '../../libs/dlx-broker/src/management/management.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
-import { policyPatterns } from '../../libs/dlx-broker/src/backend/index.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
 import { Random } from '../fuzz/random.js';
 import { FakeDisk } from './fake-disk.js';
 import { asleep, lent } from './house.js';

@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type BackendDelivery, EmbeddedBackend, redrive } from '../../libs/dlx-broker/src/backend/index.js';
+import { type BackendDelivery, EmbeddedBackend } from '../../libs/dlx-broker/src/backend/index.js';
+import { redrive } from '../../libs/dlx-broker/src/retry/index.js';
 import {
   AmqpError,
   Broker,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Consume, DlxClient, Prefetch, sharedBroker } from 'dlx-broker';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/backend/index.js';
+import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { FakeDisk } from '../durability/fake-disk.js';

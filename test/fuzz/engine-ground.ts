@@ -1,4 +1,4 @@
-import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
 import { Broker, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
 import { PolicyError } from '../../libs/dlx-broker/src/broker/policy.js';
 import type { DeadLetter } from '../../libs/dlx-broker/src/broker/queue/dead-letter.js';

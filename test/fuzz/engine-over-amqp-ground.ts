@@ -1,5 +1,5 @@
 import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
-import { policyPatterns } from '../../libs/dlx-broker/src/backend/patterns.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';

@@ -1,4 +1,4 @@
-import { policyPatterns } from '../../libs/dlx-broker/src/backend/index.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker, type ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
 import {
   type Api,

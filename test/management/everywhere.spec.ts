@@ -2,7 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Payload } from '@nestjs/microservices';
 import { connect } from 'amqplib';
-import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/backend/index.js';
+import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { letIn } from '../../libs/dlx-broker/src/users/index.js';
 import { Consume, DlxBroker, DlxBrokerModule, DlxClient, sharedBroker } from 'dlx-broker';

@@ -1,5 +1,5 @@
 import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
-import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/backend/index.js';
+import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { listenHttp } from '../../libs/dlx-broker/src/management/index.js';
 import { Statistics } from '../../libs/dlx-broker/src/management/statistics.js';

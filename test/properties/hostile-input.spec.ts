@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type BackendDelivery, policyPatterns } from '../../libs/dlx-broker/src/backend/index.js';
+import { type BackendDelivery } from '../../libs/dlx-broker/src/backend/index.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
 import { AmqpError, Broker, PolicyError, type Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import { DlxContext } from '../../libs/dlx-broker/src/nest/context.js';
 import {

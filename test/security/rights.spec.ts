@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/backend/index.js';
+import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
 import { runCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';

@@ -3,8 +3,8 @@
  * that
  * connects both.
  */
-import { policyPatterns, randomNames, SystemClock } from './backend/index.js';
 import { Broker, type BrokerOptions } from './broker/index.js';
+import { policyPatterns, randomNames, SystemClock } from './host/index.js';
 
 // A broker
 export {
@@ -21,7 +21,7 @@ export {
 
 // What a broker is lent
 export { type Clock, type Journal, type Names, type Pace, type Patterns } from './broker/index.js';
-export { policyPatterns, randomNames, SystemClock } from './backend/index.js';
+export { policyPatterns, randomNames, SystemClock } from './host/index.js';
 
 // Commands of a channel, and what comes of them
 export {

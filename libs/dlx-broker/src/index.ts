@@ -55,7 +55,7 @@ export {
   SingleActiveConsumer,
   Ttl,
 } from './nest/index.js';
-export type { RetryPolicy } from './topology/index.js';
+export { type RetryPolicy, NotedFailure } from './retry/index.js';
 
 // What a handler may throw
 export { Drop, Park, Reject, RetryLater } from './nest/index.js';
@@ -104,5 +104,5 @@ export {
   UndecodablePayloadError,
 } from './nest/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
-export { DlxConfigurationError, NotedFailure } from './topology/index.js';
+export { DlxConfigurationError } from './topology/index.js';
 export { UnknownQueueError } from './streams/index.js';

@@ -1,4 +1,5 @@
-import { policyPatterns, randomNames, SystemClock, turnPace } from './backend/index.js';
+import { policyPatterns, randomNames, SystemClock, turnPace } from './host/index.js';
+
 import { Broker, type Clock, type ProfileName } from './broker/index.js';
 import { stallLine, stallOverLine } from './storage-faults.js';
 import type { Data, DataOptions } from './store/index.js';

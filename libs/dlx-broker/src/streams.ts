@@ -38,4 +38,4 @@ export type {
 
 // Errors
 export { CallbackTimeoutError, ConsumerCancelledError, LetterSettledError, TooManyLeftError } from './streams/index.js';
-export { UnknownOriginError, UnprovenOriginError } from './backend/index.js';
+export { UnknownOriginError, UnprovenOriginError } from './retry/index.js';

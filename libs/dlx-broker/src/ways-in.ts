@@ -1,6 +1,7 @@
 import { type Alarm, memoryAlarm, type MemoryLimit, type MemoryUse, processMemory } from './alarms/index.js';
 import type { Listener, ListenOptions } from './amqp/index.js';
-import { policyPatterns } from './backend/index.js';
+import { policyPatterns } from './host/index.js';
+
 import type { Broker } from './broker/index.js';
 import type { HttpListener, HttpOptions, ManagementHost } from './management/index.js';
 import type { Ears } from './own-broker.js';

@@ -5,7 +5,7 @@ import { DlxBrokerModule, DlxClient, sharedBroker } from 'dlx-broker';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listen } from '../../../libs/dlx-broker/src/amqp/index.js';
-import { policyPatterns, randomNames, SystemClock } from '../../../libs/dlx-broker/src/backend/index.js';
+import { policyPatterns, randomNames, SystemClock } from '../../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { guestOf, letIn } from '../../../libs/dlx-broker/src/users/index.js';

@@ -1,5 +1,6 @@
 import { AmqpError } from '../broker/index.js';
-import { Malformed } from './frame/byte-reader.js';
+import { Malformed } from '../message/index.js';
+
 import { erlangBinary } from './frame/reader.js';
 import { methodIds } from './methods.js';
 

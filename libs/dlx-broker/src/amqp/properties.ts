@@ -7,8 +7,9 @@ import {
   PackedTable,
   type Properties,
 } from '../message/index.js';
-import { orInternalError, writeSortedTable, writeTable } from './field-table.js';
-import { ByteReader, Malformed } from './frame/byte-reader.js';
+import { writeSortedTable, writeTable, Malformed } from '../message/index.js';
+import { orInternalError } from './field-table.js';
+import { ByteReader } from './frame/byte-reader.js';
 
 /** No property has the other two flags. */
 const usedFlags = 0xfc;

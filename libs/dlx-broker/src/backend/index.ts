@@ -1,12 +1,10 @@
 export * from './backend.js';
-export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
-export { EmbeddedBackend, type EmbeddedOptions } from './embedded.js';
+
+export { EmbeddedBackend, type EmbeddedOptions } from './embedded/backend.js';
 export * from './errors.js';
-export { HomeContext } from './home-context.js';
-export * from './host.js';
-export { isReplyAddress } from '../broker/index.js';
-export { policyPatterns } from './patterns.js';
-export * from './republish.js';
+
+export { isReplyAddress, longestDelay } from '../broker/index.js';
+
 export {
   type Address,
   type RecordedOrigin,
@@ -26,5 +24,3 @@ export {
   type RetryProgress,
   workQueueOf,
 } from '../message/index.js';
-export { after } from './timer.js';
-export { WaitRooms } from './wait-rooms.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { policyPatterns } from '../backend/patterns.js';
+import { policyPatterns } from '../host/patterns.js';
 import { Access } from './access.js';
 import type { AccessKind, Permissions, Right } from './access.js';
 import { PatternError } from './patterns.js';

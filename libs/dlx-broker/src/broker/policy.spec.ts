@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { policyPatterns } from '../backend/patterns.js';
+import { policyPatterns } from '../host/patterns.js';
 import { Policies, PolicyError } from './policy.js';
 import type { PolicyRequest } from './policy.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { policyPatterns } from '../backend/patterns.js';
+import { policyPatterns } from '../host/patterns.js';
 import { array, longstr, noProperties } from '../message/index.js';
 import { house } from '../testing/house.js';
 import { AmqpError } from './errors.js';

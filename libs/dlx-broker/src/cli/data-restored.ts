@@ -1,4 +1,4 @@
-import { policyPatterns, randomNames } from '../backend/index.js';
+import { policyPatterns, randomNames } from '../host/index.js';
 import { Broker, type Queue, type RetainedDeath } from '../broker/index.js';
 import { type Data, inspectData } from '../store/index.js';
 

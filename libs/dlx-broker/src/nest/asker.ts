@@ -1,4 +1,5 @@
-import { after, type Backend } from '../backend/index.js';
+import { after } from '../host/index.js';
+import { type Backend } from '../backend/index.js';
 
 /** Milliseconds between two questions whether an asker lives, where a backend does not tell by itself. */
 const lookEvery = 5_000;

@@ -1,11 +1,14 @@
 import type { Logger, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { type Backend, HomeContext, type WaitRooms } from '../backend/index.js';
+import { HomeContext } from '../host/index.js';
+import { type WaitQueues, describeRetry } from '../retry/index.js';
+import { MemoryIdempotencyStore } from './idempotency/memory-store.js';
+import { type Backend } from '../backend/index.js';
 import { Attempts, type Processing } from './attempts.js';
 import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
-import { MemoryIdempotencyStore } from './idempotency/index.js';
-import { describeRetry, describeTopology, type Topology } from '../topology/index.js';
+
+import { describeTopology, type Topology } from '../topology/index.js';
 import { shownText } from '../message/index.js';
 import type { DeadLetters, Redrives } from '../streams/index.js';
 import { textOf } from './failure-log.js';
@@ -34,7 +37,7 @@ import { Settlement, type HandlerCounts } from './settlement.js';
 /** What an application has of a broker beside its handlers. */
 export interface BrokerParts {
   readonly client: DlxClient;
-  readonly rooms: WaitRooms;
+  readonly rooms: WaitQueues;
   readonly events: OutcomeEvents;
   readonly letters: DeadLetters;
   readonly redrives: Redrives;

@@ -4,17 +4,11 @@ import type { ReadPacket, WritePacket } from '@nestjs/microservices';
 import { ClientProxy } from '@nestjs/microservices/client/client-proxy.js';
 import { InvalidMessageException } from '@nestjs/microservices/errors/invalid-message.exception.js';
 import { AsyncSubject, Observable, throwError } from 'rxjs';
-import { DelayedPublisher, parseDelay } from '../backend/index.js';
+import { DelayedPublisher, parseDelay, type WaitQueueType } from '../retry/index.js';
+
 import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
 import { shownText, type Field, type Message, type Properties } from '../message/index.js';
-import {
-  DlxConfigurationError,
-  fieldTableOf,
-  optionsOf,
-  refuseUnknown,
-  text,
-  type WaitQueueType,
-} from '../topology/index.js';
+import { DlxConfigurationError, fieldTableOf, optionsOf, refuseUnknown, text } from '../topology/index.js';
 import { describeError } from './failure.js';
 import { textOf } from './failure-log.js';
 import { dlxHeaders } from './headers.js';

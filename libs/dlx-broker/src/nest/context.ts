@@ -1,12 +1,6 @@
 import { BaseRpcContext } from '@nestjs/microservices/ctx-host/base-rpc.context.js';
-import {
-  type Address,
-  attemptOf,
-  failingSince,
-  type BackendDelivery,
-  isQueueItself,
-  publishedTo,
-} from '../backend/index.js';
+import { type Address, attemptOf, failingSince, isQueueItself, publishedTo } from '../message/index.js';
+import { type BackendDelivery } from '../backend/index.js';
 import { notedErrorOf, type Message, type NotedError, type Properties } from '../message/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { plainTableOf, type Plain } from '../topology/index.js';

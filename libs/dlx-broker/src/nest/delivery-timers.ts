@@ -1,4 +1,5 @@
-import { after, type Backend } from '../backend/index.js';
+import { after } from '../host/index.js';
+import { type Backend } from '../backend/index.js';
 
 /**
  * Timers about messages in hand. A message that went back to its queue, because its consumer was closed, has no timer

@@ -7,7 +7,8 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { WaitRooms } from '../backend/index.js';
+import { WaitQueues } from '../retry/index.js';
+
 import { shownText } from '../message/index.js';
 import { connect } from './brokers/connect.js';
 import { embedded } from './brokers/embedded.js';
@@ -190,7 +191,7 @@ function coreModule(
       provide: waitRooms,
       inject: [given, connected],
       useFactory: ({ waitQueueType }: DlxBrokerOptions, { backend }: Connected) =>
-        new WaitRooms(backend, waitQueueType),
+        new WaitQueues(backend, waitQueueType),
     },
     {
       provide: events,
@@ -200,7 +201,7 @@ function coreModule(
     {
       provide: deadLetters,
       inject: [connected, waitRooms, events],
-      useFactory: ({ backend }: Connected, rooms: WaitRooms, events: OutcomeEvents) =>
+      useFactory: ({ backend }: Connected, rooms: WaitQueues, events: OutcomeEvents) =>
         new DeadLetters(backend, {
           rooms,
           report: reportTo(name),
@@ -234,7 +235,7 @@ function coreModule(
         connected: Connected,
         server: DlxServer,
         client: DlxClient,
-        rooms: WaitRooms,
+        rooms: WaitQueues,
         events: OutcomeEvents,
         letters: DeadLetters,
         redrives: Redrives,

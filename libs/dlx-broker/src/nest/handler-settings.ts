@@ -1,4 +1,5 @@
 import type { Field, FieldTable } from '../message/index.js';
+import type { RetryPolicy } from '../retry/index.js';
 import {
   DlxConfigurationError,
   checkMethods,
@@ -11,7 +12,6 @@ import {
   refuseUnknown,
   routingKeysOf,
   withSafeStrategy,
-  type RetryPolicy,
 } from '../topology/index.js';
 import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';

@@ -1,5 +1,6 @@
 import type { BackendDelivery } from '../backend/index.js';
-import type { RetryPlan } from '../topology/index.js';
+import type { RetryPlan } from '../retry/index.js';
+
 import type { HandlerSettings } from './handler-settings.js';
 import type { DlxContext } from './context.js';
 import type { Replies } from './replies.js';

@@ -1,13 +1,13 @@
 import type { Backend } from '../backend/index.js';
+import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
+import type { IdempotencyStore } from './idempotency/store.js';
 import {
   type Contributions,
   DlxConfigurationError,
   optionsOf,
   parseDuration,
   readTopology,
-  type RetryPolicy,
   type TopologyOption,
-  type WaitQueueType,
   whole,
 } from '../topology/index.js';
 import { type BrokerChoice, isChoice } from './brokers/choice.js';
@@ -15,7 +15,6 @@ import { embeddedChecks } from './brokers/embedded.js';
 import { checkAll, type Checks, isFlag, isText, transportChecks } from './check-options.js';
 import type { LogFailures } from './failure-log.js';
 import type { NamedExchange } from './handler-settings.js';
-import type { IdempotencyStore } from './idempotency/index.js';
 
 export const defaultBrokerName = 'default';
 

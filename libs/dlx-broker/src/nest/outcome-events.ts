@@ -1,5 +1,6 @@
 import { type Observable, share, Subject, Subscription, using } from 'rxjs';
-import { type Backend, type BackendDeath, type BackendDelivery, HomeContext } from '../backend/index.js';
+import { HomeContext } from '../host/index.js';
+import { type Backend, type BackendDeath, type BackendDelivery } from '../backend/index.js';
 import type { Properties } from '../message/index.js';
 import type { DeadLetter, SettledLetter } from '../streams/index.js';
 

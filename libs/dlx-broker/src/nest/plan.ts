@@ -1,21 +1,23 @@
 import {
-  DlxConfigurationError,
-  collectTopology,
   mostWaitQueues,
-  fieldTableOf,
   planRetry,
-  refuseCutCircles,
   rejectArgumentNames,
   rejectArguments,
-  routingKeysOf,
   styleOf,
+  type RetryPlan,
+  type RetryStyle,
+} from '../retry/index.js';
+import {
+  DlxConfigurationError,
+  collectTopology,
+  fieldTableOf,
+  refuseCutCircles,
+  routingKeysOf,
   type BindingDeclaration,
   type Contributions,
   type ExchangeDeclaration,
   type MentionedExchange,
   type QueueDeclaration,
-  type RetryPlan,
-  type RetryStyle,
   type Topology,
 } from '../topology/index.js';
 import { isPredeclared, isShortstr, longestShortstr } from '../message/index.js';

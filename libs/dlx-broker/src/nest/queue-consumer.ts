@@ -1,6 +1,7 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
-import type { Backend, BackendDelivery, Consumption, HomeContext } from '../backend/index.js';
+import type { HomeContext } from '../host/index.js';
+import type { Backend, BackendDelivery, Consumption } from '../backend/index.js';
 import { deathsOf, grantedAttempt, shownText } from '../message/index.js';
 import { matchesPattern } from '../topology/index.js';
 import { Askers } from './askers.js';

@@ -1,4 +1,5 @@
-import { parseDelay } from '../backend/index.js';
+import { parseDelay } from '../retry/index.js';
+
 import type { Properties } from '../message/index.js';
 import {
   fieldTableOf,

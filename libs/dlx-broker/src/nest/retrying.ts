@@ -1,15 +1,15 @@
+import { attemptOf } from '../message/index.js';
 import {
-  attemptOf,
   park,
   retryIn,
   retryOrPark,
-  type BackendDelivery,
-  type Done,
   type Failure,
   type RetryOutcome,
-  type WaitRooms,
-} from '../backend/index.js';
-import type { RetryPlan } from '../topology/index.js';
+  type WaitQueues,
+  type RetryPlan,
+} from '../retry/index.js';
+import { type BackendDelivery, type Done } from '../backend/index.js';
+
 import { Park, RetryLater } from './outcomes.js';
 
 /** Called once it is decided, and the broker has the successor or could not take it. */
@@ -17,7 +17,7 @@ export type Decided = (outcome: RetryOutcome, failure: Error | undefined) => voi
 
 /** Gives a failed delivery a successor: in a wait queue, or in the parking lot. */
 export class Retrying {
-  constructor(private readonly rooms: WaitRooms) {}
+  constructor(private readonly rooms: WaitQueues) {}
 
   /** As the policy says, or as the handler does by what it threw. */
   decide(delivery: BackendDelivery, plan: RetryPlan | undefined, failure: Failure, decided: Decided): void {

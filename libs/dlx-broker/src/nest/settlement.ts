@@ -1,6 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
-import { attemptOf, type Backend, type BackendDelivery, type RetryOutcome, type WaitRooms } from '../backend/index.js';
+import { attemptOf } from '../message/index.js';
+import type { RetryOutcome, WaitQueues } from '../retry/index.js';
+import { type Backend, type BackendDelivery } from '../backend/index.js';
 import { emptyTable, type FieldTable } from '../message/index.js';
 import type { DlxContext } from './context.js';
 import { DeliveryTimers } from './delivery-timers.js';
@@ -93,7 +95,7 @@ export class Settlement {
 
   constructor(
     private readonly backend: Backend,
-    rooms: WaitRooms,
+    rooms: WaitQueues,
     readonly events: OutcomeEvents,
     private readonly options: ResolvedOptions,
     private readonly logger: Logger,

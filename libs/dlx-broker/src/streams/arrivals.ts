@@ -1,4 +1,5 @@
-import { after, type Backend } from '../backend/index.js';
+import { after } from '../host/index.js';
+import { type Backend } from '../backend/index.js';
 
 /** After its end a redrive still sees what comes back, in milliseconds: for how long, and how often it looks. */
 const afterwards = { watched: 60_000, every: 1_000 };

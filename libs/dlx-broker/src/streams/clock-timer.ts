@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
-import { after, type Backend } from '../backend/index.js';
+import { after } from '../host/index.js';
+import { type Backend } from '../backend/index.js';
 
 /** Emits once at a time of the broker's clock, at once if that is over. @param time milliseconds since 1970 */
 export const clockTimer = (clock: Backend['clock'], time: number): Observable<void> =>

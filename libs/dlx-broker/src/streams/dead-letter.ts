@@ -1,5 +1,7 @@
-import { park, redrive, retryIn } from '../backend/index.js';
-import type { Address, Backend, BackendDelivery, Done, WaitRooms } from '../backend/index.js';
+import { park, redrive, retryIn, type WaitQueues } from '../retry/index.js';
+import type { Address } from '../message/index.js';
+
+import type { Backend, BackendDelivery, Done } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
 import { queueOf, targetOf } from './given.js';
 import type { CallbackTimeoutError } from './letter-errors.js';
@@ -17,7 +19,7 @@ export interface SettledLetter {
 
 /** What a letter needs of the stream it came from. */
 export interface LetterHost {
-  readonly rooms: WaitRooms;
+  readonly rooms: WaitQueues;
   readonly clock: Backend['clock'];
   /** True once the stream has ended and given back what was unsettled. */
   closed(): boolean;

@@ -1,7 +1,8 @@
 import { EMPTY, concatMap, firstValueFrom, lastValueFrom, mergeMap, of, take, tap, throwError, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../broker/index.js';
-import { waitQueues } from '../topology/index.js';
+import { waitQueues } from '../retry/index.js';
+
 import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
 import type { DeadLetter } from './dead-letter.js';
 import { DeadLetters } from './dead-letters.js';

@@ -9,7 +9,9 @@ import {
   takeUntil,
   type ObservableInput,
 } from 'rxjs';
-import { HomeContext, WaitRooms, type Backend } from '../backend/index.js';
+import { HomeContext } from '../host/index.js';
+import { WaitQueues } from '../retry/index.js';
+import { type Backend } from '../backend/index.js';
 import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown } from '../topology/index.js';
 import type { DeadLetter, SettledLetter } from './dead-letter.js';
 import { checkFunction, queueOf } from './given.js';
@@ -22,7 +24,7 @@ import { snapshot } from './snapshot.js';
 
 export interface DeadLettersOptions {
   /** The wait queues of this broker, shared with others who retry. Default: ones of its own, classic. */
-  readonly rooms?: WaitRooms;
+  readonly rooms?: WaitQueues;
   /** Hears what became of each letter. */
   readonly settled?: (letter: DeadLetter, what: SettledLetter) => void;
   /** Hears of every function of the application inside an operator that did not answer in time. */
@@ -59,7 +61,7 @@ export type Pipeline<T> = (letters: Observable<DeadLetter<T>>) => ObservableInpu
 /** The dead letters of a broker, as streams. */
 export class DeadLetters {
   readonly #backend: Backend;
-  readonly #rooms: WaitRooms;
+  readonly #rooms: WaitQueues;
   readonly #report: NonNullable<DeadLettersOptions['report']>;
   readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
@@ -74,7 +76,7 @@ export class DeadLetters {
 
   /** @internal Made by DlxBrokerModule. */
   constructor(backend: Backend, options: DeadLettersOptions = {}) {
-    const { rooms = new WaitRooms(backend), report = () => undefined, settled = () => undefined } = options;
+    const { rooms = new WaitQueues(backend), report = () => undefined, settled = () => undefined } = options;
     this.#unanswered = options.unanswered ?? (() => undefined);
     this.#backend = backend;
     this.#rooms = rooms;

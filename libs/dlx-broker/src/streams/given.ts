@@ -1,4 +1,5 @@
-import type { Address } from '../backend/index.js';
+import type { Address } from '../message/index.js';
+
 import { optionsOf, parseDuration, refused, refuseUnknown } from '../topology/index.js';
 
 /*

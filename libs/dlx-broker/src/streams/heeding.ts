@@ -1,6 +1,7 @@
 import { Observable } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import { after } from '../backend/index.js';
+import { after } from '../host/index.js';
+
 import type { DeadLetter } from './dead-letter.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 

@@ -1,5 +1,7 @@
 import type { Subscriber } from 'rxjs';
-import type { Backend, BackendDelivery, Consumption, HomeContext, WaitRooms } from '../backend/index.js';
+import type { HomeContext } from '../host/index.js';
+import type { WaitQueues } from '../retry/index.js';
+import type { Backend, BackendDelivery, Consumption } from '../backend/index.js';
 import { DeadLetter, type LetterHost, type SettledLetter } from './dead-letter.js';
 import { type CallbackTimeoutError, ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
@@ -33,7 +35,7 @@ export class LetterStream<T> {
 
   constructor(
     readonly backend: Backend,
-    readonly rooms: WaitRooms,
+    readonly rooms: WaitQueues,
     readonly queue: string,
     readonly prefetch: number,
     readonly leaveAtMost: number,

@@ -4,11 +4,12 @@ import {
   failingSince,
   failuresOf,
   recordedAddressOf,
-  redriveAddress,
   redrivesOf,
   workQueueOf,
   type Address,
-} from '../backend/index.js';
+} from '../message/index.js';
+import { redriveAddress } from '../retry/index.js';
+
 import { firstDeathOf, notedErrorOf } from '../message/index.js';
 import type { Message, NotedError, Properties } from '../message/index.js';
 import { plainTableOf, type Plain } from '../topology/index.js';

@@ -2,7 +2,8 @@ import { lastValueFrom, map, mergeMap, of, take, tap, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
 import { int64, longstr, type Field } from '../message/index.js';
-import type { RetryPolicy } from '../topology/index.js';
+import type { RetryPolicy } from '../retry/index.js';
+
 import type { DeadLetter } from './dead-letter.js';
 import { groupByQueue } from './group-by-queue.js';
 import { TooManyLeftError } from './letter-errors.js';

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
-import { attemptOf, park, retryIn, UnprovenOriginError, WaitRooms } from '../backend/index.js';
+import { attemptOf } from '../message/index.js';
+import { park, retryIn, UnprovenOriginError, WaitQueues } from '../retry/index.js';
+
 import type { BackendDelivery } from '../backend/index.js';
 import { array, int64, longstr, table, type Field } from '../message/index.js';
 import { Redrives } from './redrives.js';
@@ -16,7 +18,7 @@ const shop = { exchange: 'shop', routingKey: 'order.created' };
 
 async function house() {
   const world = await arrange();
-  const rooms = new WaitRooms(world.backend);
+  const rooms = new WaitQueues(world.backend);
   /** What came to a queue, one at a time. */
   const taken = new Map<string, BackendDelivery[]>();
   const next = (queue: string): BackendDelivery => {

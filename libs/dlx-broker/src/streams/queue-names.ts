@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
-import { after, type Backend } from '../backend/index.js';
+import { after } from '../host/index.js';
+import { type Backend } from '../backend/index.js';
 
 /** Which queues: one, several, or all whose names fit, also those that are declared later. */
 export type QueueNames = string | readonly string[] | RegExp;

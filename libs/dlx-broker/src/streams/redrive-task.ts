@@ -8,7 +8,10 @@ import {
   type Observable,
   type Subscription,
 } from 'rxjs';
-import { after, UnprovenOriginError, type Address, type Backend } from '../backend/index.js';
+import { after } from '../host/index.js';
+import { UnprovenOriginError } from '../retry/index.js';
+import type { Address } from '../message/index.js';
+import { type Backend } from '../backend/index.js';
 import { Arrivals } from './arrivals.js';
 import type { DeadLetter } from './dead-letter.js';
 import type { DeadLetters } from './dead-letters.js';

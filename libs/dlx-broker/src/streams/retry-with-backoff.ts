@@ -1,8 +1,17 @@
 import { mergeMap } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
-import type { RetryOutcome } from '../backend/index.js';
-import { decideRetry, DlxConfigurationError, isHopeless, NotedFailure, planRetry } from '../topology/index.js';
-import type { RetryPlan, RetryPolicy } from '../topology/index.js';
+import {
+  type RetryOutcome,
+  decideRetry,
+  isHopeless,
+  NotedFailure,
+  planRetry,
+  type RetryPlan,
+  type RetryPolicy,
+} from '../retry/index.js';
+
+import { DlxConfigurationError } from '../topology/index.js';
+
 import type { DeadLetter } from './dead-letter.js';
 import { checkFunction } from './given.js';
 

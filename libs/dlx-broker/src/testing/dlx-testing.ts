@@ -1,6 +1,7 @@
 import type { INestMicroservice, LoggerService, ModuleMetadata } from '@nestjs/common';
 import type { TestingModuleBuilder } from '@nestjs/testing';
-import type { Address } from '../backend/index.js';
+import type { Address } from '../message/index.js';
+
 import type { Properties } from '../message/index.js';
 import {
   DlxBrokerModule,

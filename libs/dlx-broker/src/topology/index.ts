@@ -1,5 +1,4 @@
 export * from './accepts.js';
-export * from './backoff.js';
 export { refuseCutCircles } from './circles.js';
 export * from './collect.js';
 export * from './configuration-error.js';
@@ -7,22 +6,16 @@ export * from './declare-words.js';
 export { checkedArguments, routingKeysOf } from './declared-parts.js';
 export * from './describe.js';
 export * from './duration.js';
-export * from './error-tests.js';
 export * from './field.js';
-export { isHopeless } from './hopeless.js';
+
 export * from './misspelt-arguments.js';
 export { notAPromise } from './not-a-promise.js';
-export { NotedFailure } from './noted-failure.js';
+
 export * from './known-options.js';
-export { parkingLotQueue } from './parking-lot.js';
+
 export * from './queue-arguments.js';
 export * from './queue-words.js';
 export * from './refused.js';
-export * from './retry.js';
-export * from './retry-decision.js';
-export * from './retry-style.js';
-export * from './steps.js';
 export * from './topic-pattern.js';
 export * from './topology.js';
 export * from './unheard-dead-letters.js';
-export * from './wait-queues.js';

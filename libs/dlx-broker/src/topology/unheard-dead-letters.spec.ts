@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { binding, collectTopology, readTopology, type TopologyOption, unheardDeadLetters } from './index.js';
+import { binding, readTopology, type TopologyOption } from './declare-words.js';
+import { collectTopology } from './collect.js';
+import { unheardDeadLetters } from './unheard-dead-letters.js';
 
 /** What is unheard of a topology in the words of option `topology`. */
 const unheard = (option: TopologyOption) =>

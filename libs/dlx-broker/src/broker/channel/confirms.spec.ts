@@ -3,7 +3,8 @@ import { CountedNames } from '../../testing/counted-names.js';
 import { listen } from '../../testing/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { longstr } from '../../message/index.js';
-import { Broker, type Journal, type Pace } from '../index.js';
+import { Broker } from '../broker.js';
+import type { Journal, Pace } from '../ports.js';
 
 /** A journal to which persistent messages are safe when it is told so, and others no matter. */
 function slowJournal() {

@@ -1,4 +1,5 @@
-import type { RetryPolicy } from '../../topology/index.js';
+import type { RetryPolicy } from '../../retry/index.js';
+
 import { contribute } from './contribution.js';
 
 /**

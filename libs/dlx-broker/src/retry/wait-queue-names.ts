@@ -1,6 +1,11 @@
 import { emptyTable, int64, longstr, type Field, type FieldTable } from '../message/index.js';
-import { longestDuration } from './duration.js';
-import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from './topology.js';
+import {
+  longestDuration,
+  type BindingDeclaration,
+  type ExchangeDeclaration,
+  type QueueDeclaration,
+  type Topology,
+} from '../topology/index.js';
 
 /** How many different delays there may be in one broker. */
 export const mostWaitQueues = 64;

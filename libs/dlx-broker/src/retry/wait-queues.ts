@@ -1,6 +1,6 @@
-import { mostWaitQueues, parkingLotQueue, waitQueueLease, waitQueueName, waitQueues } from '../topology/index.js';
-import type { WaitQueueType } from '../topology/index.js';
-import type { Backend } from './backend.js';
+import { mostWaitQueues, waitQueueLease, waitQueueName, waitQueues, type WaitQueueType } from './wait-queue-names.js';
+import { parkingLotQueue } from './parking-lot.js';
+import type { Backend } from '../backend/index.js';
 
 /** The wait queue of one delay, as far as this process knows. */
 interface Room {
@@ -13,7 +13,7 @@ interface Room {
  * The queues to which failed messages are sent: declared when one is first needed, and again before their lease runs
  * out, for publishing alone does not keep a queue alive (rule B12).
  */
-export class WaitRooms {
+export class WaitQueues {
   readonly #rooms = new Map<number, Room>();
   readonly #lots = new Map<string, Promise<void>>();
   readonly #readyLots = new Set<string>();

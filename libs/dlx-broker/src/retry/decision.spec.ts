@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decideRetry, type FailedAttempt } from './retry-decision.js';
-import { planRetry, type RetryPolicy } from './retry.js';
+import { decideRetry, type FailedAttempt } from './decision.js';
+import { planRetry, type RetryPolicy } from './policy.js';
 
 const error = new Error('no');
 const failed: FailedAttempt = { attempt: 1, error, now: 10_000, failingSince: undefined };

@@ -1,9 +1,9 @@
-import { type AmqpError, type Channel, delayedType, exchangeTypes, isExchangeType } from '../broker/index.js';
-import type { VirtualHost } from '../broker/index.js';
-import type { Field, FieldTable } from '../message/index.js';
-import { nearestWord } from '../topology/index.js';
-import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../topology/index.js';
-import { differing, type TopologyDifference, TopologyError } from './errors.js';
+import { type AmqpError, type Channel, delayedType, exchangeTypes, isExchangeType } from '../../broker/index.js';
+import type { VirtualHost } from '../../broker/index.js';
+import type { Field, FieldTable } from '../../message/index.js';
+import { nearestWord } from '../../topology/index.js';
+import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../topology/index.js';
+import { differing, type TopologyDifference, TopologyError } from '../errors.js';
 
 /**
  * Declares all of it, after comparing all of it with what exists.

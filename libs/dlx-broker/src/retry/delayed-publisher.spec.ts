@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../broker/index.js';
 import { int32, longstr } from '../message/index.js';
 import { house } from '../testing/index.js';
-import { waitQueueLease } from '../topology/index.js';
-import type { Backend, Publication } from './backend.js';
+import { waitQueueLease } from './wait-queue-names.js';
+
+import type { Backend, Publication } from '../backend/backend.js';
 import { DelayedPublisher, parseDelay } from './delayed-publisher.js';
 
 /** The same broker as one without delayed exchanges. */

@@ -1,6 +1,6 @@
-import type { Broker, Channel, Delivery } from '../broker/index.js';
-import type { FieldTable, Message } from '../message/index.js';
-import type { BackendDelivery, Done, Publication } from './backend.js';
+import type { Broker, Channel, Delivery } from '../../broker/index.js';
+import type { FieldTable, Message } from '../../message/index.js';
+import type { BackendDelivery, Done, Publication } from '../backend.js';
 
 /** Publishes and tells the outcome at once: undefined when the message was taken, and then later whether it is kept. */
 export type Deposit = (publication: Publication, settled: Done) => Error | undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { silentOutbox } from '../broker/index.js';
-import { house } from '../testing/house.js';
-import type { BackendDelivery } from './backend.js';
+import { silentOutbox } from '../../broker/index.js';
+import { house } from '../../testing/house.js';
+import type { BackendDelivery } from '../backend.js';
 
 const arrange = async () => {
   const { backend, broker, queue } = house();

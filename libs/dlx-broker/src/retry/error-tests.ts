@@ -1,7 +1,6 @@
-import { DlxConfigurationError } from './configuration-error.js';
-import { notAPromise } from './not-a-promise.js';
+import { DlxConfigurationError, notAPromise, refused } from '../topology/index.js';
+
 import { NotedFailure } from './noted-failure.js';
-import { refused } from './refused.js';
 
 /** A class of errors, whatever it takes to make one. */
 export type ErrorClass = abstract new (...args: never[]) => unknown;

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../broker/index.js';
-import { waitQueueLease } from '../topology/index.js';
+import { waitQueueLease } from './wait-queue-names.js';
+
 import { house } from '../testing/index.js';
-import { WaitRooms } from './wait-rooms.js';
+import { WaitQueues } from './wait-queues.js';
 
 const arrange = () => {
   const { backend, clock, queue } = house();
-  return { rooms: new WaitRooms(backend), backend, clock, queue };
+  return { rooms: new WaitQueues(backend), backend, clock, queue };
 };
 
 describe('the queues for those who wait', () => {
@@ -63,7 +64,7 @@ describe('the queues for those who wait', () => {
 
   it.each(['classic', 'quorum'] as const)('have a parking lot of their type: %s', async (type) => {
     const { backend } = arrange();
-    await new WaitRooms(backend, type).lot('orders.parked');
+    await new WaitQueues(backend, type).lot('orders.parked');
     const declared = backend.broker.virtualHost('/').queues.get('orders.parked')!.declared;
     expect(declared).toMatchObject({ durable: true, autoDelete: false });
     expect(declared.arguments.get('x-queue-type')?.value).toBe(type === 'classic' ? undefined : 'quorum');

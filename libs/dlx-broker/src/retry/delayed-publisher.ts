@@ -1,8 +1,9 @@
-import { longestDelay } from '../broker/index.js';
 import { type Field, longstr, retryHeaders } from '../message/index.js';
-import { DlxConfigurationError, parseDuration, stepUp, type WaitQueueType } from '../topology/index.js';
-import type { Backend, Done, Publication } from './backend.js';
-import { WaitRooms } from './wait-rooms.js';
+import { stepUp } from './steps.js';
+import type { WaitQueueType } from './wait-queue-names.js';
+import { longestDelay, type Backend, type Done, type Publication } from '../backend/index.js';
+import { DlxConfigurationError, parseDuration } from '../topology/index.js';
+import { WaitQueues } from './wait-queues.js';
 
 /**
  * Reads how much later something shall be published.
@@ -23,7 +24,7 @@ export function parseDelay(value: number | string, origin: string): number {
  */
 export class DelayedPublisher {
   /** By the exchange they lead to. */
-  readonly #rooms = new Map<string, WaitRooms>();
+  readonly #rooms = new Map<string, WaitQueues>();
 
   constructor(
     private readonly backend: Backend,
@@ -49,7 +50,7 @@ export class DelayedPublisher {
     );
   }
 
-  #publishOver(rooms: WaitRooms, publication: Publication, delay: number, done: Done | undefined): void {
+  #publishOver(rooms: WaitQueues, publication: Publication, delay: number, done: Done | undefined): void {
     const { properties } = publication;
     if (properties.expiration !== undefined) {
       const text = 'in a wait queue the message would expire before its time';
@@ -72,9 +73,9 @@ export class DelayedPublisher {
     else ready.then(publish).catch((error: unknown) => finished(error as Error));
   }
 
-  #roomsOf(exchange: string): WaitRooms {
+  #roomsOf(exchange: string): WaitQueues {
     let rooms = this.#rooms.get(exchange);
-    if (rooms === undefined) this.#rooms.set(exchange, (rooms = new WaitRooms(this.backend, this.type, exchange)));
+    if (rooms === undefined) this.#rooms.set(exchange, (rooms = new WaitQueues(this.backend, this.type, exchange)));
     return rooms;
   }
 }

@@ -1,11 +1,11 @@
 import { planWaits, type BackoffSetting, type Wait } from './backoff.js';
-import { DlxConfigurationError } from './configuration-error.js';
-import { parseDuration } from './duration.js';
+import { DlxConfigurationError, parseDuration, optionsOf, refuseUnknown, type Topology } from '../topology/index.js';
+
 import { anyOf, type ErrorTests } from './error-tests.js';
-import { optionsOf, refuseUnknown } from './known-options.js';
+
 import { checkedParkingLot, parkingLotQueue } from './parking-lot.js';
-import type { Topology } from './topology.js';
-import { waitQueues, type WaitQueueType } from './wait-queues.js';
+
+import { waitQueues, type WaitQueueType } from './wait-queue-names.js';
 
 /**
  * The number of attempts, the waits between them, the errors to retry, and the queue for messages that never succeed.

@@ -1,9 +1,14 @@
-import { DlxConfigurationError } from './configuration-error.js';
-import { longestDuration, parseDuration } from './duration.js';
-import { optionsOf, refuseUnknown } from './known-options.js';
-import { notAPromise } from './not-a-promise.js';
+import {
+  DlxConfigurationError,
+  longestDuration,
+  parseDuration,
+  optionsOf,
+  refuseUnknown,
+  notAPromise,
+} from '../topology/index.js';
+
 import { nearestStep } from './steps.js';
-import { mostWaitQueues } from './wait-queues.js';
+import { mostWaitQueues } from './wait-queue-names.js';
 
 /** A wait as users write it: milliseconds, or a text such as `'200ms'`. */
 export type Wait = number | string;

@@ -1,4 +1,4 @@
-import type { RetryPlan } from './retry.js';
+import type { RetryPlan } from './policy.js';
 
 /**
  * Why a message was parked: its attempts or its time are used up, its error is not worth another attempt, the handler asked
@@ -27,7 +27,7 @@ export type RetryDecision =
 /**
  * The one place that decides, for handlers and for streams. It has no effect and never throws: a function of the policy
  * that throws, or answers what is no answer, parks the message, for no attempt may come of it that is not counted.
- * @param nearest the wait there is a queue for, see WaitRooms
+ * @param nearest the wait there is a queue for, see WaitQueues
  */
 export function decideRetry(
   plan: RetryPlan,

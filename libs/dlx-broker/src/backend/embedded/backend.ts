@@ -8,9 +8,9 @@ import {
   replyQueue,
   type Witness,
   silentOutbox,
-} from '../broker/index.js';
-import type { Message } from '../message/index.js';
-import type { Topology } from '../topology/index.js';
+} from '../../broker/index.js';
+import type { Message } from '../../message/index.js';
+import type { Topology } from '../../topology/index.js';
 import type {
   Backend,
   BackendDeath,
@@ -24,12 +24,12 @@ import type {
   Publication,
   QueueStatus,
   ReplyChannel,
-} from './backend.js';
-import { EmbeddedDelivery, type Seat } from './embedded-delivery.js';
-import { EmbeddedDelayed } from './embedded-delayed.js';
-import { declareEmbedded } from './embedded-topology.js';
-import { RefusedError, TopologyError, UnroutableError } from './errors.js';
-import { HomeContext } from './home-context.js';
+} from '../backend.js';
+import { EmbeddedDelivery, type Seat } from './delivery.js';
+import { EmbeddedDelayed } from './delayed.js';
+import { declareEmbedded } from './topology.js';
+import { RefusedError, TopologyError, UnroutableError } from '../errors.js';
+import { HomeContext } from '../../host/index.js';
 
 export interface EmbeddedOptions {
   /** Default `/`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DlxConfigurationError } from './configuration-error.js';
-import { planRetry, type RetryPolicy } from './retry.js';
+import { DlxConfigurationError } from '../topology/configuration-error.js';
+import { planRetry, type RetryPolicy } from './policy.js';
 
 const origin = '@Retry on OrdersController.created';
 const plan = (policy: RetryPolicy, random = () => 0.5) => planRetry(policy, { queue: 'orders', origin, random });

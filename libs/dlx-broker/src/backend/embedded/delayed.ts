@@ -1,6 +1,6 @@
-import { type Connection, delayedType, silentOutbox } from '../broker/index.js';
-import { int64, longstr } from '../message/index.js';
-import type { Backend, DelayedPublishing, Done, Publication } from './backend.js';
+import { type Connection, delayedType, silentOutbox } from '../../broker/index.js';
+import { int64, longstr } from '../../message/index.js';
+import type { Backend, DelayedPublishing, Done, Publication } from '../backend.js';
 
 /** In front of an exchange: where messages wait for it. The default exchange has a queue's name for a key, and so this. */
 const delayedName = (exchange: string): string => (exchange === '' ? 'dlx.delayed' : `${exchange}.delayed`);

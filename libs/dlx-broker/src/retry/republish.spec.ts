@@ -1,11 +1,12 @@
 import { die } from '../testing/die.js';
 import { describe, expect, it } from 'vitest';
 import { array, bool, int32, int64, longstr, Message, type Field, type Properties } from '../message/index.js';
-import { planRetry } from '../topology/index.js';
+import { planRetry } from './policy.js';
+
 import { ManualClock } from '../testing/manual-clock.js';
-import type { Backend, BackendDelivery, Done, Publication } from './backend.js';
+import type { Backend, BackendDelivery, Done, Publication } from '../backend/backend.js';
 import { park, redrive, retryIn, retryOrPark, UnknownOriginError } from './republish.js';
-import { WaitRooms } from './wait-rooms.js';
+import { WaitQueues } from './wait-queues.js';
 import { addressOf, attemptOf, originOf, redrivesOf, workQueueOf } from '../message/index.js';
 
 const body = new TextEncoder().encode('{"id":1}');
@@ -16,8 +17,8 @@ const plan = planRetry(
 const failure = { error: new Error('no'), headers: new Map([['dlx-error-class', longstr('Error')]]) };
 
 /** Where everything that could be needed stands already. */
-const rooms = (now = 1_700_000_000_000): WaitRooms => {
-  const all = new WaitRooms({ clock: new ManualClock(now) } as unknown as Backend);
+const rooms = (now = 1_700_000_000_000): WaitQueues => {
+  const all = new WaitQueues({ clock: new ManualClock(now) } as unknown as Backend);
   all.declared([1_000, 2_000], ['orders.parked', 'lot']);
   return all;
 };

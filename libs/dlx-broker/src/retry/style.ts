@@ -1,6 +1,6 @@
 import { longstr, type Field, type FieldTable } from '../message/index.js';
-import type { RetryPlan } from './retry.js';
-import { waitQueueName } from './wait-queues.js';
+import type { RetryPlan } from './policy.js';
+import { waitQueueName } from './wait-queue-names.js';
 
 /**
  * How a failed message gets to its wait queue. `reject`: its queue dead-letters it there, by the broker alone; there can be

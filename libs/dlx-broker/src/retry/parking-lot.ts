@@ -1,8 +1,6 @@
 import { emptyTable, isReserved, isShortstr, longestShortstr, longstr } from '../message/index.js';
-import { DlxConfigurationError } from './configuration-error.js';
-import { shown } from './refused.js';
-import type { QueueDeclaration } from './topology.js';
-import { isWaitQueueName, type WaitQueueType } from './wait-queues.js';
+import { DlxConfigurationError, shown, type QueueDeclaration } from '../topology/index.js';
+import { isWaitQueueName, type WaitQueueType } from './wait-queue-names.js';
 
 /** The name of a parking lot that can be one. @throws DlxConfigurationError */
 export function checkedParkingLot(parkingLot: string | undefined, queue: string, origin: string): string {

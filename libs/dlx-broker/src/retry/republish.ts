@@ -12,10 +12,13 @@ import {
   recordedAddressOf,
 } from '../message/index.js';
 import type { Address, FieldTable, Message, Properties, RecordedOrigin } from '../message/index.js';
-import { decideRetry, shown, waitQueueName } from '../topology/index.js';
-import type { ParkedFor, RetryPlan } from '../topology/index.js';
-import type { BackendDelivery, Done, Publication } from './backend.js';
-import type { WaitRooms } from './wait-rooms.js';
+import { decideRetry, type ParkedFor } from './decision.js';
+import { waitQueueName } from './wait-queue-names.js';
+import type { RetryPlan } from './policy.js';
+import type { BackendDelivery, Done, Publication } from '../backend/index.js';
+import { shown } from '../topology/index.js';
+
+import type { WaitQueues } from './wait-queues.js';
 
 /*
  * Everything here takes the place of a delivery by `replaceBy`: it is acked when, and only when, the broker took
@@ -81,7 +84,7 @@ export function retryOrPark(
   delivery: BackendDelivery,
   plan: RetryPlan,
   failure: Failure,
-  rooms: WaitRooms,
+  rooms: WaitQueues,
   done?: Done,
 ): RetryOutcome {
   const { message } = delivery;
@@ -121,7 +124,7 @@ const longestFault = 1024;
 function rejectInto(
   delivery: BackendDelivery,
   delay: number,
-  rooms: WaitRooms,
+  rooms: WaitQueues,
   headers: FieldTable,
   done: Done | undefined,
 ): void {
@@ -149,7 +152,7 @@ export interface RepublishOptions {
 export function retryIn(
   delivery: BackendDelivery,
   delay: number,
-  rooms: WaitRooms,
+  rooms: WaitQueues,
   options: RepublishOptions = {},
   done?: Done,
 ): void {
@@ -175,7 +178,7 @@ export function retryIn(
 export function park(
   delivery: BackendDelivery,
   parkingLot: string,
-  rooms: WaitRooms,
+  rooms: WaitQueues,
   options: RepublishOptions = {},
   done?: Done,
 ): void {

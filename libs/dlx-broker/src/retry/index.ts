@@ -1,0 +1,20 @@
+export { decideRetry } from './decision.js';
+export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
+export { type ErrorTests } from './error-tests.js';
+export { isHopeless } from './hopeless.js';
+export { NotedFailure } from './noted-failure.js';
+export { planRetry, type RetryPlan, type RetryPolicy } from './policy.js';
+export {
+  type Failure,
+  park,
+  redrive,
+  redriveAddress,
+  retryIn,
+  retryOrPark,
+  type RetryOutcome,
+  UnknownOriginError,
+  UnprovenOriginError,
+} from './republish.js';
+export { describeRetry, rejectArgumentNames, rejectArguments, type RetryStyle, styleOf } from './style.js';
+export { mostWaitQueues, waitQueueName, waitQueues, type WaitQueueType } from './wait-queue-names.js';
+export { WaitQueues } from './wait-queues.js';
