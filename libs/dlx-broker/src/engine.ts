@@ -1,7 +1,6 @@
 /*
  * The entry point for use without Nest: the engine, the host that provides time, names and patterns, and a function
- * that
- * connects both.
+ * that connects both.
  */
 import { Broker, type BrokerOptions } from './broker/index.js';
 import { policyPatterns, randomNames, SystemClock } from './host/index.js';

@@ -15,13 +15,13 @@ export interface ServeOptions extends Ears {
   readonly http?: HttpOptions;
   /** A file to which everything that operators did over HTTP is appended. */
   readonly audit?: string;
-  /** What the broker begins with: JSON as `export_definitions` writes it. */
+  /** Definitions to import at the start: JSON as `export_definitions` writes it. */
   readonly definitions?: string;
-  /** Keeps durable queues in a directory; without it nothing outlives the process. */
+  /** Keeps durable queues in a directory; without it everything is in memory. */
   readonly data?: DataOptions & { readonly directory: string };
-  /** Which RabbitMQ it behaves like. */
+  /** The version of RabbitMQ to behave like. */
   readonly rabbitmq?: ProfileName;
-  /** Beside `/`. */
+  /** Virtual hosts besides `/`. */
   readonly virtualHosts?: readonly string[];
   /**
    * Default: `guest` with the password `guest`, who may do everything, but only from this machine; where users were
@@ -41,7 +41,7 @@ export interface Served {
   readonly broker: Broker;
   readonly amqp: Listener;
   readonly http: HttpListener | undefined;
-  /** Tells all clients to go (320), keeps what is to be kept, and ends. */
+  /** Closes all connections (320), completes writes to the disk, and ends. */
   close(): Promise<void>;
 }
 

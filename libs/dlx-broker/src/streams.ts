@@ -1,7 +1,6 @@
 /*
  * The entry point for streams of dead letters: operators for what `DeadLetters.from` and `DeadLetters.run` emit.
- * Helpers that
- * operators share are in the index of the folder, and are internal.
+ * Helpers that operators share are in the index of the folder, and are internal.
  */
 
 // Operators

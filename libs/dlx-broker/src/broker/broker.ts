@@ -42,7 +42,7 @@ export interface ConnectOptions {
 }
 
 /**
- * A broker: virtual hosts, users, and one agenda (scheduler) for all of them. It has no `start`: it is when it is made.
+ * A broker: virtual hosts, users, and one agenda (scheduler) for all of them. Ready once constructed; there is no start().
  */
 export class Broker {
   readonly access: Access;

@@ -27,8 +27,8 @@ export interface Names {
 
 /**
  * Limits the steps that the broker takes before it yields to its host. Without a pace every command runs to its very
- * end.
- * What clients see keeps to the same rules either way; what no rule settles, the order between several queues, may differ.
+ * end. What clients see keeps to the same rules either way; what no rule settles, the order between several queues, may
+ * differ.
  */
 export interface Pace {
   /** Steps (deliveries, dead letters, expiries) in one go. */
@@ -54,9 +54,8 @@ export type Settled = (failure?: Error) => void;
 
 /**
  * Receives every change that has to outlive the process. All calls between two commits belong to one command and become
- * true together: a dead
- * letter that leaves one queue and enters two others is one move. The journal decides what it keeps: durable queues,
- * and of classic ones only persistent messages (rule L1).
+ * true together: a dead letter that leaves one queue and enters two others is one move. The journal decides what it
+ * keeps: durable queues, and of classic ones only persistent messages (rule L1).
  */
 export interface Journal {
   /** The number of changes received so far: a command that adds none has nothing to wait for. */

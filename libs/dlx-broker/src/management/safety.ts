@@ -49,8 +49,7 @@ const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
  * Whether the headers of a browser name a page of another site, for which the browser would send a stored password,
- * too. A
- * client that sends neither header is no current browser: curl and rabbitmqadmin send none.
+ * too. A client that sends neither header is no current browser: curl and rabbitmqadmin send none.
  */
 export function isForeign(method: string, headers: Headers, host: string): boolean {
   const site = headers.get('sec-fetch-site');

@@ -23,8 +23,7 @@ const shortPast = 60_000;
 
 /**
  * Samples of what the broker counts, taken at a steady interval while the API is in use. A number in an answer is
- * always
- * the one of this moment; the samples are for its rate and its past.
+ * always the one of this moment; the samples are for its rate and its past.
  */
 export class Statistics {
   readonly machine: Machine;

@@ -6,8 +6,7 @@ import { compact } from './packed-table.js';
 
 /**
  * A history that a client began: its `x-death` header, in which the broker goes on counting (rule H9). All that the
- * client
- * wrote there stays as it was, so the history stands in the headers of the message and nowhere else.
+ * client wrote there stays as it was, so the history stands in the headers of the message and nowhere else.
  */
 export class ClaimedDeaths implements Deaths {
   /** @param table the message's own headers, with all deaths in them */

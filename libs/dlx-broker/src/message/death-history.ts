@@ -6,9 +6,8 @@ const noDeaths: readonly DeathEntry[] = [];
 
 /**
  * The deaths of a message, newest first. They are as the broker recorded them, or else as its headers tell, for a
- * message of
- * another broker. Whatever in a forged header is not a death is left out; missing details of one are empty, its count
- * 1.
+ * message of another broker. Whatever in a forged header is not a death is left out; missing details of one are empty,
+ * its count 1.
  * @param of the message, or a table of headers as a consumer got it
  */
 export function deathsOf(of: Message | FieldTable | undefined): readonly DeathEntry[] {

@@ -5,8 +5,7 @@ import type { Message } from './message.js';
 
 /**
  * A history that is the broker's own from its first death on. It says nothing of the expiration, which is the
- * message's: so
- * messages that differ in nothing else share it.
+ * message's: so messages that differ in nothing else share it.
  */
 export class RecordedDeaths implements Deaths {
   constructor(

@@ -99,7 +99,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return this.connected.backend;
   }
 
-  /** What the handlers of this broker did so far, and what streams and redrives retried, parked and redrove. */
+  /** Counts of what handlers did, and of what streams and redrives retried, parked and redrove. */
   get counts(): Readonly<BrokerCounts & Pick<LetterCounts, 'redriven' | 'unanswered'>> {
     const { counts } = this.#settlement;
     const { retried, parked, redriven, unanswered } = this.parts.events.letters;
@@ -107,17 +107,17 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return { ...counts, ...both, redriven, unanswered, unroutable: this.parts.client.unroutable };
   }
 
-  /** What becomes of messages, as it happens. Hot: nothing is kept for those who come later. It ends with the application. */
+  /** Events of all messages. Hot: later subscribers get no earlier events. It completes with the application. */
   get events(): Observable<OutcomeEvent> {
     return this.parts.events.stream;
   }
 
-  /** What is, or will be, declared for the handlers known by now. Nothing is declared by asking. */
+  /** The topology of the handlers known so far, declared or not. Reading it declares nothing. */
   topology(): Topology {
     return this.#plan().topology;
   }
 
-  /** The same for people. */
+  /** The same as text. */
   describeTopology(): string {
     const { topology, consumers } = this.#plan();
     const retries = consumers.flatMap(({ handlers, style }) =>

@@ -32,11 +32,11 @@ export interface DlxClientOptions {
 /** How an event is published. */
 export interface EmitOptions {
   /**
-   * How much later: milliseconds or `'10m'`, up to 49 days. To the millisecond on the embedded broker, elsewhere rounded
+   * The delay: milliseconds or `'10m'`, up to 49 days. To the millisecond on the embedded broker, elsewhere rounded
    * up by at most 28 %.
    */
   readonly delay?: number | string;
-  /** By which {@link DlxClient.cancelDelayed} finds it; the client makes one by default. */
+  /** The id for {@link DlxClient.cancelDelayed}; the client makes one by default. */
   readonly messageId?: string;
 }
 

@@ -99,18 +99,18 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return this.#planned?.retry?.attempts;
   }
 
-  /** Whether a failure now would be the end: there is no policy, or this is its last attempt. */
+  /** True if there is no further attempt: there is no policy, or this is its last attempt. */
   get isLastAttempt(): boolean {
     const attempts = this.attempts;
     return attempts === undefined || this.attempt >= attempts;
   }
 
-  /** What the attempt before this one failed with, as it was written on the message. */
+  /** The error of the previous attempt, from the headers of the message. */
   get lastError(): NotedError | undefined {
     return notedErrorOf(this.message);
   }
 
-  /** When it failed for the first time. */
+  /** The time of the first failure. */
   get failingSince(): Date | undefined {
     const time = failingSince(this.message);
     return time === undefined ? undefined : new Date(time);
@@ -136,7 +136,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return field?.type === 'F' ? (plainTableOf(field.value) as Readonly<Record<string, string>>) : undefined;
   }
 
-  /** Settles by hand, now; the outcome of the handler does not count any more. */
+  /** Acks the message now; the outcome of the handler has no effect any more. */
   ack(): void {
     if (!this.#settled) this.args[0].ack();
   }

@@ -3,8 +3,7 @@ import { type Backend } from '../backend/index.js';
 
 /**
  * Timers about messages in hand. A message that went back to its queue, because its consumer was closed, has no timer
- * any more:
- * {@link sweep} calls it off. It would keep the process alive, and the message in memory.
+ * any more: {@link sweep} calls it off. It would keep the process alive, and the message in memory.
  */
 export class DeliveryTimers {
   readonly #waiting = new Map<() => void, () => boolean>();

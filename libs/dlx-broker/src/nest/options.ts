@@ -26,28 +26,28 @@ export interface TransportOptions {
   readonly requests?: string | NamedExchange;
   /** Messages a handler works on at the same time, unless `@Prefetch` says otherwise; 0 is unlimited. Default 100. */
   readonly prefetch?: number;
-  /** How long a shutdown waits for handlers at work: milliseconds or `'10s'`, which is the default. */
+  /** How long a shutdown waits for running handlers: milliseconds or `'10s'`, which is the default. */
   readonly drainTimeout?: number | string;
-  /** What a rejected message tells about its failure. */
+  /** Which headers of a rejected message describe its failure. */
   readonly errorHeaders?: boolean | ErrorHeaderOptions;
   /**
    * Which failures of handlers are logged: `all` (the default) is a warning for each attempt that is followed by another
    * one, and an error with its stack for the last; `last` leaves the warnings out, `none` both.
    */
   readonly logFailures?: LogFailures;
-  /** What `@Retry` says, for every handler that has none. Default: no retries. */
+  /** The retry policy of handlers without `@Retry`. Default: no retries. */
   readonly retry?: RetryPolicy;
-  /** The same for the handlers of a queue, by its name; false for none. */
+  /** The retry policy of the handlers of a queue, by its name; false switches retries off. */
   readonly queueRetry?: Readonly<Record<string, RetryPolicy | false>>;
-  /** Where `@Idempotent` remembers what was handled. Default: the memory of this process. */
+  /** The store of keys for `@Idempotent`. Default: in the memory of this process. */
   readonly idempotencyStore?: IdempotencyStore;
-  /** Draws the jitter of retries: 0 up to but not including 1. Default `Math.random`; a test may lend one of its own. */
+  /** Returns the random numbers for the jitter of retries: 0 up to but not including 1. Default `Math.random`. */
   readonly random?: () => number;
-  /** The queues behind `@Retry`. Default `classic`. */
+  /** The type of the wait queues of `@Retry`. Default `classic`. */
   readonly waitQueueType?: WaitQueueType;
   /** Declared together with what the handlers need: names, plain objects with defaults, or full declarations. */
   readonly topology?: TopologyOption;
-  /** False: exchanges, queues and bindings are there already. Default true. */
+  /** False: declares nothing, because everything exists. Default true. */
   readonly declare?: boolean;
   /** Whether the log shows each handler at start, with its queue, bindings, dead-letter exchange and retries. Default true. */
   readonly logHandlers?: boolean;

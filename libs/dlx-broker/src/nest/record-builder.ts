@@ -53,8 +53,8 @@ export class DlxRecord<T = unknown> {
 }
 
 /**
- * A payload with properties of its message:
- * `client.emit('order.created', new DlxRecordBuilder(order).setPriority(5).setHeaders({ tenant }).build())`.
+ * A payload with properties of its message: `client.emit('order.created', new
+ * DlxRecordBuilder(order).setPriority(5).setHeaders({ tenant }).build())`.
  */
 export class DlxRecordBuilder<T = unknown> {
   #options: DlxRecordOptions;

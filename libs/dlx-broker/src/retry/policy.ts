@@ -11,24 +11,24 @@ import { waitQueues, type WaitQueueType } from './wait-queue-names.js';
  * The number of attempts, the waits between them, the errors to retry, and the queue for messages that never succeed.
  */
 export interface RetryPolicy {
-  /** How often a message is handled at most, the first time included: 1 means it is parked at its first failure. */
+  /** The largest number of attempts, the first one included: with 1 the first failure parks the message. */
   readonly attempts: number;
-  /** Default: one second, twice as long each time, an hour at most. */
+  /** Default: one second, doubled each time, at most an hour. */
   readonly backoff?: BackoffSetting;
-  /** So many first retries come without a wait, behind what waits in the queue already. Default 0. */
+  /** The first N retries are immediate: the message goes to the back of its queue. Default 0. */
   readonly immediate?: number;
-  /** Only these errors are worth another attempt. Default: all. */
+  /** Only these errors are retried. Default: all. */
   readonly retryOn?: ErrorTests;
   /**
-   * These are parked at once: no wait will make an invalid order valid. It takes the place of the default, which is
+   * These errors park the message at once. The list replaces the default, which is
    * `BadRequestException` and the errors of validation libraries; an empty list retries those, too.
    */
   readonly neverRetry?: ErrorTests;
   /** The queue for messages whose last attempt failed. Default: the work queue's name and `.parked`. */
   readonly parkingLot?: string;
-  /** How long one attempt may take; then it has failed, and its context's `signal` is aborted. Default: as long as it likes. */
+  /** Time limit of one attempt; after it the attempt has failed, and the `signal` of its context is aborted. Default: none. */
   readonly timeout?: Wait;
-  /** How long it may take altogether, from the first failure to the beginning of the last attempt. Default: no limit. */
+  /** No attempt starts later than this after the first failure. Default: no limit. */
   readonly deadline?: Wait;
 }
 

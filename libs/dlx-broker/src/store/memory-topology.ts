@@ -19,8 +19,7 @@ interface Anchor {
 
 /**
  * What is declared, as it would come back: the last word about each thing. What goes with a thing that is removed is
- * gone
- * in the same moment, however much it is; {@link forgetSome} lets go of its memory.
+ * gone in the same moment, however much it is; {@link forgetSome} lets go of its memory.
  */
 export class MemoryTopology {
   readonly #kept = new Map<string, Kept>();

@@ -79,23 +79,23 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     return this.#state === 'open' && !this.#host.closed() && !this.#delivery.settled;
   }
 
-  /** Done with: it leaves the queue for good. */
+  /** Acknowledges it: it leaves the queue for good. */
   ack(): void {
     this.#settle('ack');
   }
 
-  /** Dead-letters it again if its queue has a dead-letter exchange; otherwise it is gone. */
+  /** Dead-letters it again if its queue has a dead-letter exchange; otherwise it is deleted. */
   reject(): void {
     this.#settle('reject');
   }
 
-  /** Back to its place in the queue, from where it is delivered again at once, often to this very stream. */
+  /** Returns it to its place in the queue, from where it is delivered again at once, often to the same stream. */
   requeue(): void {
     this.#settle('requeue');
   }
 
   /**
-   * Back to where it was published at first, to begin anew. Every queue bound there gets it: to spare the others name
+   * Publishes it to its origin, with a new history. Every queue bound there gets it: to spare the others name
    * the queue, `redrive(letter.workQueue)`.
    * @param to a queue, or an exchange and a routing key
    */
@@ -110,7 +110,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
   }
 
   /**
-   * Back to its work queue after a delay, as one more attempt.
+   * Sends it to its work queue after a delay, as one more attempt.
    * @param delay milliseconds, or a text such as `'30s'`; 0 is at once. Each distinct delay is a queue of its own; when there
    *   are 64, the nearest of them
    */

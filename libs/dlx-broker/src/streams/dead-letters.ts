@@ -94,8 +94,8 @@ export class DeadLetters {
    * end a stream (`take`, `takeUntil`) come after the work: what is unsettled when they strike goes back.
    *
    * It fails with a ConsumerCancelledError when a queue is deleted; with a pattern it goes on without it. It completes
-   * when
-   * the application shuts down, and at once after that; it never completes by itself. A failure without an error handler ends the process, as in RxJS: {@link run} does not.
+   * when the application shuts down, and at once after that; it never completes by itself. A failure without an error
+   * handler ends the process, as in RxJS: {@link run} does not.
    * @throws DlxConfigurationError for what names no queue, and for unknown or impossible options
    */
   from<T = unknown>(queues: QueueNames, options: FromOptions = {}): Observable<DeadLetter<T>> {

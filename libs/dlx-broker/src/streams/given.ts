@@ -4,8 +4,7 @@ import { optionsOf, parseDuration, refused, refuseUnknown } from '../topology/in
 
 /*
  * What an application gives to streams, checked: a mistake is an error where it stands, with a remedy, and not a letter
- * that is
- * settled otherwise than was meant.
+ * that is settled otherwise than was meant.
  */
 
 /** @throws DlxConfigurationError unless it is a function. @param remedy what to write instead: `(letter) => true` */

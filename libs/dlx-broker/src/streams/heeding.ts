@@ -16,8 +16,7 @@ export interface Heeded {
 /**
  * A filter with functions of the application in it, which may be asynchronous although nothing waits for them: what such a
  * function rejects with fails the stream, as what it throws does, and is no unhandled rejection. One that does not
- * answer in
- * time fails the stream as well. At the end of the stream nothing of it is left but the promises themselves.
+ * answer in time fails the stream as well. At the end of the stream nothing of it is left but the promises themselves.
  * @param passes whether a letter passes; `heed` takes what a function of the application returned
  */
 export const heeding =

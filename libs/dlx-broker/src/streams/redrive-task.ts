@@ -22,10 +22,10 @@ import type { RedriveTarget } from './redrive-to.js';
 export interface RedriveProgress {
   /** `paused` by a caller, or `waiting` by itself because too much came back. `failed`: see `error`. */
   readonly state: 'running' | 'paused' | 'waiting' | 'stopped' | 'done' | 'failed';
-  /** Letters that lay there when it began. */
+  /** Letters in the queue at the start. */
   readonly total: number;
   readonly redriven: number;
-  /** Not wanted, or not possible: they keep their places. */
+  /** Letters that do not match or cannot be redriven: they keep their places. */
   readonly left: number;
   /**
    * Of those left: only headers tell where they came from, which a client may have written. They need a `to`. Absent when
@@ -34,8 +34,7 @@ export interface RedriveProgress {
   readonly unproven?: number;
   /**
    * Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. With many of these it
-   * is updated
-   * every so many letters only, and at the end.
+   * is updated every so many letters only, and at the end.
    */
   readonly destinations: Readonly<Record<string, number>>;
   /**

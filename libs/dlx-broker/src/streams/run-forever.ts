@@ -17,8 +17,7 @@ export interface Failed {
 /**
  * Subscribes to a pipeline, and again whenever it fails: after a pause that doubles each time, up to a minute. One that had
  * run for longer than its last pause had recovered, and begins with the first pause again; the time that it only waited
- * for a
- * function which did not answer is not counted. One that completes is over.
+ * for a function which did not answer is not counted. One that completes is over.
  * @param begin what throws counts as a failure
  * @param pause the first one, in milliseconds
  */

@@ -6,9 +6,8 @@ import type { XDeath } from './x-death.js';
 
 /**
  * Calls a function with every letter that passes and its deaths, the latest first. What `look` throws or rejects with
- * fails
- * the stream, and so does a promise of it that stays unsettled for longer than `within`. Letters pass without waiting
- * for it.
+ * fails the stream, and so does a promise of it that stays unsettled for longer than `within`. Letters pass without
+ * waiting for it.
  * @throws DlxConfigurationError at once for a `look` that is no function, and for unknown or impossible options
  */
 export function tapDeaths<L extends DeadLetter>(

@@ -16,9 +16,8 @@ export interface ThrottleOptions {
 
 /**
  * Redrives letters one after the other, no faster than `perSecond`, so that what was down is not run over by what
- * waited
- * for it. It emits each once the broker has it. Letters that wait are held back by the prefetch of their stream. One that
- * cannot be redriven fails the stream.
+ * waited for it. It emits each once the broker has it. Letters that wait are held back by the prefetch of their stream.
+ * One that cannot be redriven fails the stream.
  * @throws DlxConfigurationError at once for an impossible rate, for a target that is none, and for unknown options
  */
 export function throttleRedrive<L extends DeadLetter>(options: ThrottleOptions): MonoTypeOperatorFunction<L> {

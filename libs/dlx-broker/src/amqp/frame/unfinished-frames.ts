@@ -8,9 +8,8 @@ export interface FrameHolder {
 
 /**
  * Frames of which only a part has come, over all connections of a listener (decision 119). Above the limit the holder
- * that
- * has been silent longest gives its part up: a client that sends goes on, one that stopped in the middle of a frame
- * goes.
+ * that has been silent longest gives its part up: a client that sends goes on, one that stopped in the middle of a
+ * frame goes.
  */
 export class UnfinishedFrames {
   /** Held now. */

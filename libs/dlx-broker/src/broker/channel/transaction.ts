@@ -63,8 +63,7 @@ export interface NextSettlement extends OneSettlement {
 /**
  * The order in which a commit settles: of several settlements in a row that all ack, all reject or all return, the
  * deliveries go in the order of their queues, consumers, priorities and tags (rules J6, K12). A step is what is of one
- * consumer, or one that
- * was fetched.
+ * consumer, or one that was fetched.
  * @returns one after the other; `later` is a step of the agenda in which some were only collected
  */
 export function* inOrderOfCommit(

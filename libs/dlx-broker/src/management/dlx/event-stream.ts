@@ -28,10 +28,8 @@ export interface LiveEvent {
 
 /**
  * Server-Sent Events for one listener. Nothing is buffered: no new event is made until the listener has read the last
- * one, and
- * the next event has all changes since. A listener that does not read at all is disconnected. An event that takes
- * longer
- * than a turn is looked for and written in turns.
+ * one, and the next event has all changes since. A listener that does not read at all is disconnected. An event that
+ * takes longer than a turn is looked for and written in turns.
  */
 export class EventStream {
   readonly body: ReadableStream<Uint8Array>;

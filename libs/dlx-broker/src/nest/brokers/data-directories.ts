@@ -23,8 +23,7 @@ const patience = 1_000;
 
 /**
  * The applications of this process by their directories. The lock of a directory names the process, so this half of it
- * belongs to
- * the process as well. Applications share nothing else (decision 117).
+ * belongs to the process as well. Applications share nothing else (decision 117).
  */
 const occupied = new Map<string, Occupied>();
 
@@ -43,10 +42,8 @@ export function occupy(directory: string, occupant: Occupant): () => void {
 
 /**
  * Waits until an application of this process that shuts down has let go of a directory. An application that is neither
- * up nor
- * closed in time has failed, or hangs: Nest ends a start at the first hook that fails, and calls no further hook. It is
- * closed. An
- * application that is up keeps the directory.
+ * up nor closed in time has failed, or hangs: Nest ends a start at the first hook that fails, and calls no further
+ * hook. It is closed. An application that is up keeps the directory.
  * @returns whether one was closed that had failed
  */
 export async function vacated(directory: string): Promise<boolean> {

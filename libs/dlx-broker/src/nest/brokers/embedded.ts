@@ -19,12 +19,12 @@ export interface AccessOptions {
 interface EngineOptions extends AccessOptions {
   /** Which RabbitMQ the broker behaves like. Default `'3.10'`. */
   readonly rabbitmq?: ProfileName;
-  /** What tells the time, such as a `ManualClock` of `dlx-broker/testing`. Default the time of this machine. */
+  /** The source of the time, such as a `ManualClock` of `dlx-broker/testing`. Default the time of this machine. */
   readonly clock?: Clock;
 }
 
 interface InMemory extends EngineOptions {
-  /** A directory for this process alone; it is made if it is not there. Default none: nothing outlives the process. */
+  /** A directory for this process alone; it is made if it does not exist. Default none: everything is in memory. */
   readonly dataDir?: string;
   readonly durability?: undefined;
   readonly messageMemory?: undefined;
@@ -32,7 +32,7 @@ interface InMemory extends EngineOptions {
 }
 
 interface OnDisk extends EngineOptions {
-  /** A directory for this process alone; it is made if it is not there. Default none: nothing outlives the process. */
+  /** A directory for this process alone; it is made if it does not exist. Default none: everything is in memory. */
   readonly dataDir: string;
   /**
    * What a confirmed message survives: `fsync` a power cut, `os` and `none` the death of the process. Default `fsync`.
@@ -44,7 +44,7 @@ interface OnDisk extends EngineOptions {
   readonly diskFreeLimit?: number;
 }
 
-/** What {@link embedded} takes. `durability`, `messageMemory` and `diskFreeLimit` need `dataDir`. */
+/** Options of {@link embedded}. `durability`, `messageMemory` and `diskFreeLimit` need `dataDir`. */
 export type EmbeddedBrokerOptions = InMemory | OnDisk;
 
 /** A broker of the application's own, as {@link embedded} returns it. */

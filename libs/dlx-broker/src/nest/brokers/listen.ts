@@ -16,8 +16,7 @@ interface PortOptions {
   readonly amqp?: AmqpPortOptions;
   /**
    * How much memory this process may use before publishers at these ports wait: up to 1 a share of what it may have
-   * (the
-   * container's limit, else the machine's memory), above it bytes. Default 0.4.
+   * (the container's limit, else the machine's memory), above it bytes. Default 0.4.
    */
   readonly memoryLimit?: number;
   /**

@@ -12,9 +12,8 @@ export interface DeadLetterOptions {
 
 /**
  * Sets the dead-letter exchange: rejected, expired and surplus messages of the handler's queue are published there. An
- * exchange that no
- * declaration names is declared as a durable topic exchange. `false`: what the handler fails on may be lost, and no
- * warning says so at start.
+ * exchange that no declaration names is declared as a durable topic exchange. `false`: what the handler fails on may be
+ * lost, and no warning says so at start.
  */
 export function DeadLetter(exchange: string, routingKey?: string): MethodDecorator;
 export function DeadLetter(options: DeadLetterOptions | false): MethodDecorator;

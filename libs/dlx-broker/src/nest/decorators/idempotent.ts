@@ -16,8 +16,7 @@ export interface IdempotentOptions<T = unknown> {
 
 /**
  * Handles each message once, even if it is delivered several times: a duplicate is acknowledged without calling the
- * handler. A handler
- * that fails may be tried again. For events; a request wants an answer each time.
+ * handler. A handler that fails may be tried again. For events; a request wants an answer each time.
  */
 export const Idempotent = <T = unknown>(options: IdempotentOptions<T> = {}): MethodDecorator =>
   contribute('Idempotent', {}, { given: options });

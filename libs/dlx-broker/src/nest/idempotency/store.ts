@@ -7,8 +7,8 @@ export type Claim = 'claimed' | 'busy' | 'done';
 /** Remembers which messages were handled. What it answers may come at once or later. */
 export interface IdempotencyStore {
   /**
-   * Asks for the right to handle a message. Of two who ask at the same time one must get `busy`.
-   * @param lease milliseconds after which the claim lapses by itself, for its owner may have died
+   * Asks for the right to handle a message. Of two callers at the same time one must get `busy`.
+   * @param lease milliseconds after which the claim expires, because its owner may have died
    * @param owner names this claim: no other one has the same name
    */
   claim(key: string, lease: number, owner: string): Claim | Promise<Claim>;

@@ -115,8 +115,7 @@ export class Compaction {
 
   /**
    * Copies some of what is needed of the segment in memory: the rest goes with the batches that follow. What a batch
-   * has
-   * copied counts from that batch on, and the segment stays until nothing in it is needed.
+   * has copied counts from that batch on, and the segment stays until nothing in it is needed.
    * @param limit records to be looked at
    */
   copy(batch: Batch, into: Segment, limit: number): void {

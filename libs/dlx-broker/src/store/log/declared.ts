@@ -118,8 +118,7 @@ export class Declared {
 
   /**
    * Writes all of it, one thing with each step. An object that changes meanwhile may be written in its old or new
-   * state, so the changes
-   * have to be written after it.
+   * state, so the changes have to be written after it.
    */
   *writing(batch: Batch): Generator<void, undefined> {
     batch.checkpoint();

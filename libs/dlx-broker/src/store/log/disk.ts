@@ -1,7 +1,6 @@
 /**
  * What the log asks of a directory: files that grow, and a sync that reports when a write is durable. Errors of the
- * system
- * come as Node reports them, with a `code`.
+ * system come as Node reports them, with a `code`.
  */
 export interface Disk {
   /** Names of the files in it. */

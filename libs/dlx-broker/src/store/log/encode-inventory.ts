@@ -13,8 +13,7 @@ const bytesInTurn = 4_194_304;
  * commands come in between: it may be closed when nothing is left, for then it tells what is true in that turn.
  *
  * The settled come first, and all else waits for them: their numbers are given to other entries afterwards, and what
- * the
- * batch tells last of a number counts.
+ * the batch tells last of a number counts.
  * @param written gets the messages written, whose bodies may be let go of once the batch is on disk
  * @param limit records
  * @returns whether nothing is left

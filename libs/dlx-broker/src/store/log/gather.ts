@@ -8,8 +8,7 @@ const firstWait = 100;
 
 /**
  * Brings into memory what the batch writes whole in this turn although its body lies on disk: a message that left a
- * queue which
- * is not kept for one that is. What is proven lost stays where it is, and only its entry is written.
+ * queue which is not kept for one that is. What is proven lost stays where it is, and only its entry is written.
  * @param limit messages it may write
  * @returns why one of them cannot be read now: nothing may be written without it
  */

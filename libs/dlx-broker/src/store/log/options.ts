@@ -37,8 +37,7 @@ export interface DiskJournalOptions {
   readonly now?: () => number;
   /**
    * The process that had it died before it was closed: what waits in classic queues may have been delivered, and is
-   * flagged
-   * redelivered, as in RabbitMQ.
+   * flagged redelivered, as in RabbitMQ.
    */
   readonly afterCrash?: boolean;
   /** Once, when the disk failed: nothing is kept from then on. */
