@@ -15,7 +15,7 @@ export const rooms = [
     bottom: true,
   },
   { name: 'broker', job: 'the core: virtual hosts, exchanges, queues, channels, policies', imports: [], core: true },
-  { name: 'topology', job: 'declarations as plain data, from code or options', imports: [] },
+  { name: 'topology', job: 'declarations as plain data, from code or options', imports: ['broker'] },
   {
     name: 'host',
     job: 'what this machine lends the core: time, names, turns, patterns, async contexts',

@@ -5,33 +5,9 @@ import * as streams from 'dlx-broker/streams';
 import * as testing from 'dlx-broker/testing';
 import { describe, expect, it } from 'vitest';
 import { replyCodes } from '../../libs/dlx-broker/src/broker/errors.js';
-import { queueArguments } from '../../libs/dlx-broker/src/broker/queue/arguments.js';
 import { read } from './pages.js';
 
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort();
-
-describe('docs/reference/arguments.md', () => {
-  const section = read('docs/reference/arguments.md').split('\n## ')[1]!;
-  const rows = [...section.matchAll(/^\| `(x-[\w-]+)` +\| (?:`([\w-]+)`)? *\| ([^|]*)\|(.*)$/gm)];
-
-  it('has every queue argument, with its policy key and its queue types', () => {
-    const shown = rows.map(([, name, policy, types]) => ({ name, policy, types: types!.trim() }));
-    const known = queueArguments.map(({ name, policy, on }) => {
-      return { name, policy, types: Object.keys(on).join(', ') || 'streams only' };
-    });
-    const byName = (one: { name?: string }, other: { name?: string }): number => (one.name! < other.name! ? -1 : 1);
-    expect(shown.sort(byName)).toEqual(known.sort(byName));
-  });
-
-  it('lists an argument without a setting as one without effect, and marks those of operator policies', () => {
-    for (const [row, name, , , rest] of rows) {
-      const argument = queueArguments.find((one) => one.name === name)!;
-      const hasEffect = argument.setting !== undefined || name === 'x-queue-type';
-      expect(rest!.trim() !== '', name).toBe(hasEffect);
-      if (hasEffect) expect(/\| yes +\|$/.test(row), name).toBe(argument.operator === true);
-    }
-  });
-});
 
 describe('docs/reference/errors.md', () => {
   it('has every exported class of errors', () => {

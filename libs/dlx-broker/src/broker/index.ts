@@ -11,7 +11,9 @@ export * from './errors.js';
 export * from './ports.js';
 export { type ProfileName, profiles } from './profile.js';
 export { Queue } from './queue/queue.js';
-export { queueArguments } from './queue/arguments.js';
+export type { QueueArgument, Written } from './queue/argument-row.js';
+export { type argumentRows, queueArguments, type QueueSettings } from './queue/arguments.js';
+export { type Overflow, overflowPolicies } from './queue/overflow.js';
 export { Outcome } from './outcome.js';
 export { VirtualHost } from './virtual-host.js';
 export type { VirtualHostMetadata } from './virtual-host-parts.js';
@@ -30,7 +32,6 @@ export { Exchange, type Destination, type ExchangeDeclared } from './exchange/ex
 export type { QueueDeclared } from './queue/queue.js';
 export type { Stalled, Stalls } from './queue/stall.js';
 export type { Witness } from './queue/queue-home.js';
-export type { QueueSettings } from './queue/settings.js';
 export { Consumer } from './channel/consumer.js';
 export type { TopicAccess, TopicPermissions, UserTopicPermissions } from './topic-access.js';
 export type { Access, AccessKind, Permissions, Right, User, UserPermissions } from './access.js';

@@ -1,84 +1,39 @@
+import { anything, key, oneOf, type PolicyKey, positive, text } from './policy-values.js';
 import type { Profile } from './profile.js';
-import { isOverflow } from './queue/overflow.js';
+import type { QueueArgument } from './queue/argument-row.js';
 import { isKnown, queueArguments } from './queue/arguments.js';
 import type { QueueType } from './queue/queue-types.js';
 
-/** A key of a policy's definition. */
-export interface PolicyKey {
-  /** What stands after the value when it is refused (rule F13). */
-  readonly refusal: string;
-  accepts(value: unknown): boolean;
+/** The keys that set no queue argument. Those of mirrored queues are accepted, and have no effect here. */
+const otherKeys: readonly PolicyKey[] = [
+  key('alternate-exchange', text, 'alternate exchange name', ['classic', 'quorum']),
+  key('ha-mode', oneOf('all', 'exactly', 'nodes'), 'ha-mode value', ['classic']),
+  key('ha-params', anything, 'ha-params value', ['classic']),
+  key('ha-sync-mode', oneOf('automatic', 'manual'), 'ha-sync-mode value', ['classic']),
+  key('ha-sync-batch-size', positive, 'ha-sync-batch-size value', ['classic']),
+  key('ha-promote-on-shutdown', oneOf('always', 'when-synced'), 'ha-promote-on-shutdown value', ['classic']),
+  key('ha-promote-on-failure', oneOf('always', 'when-synced'), 'ha-promote-on-failure value', ['classic']),
+];
+
+/** A key, and the queue argument that it sets, if it sets one. */
+interface Row {
+  readonly key: PolicyKey;
+  readonly argument?: QueueArgument;
 }
 
-const natural = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
-const positive = (value: unknown): boolean => Number.isInteger(value) && (value as number) > 0;
-const text = (value: unknown): boolean => typeof value === 'string';
-const anything = (): boolean => true;
-const oneOf =
-  (...values: readonly unknown[]) =>
-  (value: unknown) =>
-    values.includes(value);
-
-const key = (accepts: (value: unknown) => boolean, what: string): PolicyKey => ({
-  accepts,
-  refusal: `is not a valid ${what}`,
-});
-
-/** Every key a policy may have (rules F1, F13). */
-const policyKeys: ReadonlyMap<string, PolicyKey> = new Map([
-  ['message-ttl', key(natural, 'message TTL')],
-  ['expires', key(positive, 'queue expiry')],
-  ['dead-letter-exchange', key(text, 'dead letter exchange name')],
-  ['dead-letter-routing-key', key(text, 'dead letter routing key')],
-  ['dead-letter-strategy', key(oneOf('at-most-once', 'at-least-once'), 'dead letter strategy')],
-  ['max-length', key(natural, 'maximum length')],
-  ['max-length-bytes', key(natural, 'maximum length in bytes')],
-  ['max-in-memory-length', key(natural, 'maximum memory in bytes')],
-  ['max-in-memory-bytes', key(natural, 'maximum memory in bytes')],
-  ['overflow', key(isOverflow, 'overflow value')],
-  ['delivery-limit', key(natural, 'delivery limit')],
-  ['alternate-exchange', key(text, 'alternate exchange name')],
-  // Accepted, and without effect here: what they tune does not exist.
-  ['queue-mode', key(oneOf('default', 'lazy'), 'queue-mode value')],
-  ['queue-version', key(oneOf(1, 2), 'queue-version value')],
-  [
-    'queue-leader-locator',
-    key(oneOf('client-local', 'balanced', 'random', 'least-leaders'), 'queue leader locator value'),
-  ],
-  [
-    'queue-master-locator',
-    { accepts: oneOf('min-masters', 'client-local', 'random'), refusal: 'invalid queue-master-locator value' },
-  ],
-  ['max-age', key(text, 'max age')],
-  ['stream-max-segment-size-bytes', key(natural, 'segment size')],
-  ['initial-cluster-size', key(positive, 'cluster size')],
-  ['ha-mode', key(oneOf('all', 'exactly', 'nodes'), 'ha-mode value')],
-  ['ha-params', key(anything, 'ha-params value')],
-  ['ha-sync-mode', key(oneOf('automatic', 'manual'), 'ha-sync-mode value')],
-  ['ha-sync-batch-size', key(positive, 'ha-sync-batch-size value')],
-  ['ha-promote-on-shutdown', key(oneOf('always', 'when-synced'), 'ha-promote-on-shutdown value')],
-  ['ha-promote-on-failure', key(oneOf('always', 'when-synced'), 'ha-promote-on-failure value')],
+/** Every key that a policy may have (rules F1, F13). A Map, since the names come from clients. */
+const policyKeys: ReadonlyMap<string, Row> = new Map<string, Row>([
+  ...queueArguments.flatMap((argument): readonly [string, Row][] =>
+    argument.policy === undefined ? [] : [[argument.policy.name, { key: argument.policy, argument }]],
+  ),
+  ...otherKeys.map((one): [string, Row] => [one.name, { key: one }]),
 ]);
 
-/** Rule W6. */
-const anyDeliveryLimit = key(Number.isInteger, 'delivery limit');
-
-const retryTypes = ['all', 'failed', 'returned', 'disabled'] as const;
-
-/** Rule W7. */
-const delayedRetryKeys: ReadonlyMap<string, PolicyKey> = new Map([
-  ['delayed-retry-type', key(oneOf(...retryTypes), `delayed retry type. Must be one of: ${retryTypes.join(', ')}`)],
-  ['delayed-retry-min', key(positive, 'delayed retry minimum delay. Must be a positive integer')],
-  ['delayed-retry-max', key(positive, 'delayed retry maximum delay. Must be a positive integer')],
-]);
-
-const isOperatorKey = (name: string, profile: Profile): boolean =>
-  queueArguments.some((row) => row.policy === name && row.operator === true && isKnown(row, profile));
-
+/** @param operator whether the policy is an operator's, which knows few keys (rule F12) */
 export function policyKey(name: string, operator: boolean, profile: Profile): PolicyKey | undefined {
-  if (operator && !isOperatorKey(name, profile)) return undefined;
-  if (name === 'delivery-limit' && profile.negativeLimitIsNone) return anyDeliveryLimit;
-  return policyKeys.get(name) ?? (profile.delayedRetry ? delayedRetryKeys.get(name) : undefined);
+  const row = policyKeys.get(name);
+  if (row === undefined || (row.argument !== undefined && !isKnown(row.argument, profile))) return undefined;
+  return operator && row.argument?.operator !== true ? undefined : row.key;
 }
 
 /** What is wrong with values that are right each for itself (rule W7). */
@@ -93,35 +48,14 @@ export function wrongTogether(definition: ReadonlyMap<string, unknown>): string 
   return `delayed-retry-max (${max}) must not be smaller than delayed-retry-min (${min})`;
 }
 
-/** Rule F8: one key a queue type does not know keeps the whole policy from its queues. */
-const unsupported: Readonly<Record<QueueType, ReadonlySet<string>>> = {
-  classic: new Set([
-    'dead-letter-strategy',
-    'delivery-limit',
-    'delayed-retry-type',
-    'delayed-retry-min',
-    'delayed-retry-max',
-    'queue-leader-locator',
-    'max-age',
-    'stream-max-segment-size-bytes',
-    'initial-cluster-size',
-  ]),
-  quorum: new Set([
-    'queue-mode',
-    'queue-master-locator',
-    'max-age',
-    'stream-max-segment-size-bytes',
-    'initial-cluster-size',
-    'ha-mode',
-    'ha-params',
-    'ha-sync-mode',
-    'ha-sync-batch-size',
-    'ha-promote-on-shutdown',
-    'ha-promote-on-failure',
-  ]),
-};
+const applies = ({ key, argument }: Row, type: QueueType): boolean =>
+  key.on === undefined ? argument?.on[type] !== undefined : key.on.includes(type);
 
+/** Rule F8: one key that a queue type does not know keeps the whole policy from its queues. */
 export function supportsAll(type: QueueType, keys: Iterable<string>): boolean {
-  for (const name of keys) if (unsupported[type].has(name)) return false;
+  for (const name of keys) {
+    const row = policyKeys.get(name);
+    if (row !== undefined && !applies(row, type)) return false;
+  }
   return true;
 }

@@ -186,7 +186,7 @@ function wrongDefinition(
   for (const [name, value] of definition) {
     const known = policyKey(name, operator, profile);
     if (known === undefined) unknown.push(`{${erlangJson(name)},${erlangJson(value)}}`);
-    else if (!known.accepts(value)) return `${erlangJson(value)} ${known.refusal}`;
+    else if (!known.accepts(value, profile)) return `${erlangJson(value)} ${known.refusal}`;
   }
   if (unknown.length === 0) return wrongTogether(definition);
   return `[${unknown.join(',')}] are not recognised policy settings`;

@@ -1,4 +1,5 @@
 import { longstr, type Field, type FieldTable } from '../message/index.js';
+import { killingArguments } from '../topology/index.js';
 import type { RetryPlan } from './policy.js';
 import { waitQueueName } from './wait-queue-names.js';
 
@@ -17,13 +18,7 @@ export const rejectArgumentNames: readonly string[] = [
 ];
 
 /** Arguments by which a queue lets messages die for other reasons than a reject: those are not to be tried again. */
-const deadly: readonly string[] = [
-  ...rejectArgumentNames,
-  'x-message-ttl',
-  'x-max-length',
-  'x-max-length-bytes',
-  'x-delivery-limit',
-];
+const deadly: readonly string[] = [...rejectArgumentNames, ...killingArguments];
 
 /**
  * @param args of the work queue, as its handler asks for them

@@ -1,3 +1,4 @@
+export type { Overflow } from '../broker/index.js';
 export * from './accepts.js';
 export { refuseCutCircles } from './circles.js';
 export * from './collect.js';

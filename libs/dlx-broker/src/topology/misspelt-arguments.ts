@@ -1,3 +1,4 @@
+import { queueArguments } from '../broker/index.js';
 import { nearestWord } from './known-options.js';
 import type { Topology } from './topology.js';
 
@@ -13,35 +14,11 @@ export interface MisspeltArgument {
 /** The arguments that RabbitMQ, its plugins or this broker give a meaning; every other name has none (rule F9). */
 export const knownArguments = {
   queue: [
-    'x-message-ttl',
-    'x-expires',
-    'x-max-length',
-    'x-max-length-bytes',
-    'x-max-in-memory-length',
-    'x-max-in-memory-bytes',
-    'x-overflow',
-    'x-dead-letter-exchange',
-    'x-dead-letter-routing-key',
-    'x-dead-letter-strategy',
-    'x-queue-type',
-    'x-queue-mode',
-    'x-queue-version',
-    'x-queue-leader-locator',
-    'x-queue-master-locator',
-    'x-quorum-initial-group-size',
+    ...queueArguments.map(({ name }) => name),
     'x-quorum-target-group-size',
-    'x-delivery-limit',
-    'x-delayed-retry-type',
-    'x-delayed-retry-min',
-    'x-delayed-retry-max',
-    'x-max-priority',
-    'x-single-active-consumer',
     'x-consumer-timeout',
     'x-consumer-disconnected-timeout',
-    'x-max-age',
-    'x-stream-max-segment-size-bytes',
     'x-stream-filter-size-bytes',
-    'x-initial-cluster-size',
     'x-message-deduplication',
     'x-cache-size',
     'x-cache-ttl',
@@ -57,7 +34,7 @@ export const knownArguments = {
     'hash-header',
     'hash-property',
   ],
-} as const satisfies Readonly<Record<MisspeltArgument['kind'], readonly string[]>>;
+} satisfies Readonly<Record<MisspeltArgument['kind'], readonly string[]>>;
 
 /** The arguments of queues and exchanges that no broker knows and that are spelt nearly like one it knows. */
 export function misspeltArguments({ queues, exchanges }: Topology): readonly MisspeltArgument[] {

@@ -1,26 +1,37 @@
+import { type argumentRows, queueArguments as known, type Written } from '../broker/index.js';
 import type { Field, FieldTable } from '../message/index.js';
-import { duration, flag, oneOf, text, whole } from './accepts.js';
+import { type Accepts, duration, flag, oneOf, text, whole } from './accepts.js';
 import { DlxConfigurationError } from './configuration-error.js';
 import { sameField, showField } from './field.js';
 import { refused } from './refused.js';
 
-const any = Number.MAX_SAFE_INTEGER;
+/** The names of the arguments that users may write by a word of their own. */
+export type WrittenArgument = Extract<(typeof argumentRows)[number], { readonly written: Written }>['name'];
+
+function acceptsOf(written: Written): Accepts {
+  switch (written.is) {
+    case 'text':
+      return text;
+    case 'flag':
+      return flag;
+    case 'duration':
+      return duration(written.least);
+    case 'whole':
+      return whole(written.least, written.most);
+    case 'word':
+      return oneOf(...written.words);
+  }
+}
 
 /** What users may write for the queue arguments that have a word of their own, in decorators and in options. */
-export const queueArguments = {
-  'x-message-ttl': duration(0),
-  'x-expires': duration(1),
-  'x-max-length': whole(0, any),
-  'x-max-length-bytes': whole(0, any),
-  'x-overflow': oneOf('drop-head', 'reject-publish', 'reject-publish-dlx'),
-  'x-dead-letter-exchange': text,
-  'x-dead-letter-routing-key': text,
-  'x-dead-letter-strategy': oneOf('at-most-once', 'at-least-once'),
-  'x-queue-type': oneOf('quorum'),
-  'x-delivery-limit': whole(0, any),
-  'x-max-priority': whole(1, 255),
-  'x-single-active-consumer': flag,
-} as const;
+export const queueArguments = Object.fromEntries(
+  known.flatMap(({ name, written }) => (written === undefined ? [] : [[name, acceptsOf(written)]])),
+) as Readonly<Record<WrittenArgument, Accepts>>;
+
+/** The arguments by which messages die in a queue although no consumer rejects them. */
+export const killingArguments: readonly string[] = known
+  .filter(({ kills }) => kills !== undefined)
+  .map(({ name }) => name);
 
 /** @throws DlxConfigurationError when another value of the same argument is there already */
 export function putArgument(into: Map<string, Field>, name: string, field: Field, origin: string, other: string): void {

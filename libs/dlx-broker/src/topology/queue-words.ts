@@ -1,8 +1,9 @@
+import type { Overflow } from '../broker/index.js';
 import type { Field, FieldTable } from '../message/index.js';
 import { flag } from './accepts.js';
 import { checkedArguments, checkedName } from './declared-parts.js';
 import { optionsOf, refuseUnknown } from './known-options.js';
-import { putArgument, queueArguments, withSafeStrategy } from './queue-arguments.js';
+import { putArgument, queueArguments, withSafeStrategy, type WrittenArgument } from './queue-arguments.js';
 import { refused } from './refused.js';
 import type { QueueDeclaration } from './topology.js';
 
@@ -33,7 +34,7 @@ export interface QueueWords {
   /** How many bytes of waiting message bodies the queue holds. */
   readonly maxLengthBytes?: number;
   /** What a full queue does with one message more. Default `drop-head`. */
-  readonly overflow?: 'drop-head' | 'reject-publish' | 'reject-publish-dlx';
+  readonly overflow?: Overflow;
   /** The dead-letter exchange; or the exchange and the routing key; or all there is to say about it. */
   readonly deadLetter?: string | readonly [exchange: string, routingKey: string] | DeadLetterWords;
   /** A quorum queue, and how often a message may come back to it before it is dead-lettered. Default false. */
@@ -60,7 +61,7 @@ const oneArgument = {
   overflow: 'x-overflow',
   maxPriority: 'x-max-priority',
   singleActiveConsumer: 'x-single-active-consumer',
-} as const satisfies Readonly<Record<string, keyof typeof queueArguments>>;
+} as const satisfies Readonly<Record<string, WrittenArgument>>;
 
 const flags = ['durable', 'exclusive', 'autoDelete'] as const;
 const deadLetterWords: readonly string[] = ['exchange', 'routingKey', 'strategy'];
@@ -112,7 +113,7 @@ export function readQueue(given: unknown, where: string): QueueDeclaration {
 
 function readArguments(option: Readonly<Record<string, unknown>>, origin: string): FieldTable {
   const args = new Map<string, Field>();
-  const put = (argument: keyof typeof queueArguments, value: unknown, where: string): void => {
+  const put = (argument: WrittenArgument, value: unknown, where: string): void => {
     if (value === undefined) return;
     putArgument(args, argument, queueArguments[argument].read(value, where), where, `another word of ${origin}`);
   };

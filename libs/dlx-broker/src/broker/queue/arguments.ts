@@ -1,195 +1,287 @@
+import { key, limit as anyLimit, natural as isNatural, oneOf as isOneOf } from '../policy-values.js';
+import { positive as isPositive, text as isText } from '../policy-values.js';
+import type { Profile } from '../profile.js';
+import type { QueueArgument } from './argument-row.js';
 import { anything, boolean, deadLetterKey, natural, oneOf, positive, priority } from './argument-values.js';
 import { queueVersion, text, timeToIdle, timeToLive } from './argument-values.js';
-import type { Accepts } from './argument-values.js';
-import type { Profile } from '../profile.js';
-import { overflowNames } from './overflow.js';
-import type { QueueType } from './queue-types.js';
-import type { QueueSettings } from './settings.js';
-
-/** Which value holds when both sides give one (rules F3, F4, D11); `limit` where a negative one may stand for none (rule W6). */
-export type Merge = 'argument' | 'policy' | 'minimum' | 'maximum' | 'limit';
-
-export interface QueueArgument {
-  readonly name: string;
-  readonly accepts: Accepts;
-  /**
-   * The queue types that know it, and the place at which a redeclare compares it (rule F10): only which of several
-   * differences is reported hangs on that.
-   */
-  readonly on: { readonly [type in QueueType]?: number };
-  /** The key that sets the same by policy, if one can (rule F14). */
-  readonly policy?: string;
-  /** Whether an operator policy may set it too (rule F12). */
-  readonly operator?: boolean;
-  /** What it becomes; without one it is accepted and has no effect here. */
-  readonly setting?: keyof QueueSettings;
-  readonly merge?: Merge | Readonly<Record<QueueType, Merge>>;
-  /** What holds of a user's and an operator's policy, where it is not the smaller; `policy` is the operator's. */
-  readonly operatorMerge?: Merge;
-  /** The profile must have this; to the others the argument is unknown. */
-  readonly needs?: 'delayedRetry';
-}
+import { type Overflow, overflowNames } from './overflow.js';
 
 const quoting = (what: string) => (value: string) => `"unsupported queue ${what} '${value}'"`;
 
-/** Every queue argument there is, in the order in which a declare checks them (rule F9). */
-export const queueArguments: readonly QueueArgument[] = [
+const most = Number.MAX_SAFE_INTEGER;
+
+const strategies = ['at-most-once', 'at-least-once'] as const;
+const modes = ['default', 'lazy'] as const;
+const locators = ['client-local', 'balanced', 'random', 'least-leaders'] as const;
+const retryTypes = ['all', 'failed', 'returned', 'disabled'] as const;
+
+/** The queue types of policies with a key that says nothing to quorum queues, or nothing to classic ones (rule F8). */
+const both = ['classic', 'quorum'] as const;
+
+/** A queue without arguments and policies: every setting that an argument or a policy can change. */
+const initial = {
+  /** Milliseconds. */
+  messageTtl: undefined as number | undefined,
+  /** Milliseconds without use after which the queue is deleted. */
+  expires: undefined as number | undefined,
+  deadLetterExchange: undefined as string | undefined,
+  deadLetterRoutingKey: undefined as string | undefined,
+  deadLetterStrategy: 'at-most-once' as (typeof strategies)[number],
+  maxLength: undefined as number | undefined,
+  /** Sum of the bodies. */
+  maxLengthBytes: undefined as number | undefined,
+  overflow: 'drop-head' as Overflow,
+  deliveryLimit: undefined as number | undefined,
+  /** Which returns are delayed: `all`, `failed` or `returned`; anything else is none (rule W7). */
+  delayedRetryType: undefined as string | undefined,
+  /** Milliseconds, to be multiplied by the delivery count. */
+  delayedRetryMin: undefined as number | undefined,
+  /** Milliseconds at most; without it, the minimum always. */
+  delayedRetryMax: undefined as number | undefined,
+  maxPriority: undefined as number | undefined,
+  singleActiveConsumer: false as boolean,
+};
+
+/** What holds for a queue once its arguments and policies are put together; replaced as a whole, never changed. */
+export type QueueSettings = Readonly<typeof initial>;
+
+export const noSettings: QueueSettings = initial;
+
+/** A row whose setting is one of those. */
+type Row = QueueArgument & { readonly setting?: keyof QueueSettings };
+
+/**
+ * Every queue argument there is, in the order in which a declare checks them (rule F9). A new one is a row here, and
+ * a line above if it has an effect: policy keys, decorators, hints for misspelt names and the tables of the docs come from the rows.
+ */
+export const argumentRows = [
   {
     name: 'x-expires',
     accepts: timeToIdle,
     on: { classic: 1, quorum: 4 },
-    policy: 'expires',
+    policy: key('expires', isPositive, 'queue expiry'),
     operator: true,
     setting: 'expires',
     merge: { classic: 'minimum', quorum: 'policy' },
+    written: { is: 'duration', least: 1 },
+    says: 'milliseconds without use, at least 1; then the queue is deleted',
   },
   {
     name: 'x-message-ttl',
     accepts: timeToLive,
     on: { classic: 2, quorum: 14 },
-    policy: 'message-ttl',
+    policy: key('message-ttl', isNatural, 'message TTL'),
     operator: true,
     setting: 'messageTtl',
     merge: 'minimum',
+    written: { is: 'duration', least: 0 },
+    kills: 'expired',
+    says: 'milliseconds a message may wait, at least 0',
   },
   {
     name: 'x-dead-letter-exchange',
     accepts: text,
     on: { classic: 3, quorum: 1 },
-    policy: 'dead-letter-exchange',
+    policy: key('dead-letter-exchange', isText, 'dead letter exchange name'),
     setting: 'deadLetterExchange',
     merge: 'argument',
+    written: { is: 'text' },
+    says: 'name of an exchange',
   },
   {
     name: 'x-dead-letter-routing-key',
     accepts: deadLetterKey,
     on: { classic: 4, quorum: 2 },
-    policy: 'dead-letter-routing-key',
+    policy: key('dead-letter-routing-key', isText, 'dead letter routing key'),
     setting: 'deadLetterRoutingKey',
     merge: 'argument',
+    written: { is: 'text' },
+    says: 'routing key of dead letters; as argument only with `x-dead-letter-exchange`',
   },
   {
     name: 'x-dead-letter-strategy',
-    accepts: oneOf(['at-most-once', 'at-least-once'], () => 'invalid_dlx_strategy'),
+    accepts: oneOf(strategies, () => 'invalid_dlx_strategy'),
     on: { quorum: 3 },
-    policy: 'dead-letter-strategy',
+    policy: key('dead-letter-strategy', isOneOf(...strategies), 'dead letter strategy'),
     setting: 'deadLetterStrategy',
     merge: 'argument',
+    written: { is: 'word', words: strategies },
+    says: '`at-most-once`, `at-least-once`',
   },
   {
     name: 'x-max-length',
     accepts: natural,
     on: { classic: 5, quorum: 5 },
-    policy: 'max-length',
+    policy: key('max-length', isNatural, 'maximum length'),
     operator: true,
     setting: 'maxLength',
     merge: 'minimum',
+    written: { is: 'whole', least: 0, most },
+    kills: 'maxlen',
+    says: 'ready messages, at least 0',
   },
   {
     name: 'x-max-length-bytes',
     accepts: natural,
     on: { classic: 6, quorum: 6 },
-    policy: 'max-length-bytes',
+    policy: key('max-length-bytes', isNatural, 'maximum length in bytes'),
     operator: true,
     setting: 'maxLengthBytes',
     merge: 'minimum',
+    written: { is: 'whole', least: 0, most },
+    kills: 'maxlen',
+    says: 'bytes of the bodies of ready messages, at least 0',
   },
   {
     name: 'x-max-in-memory-length',
     accepts: natural,
     on: { quorum: 7 },
-    policy: 'max-in-memory-length',
+    policy: key('max-in-memory-length', isNatural, 'maximum memory in bytes', both),
     operator: true,
   },
   {
     name: 'x-max-in-memory-bytes',
     accepts: natural,
     on: { quorum: 8 },
-    policy: 'max-in-memory-bytes',
+    policy: key('max-in-memory-bytes', isNatural, 'maximum memory in bytes', both),
     operator: true,
   },
-  { name: 'x-max-priority', accepts: priority, on: { classic: 7 }, setting: 'maxPriority', merge: 'argument' },
+  {
+    name: 'x-max-priority',
+    accepts: priority,
+    on: { classic: 7 },
+    setting: 'maxPriority',
+    merge: 'argument',
+    written: { is: 'whole', least: 1, most: 255 },
+    says: '1 to 255',
+  },
   {
     name: 'x-overflow',
     accepts: oneOf(overflowNames, () => 'invalid_overflow'),
     on: { classic: 8, quorum: 9 },
-    policy: 'overflow',
+    policy: key('overflow', isOneOf(...overflowNames), 'overflow value'),
     setting: 'overflow',
     merge: { classic: 'argument', quorum: 'policy' },
+    written: { is: 'word', words: overflowNames },
+    says: `${overflowNames.map((name) => `\`${name}\``).join(', ')}, see [limits](../guide/limits.md)`,
   },
   {
     name: 'x-queue-mode',
-    accepts: oneOf(['default', 'lazy'], quoting('mode')),
+    accepts: oneOf(modes, quoting('mode')),
     on: { classic: 9 },
-    policy: 'queue-mode',
+    policy: key('queue-mode', isOneOf(...modes), 'queue-mode value'),
   },
-  { name: 'x-queue-version', accepts: queueVersion, on: { classic: 10 }, policy: 'queue-version' },
+  {
+    name: 'x-queue-version',
+    accepts: queueVersion,
+    on: { classic: 10 },
+    policy: key('queue-version', isOneOf(1, 2), 'queue-version value', both),
+  },
   {
     name: 'x-single-active-consumer',
     accepts: boolean,
     on: { classic: 11, quorum: 10 },
     setting: 'singleActiveConsumer',
     merge: 'argument',
+    written: { is: 'flag' },
+    says: 'true or false',
   },
   // First of all to be checked, last to be compared: see argument-checks.ts.
-  { name: 'x-queue-type', accepts: oneOf(['classic', 'quorum'], quoting('type')), on: { classic: 12, quorum: 11 } },
+  {
+    name: 'x-queue-type',
+    accepts: oneOf(both, quoting('type')),
+    on: { classic: 12, quorum: 11 },
+    written: { is: 'word', words: ['quorum'] },
+    says: '`classic`, `quorum`',
+  },
   { name: 'x-quorum-initial-group-size', accepts: positive, on: { quorum: 12 } },
   {
     name: 'x-queue-leader-locator',
-    accepts: oneOf(['client-local', 'balanced', 'random', 'least-leaders'], () => 'invalid_queue_locator_arg'),
+    accepts: oneOf(locators, () => 'invalid_queue_locator_arg'),
     on: { quorum: 15 },
-    policy: 'queue-leader-locator',
+    policy: key('queue-leader-locator', isOneOf(...locators), 'queue leader locator value'),
   },
   {
     // 3.10 checks nothing here, whatever the type: a limit that is no natural number is none.
     name: 'x-delivery-limit',
     accepts: anything,
     on: { quorum: 13 },
-    policy: 'delivery-limit',
+    policy: key('delivery-limit', anyLimit, 'delivery limit'),
     operator: true,
     setting: 'deliveryLimit',
     merge: 'limit',
     operatorMerge: 'limit',
+    written: { is: 'whole', least: 0, most },
+    kills: 'delivery_limit',
+    says: 'deliveries that may fail, at least 0',
   },
-  // These are not checked at declare: what is no type or no positive number delays nothing.
+  // A declare does not check these: what is no type or no positive number delays nothing.
   {
     name: 'x-delayed-retry-type',
     accepts: anything,
     on: { quorum: 16 },
-    policy: 'delayed-retry-type',
+    policy: key(
+      'delayed-retry-type',
+      isOneOf(...retryTypes),
+      `delayed retry type. Must be one of: ${retryTypes.join(', ')}`,
+    ),
     operator: true,
     setting: 'delayedRetryType',
     merge: 'policy',
     operatorMerge: 'policy',
     needs: 'delayedRetry',
+    says: "only with `rabbitmq: '4'`, see [profiles](profiles.md#delayed-retry-rule-w7)",
   },
   {
     name: 'x-delayed-retry-min',
     accepts: anything,
     on: { quorum: 17 },
-    policy: 'delayed-retry-min',
+    policy: key('delayed-retry-min', isPositive, 'delayed retry minimum delay. Must be a positive integer'),
     operator: true,
     setting: 'delayedRetryMin',
     merge: 'minimum',
     operatorMerge: 'maximum',
     needs: 'delayedRetry',
+    says: 'the same: milliseconds',
   },
   {
     name: 'x-delayed-retry-max',
     accepts: anything,
     on: { quorum: 18 },
-    policy: 'delayed-retry-max',
+    policy: key('delayed-retry-max', isPositive, 'delayed retry maximum delay. Must be a positive integer'),
     operator: true,
     setting: 'delayedRetryMax',
     merge: 'minimum',
     needs: 'delayedRetry',
+    says: 'the same: milliseconds',
   },
-  { name: 'x-queue-master-locator', accepts: anything, on: { classic: 13 }, policy: 'queue-master-locator' },
+  {
+    name: 'x-queue-master-locator',
+    accepts: anything,
+    on: { classic: 13 },
+    policy: {
+      name: 'queue-master-locator',
+      accepts: isOneOf('min-masters', 'client-local', 'random'),
+      refusal: 'invalid queue-master-locator value',
+    },
+  },
   // Of streams, which are no part of this broker; known, so that other queues refuse them as RabbitMQ does.
-  { name: 'x-max-age', accepts: anything, on: {}, policy: 'max-age' },
-  { name: 'x-stream-max-segment-size-bytes', accepts: anything, on: {}, policy: 'stream-max-segment-size-bytes' },
-  { name: 'x-initial-cluster-size', accepts: anything, on: {}, policy: 'initial-cluster-size' },
-];
+  { name: 'x-max-age', accepts: anything, on: {}, policy: key('max-age', isText, 'max age') },
+  {
+    name: 'x-stream-max-segment-size-bytes',
+    accepts: anything,
+    on: {},
+    policy: key('stream-max-segment-size-bytes', isNatural, 'segment size'),
+  },
+  {
+    name: 'x-initial-cluster-size',
+    accepts: anything,
+    on: {},
+    policy: key('initial-cluster-size', isPositive, 'cluster size'),
+  },
+] as const satisfies readonly Row[];
+
+export const queueArguments: readonly Row[] = argumentRows;
 
 const argumentsByName: ReadonlyMap<string, QueueArgument> = new Map(queueArguments.map((row) => [row.name, row]));
 

@@ -1,5 +1,5 @@
 import { isBounded, overflowPolicies } from './overflow.js';
-import type { QueueSettings } from './settings.js';
+import type { QueueSettings } from './arguments.js';
 
 /** Whether a queue has limits of its length, and what it does when they are reached (section C of the rules). */
 export class Bounds {

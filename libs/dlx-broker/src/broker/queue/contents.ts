@@ -7,7 +7,7 @@ import { exceeds } from './overflow.js';
 import type { Ready } from './ready-list.js';
 import type { Retained } from './retained.js';
 import { TakenOut } from './taken-out.js';
-import type { QueueSettings } from './settings.js';
+import type { QueueSettings } from './arguments.js';
 import { Stall, type Stalled } from './stall.js';
 
 /** What a queue holds: messages that are ready, delayed, or unacknowledged, in sums that cost nothing to ask for. */

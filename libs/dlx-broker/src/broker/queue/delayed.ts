@@ -1,6 +1,6 @@
 import { Alarm, type Wakeups } from '../wakeups.js';
 import { CountedEntry, type Entry, type Return } from './entry.js';
-import type { QueueSettings } from './settings.js';
+import type { QueueSettings } from './arguments.js';
 
 /** How long a message that comes back has to wait, in milliseconds; 0 for not at all (rule W7). */
 export function retryDelay(settings: QueueSettings, entry: Entry, how: Return): number {

@@ -1,7 +1,8 @@
 import { checkSameArgument, checkSameProperty } from '../equivalence.js';
 import type { Field, FieldTable } from '../../message/index.js';
 import { type Profile, profiles } from '../profile.js';
-import { isKnown, type QueueArgument, queueArguments } from './arguments.js';
+import type { QueueArgument } from './argument-row.js';
+import { isKnown, queueArguments } from './arguments.js';
 import type { QueueType } from './queue-types.js';
 
 /** What a declare says of a queue. */

@@ -1,5 +1,5 @@
 import type { Policy } from '../policy.js';
-import type { QueueSettings } from './settings.js';
+import type { QueueSettings } from './arguments.js';
 
 /** What holds for a queue, and the policies it comes from. */
 export interface InForce {

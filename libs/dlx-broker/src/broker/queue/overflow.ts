@@ -1,12 +1,37 @@
-import type { QueueSettings } from './settings.js';
-
 /** What a full queue does with one message more (rules C3 to C9). A new policy is a new row. */
 export const overflowPolicies = {
-  'drop-head': { refuses: false, deadLettersRefused: false },
-  'reject-publish': { refuses: true, deadLettersRefused: false },
-  'reject-publish-dlx': { refuses: true, deadLettersRefused: true },
-} as const;
+  'drop-head': {
+    refuses: false,
+    deadLettersRefused: false,
+    onQuorum: 'drop-head',
+    says: 'the oldest message dies (`maxlen`); this is the default',
+  },
+  'reject-publish': {
+    refuses: true,
+    deadLettersRefused: false,
+    onQuorum: 'reject-publish',
+    says: 'the queue refuses the new message: the publisher gets a nack, `emit` fails',
+  },
+  'reject-publish-dlx': {
+    refuses: true,
+    deadLettersRefused: true,
+    onQuorum: 'drop-head',
+    says: 'the same, and the new message is dead-lettered (`maxlen`); not for quorum queues',
+  },
+} as const satisfies Readonly<Record<string, OverflowPolicy>>;
 
+interface OverflowPolicy {
+  /** Whether the queue refuses the message; otherwise it drops its head. */
+  readonly refuses: boolean;
+  /** Whether a message that is refused dies (rule C8). */
+  readonly deadLettersRefused: boolean;
+  /** The policy by which a quorum queue acts that asks for this one (rule D7). */
+  readonly onQuorum: string;
+  /** For docs/guide/limits.md. */
+  readonly says: string;
+}
+
+/** The name of an overflow policy: a value of `x-overflow`. */
 export type Overflow = keyof typeof overflowPolicies;
 
 export const overflowNames = Object.keys(overflowPolicies) as readonly Overflow[];
@@ -14,9 +39,14 @@ export const overflowNames = Object.keys(overflowPolicies) as readonly Overflow[
 /** Whether a text from the wire or a policy names one; `constructor` does not. */
 export const isOverflow = (name: unknown): name is Overflow => overflowNames.includes(name as Overflow);
 
-export const isBounded = ({ maxLength, maxLengthBytes }: QueueSettings): boolean =>
+interface LengthLimits {
+  readonly maxLength: number | undefined;
+  readonly maxLengthBytes: number | undefined;
+}
+
+export const isBounded = ({ maxLength, maxLengthBytes }: LengthLimits): boolean =>
   maxLength !== undefined || maxLengthBytes !== undefined;
 
 /** Over the limit as soon as one is exceeded (rule C1). */
-export const exceeds = ({ maxLength, maxLengthBytes }: QueueSettings, length: number, bytes: number): boolean =>
+export const exceeds = ({ maxLength, maxLengthBytes }: LengthLimits, length: number, bytes: number): boolean =>
   (maxLength !== undefined && length > maxLength) || (maxLengthBytes !== undefined && bytes > maxLengthBytes);

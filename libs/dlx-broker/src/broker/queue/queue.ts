@@ -13,7 +13,8 @@ import { purge } from './purging.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
 import type { InForce } from './in-force.js';
-import { deadlineOf, type QueueSettings } from './settings.js';
+import type { QueueSettings } from './arguments.js';
+import { deadlineOf } from './settings.js';
 import type { Stalled } from './stall.js';
 
 export type { QueueDeclared, QueueHome };

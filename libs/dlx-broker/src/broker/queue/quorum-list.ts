@@ -3,7 +3,7 @@ import type { Entry } from './entry.js';
 import { PriorityList } from './priority-list.js';
 import type { QueueType } from './queue-types.js';
 import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
-import type { QueueSettings } from './settings.js';
+import type { QueueSettings } from './arguments.js';
 
 const highest = 31;
 /** Of a message that names none, and of one that comes back behind all others. */

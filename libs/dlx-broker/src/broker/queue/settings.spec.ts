@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bool, emptyTable, int32, int64, longstr } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
-import { effectiveSettings, noSettings } from './settings.js';
+import { noSettings } from './arguments.js';
+import { effectiveSettings } from './settings.js';
 
 const tableOf = (entries: Record<string, Field>): FieldTable => new Map(Object.entries(entries));
 const policy = (definition: Record<string, unknown>) => new Map(Object.entries(definition));

@@ -1,33 +1,9 @@
 import { type Field, type FieldTable, integerOf, type Message } from '../../message/index.js';
 import { type Profile, profiles } from '../profile.js';
-import { isKnown, queueArguments } from './arguments.js';
-import type { Merge, QueueArgument } from './arguments.js';
-import type { Overflow } from './overflow.js';
+import type { Merge, QueueArgument } from './argument-row.js';
+import { isKnown, noSettings, queueArguments, type QueueSettings } from './arguments.js';
+import { overflowPolicies } from './overflow.js';
 import type { QueueType } from './queue-types.js';
-
-/** What holds for a queue once its arguments and policies are put together; replaced as a whole, never changed. */
-export interface QueueSettings {
-  /** Milliseconds. */
-  readonly messageTtl: number | undefined;
-  /** Milliseconds without use after which the queue goes. */
-  readonly expires: number | undefined;
-  readonly deadLetterExchange: string | undefined;
-  readonly deadLetterRoutingKey: string | undefined;
-  readonly deadLetterStrategy: 'at-most-once' | 'at-least-once';
-  readonly maxLength: number | undefined;
-  /** Sum of the bodies. */
-  readonly maxLengthBytes: number | undefined;
-  readonly overflow: Overflow;
-  readonly deliveryLimit: number | undefined;
-  /** Which returns are delayed: `all`, `failed` or `returned`; anything else is none (rule W7). */
-  readonly delayedRetryType: string | undefined;
-  /** Milliseconds, to be multiplied by the delivery count. */
-  readonly delayedRetryMin: number | undefined;
-  /** Milliseconds at most; without it, the minimum always. */
-  readonly delayedRetryMax: number | undefined;
-  readonly maxPriority: number | undefined;
-  readonly singleActiveConsumer: boolean;
-}
 
 /** Policy keys and their values, as a policy's definition has them. */
 export type Definition = ReadonlyMap<string, unknown>;
@@ -55,32 +31,13 @@ export function effectiveSettings(
     }
   }
   if (type === 'quorum') values.deliveryLimit = limitOf(values.deliveryLimit, profile);
-  // rule D7: accepted there, without its effect
-  if (type === 'quorum' && values.overflow === 'reject-publish-dlx') values.overflow = 'drop-head';
+  if (type === 'quorum') values.overflow = overflowPolicies[values.overflow].onQuorum; // rule D7
   // rule M1: without all three it silently is the usual strategy
   if (values.deadLetterExchange === undefined || values.overflow !== 'reject-publish') {
     values.deadLetterStrategy = 'at-most-once';
   }
   return values;
 }
-
-/** A queue without arguments and policies. */
-export const noSettings: QueueSettings = {
-  messageTtl: undefined,
-  expires: undefined,
-  deadLetterExchange: undefined,
-  deadLetterRoutingKey: undefined,
-  deadLetterStrategy: 'at-most-once',
-  maxLength: undefined,
-  maxLengthBytes: undefined,
-  overflow: 'drop-head',
-  deliveryLimit: undefined,
-  delayedRetryType: undefined,
-  delayedRetryMin: undefined,
-  delayedRetryMax: undefined,
-  maxPriority: undefined,
-  singleActiveConsumer: false,
-};
 
 /** When a message that comes now expires in this queue, 0 for never: the earlier of both times to live (rule B4). */
 export function deadlineOf(message: Message, { messageTtl }: QueueSettings, now: number): number {
@@ -105,8 +62,8 @@ function merged(
 ): Value | undefined {
   const argument = argumentValue(row, args.get(row.name), profile);
   if (row.policy === undefined) return argument;
-  const byUser = policyValue(policy?.get(row.policy));
-  const byOperator = row.operator ? policyValue(operatorPolicy?.get(row.policy)) : undefined;
+  const byUser = policyValue(policy?.get(row.policy.name));
+  const byOperator = row.operator ? policyValue(operatorPolicy?.get(row.policy.name)) : undefined;
   return choose(mergeFor(row, type), argument, choose(row.operatorMerge ?? 'minimum', byUser, byOperator));
 }
 
@@ -160,6 +117,6 @@ const policyValue = (value: unknown): Value | undefined =>
   typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean' ? value : undefined;
 
 /** The table says which setting a value is for and its check which type it has; this is where both meet. */
-function assign(values: Values, setting: keyof QueueSettings, value: Value): void {
-  (values as Record<keyof QueueSettings, Value>)[setting] = value;
+function assign(values: Values, setting: string, value: Value): void {
+  (values as Record<string, unknown>)[setting] = value;
 }

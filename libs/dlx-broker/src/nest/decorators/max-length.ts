@@ -1,8 +1,9 @@
+import type { Overflow } from '../../topology/index.js';
 import { contribute } from './contribution.js';
 
 /** What a full queue does with one message more. */
 export interface LengthOptions {
-  readonly overflow?: 'drop-head' | 'reject-publish' | 'reject-publish-dlx';
+  readonly overflow?: Overflow;
 }
 
 /** Limits the ready messages of the handler's queue. */

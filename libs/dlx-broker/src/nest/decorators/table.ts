@@ -1,4 +1,4 @@
-import { queueArguments, whole, type Accepts } from '../../topology/index.js';
+import { queueArguments, whole, type Accepts, type WrittenArgument } from '../../topology/index.js';
 
 /** One setting of one decorator and the one thing it becomes. */
 export interface DecoratorRow {
@@ -15,7 +15,7 @@ export interface DecoratorRow {
 
 const any = Number.MAX_SAFE_INTEGER;
 
-const ofQueue = (decorator: string, setting: string, becomes: keyof typeof queueArguments): DecoratorRow => {
+const ofQueue = (decorator: string, setting: string, becomes: WrittenArgument): DecoratorRow => {
   return { decorator, setting, of: 'queue', becomes, accepts: queueArguments[becomes] };
 };
 

@@ -1,4 +1,4 @@
-import type { Queue } from '../../../broker/index.js';
+import { overflowPolicies, type Queue, queueArguments } from '../../../broker/index.js';
 import type { DeathReason } from '../../../message/index.js';
 import { keysInto, oneKey } from './keys.js';
 import type { Reach } from './reach.js';
@@ -61,10 +61,11 @@ function reachedFrom(
 }
 
 function automaticDeaths({ settings }: Queue): readonly DeathReason[] {
-  const deaths: DeathReason[] = [];
-  if (settings.messageTtl !== undefined) deaths.push('expired');
-  const isBounded = settings.maxLength !== undefined || settings.maxLengthBytes !== undefined;
-  if (isBounded && settings.overflow !== 'reject-publish') deaths.push('maxlen');
-  if (settings.deliveryLimit !== undefined) deaths.push('delivery_limit');
-  return deaths;
+  const deaths = new Set<DeathReason>();
+  for (const { kills, setting } of queueArguments) {
+    if (kills !== undefined && setting !== undefined && settings[setting] !== undefined) deaths.add(kills);
+  }
+  const { refuses, deadLettersRefused } = overflowPolicies[settings.overflow];
+  if (refuses && !deadLettersRefused) deaths.delete('maxlen');
+  return [...deaths];
 }

@@ -1,0 +1,43 @@
+import type { DeathReason } from '../../message/index.js';
+import type { PolicyKey } from '../policy-values.js';
+import type { Accepts } from './argument-values.js';
+import type { QueueType } from './queue-types.js';
+
+/** Which value holds when both sides give one (rules F3, F4, D11); `limit` where a negative one may stand for none (rule W6). */
+export type Merge = 'argument' | 'policy' | 'minimum' | 'maximum' | 'limit';
+
+/** The values that applications may write for an argument in decorators and in options; durations in milliseconds. */
+export type Written =
+  | { readonly is: 'text' }
+  | { readonly is: 'flag' }
+  | { readonly is: 'duration'; readonly least: number }
+  | { readonly is: 'whole'; readonly least: number; readonly most: number }
+  | { readonly is: 'word'; readonly words: readonly string[] };
+
+/** Everything there is to know of a queue argument, and of the policy key that sets the same. */
+export interface QueueArgument {
+  readonly name: string;
+  readonly accepts: Accepts;
+  /**
+   * The queue types that know it, and the place at which a redeclare compares it (rule F10): only which of several
+   * differences is reported hangs on that.
+   */
+  readonly on: { readonly [type in QueueType]?: number };
+  /** The key that sets the same by policy, if one can (rules F1, F13, F14). */
+  readonly policy?: PolicyKey;
+  /** Whether an operator policy may set it too (rule F12). */
+  readonly operator?: boolean;
+  /** The name of the setting that it becomes; without one it is accepted and has no effect here. */
+  readonly setting?: string;
+  readonly merge?: Merge | Readonly<Record<QueueType, Merge>>;
+  /** What holds of a user's and an operator's policy, where it is not the smaller; `policy` is the operator's. */
+  readonly operatorMerge?: Merge;
+  /** The profile must have this; to the others the argument is unknown. */
+  readonly needs?: 'delayedRetry';
+  /** Without it, applications can set the argument only by its own name. */
+  readonly written?: Written;
+  /** The reason for which messages die in a queue by this argument alone. */
+  readonly kills?: DeathReason;
+  /** Its values, for docs/reference/arguments.md; an argument without effect needs none. */
+  readonly says?: string;
+}

@@ -1,0 +1,81 @@
+import { format, resolveConfig } from 'prettier';
+import { overflowPolicies, queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
+import { decoratorTable } from '../../libs/dlx-broker/src/nest/index.js';
+import { read, root } from './pages.js';
+
+type Argument = (typeof queueArguments)[number];
+
+const code = (text: string | undefined): string => (text === undefined ? '' : `\`${text}\``);
+const typesOf = ({ on }: Argument): string => Object.keys(on).join(', ') || 'streams only';
+const hasEffect = ({ says }: Argument): boolean => says !== undefined;
+
+const mergeNames = {
+  argument: 'argument',
+  policy: 'policy',
+  minimum: 'the smaller',
+  maximum: 'the greater',
+  limit: 'the smaller',
+} as const;
+
+/** Which value applies if argument and policy are both set. */
+function bothOf({ policy, merge }: Argument): string {
+  if (policy === undefined || merge === undefined) return '';
+  if (typeof merge === 'string') return mergeNames[merge];
+  return Object.entries(merge)
+    .map(([type, one]) => `${type}: ${mergeNames[one]}`)
+    .join('; ');
+}
+
+/** The tables of the docs that come from tables of the source, heads first. */
+export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  arguments: [
+    ['argument', 'policy key', 'queue types', 'value', 'both', 'operator policy'],
+    ...queueArguments
+      .filter(hasEffect)
+      .map((row) => [
+        code(row.name),
+        code(row.policy?.name),
+        typesOf(row),
+        row.says ?? '',
+        bothOf(row),
+        row.operator === true ? 'yes' : '',
+      ]),
+  ],
+  'arguments without effect': [
+    ['argument', 'policy key', 'queue types'],
+    ...queueArguments
+      .filter((row) => !hasEffect(row))
+      .map((row) => [code(row.name), code(row.policy?.name), typesOf(row)]),
+  ],
+  'overflow policies': [
+    ['`overflow`', 'when the queue is full'],
+    ...Object.entries(overflowPolicies).map(([name, { says }]) => [code(name), says]),
+  ],
+  'settings of decorators': [
+    ['decorator', 'setting', 'becomes', 'accepts'],
+    ...decoratorTable.map(({ decorator, setting, of, becomes, accepts }) => [
+      code(`@${decorator}`),
+      code(setting),
+      `${of === 'consumer' ? 'consumer: ' : ''}${code(becomes)}`,
+      accepts.says,
+    ]),
+  ],
+};
+
+/** The name of each table on a page. A table stands between two comments. */
+export const tablesOn = (page: string): string[] =>
+  [...read(page).matchAll(/^<!-- table: (.*) -->$/gm)].map(([, name]) => name!);
+
+/** A page as it is with the tables of today. */
+export async function withTables(page: string): Promise<string> {
+  const text = read(page).replace(
+    /^(<!-- table: (.*) -->\n)[^]*?(\n<!-- \/table -->)$/gm,
+    (_, begin: string, name: string, end: string) => {
+      const [head, ...rows] = tables[name] ?? [];
+      const lines = [head!, head!.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+      return `${begin}\n${lines.join('\n')}\n${end}`;
+    },
+  );
+  const path = `${root}/${page}`;
+  return format(text, { ...(await resolveConfig(path)), filepath: path });
+}
