@@ -4,6 +4,7 @@ import { FrameReader, type FrameSink, frameTypes } from '../../libs/dlx-broker/s
 import { headerPrefix, ReceivedProperties } from '../../libs/dlx-broker/src/amqp/properties.js';
 import * as methods from '../../libs/dlx-broker/src/amqp/methods.js';
 import { AmqpError } from '../../libs/dlx-broker/src/broker/index.js';
+import { methodIds } from '../../libs/dlx-broker/src/message/index.js';
 import { frameCorpus } from './frame-corpus.js';
 import { Mutator } from './mutator.js';
 
@@ -15,7 +16,7 @@ const patience = 50;
 
 type Read = (from: ByteReader) => unknown;
 const readers = new Map<number, Read>(
-  Object.entries(methods.methodIds).flatMap(([name, id]) => {
+  Object.entries(methodIds).flatMap(([name, id]) => {
     const read = (methods as unknown as Record<string, Read>)[`read${name[0]?.toUpperCase()}${name.slice(1)}`];
     return read === undefined ? [] : [[id, read]];
   }),

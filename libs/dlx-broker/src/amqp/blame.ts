@@ -1,8 +1,6 @@
-import { AmqpError } from '../broker/index.js';
-import { Malformed } from '../message/index.js';
-
+import { AmqpError, methodOf } from '../broker/index.js';
+import { Malformed, methodIds } from '../message/index.js';
 import { erlangBinary } from './frame/reader.js';
-import { methodIds } from './methods.js';
 
 /** Arguments of a method that end too soon or too late; RabbitMQ shows their bytes. */
 const cannotDecode = (args: Buffer): AmqpError =>
@@ -18,7 +16,7 @@ const longestSnippet = 256;
 export function blamed(error: unknown, id: number): unknown {
   if (!(error instanceof AmqpError) || error.reply === 'INTERNAL_ERROR') return error;
   if (error.reply === 'FRAME_ERROR' && !error.message.startsWith('FRAME_ERROR - cannot decode')) return error;
-  if (error.method[0] === 0) error.method = [id >>> 16, id & 0xffff];
+  if (error.method[0] === 0) error.method = methodOf(id);
   return error;
 }
 
@@ -45,4 +43,4 @@ const known: ReadonlySet<number> = new Set(Object.values(methodIds));
 export const unknownMethod = (id: number): AmqpError =>
   known.has(id)
     ? new AmqpError('COMMAND_INVALID', 'unimplemented method')
-    : new AmqpError('NOT_IMPLEMENTED', `unknown method ${id >>> 16}.${id & 0xffff}`);
+    : new AmqpError('NOT_IMPLEMENTED', `unknown method ${methodOf(id).join('.')}`);

@@ -1,6 +1,6 @@
 import { AmqpError, type Channel, type ChannelOutbox } from '../broker/index.js';
 import type { Delivery, Returned, Settled } from '../broker/index.js';
-import type { Message } from '../message/index.js';
+import { type Message, methodIds } from '../message/index.js';
 import { blamed, undecoded, unknownMethod } from './blame.js';
 import { commands } from './commands.js';
 import type { ClientConnection } from './connection.js';
@@ -9,7 +9,7 @@ import type { ByteReader } from './frame/byte-reader.js';
 import { frameTypes } from './frame/reader.js';
 import type { FrameWriter } from './frame/writer.js';
 import * as methods from './methods.js';
-import { type BasicGet, methodIds } from './methods.js';
+import type { BasicGet } from './methods.js';
 import { HeaderWriter } from './properties.js';
 
 /** Why a frame was not taken: the rest must wait. */

@@ -1,8 +1,8 @@
-import { AmqpError, notKept, partialCompletion } from '../broker/index.js';
+import { AmqpError, methodOf, notKept, partialCompletion } from '../broker/index.js';
+import { methodIds } from '../message/index.js';
 import type { ClientChannel } from './channel.js';
 import type { ByteReader } from './frame/byte-reader.js';
 import * as methods from './methods.js';
-import { methodIds } from './methods.js';
 
 /** What a method of a client does on its channel. Whatever goes wrong is thrown. */
 export interface Command {
@@ -31,16 +31,14 @@ const kept = (id: number, run: (channel: ClientChannel, from: ByteReader) => (()
     const write = run(channel, from);
     if (write === undefined) return;
     if (agenda.told === told) return write();
-    agenda.whenSynced(channel.answerWhenKept(write, (failure) => notKept(idOf(id), failure)));
+    agenda.whenSynced(channel.answerWhenKept(write, (failure) => notKept(id, failure)));
   },
 });
-
-const idOf = (id: number): [number, number] => [id >>> 16, id & 0xffff];
 
 /** A transaction is durable as a whole; otherwise its commit fails. */
 function incomplete(): AmqpError {
   const error = partialCompletion();
-  error.method = [methodIds.txCommit >>> 16, methodIds.txCommit & 0xffff];
+  error.method = methodOf(methodIds.txCommit);
   return error;
 }
 
@@ -134,7 +132,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
       if (noWait) return;
       // None of them comes back once this is said.
       const write = (): void => methods.writeQueuePurgeOk(to, number, messageCount);
-      const answer = channel.answerWhenKept(write, (failure) => notKept(idOf(methodIds.queuePurge), failure));
+      const answer = channel.answerWhenKept(write, (failure) => notKept(methodIds.queuePurge, failure));
       agenda.whenCleared(() => agenda.whenKept(told, answer));
     }),
   ],

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
+import { methodIds } from '../message/index.js';
 import { isTold, textFor } from './blame.js';
 import { ClientChannel } from './channel.js';
 import { checkOpen, readOwnMethod, tooManyChannels } from './first-methods.js';
@@ -13,7 +14,6 @@ import { FrameWriter } from './frame/writer.js';
 import { Handshake, type Tuning } from './handshake.js';
 import { frameOverhead, type Limits } from './limits.js';
 import * as methods from './methods.js';
-import { methodIds } from './methods.js';
 import { HeaderReader, protocolHeader } from './protocol-header.js';
 import type { Arrival, Surroundings } from './surroundings.js';
 import { Traffic } from './traffic.js';

@@ -1,9 +1,8 @@
 import { AmqpError } from '../broker/index.js';
+import { basicClass } from '../message/index.js';
 import { frameError, frameTypes } from './frame/reader.js';
 import { bodySizeIn, headerPrefix, PropertiesReader, type ReceivedProperties } from './properties.js';
 import { isMost, UnfinishedBody } from './unfinished-body.js';
-
-const basicClass = 60;
 
 /** A publish whose content is still to come. */
 export interface Publishing {
@@ -121,11 +120,11 @@ export class Content {
     const { largest } = this.rules;
     // A weight that is not 0 makes it no content header at all.
     if (type !== frameTypes.header || bytes.readUInt16BE(start + 2) !== 0) {
-      throw unexpected('expected content header for class 60, got non content header frame instead');
+      throw unexpected(`expected content header for class ${basicClass}, got non content header frame instead`);
     }
     const classId = bytes.readUInt16BE(start);
     if (classId !== basicClass) {
-      throw unexpected(`expected content header for class 60, got one for class ${classId} instead`);
+      throw unexpected(`expected content header for class ${basicClass}, got one for class ${classId} instead`);
     }
     const size = bodySizeIn(bytes, start);
     if (size > largest) {

@@ -1,8 +1,9 @@
 import { AmqpError } from '../broker/index.js';
+import { methodIds } from '../message/index.js';
 import { blamed, undecoded } from './blame.js';
 import type { ByteReader } from './frame/byte-reader.js';
 import { frameTypes, unexpectedFrame } from './frame/reader.js';
-import { methodIds, readChannelOpen, readConnectionClose, readConnectionUpdateSecret } from './methods.js';
+import { readChannelOpen, readConnectionClose, readConnectionUpdateSecret } from './methods.js';
 
 /** The first frame of a channel has to open it. @throws AmqpError 505, 504, or 501 when it cannot be decoded */
 export function checkOpen(type: number, bytes: Buffer, start: number, end: number, from: ByteReader): void {

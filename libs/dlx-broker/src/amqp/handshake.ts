@@ -1,4 +1,4 @@
-import { type FieldTable, bool, compact, longstr, table } from '../message/index.js';
+import { type FieldTable, bool, compact, longstr, methodIds, table } from '../message/index.js';
 import { AmqpError } from '../broker/index.js';
 import { Client } from './client.js';
 import { readTableBody } from './field-table.js';
@@ -7,7 +7,6 @@ import { frameTypes } from './frame/reader.js';
 import type { FrameWriter } from './frame/writer.js';
 import { type Limits, smallestFrameSize } from './limits.js';
 import * as methods from './methods.js';
-import { methodIds } from './methods.js';
 import { isLoopback, type LoginAttempt, type Newcomer } from '../users/index.js';
 import type { Surroundings } from './surroundings.js';
 

@@ -1,5 +1,6 @@
 import { AmqpError } from '../broker/index.js';
 import {
+  basicClass,
   ByteWriter,
   type FieldTable,
   type Message,
@@ -113,7 +114,7 @@ export class HeaderWriter {
 
   /** Writes a content header's payload. */
   write(to: ByteWriter, { own, notes, size }: Message): void {
-    to.long(60 << 16);
+    to.long(basicClass << 16);
     to.long(0);
     to.long(size);
     if (notes?.areWritten === true) return this.#noted(to, own, notes);

@@ -1,11 +1,11 @@
+import { methodIds } from '../message/index.js';
 import { Access } from './access.js';
 import { Agenda } from './agenda.js';
 import { Connection } from './channel/connection.js';
 import { endVirtualHost } from './end-virtual-host.js';
-import { AmqpError } from './errors.js';
+import { AmqpError, methodOf } from './errors.js';
 import { TotalCounters } from './counters.js';
 import { GlobalParameters } from './global-parameters.js';
-import { methods } from './methods.js';
 import type { Patterns } from './patterns.js';
 import { PolicyBook } from './policy-book.js';
 import type { ClientDetails, Clock, ConnectionOutbox, Journal, Names, Pace, Settled, TopologyChange } from './ports.js';
@@ -209,6 +209,6 @@ export class Broker {
 
 function notAllowed(text: string): AmqpError {
   const error = new AmqpError('NOT_ALLOWED', text);
-  error.method = methods.connectionOpen;
+  error.method = methodOf(methodIds.connectionOpen);
   return error;
 }

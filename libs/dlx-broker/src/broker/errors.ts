@@ -21,6 +21,9 @@ export type ReplyName = keyof typeof replyCodes;
 /** The class and method id of a method, as the close methods carry it. */
 export type MethodId = readonly [classId: number, methodId: number];
 
+/** @param id class and method in one number */
+export const methodOf = (id: number): MethodId => [id >>> 16, id & 0xffff];
+
 /** The one error of the core: a reply code, RabbitMQ's text and the method that failed. */
 export class AmqpError extends Error {
   override readonly name = 'AmqpError';
@@ -58,9 +61,9 @@ export const notImplemented = (detail: string): AmqpError => new AmqpError('NOT_
 export const partialCompletion = (): AmqpError => preconditionFailed('partial tx completion');
 
 /** What was declared is not kept, and nothing will be: the reason goes to the client, unlike that of a fault of ours. */
-export const notKept = (method: MethodId, { message }: Error): AmqpError => {
+export const notKept = (id: number, { message }: Error): AmqpError => {
   const error = new AmqpError('INTERNAL_ERROR', message);
-  error.method = method;
+  error.method = methodOf(id);
   return error;
 };
 

@@ -15,6 +15,7 @@ export type { QueueArgument, Written } from './queue/argument-row.js';
 export { type argumentRows, queueArguments, type QueueSettings } from './queue/arguments.js';
 export { type Overflow, overflowPolicies } from './queue/overflow.js';
 export { Outcome } from './outcome.js';
+export { openExchange } from './publication-checks.js';
 export { VirtualHost } from './virtual-host.js';
 export type { VirtualHostMetadata } from './virtual-host-parts.js';
 export type { GlobalParameters } from './global-parameters.js';

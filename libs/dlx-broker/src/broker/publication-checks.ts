@@ -1,5 +1,6 @@
-import { preconditionFailed } from './errors.js';
+import { accessRefused, preconditionFailed } from './errors.js';
 import { erlangString } from './erlang-terms.js';
+import type { Exchange } from './exchange/exchange.js';
 import { longestTtl } from './queue/argument-values.js';
 import { compact, fieldTypeNames, isEmptyTable } from '../message/index.js';
 import type { CarbonCopies, FieldTable, Properties } from '../message/index.js';
@@ -91,6 +92,22 @@ export function checkUserId(
   if (claimed === undefined || user === undefined || claimed === user.name) return;
   if (user.tags.includes('impersonator')) return;
   throw preconditionFailed(`user_id property set to '${claimed}' but authenticated user was '${user.name}'`);
+}
+
+/** What knows the exchanges of a virtual host. */
+interface Exchanges {
+  readonly name: string;
+  exchange(name: string): Exchange;
+}
+
+/**
+ * The exchange to which a message is published.
+ * @throws 404, or 403 for an internal one, to which only bindings lead (rule K7)
+ */
+export function openExchange(vhost: Exchanges, name: string): Exchange {
+  const exchange = vhost.exchange(name);
+  if (!exchange.declared.internal) return exchange;
+  throw accessRefused(`cannot publish to internal exchange '${name}' in vhost '${vhost.name}'`);
 }
 
 /** @param limit in bytes, as the body (rule K7) */

@@ -1,8 +1,6 @@
 import { compact, type FieldTable, type Message, messageOf, notesOf, type RecordedOrigin } from '../message/index.js';
-import { AmqpError } from './errors.js';
-import type { Exchange } from './exchange/exchange.js';
 import type { Settled } from './ports.js';
-import { carbonCopiesOf, withoutBcc } from './publication-checks.js';
+import { carbonCopiesOf, openExchange, withoutBcc } from './publication-checks.js';
 import type { Entry } from './queue/entry.js';
 import type { Queue } from './queue/queue.js';
 import type { VirtualHost } from './virtual-host.js';
@@ -35,7 +33,7 @@ export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redr
   const now = agenda.begin();
   try {
     if (!isReady(queue, entry)) return { outcome: 'gone' };
-    const exchange = openTo(vhost, to.exchange);
+    const exchange = openExchange(vhost, to.exchange);
     const message = readdressed(entry.message, to);
     const targets = [...vhost.queuesOf(message, exchange)];
     if (targets.length === 0) return { outcome: 'unroutable' };
@@ -88,11 +86,3 @@ export function readdressed(
 const isReady = (queue: Queue, entry: Entry): boolean => queue.find(entry.position) === entry;
 
 const namesOf = (queues: readonly Queue[]): readonly string[] => queues.map(({ name }) => name);
-
-/** Rule K7. */
-function openTo(vhost: VirtualHost, name: string): Exchange {
-  const exchange = vhost.exchange(name);
-  if (!exchange.declared.internal) return exchange;
-  const text = `cannot publish to internal exchange '${name}' in vhost '${vhost.name}'`;
-  throw new AmqpError('ACCESS_REFUSED', text);
-}

@@ -1,5 +1,5 @@
-import { AmqpError } from './errors.js';
-import { methods } from './methods.js';
+import { methodIds } from '../message/index.js';
+import { AmqpError, methodOf } from './errors.js';
 
 const userLimitNames = ['max-channels', 'max-connections'] as const;
 
@@ -37,7 +37,7 @@ export class UserPresence {
     if (limit === undefined) return;
     const text = `connection refused for user '${user}': user connection limit (${limit}) is reached`;
     const error = new AmqpError('NOT_ALLOWED', text);
-    error.method = methods.connectionOpen;
+    error.method = methodOf(methodIds.connectionOpen);
     throw error;
   }
 

@@ -3,6 +3,7 @@ export { compact, hasMoreThan, isEmptyTable, packedLength, PackedTable } from '.
 export { ByteReader, Malformed, UnknownFieldType } from './wire/byte-reader.js';
 export { ByteWriter } from './wire/byte-writer.js';
 export { readTable, readTableBody, writeSortedTable, writeTable } from './wire/table-codec.js';
+export { basicClass, methodIds } from './wire/method-ids.js';
 export { decodeText, encodeText, isShortstr, isUtf8, longestShortstr, textLength } from './wire/text.js';
 export * from './message.js';
 export * from './death.js';

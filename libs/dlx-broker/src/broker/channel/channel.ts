@@ -1,16 +1,15 @@
-import { emptyTable, type FieldTable, type Properties, type RecordedOrigin } from '../../message/index.js';
+import { emptyTable, type FieldTable, methodIds, type Properties, type RecordedOrigin } from '../../message/index.js';
 import type { Agenda } from '../agenda.js';
 import { declareExchange, type ExchangeOptions } from '../declare-exchange.js';
 import { declareQueue, type QueueOk, type QueueOptions } from '../declare-queue.js';
 import {
   AmqpError,
-  type MethodId,
+  methodOf,
   noPreviousQueue,
   notImplemented,
   partialCompletion,
   preconditionFailed,
 } from '../errors.js';
-import { methods } from '../methods.js';
 import type { ChannelOutbox, Settled } from '../ports.js';
 import { Counters } from '../counters.js';
 import type { Outcome } from '../outcome.js';
@@ -67,23 +66,23 @@ export class Channel {
   }
 
   declareExchange(name: string, options: ExchangeOptions = {}): void {
-    this.#command(methods.exchangeDeclare, () => declareExchange(this, name, options));
+    this.#command(methodIds.exchangeDeclare, () => declareExchange(this, name, options));
   }
 
   deleteExchange(name: string, options: { readonly ifUnused?: boolean } = {}): void {
-    this.#command(methods.exchangeDelete, () => deleteExchange(this, name, options.ifUnused === true));
+    this.#command(methodIds.exchangeDelete, () => deleteExchange(this, name, options.ifUnused === true));
   }
 
   bindExchange(destination: string, source: string, bindingKey: string, args: FieldTable = emptyTable): void {
-    this.#command(methods.exchangeBind, () => bindExchange(this, destination, source, bindingKey, args));
+    this.#command(methodIds.exchangeBind, () => bindExchange(this, destination, source, bindingKey, args));
   }
 
   unbindExchange(destination: string, source: string, bindingKey: string, args: FieldTable = emptyTable): void {
-    this.#command(methods.exchangeUnbind, () => unbindExchange(this, destination, source, bindingKey, args));
+    this.#command(methodIds.exchangeUnbind, () => unbindExchange(this, destination, source, bindingKey, args));
   }
 
   declareQueue(name: string, options: QueueOptions = {}): QueueOk {
-    return this.#command(methods.queueDeclare, (now) => {
+    return this.#command(methodIds.queueDeclare, (now) => {
       const ok = declareQueue(this, name, options, now);
       this.#lastQueue = ok.queue;
       this.vhost.counters.queueDeclared++;
@@ -92,34 +91,34 @@ export class Channel {
   }
 
   bindQueue(queue: string, exchange: string, bindingKey: string, args: FieldTable = emptyTable): void {
-    this.#command(methods.queueBind, () => bindQueue(this, queue, exchange, bindingKey, args));
+    this.#command(methodIds.queueBind, () => bindQueue(this, queue, exchange, bindingKey, args));
   }
 
   unbindQueue(queue: string, exchange: string, bindingKey: string, args: FieldTable = emptyTable): void {
-    this.#command(methods.queueUnbind, () => unbindQueue(this, queue, exchange, bindingKey, args));
+    this.#command(methodIds.queueUnbind, () => unbindQueue(this, queue, exchange, bindingKey, args));
   }
 
   purgeQueue(queue: string): number {
-    return this.#command(methods.queuePurge, () => purgeQueue(this, queue));
+    return this.#command(methodIds.queuePurge, () => purgeQueue(this, queue));
   }
 
   deleteQueue(queue: string, options: DeleteQueueOptions = {}): number {
-    return this.#command(methods.queueDelete, () => deleteQueue(this, queue, options));
+    return this.#command(methodIds.queueDelete, () => deleteQueue(this, queue, options));
   }
 
   /** `basic.qos` (rule Q4). */
   qos(prefetchCount: number, options: { readonly global?: boolean; readonly prefetchSize?: number } = {}): void {
     const { global = false, prefetchSize = 0 } = options;
-    this.#command(methods.basicQos, () => this.receiver.limit(prefetchCount, global, prefetchSize));
+    this.#command(methodIds.basicQos, () => this.receiver.limit(prefetchCount, global, prefetchSize));
   }
 
   consume(queue: string, options: ConsumeOptions = {}): string {
-    return this.#command(methods.basicConsume, () => consume(this, queue, options));
+    return this.#command(methodIds.basicConsume, () => consume(this, queue, options));
   }
 
   /** An unknown tag is fine (rule Q1). Deliveries of the consumer stay outstanding. */
   cancel(consumerTag: string): void {
-    this.#command(methods.basicCancel, (now) => this.receiver.cancel(consumerTag, now));
+    this.#command(methodIds.basicCancel, (now) => this.receiver.cancel(consumerTag, now));
   }
 
   /** @returns the tag of its confirm, counted from 1; 0 when confirms are not on */
@@ -134,7 +133,7 @@ export class Channel {
     try {
       return this.#publisher.publish(exchange, routingKey, properties, body, options, now);
     } catch (error) {
-      throw this.#failed(error, methods.basicPublish);
+      throw this.#failed(error, methodIds.basicPublish);
     } finally {
       this.agenda.end(now);
     }
@@ -158,7 +157,7 @@ export class Channel {
     try {
       return this.#publisher.deposit(exchange, routingKey, properties, body, settled, origin, now);
     } catch (error) {
-      throw this.#failed(error, methods.basicPublish);
+      throw this.#failed(error, methodIds.basicPublish);
     } finally {
       this.agenda.end(now);
     }
@@ -173,7 +172,7 @@ export class Channel {
   }
 
   get(queue: string, options: { readonly noAck?: boolean } = {}): Got | undefined {
-    return this.#command(methods.basicGet, (now) => {
+    return this.#command(methodIds.basicGet, (now) => {
       const name = this.queueName(queue);
       this.vhost.check(this.connection.user, 'read', 'queue', name);
       return this.receiver.fetch(this.vhost.queueFor(this.connection, name), options.noAck === true, now);
@@ -185,7 +184,7 @@ export class Channel {
     try {
       this.receiver.settler.settle(deliveryTag, multiple, 'ack', undefined, now);
     } catch (error) {
-      throw this.#failed(error, methods.basicAck);
+      throw this.#failed(error, methodIds.basicAck);
     } finally {
       this.agenda.end(now);
     }
@@ -193,7 +192,7 @@ export class Channel {
 
   /** @param headers added to the dead letters; an extension of ours, AMQP's nack has none */
   nack(deliveryTag: number, multiple = false, requeue = true, headers?: FieldTable): void {
-    this.#command(methods.basicNack, (now) =>
+    this.#command(methodIds.basicNack, (now) =>
       this.receiver.settler.settle(deliveryTag, multiple, requeue ? 'return' : 'reject', headers, now),
     );
   }
@@ -204,7 +203,7 @@ export class Channel {
     try {
       this.receiver.settler.settle(deliveryTag, false, requeue ? 'requeue' : 'reject', headers, now);
     } catch (error) {
-      throw this.#failed(error, methods.basicReject);
+      throw this.#failed(error, methodIds.basicReject);
     } finally {
       this.agenda.end(now);
     }
@@ -212,21 +211,21 @@ export class Channel {
 
   /** Rule Q5. */
   recover(requeue: boolean): void {
-    this.#command(methods.basicRecover, (now) => {
+    this.#command(methodIds.basicRecover, (now) => {
       if (!requeue) throw notImplemented('requeue=false');
       this.receiver.settler.recover(now);
     });
   }
 
   confirmSelect(): void {
-    this.#command(methods.confirmSelect, () => {
+    this.#command(methodIds.confirmSelect, () => {
       if (this.transaction !== undefined) throw preconditionFailed('cannot switch from tx to confirm mode');
       this.#publisher.select();
     });
   }
 
   txSelect(): void {
-    this.#command(methods.txSelect, () => {
+    this.#command(methodIds.txSelect, () => {
       if (this.confirms !== undefined) throw preconditionFailed('cannot switch from confirm to tx mode');
       this.transaction ??= new Transaction();
     });
@@ -237,7 +236,7 @@ export class Channel {
    * @param settled called when what the journal promises of them is kept, or cannot be kept any more
    */
   txCommit(settled?: Settled): void {
-    this.#command(methods.txCommit, (now) => {
+    this.#command(methodIds.txCommit, (now) => {
       const { told } = this.agenda;
       const { publishes, settlements } = this.#held();
       this.#held().clear();
@@ -253,7 +252,7 @@ export class Channel {
   }
 
   txRollback(): void {
-    this.#command(methods.txRollback, () => {
+    this.#command(methodIds.txRollback, () => {
       const { settlements } = this.#held();
       this.#held().clear();
       for (const { records } of settlements) this.receiver.settler.restore(records);
@@ -297,7 +296,7 @@ export class Channel {
     return this.#lastQueue;
   }
 
-  #command<T>(method: MethodId, run: (now: number) => T): T {
+  #command<T>(method: number, run: (now: number) => T): T {
     const now = this.#begin();
     try {
       return run(now);
@@ -313,9 +312,9 @@ export class Channel {
     return this.agenda.begin();
   }
 
-  #failed(error: unknown, method: MethodId): unknown {
+  #failed(error: unknown, method: number): unknown {
     if (!(error instanceof AmqpError)) return error;
-    error.method = method;
+    error.method = methodOf(method);
     if (error.closes === 'channel') this.end();
     else this.connection.endWith(error);
     return error;

@@ -12,7 +12,7 @@ import type { Exchange } from '../exchange/exchange.js';
 import { checkLength, checkTable } from '../input-checks.js';
 import type { Settled } from '../ports.js';
 import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../publication-checks.js';
-import { parseExpiration, withoutBcc } from '../publication-checks.js';
+import { openExchange, parseExpiration, withoutBcc } from '../publication-checks.js';
 import { replyQueue } from '../reply-addresses.js';
 import { routeAhead } from '../routed.js';
 import { Outcome } from '../outcome.js';
@@ -148,11 +148,7 @@ export class Publisher {
     const { vhost, connection } = this.channel;
     checkSize(size, vhost.profile.maxMessageSize);
     if (connection.user !== undefined) vhost.check(connection.user, 'write', 'exchange', name);
-    const exchange = vhost.exchange(name);
-    if (exchange.declared.internal) {
-      const text = `cannot publish to internal exchange '${name}' in vhost '${vhost.name}'`;
-      throw new AmqpError('ACCESS_REFUSED', text);
-    }
+    const exchange = openExchange(vhost, name);
     if (connection.user !== undefined) vhost.checkTopic(connection.user, 'write', exchange, routingKey);
     return exchange;
   }

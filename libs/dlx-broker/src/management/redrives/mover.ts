@@ -1,4 +1,4 @@
-import { AmqpError, type Entry, type Queue, type Settled } from '../../broker/index.js';
+import { AmqpError, type Entry, openExchange, type Queue, type Settled } from '../../broker/index.js';
 import { type Address, Message, originOf } from '../../message/index.js';
 import { redriven } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
@@ -69,7 +69,7 @@ export class Mover {
     if (refusal !== undefined) return 'forbidden';
     try {
       if (dryRun) {
-        if (vhost.exchange(exchange).declared.internal) return 'forbidden';
+        openExchange(vhost, exchange);
         const queues = vhost.wouldRoute(exchange, routingKey, shown);
         return queues.length === 0 ? 'unroutable' : queues;
       }
