@@ -14,15 +14,15 @@ import type { RedriveTarget } from './redrive-to.js';
 export interface RedriveRequest<T = unknown> {
   /** A queue of dead or parked letters, or several, one after the other. */
   readonly from: string | readonly string[];
-  /** Default: where each letter was published at first. */
+  /** Default: the origin of each letter. */
   readonly to?: RedriveTarget | ((letter: Letter<T>) => RedriveTarget);
-  /** Only these. Default: all. What is not wanted keeps its place. */
+  /** Redrives only letters for which it returns true; the others keep their places. Default: all. */
   readonly where?: (letter: Letter<T>) => boolean;
-  /** Letters in a second at most. Default 50. */
+  /** The most letters a second. Default 50. */
   readonly perSecond?: number;
-  /** Counts what would go where, and moves nothing. */
+  /** Only counts letters and destinations, and moves nothing. */
   readonly dryRun?: boolean;
-  /** Waits when what was redriven comes back. Default: when half of the last 20 or more did, for a minute; false: never. */
+  /** Pauses when redriven letters come back. Default: for a minute, when half of the last 20 or more did; false: never. */
   readonly circuit?: Partial<RedriveCircuit> | false;
 }
 
