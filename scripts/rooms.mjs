@@ -34,7 +34,8 @@ export const rooms = [
     job: 'the AMQP 0-9-1 listener: bytes to commands, output to bytes',
     imports: ['alarms', 'broker', 'users'],
   },
-  { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'users'] },
+  { name: 'redrive', job: 'how a redrive goes: its state, rate, circuit and counts', imports: [] },
+  { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'redrive', 'users'] },
   {
     name: 'backend',
     job: 'one port, two brokers behind it: embedded, or a real RabbitMQ',
@@ -45,7 +46,11 @@ export const rooms = [
     job: 'when a failed message is tried again: policies, wait queues, parking, republishing',
     imports: ['topology', 'backend', 'host'],
   },
-  { name: 'streams', job: 'RxJS operators over a backend', imports: ['topology', 'host', 'backend', 'retry'] },
+  {
+    name: 'streams',
+    job: 'RxJS operators over a backend',
+    imports: ['topology', 'host', 'backend', 'retry', 'redrive'],
+  },
   {
     name: 'nest',
     job: 'module, server, client, context and decorators',

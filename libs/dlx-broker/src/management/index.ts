@@ -7,4 +7,4 @@ export { AuditFile } from './audit/audit-file.js';
 export type { AuditEntry, AuditSink } from './audit/audit-log.js';
 export { Dlx, type DlxParts } from './dlx/dlx.js';
 export type { RedriveOrder } from './redrives/redrive-order.js';
-export { type RedriveState, RedriveTask } from './redrives/redrive-task.js';
+export { RedriveTask } from './redrives/redrive-task.js';

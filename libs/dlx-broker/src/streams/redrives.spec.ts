@@ -213,6 +213,25 @@ describe('to the letter, a redrive', () => {
     await redrives.close();
   });
 
+  it('lets no letter go early after a pause, and no two at once', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die(...bodies(6));
+    const task = redrives.start({ from: deadQueue, perSecond: 2 });
+    await advance(200);
+    task.pause();
+    task.resume();
+    await advance(299);
+    expect(queue('orders').ready).toBe(1);
+    await advance(1);
+    expect(queue('orders').ready).toBe(2);
+    task.pause();
+    await advance(10_000);
+    task.resume();
+    await advance(499, 499);
+    expect(queue('orders').ready).toBeLessThanOrEqual(3);
+    await redrives.close();
+  });
+
   it('waits when just the share came back that may not', async () => {
     const { redrives, die, reject, advance } = await arrange();
     die(...bodies(20));

@@ -1,5 +1,6 @@
 import { concatMap, defer, from, map, of } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { Pacing } from '../redrive/index.js';
 import { DlxConfigurationError, optionsOf, refuseUnknown, shown } from '../topology/index.js';
 import { clockTimer } from './clock-timer.js';
 import type { DeadLetter } from './dead-letter.js';
@@ -31,13 +32,8 @@ export function throttleRedrive<L extends DeadLetter>(options: ThrottleOptions):
   }
   return (letters) =>
     defer(() => {
-      let next = 0;
-      const turn = (letter: L): Observable<void> => {
-        next = Math.max(letter.clock.now(), next);
-        const time = next;
-        next += 1_000 / perSecond;
-        return clockTimer(letter.clock, time);
-      };
+      const pacing = new Pacing(perSecond);
+      const turn = (letter: L): Observable<void> => clockTimer(letter.clock, pacing.take(letter.clock.now()));
       const redrive = (letter: L): Observable<L> =>
         letter.open ? from(letter.redrive(to)).pipe(map(() => letter)) : of(letter);
       return letters.pipe(concatMap((letter) => turn(letter).pipe(concatMap(() => redrive(letter)))));

@@ -1,7 +1,7 @@
 import type { Queue, User, VirtualHost } from '../../broker/index.js';
 import { type Address, isShortstr, longestShortstr } from '../../message/index.js';
-import { type CircuitSettings, usualCircuit } from '../redrives/circuit.js';
-import { type RedriveOrder, usualRate } from '../redrives/redrive-order.js';
+import { type CircuitSettings, usualCircuit, usualRate } from '../../redrive/index.js';
+import type { RedriveOrder } from '../redrives/redrive-order.js';
 import { badRequest } from '../reply.js';
 import type { JsonObject } from '../resource.js';
 import { filterInJson, notAn, objectEntries, onlyKnown } from './input.js';

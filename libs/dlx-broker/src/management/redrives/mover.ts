@@ -1,8 +1,8 @@
 import { AmqpError, type Entry, openExchange, type Queue, type Settled } from '../../broker/index.js';
 import { type Address, Message, originOf } from '../../message/index.js';
+import type { Left, Tally } from '../../redrive/index.js';
 import { redriven } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
-import type { Left, Tally } from './tally.js';
 
 const noBody = new Uint8Array();
 

@@ -1,7 +1,7 @@
 import type { Queue, User, VirtualHost } from '../../broker/index.js';
 import type { Address } from '../../message/index.js';
+import type { CircuitSettings } from '../../redrive/index.js';
 import type { MessageFilter } from '../dlx/filter.js';
-import type { CircuitSettings } from './circuit.js';
 
 /** What is to be redriven, where to, and how fast. */
 export interface RedriveOrder {
@@ -27,6 +27,3 @@ export interface RedriveOrder {
   /** Looks where everything would go, and moves nothing. */
   readonly dryRun: boolean;
 }
-
-/** Default messages a second. */
-export const usualRate = 50;

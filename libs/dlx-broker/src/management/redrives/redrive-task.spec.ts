@@ -3,7 +3,7 @@ import { deathsOf, fromFieldTable, longstr, type Message, toFieldTable } from '.
 import { house, type House } from '../../testing/index.js';
 import { rejectAll } from '../../../../../test/houses/dying.js';
 import { type Channel, type QueueOptions, silentOutbox } from '../../broker/index.js';
-import { usualCircuit } from './circuit.js';
+import { usualCircuit } from '../../redrive/index.js';
 import type { RedriveOrder } from './redrive-order.js';
 import { RedriveTask } from './redrive-task.js';
 

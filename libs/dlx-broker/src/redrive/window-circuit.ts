@@ -1,18 +1,20 @@
+import type { Circuit } from './redrive.js';
+
 /** When a redrive stops itself. */
 export interface CircuitSettings {
-  /** Of what was redriven, so many per cent may come back dead. */
+  /** Of the redriven messages, so many per cent may come back dead. */
   readonly percent: number;
-  /** The circuit decides only after so many redriven messages. */
+  /** The circuit does not judge before so many messages were redriven. */
   readonly atLeast: number;
 }
 
 export const usualCircuit: CircuitSettings = { percent: 50, atLeast: 20 };
 
-/** Seconds that count: a cause that is gone is forgotten, and one that is new is seen among millions that went well. */
+/** Seconds that count: a cause that is gone is forgotten, and a new one is seen among millions that went well. */
 const windowSeconds = 60;
 
-/** Counts by second what was redriven and what came back dead. */
-export class Circuit {
+/** Judges the last minute: counts by second what was redriven and what came back dead. */
+export class WindowCircuit implements Circuit {
   readonly #redriven = new Uint32Array(windowSeconds);
   readonly #back = new Uint32Array(windowSeconds);
   /** The second the counts go up to. */
@@ -20,22 +22,24 @@ export class Circuit {
 
   constructor(readonly settings: CircuitSettings) {}
 
-  redriven(now: number, count = 1): void {
-    this.#redriven[this.#slot(now)]! += count;
+  get reason(): string {
+    return `more than ${this.settings.percent} % of what was redriven came back dead`;
+  }
+
+  redriven(now: number): void {
+    this.#redriven[this.#slot(now)]! += 1;
   }
 
   cameBack(now: number, count: number): void {
     this.#back[this.#slot(now)]! += count;
   }
 
-  /** Whether more comes back than may. */
   isOpen(now: number): boolean {
     this.#slot(now);
     const redriven = sum(this.#redriven);
     return redriven >= this.settings.atLeast && sum(this.#back) * 100 > redriven * this.settings.percent;
   }
 
-  /** An operator takes the risk once more. */
   close(): void {
     this.#redriven.fill(0);
     this.#back.fill(0);

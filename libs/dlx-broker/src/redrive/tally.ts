@@ -1,4 +1,4 @@
-import type { Address } from '../../message/index.js';
+import type { Address } from '../message/index.js';
 
 /** Why a message was left where it was. `unproven_origin`: nothing but its headers tells where it came from. */
 export type Left = 'unroutable' | 'refused' | 'forbidden' | 'no_origin' | 'unproven_origin' | 'no_exchange';
@@ -13,8 +13,7 @@ export interface LeftAt {
   readonly example: number;
 }
 
-/** The largest number of names and addresses with a count of their own; all others are counted together. */
-const mostNames = 1_000;
+/** The largest number of addresses with a count of their own. */
 const mostAddresses = 100;
 
 /** What a redrive came to so far, in memory that does not grow with it. */
@@ -32,10 +31,14 @@ export class Tally {
   readonly #destinations = new Map<string, number>();
   readonly #left = new Map<string, { -readonly [key in keyof LeftAt]: LeftAt[key] }>();
 
+  /** @param mostNames the largest number of destinations with a count of their own; all others are counted together */
+  constructor(readonly mostNames = 1_000) {}
+
   arrived(queues: readonly string[]): void {
     for (const queue of queues) {
       const count = this.#destinations.get(queue);
-      if (count !== undefined || this.#destinations.size < mostNames) this.#destinations.set(queue, (count ?? 0) + 1);
+      if (count !== undefined || this.#destinations.size < this.mostNames)
+        this.#destinations.set(queue, (count ?? 0) + 1);
       else this.otherDestinations++;
     }
   }

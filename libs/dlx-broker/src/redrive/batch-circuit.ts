@@ -1,0 +1,36 @@
+import type { Circuit } from './redrive.js';
+
+/** Judges each batch by itself: messages redriven, and messages that came back, since it was asked last. */
+export class BatchCircuit implements Circuit {
+  #redriven = 0;
+  #back = 0;
+
+  /**
+   * @param share of the redriven messages, the share that may not come back
+   * @param pause milliseconds after which the redrive continues by itself
+   */
+  constructor(
+    readonly share: number,
+    readonly pause: number,
+  ) {}
+
+  redriven(): void {
+    this.#redriven++;
+  }
+
+  cameBack(_now: number, count: number): void {
+    this.#back += count;
+  }
+
+  /** Each call judges a batch and forgets it. */
+  isOpen(): boolean {
+    const isOpen = this.#back >= this.#redriven * this.share;
+    this.#redriven = 0;
+    this.#back = 0;
+    return isOpen;
+  }
+
+  close(): void {
+    // The batch that opened it is forgotten already.
+  }
+}

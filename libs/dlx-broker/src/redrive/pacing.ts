@@ -1,0 +1,55 @@
+/** Messages a second of a redrive, unless its request names another rate. */
+export const usualRate = 50;
+
+/** Spreads messages over time: each is due one gap after the one before. */
+export class Pacing {
+  /** Milliseconds between two messages; 0 without a limit. */
+  readonly #gap: number;
+  /** So many milliseconds at most a message may be overdue and still count: time without messages is lost beyond that. */
+  readonly #kept: number;
+  /** When the next message is due. */
+  #due: number;
+
+  /**
+   * @param rate messages a second; Infinity is no limit
+   * @param now when the first message is due
+   * @param kept the time, in milliseconds, whose messages may follow together after a delay of the host
+   */
+  constructor(
+    readonly rate: number,
+    now = 0,
+    kept = 0,
+  ) {
+    this.#gap = 1000 / rate;
+    this.#kept = Math.max(0, kept - this.#gap);
+    this.#due = now;
+  }
+
+  /** Messages that may go now; {@link spend} them. */
+  allowed(now: number): number {
+    if (this.#gap === 0) return Infinity;
+    this.#due = Math.max(this.#due, now - this.#kept);
+    return Math.max(0, Math.floor((now - this.#due) / this.#gap + 1 + 1e-9));
+  }
+
+  spend(count: number): void {
+    this.#due += count * this.#gap;
+  }
+
+  /** Spends one message. @returns when it may go; it may go at once if that is now or over */
+  take(now: number): number {
+    const due = Math.max(this.#due, now - this.#kept);
+    this.#due = due + this.#gap;
+    return due;
+  }
+
+  /** When the next message is due, as whole milliseconds. */
+  get next(): number {
+    return Math.ceil(this.#due - 1e-6);
+  }
+
+  /** A rest does not count: the next message is due as long after it as it was due after its begin. */
+  rested(since: number, now: number): void {
+    this.#due = now + Math.max(0, this.#due - since);
+  }
+}

@@ -1,0 +1,190 @@
+import { concatMap, lastValueFrom, Subject, take, takeUntil, type Observable } from 'rxjs';
+import type { Backend } from '../backend/index.js';
+import { after } from '../host/index.js';
+import type { Address } from '../message/index.js';
+import { BatchCircuit, Batches, Pacing, Redrive, Tally } from '../redrive/index.js';
+import { UnprovenOriginError } from '../retry/index.js';
+import { Arrivals } from './arrivals.js';
+import type { DeadLetter } from './dead-letter.js';
+import type { DeadLetters } from './dead-letters.js';
+import type { ResolvedRedrive } from './redrive-request.js';
+import type { RedriveTarget } from './redrive-to.js';
+
+/** Letters in hand. Those left are in hand too, a consumer for each so many. */
+const inHand = 200;
+
+/** How often it looks after its end for what comes back, in milliseconds. */
+const lookEvery = 1_000;
+
+/** The redrive of a backend: it consumes each letter, publishes its successor, and acks it. */
+export class LetterRedrive extends Redrive {
+  /** Letters that lay in the queues at first. */
+  total = 0;
+  error: unknown;
+  /** Letters whose destination is in the tally. */
+  noted = 0;
+  readonly #stopped = new Subject<void>();
+  /** Ends a wait. */
+  #wake: (() => void) | undefined;
+  readonly #arrivals: Arrivals;
+  readonly #backend: Backend;
+  readonly #letters: DeadLetters;
+  readonly #request: ResolvedRedrive;
+  readonly #show: () => void;
+
+  /** @param show called after each change of its state and of its counts */
+  constructor(backend: Backend, letters: DeadLetters, request: ResolvedRedrive, show: () => void) {
+    const { circuit, perSecond } = request;
+    super({
+      clock: backend.clock,
+      pacing: new Pacing(perSecond),
+      tally: new Tally(Infinity),
+      circuit: circuit && new BatchCircuit(circuit.share, circuit.pause),
+      batches: circuit && (Batches.for(perSecond, circuit.atLeast) ?? Batches.steady(circuit.atLeast)),
+      lookEvery,
+    });
+    [this.#backend, this.#letters, this.#request, this.#show] = [backend, letters, request, show];
+    this.#arrivals = new Arrivals(backend);
+  }
+
+  /** Takes letters until it is over. It never throws: see `error`. */
+  async run(): Promise<void> {
+    try {
+      await this.#run();
+      this.end('completed');
+    } catch (error) {
+      if (!this.isOver) this.error = error;
+      this.end('failed');
+    }
+  }
+
+  protected override get isWatched(): boolean {
+    return super.isWatched && this.tally.moved > 0;
+  }
+
+  protected override changed(): void {
+    this.#show();
+    if (this.isOver) this.#stopped.next();
+    this.#wake?.();
+  }
+
+  protected override cameBack(count: number): void {
+    super.cameBack(count);
+    if (count > 0) this.#show();
+  }
+
+  /** The connection may be gone, and with it what could be seen. */
+  protected override look(seen: (count: number) => void): void {
+    this.#arrivals.look().then(seen, () => this.close());
+  }
+
+  async #run(): Promise<void> {
+    const lengths = new Map<string, number>();
+    for (const queue of this.#request.queues) {
+      const status = await this.#backend.status(queue);
+      if (status === undefined) throw new UnknownQueueError(queue);
+      lengths.set(queue, status.messages);
+      this.#arrivals.add(queue, status.messages);
+      this.total += status.messages;
+    }
+    this.#show();
+    for (const [queue, length] of lengths) {
+      if (length === 0 || this.isOver) continue;
+      const work = this.#request.dryRun ? this.#rehearse(queue) : this.#drain(queue, length);
+      await lastValueFrom(work.pipe(takeUntil(this.#stopped)), { defaultValue: undefined });
+    }
+  }
+
+  #rehearse(queue: string): Observable<unknown> {
+    return this.#letters.replay(queue).pipe(
+      concatMap(async (letter) => {
+        const address = this.#request.where(letter) && letter.addressFor(this.#request.to(letter));
+        if (address === false || address instanceof Error) this.#leave(address);
+        else this.#note(address);
+      }),
+    );
+  }
+
+  /** As many letters as lay there at first: what comes back meanwhile is for another redrive. */
+  #drain(queue: string, length: number): Observable<unknown> {
+    return this.#letters.from(queue, { prefetch: inHand, leaveAtMost: Number.MAX_SAFE_INTEGER }).pipe(
+      concatMap((letter) => this.#move(letter, queue)),
+      take(length),
+    );
+  }
+
+  async #move(letter: DeadLetter, queue: string): Promise<void> {
+    const isWanted = this.#request.where(letter);
+    const to = isWanted ? this.#request.to(letter) : undefined;
+    const address = letter.addressFor(to);
+    if (isWanted && (await this.#redrive(letter, to)) && !(address instanceof Error)) {
+      this.#arrivals.redriven(queue);
+      this.tally.moved++;
+      this.#note(address);
+      if (this.redriven(this.#backend.clock.now())) await this.#judge();
+      return;
+    }
+    letter.leave();
+    this.#leave(isWanted && address);
+  }
+
+  #note({ exchange, routingKey }: Address): void {
+    this.tally.arrived([`${exchange}/${routingKey}`]);
+    this.noted++;
+    this.#show();
+  }
+
+  #leave(why: unknown): void {
+    this.tally.left++;
+    if (why instanceof UnprovenOriginError) this.tally.unproven++;
+    this.#show();
+  }
+
+  /** Not before its time, and not while it rests. @returns false when it stays */
+  async #redrive(letter: DeadLetter, to: RedriveTarget): Promise<boolean> {
+    const { clock } = this.#backend;
+    const due = this.rules.pacing.take(clock.now());
+    for (;;) {
+      const wait = this.state === 'running' ? Math.ceil(due - clock.now()) : undefined;
+      if (this.isOver || !letter.open) return false;
+      if (wait !== undefined && wait <= 0) break;
+      await this.#wait(wait);
+    }
+    return letter.redrive(to).then(
+      () => true,
+      () => false, // reported by DeadLetters.failures; it is in hand again
+    );
+  }
+
+  /** At the end of a batch: after its pause the circuit judges what came back. */
+  async #judge(): Promise<void> {
+    const { batches } = this.rules;
+    const wait = (batches?.next ?? 0) - this.#backend.clock.now();
+    if (wait > 0) await this.#wait(wait);
+    if (this.isOver) return;
+    this.cameBack(await this.#arrivals.look());
+    while (this.state === 'tripped') await this.#wait();
+  }
+
+  /** @param milliseconds of the broker's time; the wait ends earlier when the state changes, and without them only then */
+  #wait(milliseconds?: number): Promise<void> {
+    return new Promise((resolve) => {
+      const callOff =
+        milliseconds === undefined ? undefined : after(this.#backend.clock, milliseconds, () => this.#wake?.());
+      this.#wake = () => {
+        this.#wake = undefined;
+        callOff?.();
+        resolve();
+      };
+    });
+  }
+}
+
+/** There is no such queue to redrive from. */
+export class UnknownQueueError extends Error {
+  override readonly name = 'UnknownQueueError';
+
+  constructor(queue: string) {
+    super(`there is no queue '${queue}' to redrive from`);
+  }
+}
