@@ -196,9 +196,11 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     if (this.#mustWait()) return later;
     methods.readChannelClose(from);
     this.#isOver = true;
-    this.engine.close();
-    this.connection.forget(this);
-    methods.writeChannelCloseOk(this.to, this.number);
+    this.#isClosing = true; // what comes before close-ok is nothing for this channel any more
+    this.engine.close(() => {
+      this.connection.forget(this);
+      if (!this.connection.isMute) methods.writeChannelCloseOk(this.to, this.number);
+    });
     return taken;
   }
 
@@ -220,14 +222,12 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     this.#content.clear();
     const known = undecoded(error, id, bytes.subarray(start + 4, end));
     if (!(known instanceof AmqpError) || known.closes === 'connection') throw known;
-    this.engine.close();
     this.#close(known);
   }
 
   /** Of a command that is long over. */
   #failLate(error: AmqpError): void {
     if (error.closes === 'connection') return this.connection.engine.force(error);
-    this.engine.close();
     this.#close(error);
   }
 
@@ -239,17 +239,18 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     to.body(number, body);
   }
 
-  /** Returns and confirms of what was published before the error are in front of the close. */
+  /** Returns and confirms of what was published before the error are in front of the close, which comes when all has ended. */
   #close(error: AmqpError): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
     this.#content.clear();
     const [classId, methodId] = error.method;
-    this.connection.afterOutputs(() => {
+    const write = (): void => {
       if (this.#isMute) return;
       this.#isOver = true;
       methods.writeChannelClose(this.to, this.number, error.code, error.message, classId, methodId);
-    });
+    };
+    this.engine.close(() => this.connection.afterOutputs(write));
   }
 
   get #isMute(): boolean {

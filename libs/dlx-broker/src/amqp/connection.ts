@@ -227,11 +227,11 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.force(error);
   }
 
-  /** Ends the socket. @param after milliseconds of silence */
-  end(after: number): void {
+  /** Ends the socket. @param after milliseconds of silence @param write the last word */
+  end(after: number, write?: () => void): void {
     this.#state = 'over';
-    this.#closeEngine();
-    this.afterOutputs(() => {
+    this.#closeEngine(() => {
+      if (!this.isMute) write?.();
       this.isMute = true;
       this.traffic.end(after);
     });
@@ -307,8 +307,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #closeOk(): void {
-    methods.writeConnectionCloseOk(this.to, 0);
-    this.end(0);
+    this.end(0, () => methods.writeConnectionCloseOk(this.to, 0));
   }
 
   #openChannel(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
@@ -337,9 +336,8 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     if (shaking && !isTold(error)) return this.end(limits.silence);
     const known = error instanceof AmqpError ? error : new AmqpError('INTERNAL_ERROR', '');
     if (known !== error) this.surroundings.log(error);
-    this.#closeEngine();
     const [classId, methodId] = known.method;
-    this.afterOutputs(() => {
+    this.#closeEngine(() => {
       if (this.isMute) return;
       this.isMute = true;
       methods.writeConnectionClose(this.to, 0, known.code, textFor(known), classId, methodId);
@@ -360,10 +358,15 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.surroundings.forget(this);
   }
 
-  #closeEngine(): void {
+  /**
+   * As RabbitMQ does, the client hears of the end when its consumers and exclusive queues are gone and its messages are back.
+   * @param ended called then, behind everything that is on its way out
+   */
+  #closeEngine(ended?: () => void): void {
     this.#handshake?.leave();
-    this.#engine?.close();
     this.channels.clear();
+    if (this.#engine === undefined) ended?.();
+    else this.#engine.close(ended && (() => this.afterOutputs(ended)));
   }
 
   #eachEngine(act: (engine: ClientChannel['engine']) => void): void {

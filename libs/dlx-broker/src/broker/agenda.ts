@@ -4,6 +4,7 @@ import { Deque } from './deque.js';
 import type { Clock, Journal, Pace, Settled } from './ports.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import type { Queue } from './queue/queue.js';
+import { Chores } from './chores.js';
 import { Clearing } from './clearing.js';
 import { Stalls } from './queue/stall.js';
 import { Wakeups } from './wakeups.js';
@@ -32,6 +33,9 @@ interface Waiter {
   readonly letters: number;
 }
 
+/** So many steps of a chore are done at once, whatever else there is to do. */
+const atOnce = 256;
+
 /** How the agenda gets a dead letter to its exchange: the virtual host's part of the walk. */
 export type Carry = (letter: DeadLetter, now: number) => void;
 
@@ -47,7 +51,7 @@ export class Agenda {
   readonly dead = new Deque<DeadLetter>();
   /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
   readonly leaving = new Set<Outstanding>();
-  readonly #chores = new Deque<Chore>();
+  readonly #chores = new Chores();
   readonly #queues = new Deque<Queue>();
   readonly #clearing = new Clearing();
   readonly #outputs = new Deque<Output>();
@@ -90,6 +94,7 @@ export class Agenda {
   end(now: number): void {
     if (this.#isBusy) this.#work(now);
     if (--this.#depth > 0) return;
+    for (let tell = this.#chores.nextTold(); tell !== undefined; tell = this.#chores.nextTold()) tell();
     if (this.journal !== undefined) this.#commit(this.journal);
     if (this.wakeups.next !== this.#asked && !this.#stopped && !this.#isRinging) this.#askClock();
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
@@ -119,6 +124,18 @@ export class Agenda {
     return limit;
   }
 
+  /** Carries dead letters on. @param limit so many at most @returns how many there were */
+  carryUpTo(now: number, limit: number): number {
+    let count = 0;
+    for (; count < limit; count++) {
+      const letter = this.dead.shift();
+      if (letter === undefined) break;
+      this.carry(letter, now);
+      this.#carried++;
+    }
+    return count;
+  }
+
   /** Inside a command that is about to fail: does the work it has left, and sends what goes out because of it. */
   flush(now: number): void {
     if (this.#isBusy) this.#work(now);
@@ -143,7 +160,32 @@ export class Agenda {
 
   /** Queues are attended when it is done, for what returns together counts together (rules C6, J2). */
   undertake(chore: Chore): void {
-    this.#chores.push(chore);
+    this.#chores.add(chore);
+  }
+
+  /**
+   * The same for a chore that is little work most of the time. A little of it is done now, even where the steps of this turn
+   * are spent, so that its client need not wait for others.
+   */
+  undertakeSoon(chore: Chore, now: number): void {
+    const limit = Math.min(atOnce, this.#steps + (this.pace?.budget ?? Infinity));
+    if (limit > 0) {
+      const steps = chore.work(now, limit);
+      this.#steps -= steps;
+      this.#mindPace();
+      if (steps < limit) return;
+    }
+    this.undertake(chore);
+  }
+
+  /** The number of the last chore so far. */
+  get lastChore(): number {
+    return this.#chores.last;
+  }
+
+  /** Calls `then` when all chores up to this one are done: at once when they are, else after the command that ends the last. */
+  afterChores(then: () => void, upTo = this.lastChore): void {
+    this.#chores.after(upTo, then);
   }
 
   /**
@@ -192,10 +234,14 @@ export class Agenda {
     else this.whenSynced(then);
   }
 
-  /** No more calls of the clock. */
+  /** No more calls of the clock. Commands that are going on in turns come to their end, for there may be no other turn. */
   stop(): void {
     this.#stopped = true;
     this.clock.wakeAt(undefined, this.tick);
+    if (this.#chores.length === 0) return;
+    this.batch(() => {
+      while (this.#chores.length > 0) this.#chores.work(this.#now, Infinity);
+    });
   }
 
   /** The clock's call. */
@@ -225,12 +271,8 @@ export class Agenda {
         this.#ring(now);
         continue;
       }
-      const chore = this.#chores.first();
-      if (chore !== undefined) {
-        const limit = this.#steps;
-        const steps = chore.work(now, limit);
-        if (steps < limit) this.#chores.shift();
-        this.#steps -= steps;
+      if (this.#chores.length > 0) {
+        this.#steps -= this.#chores.work(now, this.#steps);
         continue;
       }
       // A queue comes to rest before what died in it arrives anywhere, also if that is the same queue.
@@ -242,10 +284,7 @@ export class Agenda {
         this.#steps -= steps > 0 ? steps : 1;
         continue;
       }
-      const letter = this.dead.shift();
-      if (letter !== undefined) {
-        this.carry(letter, now);
-        this.#carried++;
+      if (this.carryUpTo(now, 1) > 0) {
         this.#steps--;
         continue;
       }

@@ -337,4 +337,102 @@ describe('with a pace, a command about very many takes so many steps in a turn, 
     expect(turn.most).toBeLessThanOrEqual(budget);
     expect(turn.turns).toBeGreaterThanOrEqual(many / budget);
   });
+
+  /** Enough for ten turns and more. */
+  const some = 2_000;
+
+  it('the end of a connection, of which its client hears when all is done (rules A8, O4)', () => {
+    const { broker, drain } = scene();
+    const vhost = broker.virtualHost('/');
+    const other = broker.connect().openChannel(silentOutbox);
+    for (let n = 0; n < some; n++) other.declareQueue(`q${n}`);
+    const got: string[] = [];
+    const connection = broker.connect();
+    for (let c = 0; c < 10; c++) {
+      const channel = connection.openChannel({ ...silentOutbox, deliver: ({ queue }) => void got.push(queue) });
+      for (let n = c; n < some; n += 10) channel.consume(`q${n}`);
+      for (let n = c; n < some; n += 10) channel.declareQueue(`mine${n}`, { exclusive: true });
+    }
+    drain(() => {});
+    publishText(other, '', 'q1', 'in its hands');
+    const turn = { most: 0, now: 0, turns: 1 };
+    const count = (): void => void (turn.most = Math.max(turn.most, ++turn.now));
+    for (const queue of vhost.queues.values()) {
+      const { end, removeConsumer } = queue;
+      queue.end = () => (count(), end.call(queue));
+      queue.removeConsumer = (...args) => (count(), removeConsumer.call(queue, ...args));
+    }
+    let ended = 0;
+    connection.close(() => ended++);
+    connection.close(() => ended++);
+    expect(connection.isClosed).toBe(true);
+    expect([ended, vhost.connections.has(connection), vhost.queues.size]).toEqual([0, false, 2 * some]);
+    publishText(other, '', `q${some - 1}`, 'too late');
+    drain(() => ((turn.now = 0), void turn.turns++));
+    expect(got).toEqual(['q1']);
+    expect(ended).toBe(2);
+    expect(vhost.queues.size).toBe(some);
+    const lengths = [...vhost.queues.values()].map(({ length, consumers }) => [length, consumers.count].join());
+    expect(new Set(lengths)).toEqual(new Set(['0,0', '1,0']));
+    expect(vhost.queues.get('q1')?.length).toBe(1);
+    expect(turn.most).toBeLessThanOrEqual(256); // those at once
+    expect(turn.turns).toBeGreaterThanOrEqual((2 * some - 256) / budget);
+  });
+
+  it('the end of very many small connections', () => {
+    const { broker, drain } = scene();
+    const vhost = broker.virtualHost('/');
+    const other = broker.connect().openChannel(silentOutbox);
+    other.declareQueue('q');
+    const connections = Array.from({ length: some }, () => {
+      const connection = broker.connect();
+      connection.openChannel(silentOutbox).consume('q');
+      return connection;
+    });
+    drain(() => {});
+    const queue = vhost.queues.get('q');
+    let most = 0;
+    let before = some;
+    const look = (): void => {
+      const left = queue?.consumers.count ?? NaN;
+      most = Math.max(most, before - left);
+      before = left;
+    };
+    for (const connection of connections) connection.close();
+    drain(look);
+    look();
+    expect(queue?.consumers.count).toBe(0);
+    expect(most).toBeLessThanOrEqual(2 * budget);
+  });
+
+  it('a rollback, or the end, of a transaction with many acks (rule K8)', () => {
+    const { broker, drain } = scene();
+    const channel = broker.connect().openChannel(silentOutbox);
+    channel.declareQueue('q');
+    for (let n = 0; n < some; n++) publishText(channel, '', 'q', 'x');
+    for (let n = 0; n < some; n++) channel.get('q');
+    drain(() => {});
+    channel.txSelect();
+    const { unacked } = channel.receiver.settler;
+    const { restore } = unacked;
+    let restored = 0;
+    unacked.restore = (records) => (restored++, restore.call(unacked, records));
+    for (let n = 1; n <= some; n++) channel.ack(n);
+    channel.txRollback();
+    expect([restored, channel.unackedCount]).toEqual([1, some]);
+    for (let n = 1; n <= some; n++) channel.ack(n);
+    channel.close();
+    drain(() => {});
+    expect([restored, broker.virtualHost('/').queues.get('q')?.length]).toEqual([2, some]);
+  });
+
+  it('a broker that is closed leaves no end half done', () => {
+    const { broker, drain } = scene();
+    const vhost = broker.virtualHost('/');
+    const channel = broker.connect().openChannel(silentOutbox);
+    for (let n = 0; n < some; n++) channel.declareQueue(`mine${n}`, { exclusive: true });
+    drain(() => {});
+    broker.close();
+    expect(vhost.queues.size).toBe(0);
+  });
 });

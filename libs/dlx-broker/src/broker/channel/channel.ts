@@ -19,6 +19,8 @@ import { purgeQueue, unbindExchange, unbindQueue } from './binding-commands.js';
 import type { Confirms } from './confirms.js';
 import type { Connection } from './connection.js';
 import { consume, type ConsumeOptions } from './consume.js';
+import { Ending } from './ending.js';
+import { ServerClosed } from './outputs.js';
 import { Publisher, type PublishOptions } from './publisher.js';
 import { type Got, Receiver } from './receiver.js';
 import { Transaction } from './transaction.js';
@@ -35,6 +37,7 @@ export class Channel {
   readonly counters = new Counters();
   readonly #publisher = new Publisher(this);
   #lastQueue: string | undefined;
+  #ending: Ending | undefined;
   #closed = false;
 
   constructor(
@@ -253,9 +256,7 @@ export class Channel {
 
   txRollback(): void {
     this.#command(methodIds.txRollback, () => {
-      const { settlements } = this.#held();
-      this.#held().clear();
-      for (const { records } of settlements) this.receiver.settler.restore(records);
+      this.#forgetHeld(this.#held());
     });
   }
 
@@ -265,28 +266,49 @@ export class Channel {
   }
 
   resume(): void {
+    if (this.#closed) return;
     this.agenda.batch(() => {
       this.receiver.isFlowing = true;
       this.receiver.reviveAll();
     });
   }
 
-  /** An orderly end: consumers go, unsettled deliveries return, a transaction is forgotten. Idempotent. */
-  close(): void {
+  /**
+   * An orderly end: consumers go, unsettled deliveries return, a transaction is forgotten. Idempotent.
+   * @param ended called when all of that is done, now or in a later turn
+   */
+  close(ended?: () => void): void {
     this.agenda.batch(() => this.end());
+    if (ended !== undefined) this.#ending?.after(ended);
   }
 
-  /** Part of a command. */
+  /** Part of a command: nothing leaves any more. What was its own goes in turns. */
   end(): void {
     if (this.#closed) return;
-    const now = this.agenda.clock.now();
+    const ending = new Ending([this], this.vhost);
+    this.leave(ending);
+    ending.start();
+  }
+
+  /** Part of a command: the server ends it, and says why when all is done. */
+  endWith(error: AmqpError): void {
+    this.end();
+    this.#ending?.after(() => this.agenda.batch(() => this.agenda.output(new ServerClosed(this, error))));
+  }
+
+  /** Part of a command: nothing leaves any more. @param ending is to follow */
+  leave(ending: Ending): void {
+    if (this.#closed) return;
     this.#closed = true;
-    if (this.transaction !== undefined) {
-      for (const { records } of this.transaction.settlements) this.receiver.settler.restore(records); // rule K8
-      this.transaction.clear();
-    }
-    this.receiver.end(now);
+    this.#ending = ending;
+    this.receiver.stop();
     this.connection.forget(this);
+  }
+
+  /** See {@link Receiver.letGo}. */
+  letGo(now: number, limit: number): number {
+    if (this.transaction !== undefined) this.#forgetHeld(this.transaction);
+    return this.receiver.letGo(now, limit);
   }
 
   /** An empty name is the queue last declared on this channel (rule O2). @throws 404 */
@@ -318,6 +340,13 @@ export class Channel {
     if (error.closes === 'channel') this.end();
     else this.connection.endWith(error);
     return error;
+  }
+
+  /** What it settled is outstanding again (rule K8). */
+  #forgetHeld(held: Transaction): void {
+    const records = held.settlements.flatMap((settlement) => settlement.records);
+    held.clear();
+    if (records.length > 0) this.receiver.settler.restore(records);
   }
 
   #held(): Transaction {

@@ -6,6 +6,7 @@ import type { Queue } from '../queue/queue.js';
 import type { UserPresence } from '../user-limits.js';
 import type { VirtualHost } from '../virtual-host.js';
 import { Channel } from './channel.js';
+import { Ending } from './ending.js';
 import { Lane } from './lane.js';
 
 /** A client's connection to one virtual host: its channels, its exclusive queues, its user. */
@@ -19,6 +20,7 @@ export class Connection {
   readonly client: ClientDetails | undefined;
   readonly #channels = new Set<Channel>();
   #closed = false;
+  #ending: Ending | undefined;
 
   constructor(
     readonly vhost: VirtualHost,
@@ -58,10 +60,14 @@ export class Connection {
     return channel;
   }
 
-  /** An orderly end: consumers go, unsettled deliveries return, exclusive queues are deleted. Idempotent. */
-  close(): void {
+  /**
+   * An orderly end: consumers go, unsettled deliveries return, exclusive queues are deleted. Idempotent.
+   * @param ended called when all of that is done, now or in a later turn
+   */
+  close(ended?: () => void): void {
     const { agenda } = this.vhost;
     agenda.batch(() => this.end());
+    if (ended !== undefined) this.#ending?.after(ended);
   }
 
   /** The server ends it, and says why. */
@@ -75,15 +81,21 @@ export class Connection {
   endWith(error: AmqpError): void {
     if (this.#closed) return;
     this.end();
-    if (this.outbox !== undefined) this.vhost.agenda.output(new Closed(this, this.outbox, error));
+    const { outbox } = this;
+    const { agenda } = this.vhost;
+    if (outbox === undefined) return;
+    this.#ending?.after(() => agenda.batch(() => agenda.output(new Closed(this, outbox, error))));
   }
 
-  /** Part of a command. */
+  /** Part of a command: nothing leaves any more. What was its own goes in turns. */
   end(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const channel of this.#channels) channel.end();
-    for (const queue of this.exclusiveQueues) this.vhost.removeQueue(queue);
+    const channels = [...this.#channels];
+    const ending = new Ending(channels, this.vhost, this.exclusiveQueues);
+    this.#ending = ending;
+    for (const channel of channels) channel.leave(ending);
+    ending.start();
     this.vhost.connections.delete(this);
     if (this.user !== undefined) this.presence?.disconnected(this.user.name);
     this.vhost.counters.connectionClosed++;

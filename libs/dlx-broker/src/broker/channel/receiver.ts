@@ -7,7 +7,7 @@ import { AckTimeout, consumerTimeout } from './ack-timeout.js';
 import type { Channel } from './channel.js';
 import type { Consumer } from './consumer.js';
 import { withDeliveryCount } from './delivery-count.js';
-import { Cancelled, ReplyDelivery, ServerClosed } from './outputs.js';
+import { Cancelled, ReplyDelivery } from './outputs.js';
 import { noBody, Outstanding } from './outstanding.js';
 import { Prefetch } from './prefetch.js';
 import { Settler } from './settler.js';
@@ -152,14 +152,30 @@ export class Receiver {
     return this.channel.outbox.awaits?.(correlationId) ?? true;
   }
 
-  /** The channel ends: consumers go, then everything outstanding returns. */
-  end(now: number): void {
+  /** The channel ends: from now on it gets nothing. */
+  stop(): void {
+    this.isFlowing = false;
     this.#timeout.stop();
     this.#dropReplies();
-    const consumers = [...this.consumers.values()];
-    this.consumers.clear();
-    for (const consumer of consumers) consumer.queue.removeConsumer(consumer, now);
+  }
+
+  /**
+   * Then its consumers go, and at last everything outstanding returns.
+   * @param limit steps at most, but for returning some messages
+   * @returns steps taken; as many as the limit when there may be more to do
+   */
+  letGo(now: number, limit: number): number {
+    let steps = 0;
+    for (const consumer of this.consumers.values()) {
+      if (steps >= limit) return limit;
+      this.consumers.delete(consumer.tag);
+      consumer.queue.removeConsumer(consumer, now);
+      steps++;
+    }
+    if (steps >= limit) return limit;
+    const { count } = this.settler.unacked;
     this.settler.loseAll(now);
+    return Math.min(limit, steps + count - this.settler.unacked.count);
   }
 
   #count(queue: Queue, how: Handover, redelivered: boolean): undefined {
@@ -204,8 +220,7 @@ export class Receiver {
       `delivery acknowledgement on channel ${this.channel.number} timed out. Timeout value used: ${consumerTimeout} ms. ` +
         'This timeout value can be configured, see consumers doc guide to learn more',
     );
-    this.channel.end();
-    this.channel.agenda.output(new ServerClosed(this.channel, error));
+    this.channel.endWith(error);
   }
 }
 

@@ -1,0 +1,61 @@
+import type { Agenda, Chore } from '../agenda.js';
+import type { Queue } from '../queue/queue.js';
+import type { VirtualHost } from '../virtual-host.js';
+import type { Channel } from './channel.js';
+
+/**
+ * What is left of channels that have ended: their consumers leave the queues, what is outstanding returns, and the exclusive
+ * queues of their connection are deleted. However much there is, it stops at its limit.
+ */
+export class Ending implements Chore {
+  #next = 0;
+  /** The last chore that is a part of it. */
+  #upTo = 0;
+
+  constructor(
+    readonly channels: readonly Channel[],
+    readonly vhost: VirtualHost,
+    /** Each is taken out when it is deleted. */
+    readonly queues?: Set<Queue>,
+  ) {}
+
+  get #agenda(): Agenda {
+    return this.vhost.agenda;
+  }
+
+  /** Part of a command. */
+  start(): void {
+    const { lastChore } = this.#agenda;
+    this.#agenda.undertakeSoon(this, this.#agenda.clock.now());
+    if (this.#agenda.lastChore > lastChore) this.#upTo = this.#agenda.lastChore;
+  }
+
+  /** Calls `then` when nothing is left: at once when it is so. */
+  after(then: () => void): void {
+    const upTo = this.#upTo;
+    this.#agenda.afterChores(() => (this.#upTo > upTo ? this.after(then) : then()), upTo);
+  }
+
+  work(now: number, limit: number): number {
+    const { lastChore } = this.#agenda;
+    const steps = this.#work(now, limit);
+    if (this.#agenda.lastChore > lastChore) this.#upTo = this.#agenda.lastChore; // messages return in a chore of their own
+    return steps;
+  }
+
+  #work(now: number, limit: number): number {
+    let steps = 0;
+    for (; this.#next < this.channels.length; this.#next++) {
+      const taken = (this.channels[this.#next] as Channel).letGo(now, limit - steps);
+      steps += taken > 0 ? taken : 1;
+      if (steps >= limit) return limit;
+    }
+    for (const queue of this.queues ?? []) {
+      if (steps >= limit) return limit;
+      this.queues?.delete(queue);
+      this.vhost.removeQueue(queue);
+      steps++;
+    }
+    return steps;
+  }
+}
