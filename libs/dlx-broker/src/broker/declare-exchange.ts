@@ -3,7 +3,7 @@ import type { Channel } from './channel/channel.js';
 import { checkedName, withoutLineEnds } from './declare-queue.js';
 import { accessRefused, AmqpError, noExchange, preconditionFailed } from './errors.js';
 import { checkAlternateExchange, checkEquivalent } from './exchange/equivalence.js';
-import { delayedType, delayedTypeOf } from './exchange/delay.js';
+import { routingTypeOf } from './exchange/delay.js';
 import { exchangeTypes, isExchangeType } from './exchange/types.js';
 import { checkLength, checkTable } from './input-checks.js';
 import type { VirtualHost } from './virtual-host.js';
@@ -48,7 +48,8 @@ export function declareExchange(channel: Channel, name: string, options: Exchang
   if (existing !== undefined) return checkEquivalent(asked, vhost.name, existing.declared, declared);
   checkedName('exchange', asked);
   checkAlternate(channel, asked, args);
-  if (type === delayedType) checkDelayedType(delayedTypeOf(args), vhost);
+  const routingType = routingTypeOf(declared); // of a delayed exchange another one
+  if (!exchangeTypes.has(routingType)) throw unknownType(routingType, vhost);
   vhost.addExchange(declared);
 }
 
@@ -59,10 +60,6 @@ function checkAlternate(channel: Channel, name: string, args: FieldTable): void 
   if (alternate?.type !== 'S') return;
   vhost.check(channel.connection.user, 'read', 'exchange', name); // rule N4
   vhost.check(channel.connection.user, 'write', 'exchange', alternate.value);
-}
-
-function checkDelayedType(type: string, vhost: VirtualHost): void {
-  if (!exchangeTypes.has(type)) throw unknownType(type, vhost);
 }
 
 const unknownType = (type: string, vhost: VirtualHost): AmqpError => {

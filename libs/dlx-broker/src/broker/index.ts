@@ -27,7 +27,13 @@ export type { Browse, Browsed, Cursor } from './queue/browse.js';
 export type { Entry, RetainedDeath } from './queue/entry.js';
 export type { Binding } from './exchange/router.js';
 export { delayedType, longestDelay } from './exchange/delay.js';
-export { exchangeTypes, isExchangeType } from './exchange/types.js';
+export {
+  type ExchangeKind,
+  exchangeTypeDescriptions,
+  exchangeTypes,
+  isExchangeType,
+  type RoutingType,
+} from './exchange/types.js';
 export { exchangeOfHold, type Hold, holdName } from './exchange/hold.js';
 export { Exchange, type Destination, type ExchangeDeclared } from './exchange/exchange.js';
 export type { QueueDeclared } from './queue/queue.js';

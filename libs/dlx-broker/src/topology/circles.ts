@@ -1,6 +1,6 @@
 import { reservedPrefix } from '../message/index.js';
+import { bindingFit } from './binding-fit.js';
 import { DlxConfigurationError } from './configuration-error.js';
-import { matchesPattern } from './topic-pattern.js';
 import type { QueueDeclaration, Topology } from './topology.js';
 
 /** A message that reached a queue with a routing key, and the queues it died in before. */
@@ -66,7 +66,7 @@ function route(exchange: string, key: string, topology: Topology): ReadonlySet<s
   const queues = new Set<string>(exchange === '' ? [key] : []);
   const exchanges = new Set([exchange]);
   for (const source of exchanges) {
-    const fits = fitting[typeOf(source, topology)];
+    const fits = bindingFit(typeOf(source, topology));
     for (const binding of topology.bindings) {
       if (binding.source !== source || fits?.(binding.routingKey, key) !== true) continue;
       (binding.destinationType === 'queue' ? queues : exchanges).add(binding.destination);
@@ -74,12 +74,6 @@ function route(exchange: string, key: string, topology: Topology): ReadonlySet<s
   }
   return queues;
 }
-
-const fitting: Readonly<Record<string, (bindingKey: string, key: string) => boolean>> = {
-  fanout: () => true,
-  direct: (bindingKey, key) => bindingKey === key,
-  topic: matchesPattern,
-};
 
 /** An exchange that is there already tells its type by its name: `amq.topic`. */
 const typeOf = (exchange: string, { exchanges }: Topology): string =>

@@ -1,7 +1,8 @@
+import type { RoutingType } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
 
 /** The exchange types that ship with the broker; others may be registered by plugins of a real RabbitMQ. */
-export type ExchangeType = 'direct' | 'fanout' | 'topic' | 'headers' | (string & {});
+export type ExchangeType = RoutingType | (string & {});
 
 export interface ExchangeDeclaration {
   readonly name: string;

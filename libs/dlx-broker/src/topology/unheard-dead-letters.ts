@@ -1,4 +1,4 @@
-import { matchesPattern } from './topic-pattern.js';
+import { bindingFit } from './binding-fit.js';
 import type { Topology } from './topology.js';
 
 /** Dead letters of a queue that no queue gets, as far as a topology knows. */
@@ -32,7 +32,7 @@ export function unheardDeadLetters(topology: Topology): readonly UnheardDeadLett
     const declared = exchanges.get(exchange);
     if (declared === undefined) continue;
     const bindings = topology.bindings.filter(({ source }) => source === exchange);
-    const fits = fitting[declared.type];
+    const fits = bindingFit(declared.type);
     if (bindings.length === 0) unheard.push({ queue, exchange, routingKey, hasBindings: false });
     else if (fits !== undefined && routingKey !== undefined && !declared.arguments.has('alternate-exchange')) {
       if (!bindings.some((binding) => fits(binding.routingKey, routingKey)))
@@ -44,9 +44,3 @@ export function unheardDeadLetters(topology: Topology): readonly UnheardDeadLett
 
 const textOf = (field: { readonly type: string; readonly value?: unknown } | undefined): string | undefined =>
   field?.type === 'S' ? String(field.value) : undefined;
-
-/** Where a key decides; a fanout exchange takes all, and headers are not looked at. */
-const fitting: Readonly<Record<string, ((bindingKey: string, key: string) => boolean) | undefined>> = {
-  direct: (bindingKey, key) => bindingKey === key,
-  topic: matchesPattern,
-};

@@ -1,4 +1,10 @@
-import { type AmqpError, type Channel, delayedType, exchangeTypes, isExchangeType } from '../../broker/index.js';
+import {
+  type AmqpError,
+  type Channel,
+  exchangeTypeDescriptions,
+  exchangeTypes,
+  isExchangeType,
+} from '../../broker/index.js';
 import type { VirtualHost } from '../../broker/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
 import { nearestWord } from '../../topology/index.js';
@@ -73,12 +79,10 @@ function attempt(
  * For an exchange of a type that does not exist, which types do: the broker's error names the wrong one only (rule P3).
  */
 function typesBeside({ type, arguments: args }: ExchangeDeclaration): string {
-  const own = [...exchangeTypes.keys()];
-  const all = [...own, delayedType];
-  if (!isExchangeType(type)) return oneOf(type, all);
-  const delayed = args.get('x-delayed-type');
-  return type === delayedType && delayed?.type === 'S' && !exchangeTypes.has(delayed.value)
-    ? oneOf(delayed.value, own)
+  if (!isExchangeType(type)) return oneOf(type, [...exchangeTypeDescriptions.keys()]);
+  const delayed = exchangeTypes.has(type) ? undefined : args.get('x-delayed-type');
+  return delayed?.type === 'S' && !exchangeTypes.has(delayed.value)
+    ? oneOf(delayed.value, [...exchangeTypes.keys()])
     : '';
 }
 

@@ -8,21 +8,62 @@ import { TopicRouter } from './topic.js';
 
 /** What there is to know of an exchange type. */
 export interface ExchangeKind {
+  /** RabbitMQ's, for the management API. */
+  readonly description: string;
+  /**
+   * The routing keys that a binding lets through: `equal` to its binding key, those that fit it as a `pattern`, or `any`.
+   * `other`: something else in the message decides.
+   */
+  readonly keys: 'equal' | 'pattern' | 'any' | 'other';
   createRouter<Destination>(): Router<Destination>;
   /** Throws when a binding's arguments make no sense to this type. */
   readonly checkBinding?: (args: FieldTable) => void;
 }
 
-/** Every way to route; a new one is a file and a line here. A Map, since names of types come from the wire. */
-export const exchangeTypes: ReadonlyMap<string, ExchangeKind> = new Map<string, ExchangeKind>([
-  ['direct', { createRouter: <Destination>() => new DirectRouter<Destination>() }],
-  ['fanout', { createRouter: <Destination>() => new FanoutRouter<Destination>() }],
-  ['topic', { createRouter: <Destination>() => new TopicRouter<Destination>() }],
-  ['headers', { createRouter: <Destination>() => new HeadersRouter<Destination>(), checkBinding: checkHeadersBinding }],
+const ofAmqp = (name: string): string => `AMQP ${name} exchange, as per the AMQP specification`;
+
+/** Keeps the names for the compiler, and leaves the rest of the rows to their interface. */
+const tableOf = <Name extends string>(rows: Readonly<Record<Name, ExchangeKind>>): typeof rows => rows;
+
+/** Every way to route. A new one is a file and a row here; the management API, hints and editors take it from the row. */
+const kinds = tableOf({
+  direct: {
+    description: ofAmqp('direct'),
+    keys: 'equal',
+    createRouter: <Destination>() => new DirectRouter<Destination>(),
+  },
+  fanout: {
+    description: ofAmqp('fanout'),
+    keys: 'any',
+    createRouter: <Destination>() => new FanoutRouter<Destination>(),
+  },
+  topic: {
+    description: ofAmqp('topic'),
+    keys: 'pattern',
+    createRouter: <Destination>() => new TopicRouter<Destination>(),
+  },
+  headers: {
+    description: ofAmqp('headers'),
+    keys: 'other',
+    createRouter: <Destination>() => new HeadersRouter<Destination>(),
+    checkBinding: checkHeadersBinding,
+  },
+});
+
+/** The name of a type that routes. */
+export type RoutingType = keyof typeof kinds;
+
+/** A Map, since names of types come from the wire. */
+export const exchangeTypes: ReadonlyMap<string, ExchangeKind> = new Map<string, ExchangeKind>(Object.entries(kinds));
+
+/** Each type that an exchange can be declared with, and its description. */
+export const exchangeTypeDescriptions: ReadonlyMap<string, string> = new Map([
+  ...[...exchangeTypes].map(([name, { description }]): [string, string] => [name, description]),
+  [delayedType, 'Delayed Message Exchange.'],
 ]);
 
 /** Whether an exchange can be declared with this type. */
-export const isExchangeType = (type: string): boolean => exchangeTypes.has(type) || type === delayedType;
+export const isExchangeType = (type: string): boolean => exchangeTypeDescriptions.has(type);
 
 /** How an exchange routes that was declared so. */
 export function kindOf(declared: { readonly type: string; readonly arguments: FieldTable }): ExchangeKind {

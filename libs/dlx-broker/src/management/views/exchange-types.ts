@@ -1,4 +1,4 @@
-import { delayedType } from '../../broker/index.js';
+import { exchangeTypeDescriptions } from '../../broker/index.js';
 
 interface ExchangeTypeRow {
   readonly name: string;
@@ -6,14 +6,7 @@ interface ExchangeTypeRow {
   readonly enabled: boolean;
 }
 
-const ofAmqp = (name: string): ExchangeTypeRow => ({
-  name,
-  description: `AMQP ${name} exchange, as per the AMQP specification`,
-  enabled: true,
-});
-
-/** As RabbitMQ lists what it has, and as its delayed-message plugin describes itself. */
-export const exchangeTypeRows: readonly ExchangeTypeRow[] = [
-  ...['direct', 'fanout', 'headers', 'topic'].map(ofAmqp),
-  { name: delayedType, description: 'Delayed Message Exchange.', enabled: true },
-];
+/** As RabbitMQ lists what it has, and as its delayed-message plugin describes itself: by name. */
+export const exchangeTypeRows: readonly ExchangeTypeRow[] = [...exchangeTypeDescriptions]
+  .map(([name, description]) => ({ name, description, enabled: true }))
+  .sort((one, other) => (one.name < other.name ? -1 : 1));

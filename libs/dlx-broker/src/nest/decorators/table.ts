@@ -1,4 +1,5 @@
-import { queueArguments, whole, type Accepts, type WrittenArgument } from '../../topology/index.js';
+import { queueArguments, whole, type Accepts, type Overflow, type WrittenArgument } from '../../topology/index.js';
+import { contribute } from './contribution.js';
 
 /** One setting of one decorator and the one thing it becomes. */
 export interface DecoratorRow {
@@ -19,7 +20,10 @@ const ofQueue = (decorator: string, setting: string, becomes: WrittenArgument): 
   return { decorator, setting, of: 'queue', becomes, accepts: queueArguments[becomes] };
 };
 
-/** Every decorator that says something about a queue or a consumer. docs/reference/decorators.md shows this table. */
+/**
+ * Every decorator that says something about a queue or a consumer. A new one is its rows here, its function below, and its name
+ * in the index.ts of the library. docs/reference/decorators.md shows this table.
+ */
 export const decoratorTable: readonly DecoratorRow[] = [
   ofQueue('Ttl', 'value', 'x-message-ttl'),
   ofQueue('Expires', 'value', 'x-expires'),
@@ -37,3 +41,47 @@ export const decoratorTable: readonly DecoratorRow[] = [
   { decorator: 'Prefetch', setting: 'value', of: 'consumer', becomes: 'prefetch', accepts: whole(0, 65_535) },
   { decorator: 'ConsumerPriority', setting: 'value', of: 'consumer', becomes: 'priority', accepts: whole(-any, any) },
 ];
+
+/** Limits how long a message waits in the handler's queue: milliseconds, or a text such as `'30s'` or `'5 minutes'`. */
+export const Ttl = (duration: number | string): MethodDecorator => contribute('Ttl', { value: duration });
+
+/** Deletes the handler's queue, with its messages, after this time without a consumer: milliseconds or `'1h'`. */
+export const Expires = (duration: number | string): MethodDecorator => contribute('Expires', { value: duration });
+
+/** What a full queue does with one message more. */
+export interface LengthOptions {
+  readonly overflow?: Overflow;
+}
+
+/** Limits the ready messages of the handler's queue. */
+export const MaxLength = (messages: number, options: LengthOptions = {}): MethodDecorator =>
+  contribute('MaxLength', { value: messages }, { given: options });
+
+/** Limits the bytes of the ready messages' bodies in the handler's queue. */
+export const MaxLengthBytes = (bytes: number, options: LengthOptions = {}): MethodDecorator =>
+  contribute('MaxLengthBytes', { value: bytes }, { given: options });
+
+/** Sets the highest priority of the handler's queue, 1 to 255. */
+export const MaxPriority = (priority: number): MethodDecorator => contribute('MaxPriority', { value: priority });
+
+/** Limits the messages that the handler works on at the same time; 0 is unlimited. */
+export const Prefetch = (messages: number): MethodDecorator => contribute('Prefetch', { value: messages });
+
+/**
+ * Sets the priority of the consumer: consumers of higher priority are served first, while their prefetch allows.
+ * Default 0.
+ */
+export const ConsumerPriority = (priority: number): MethodDecorator =>
+  contribute('ConsumerPriority', { value: priority });
+
+/** One consumer of the handler's queue is active at a time; the next one takes over when it ends. */
+export const SingleActiveConsumer = (): MethodDecorator => contribute('SingleActiveConsumer', { value: true });
+
+export interface QuorumOptions {
+  /** How often a message may come back to the queue before it is dead-lettered. */
+  readonly deliveryLimit?: number;
+}
+
+/** The handler's queue is a quorum queue: replicated on a cluster, and it counts deliveries. */
+export const Quorum = (options: QuorumOptions = {}): MethodDecorator =>
+  contribute('Quorum', { type: 'quorum' }, { given: options });

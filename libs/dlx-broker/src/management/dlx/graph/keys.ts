@@ -1,4 +1,4 @@
-import type { Queue } from '../../../broker/index.js';
+import { exchangeTypes, type Queue } from '../../../broker/index.js';
 import type { Wiring } from './wiring.js';
 
 /** Routing keys a message may have, as far as bindings tell: one, or all that fit a pattern of a topic exchange. */
@@ -35,8 +35,9 @@ export function keysInto(queue: Queue, wiring: Wiring): readonly Keys[] {
 
 /** Which keys a binding lets through. */
 export function keysOf(type: string, bindingKey: string): Keys {
-  if (type === 'direct') return oneKey(bindingKey);
-  return type === 'topic' ? patternOf(bindingKey) : anyKey;
+  const keys = exchangeTypes.get(type)?.keys;
+  if (keys === 'equal') return oneKey(bindingKey);
+  return keys === 'pattern' ? patternOf(bindingKey) : anyKey;
 }
 
 export const isAny = ({ isOpen, words }: Keys): boolean => isOpen && words.every((word) => word === '#');

@@ -1,4 +1,4 @@
-import { type Destination, Exchange, type Queue, type VirtualHost } from '../../../broker/index.js';
+import { type Destination, Exchange, exchangeTypes, type Queue, type VirtualHost } from '../../../broker/index.js';
 import { Message, noProperties } from '../../../message/index.js';
 import { anyKey, isAny, type Keys, oneKey, overlaps } from './keys.js';
 import type { Wire, Wiring } from './wiring.js';
@@ -50,13 +50,13 @@ export class Reach {
   #withAlternate(exchange: Exchange, found: Map<Destination, boolean>): ReadonlyMap<Destination, boolean> {
     const alternate = exchange.alternate === undefined ? undefined : this.#vhost.exchanges.get(exchange.alternate);
     if (alternate === undefined || [...found.values()].includes(true)) return found;
-    return found.set(alternate, found.size === 0 && exchange.routingType !== 'headers');
+    return found.set(alternate, found.size === 0 && !decidesOtherwise(exchange));
   }
 
   #ask(exchange: Exchange, keys: Keys): Map<Destination, boolean> {
-    const type = exchange.routingType;
-    if (type === 'headers') return collect(this.wiring.from(exchange), () => false);
-    if (type === 'fanout' || !keys.isPattern) return this.#route(exchange, keys.text);
+    if (decidesOtherwise(exchange)) return collect(this.wiring.from(exchange), () => false);
+    if (exchangeTypes.get(exchange.routingType)?.keys === 'any' || !keys.isPattern)
+      return this.#route(exchange, keys.text);
     if (exchange.name === '') return this.#queuesNamed(keys);
     return collect(this.wiring.from(exchange), (wire) => fit(keys, wire.keys));
   }
@@ -76,6 +76,9 @@ export class Reach {
     return found;
   }
 }
+
+/** Whether something else than the routing key decides who gets a message: headers, for example. */
+const decidesOtherwise = ({ routingType }: Exchange): boolean => exchangeTypes.get(routingType)?.keys === 'other';
 
 /** @param fits whether messages surely pass; undefined for never */
 function collect(wires: readonly Wire[], fits: (wire: Wire) => boolean | undefined): Map<Destination, boolean> {

@@ -1,0 +1,17 @@
+import { type ExchangeKind, exchangeTypes } from '../broker/index.js';
+import { matchesPattern } from './topic-pattern.js';
+
+type Fits = (bindingKey: string, key: string) => boolean;
+
+const fitting: Readonly<Record<ExchangeKind['keys'], Fits | undefined>> = {
+  any: () => true,
+  equal: (bindingKey, key) => bindingKey === key,
+  pattern: matchesPattern,
+  other: undefined,
+};
+
+/** Whether a binding lets a routing key through; undefined for exchange types that are unknown or decide by something else. */
+export function bindingFit(type: string): Fits | undefined {
+  const keys = exchangeTypes.get(type)?.keys;
+  return keys === undefined ? undefined : fitting[keys];
+}
