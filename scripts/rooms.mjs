@@ -21,7 +21,7 @@ export const rooms = [
     job: 'what this machine lends the core: time, names, turns, patterns, async contexts',
     imports: ['broker'],
   },
-  { name: 'store', job: "keeps a broker's state on disk or in memory", imports: ['broker'] },
+  { name: 'store', job: "keeps a broker's state on disk", imports: ['broker'] },
   { name: 'users', job: 'who may log in: passwords, how often, and how many wait at a port', imports: ['broker'] },
   {
     name: 'alarms',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { MemoryJournal } from '../../libs/dlx-broker/src/store/index.js';
+import { MemoryJournal } from './memory-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { Both } from './both.js';

@@ -1,6 +1,6 @@
 import type { Holder, Queue, RetainedDeath, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Message, messageOf } from '../../libs/dlx-broker/src/message/index.js';
-import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
+import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topology.js';
 import { bodyOf } from './bodies.js';
 import { type Entry, type Kept, type Said, StoredState } from './stored-state.js';
 
@@ -141,7 +141,7 @@ export class Possible {
 const remembered = ({ exchange, routingKey, own, notes }: Message): Message =>
   messageOf(exchange, routingKey, own, bodyOf(own.messageId as string), notes);
 
-const placeOf = (queue: Holder): string => MemoryTopology.placeOf(queue.home.name, queue.name);
+const placeOf = (queue: Holder): string => DurableTopology.placeOf(queue.home.name, queue.name);
 
 /** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
 const keeps = ({ declared }: Holder, { message, position }: Entry): boolean =>

@@ -3,12 +3,13 @@ import {
   holdName,
   type Holder,
   type Journal,
+  restoreTopology,
   type RetainedDeath,
   type TopologyChange,
 } from '../../libs/dlx-broker/src/broker/index.js';
 import type { VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Message } from '../../libs/dlx-broker/src/message/index.js';
-import { MemoryTopology } from '../../libs/dlx-broker/src/store/memory-topology.js';
+import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topology.js';
 
 export type Entry = Parameters<Journal['enqueued']>[1];
 
@@ -36,11 +37,11 @@ export type Said =
 
 /** What a store holds after a number of commits, worked out in the plainest way. */
 export class StoredState {
-  readonly topology: MemoryTopology;
+  readonly topology: DurableTopology;
   /** By queue and message; in the order of arrival, returned ones in the order of their return. */
   readonly messages = new Map<string, Map<number, Kept>>();
 
-  constructor(topology = new MemoryTopology()) {
+  constructor(topology = new DurableTopology()) {
     this.topology = topology;
   }
 
@@ -73,7 +74,7 @@ export class StoredState {
    */
   restore(broker: Broker, afterCrash = false): void {
     broker.batch(() => {
-      this.topology.restore(broker);
+      restoreTopology(broker, this.topology.all());
       for (const [place, messages] of this.messages) {
         const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
         const home = broker.virtualHost(vhost);
@@ -86,8 +87,8 @@ export class StoredState {
   #changed(change: TopologyChange): void {
     this.topology.changed(change);
     if (change.change !== 'removed') return;
-    if (change.kind === 'queue') this.messages.delete(MemoryTopology.placeOf(change.vhost, change.name));
-    if (change.kind === 'exchange') this.messages.delete(MemoryTopology.placeOf(change.vhost, holdName(change.name)));
+    if (change.kind === 'queue') this.messages.delete(DurableTopology.placeOf(change.vhost, change.name));
+    if (change.kind === 'exchange') this.messages.delete(DurableTopology.placeOf(change.vhost, holdName(change.name)));
     if (change.kind !== 'vhost') return;
     for (const place of this.messages.keys()) {
       if ((JSON.parse(place) as { vhost: string }).vhost === change.vhost) this.messages.delete(place);

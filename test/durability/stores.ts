@@ -1,6 +1,6 @@
 import type { Broker, Journal } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { MemoryJournal } from '../../libs/dlx-broker/src/store/memory-journal.js';
+import { MemoryJournal } from './memory-journal.js';
 import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { FakeDisk } from './fake-disk.js';
 

@@ -1,6 +1,6 @@
 import type { Broker, Clock, Journal, Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import { Broker as FreshBroker } from '../../libs/dlx-broker/src/broker/index.js';
-import type { MemoryJournal } from '../../libs/dlx-broker/src/store/index.js';
+import type { MemoryJournal } from '../durability/memory-journal.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { describeEngineMessage, heldIn } from './engine-under-test.js';
 

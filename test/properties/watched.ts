@@ -1,5 +1,5 @@
 import { Broker, type Clock, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
-import type { MemoryJournal } from '../../libs/dlx-broker/src/store/index.js';
+import type { MemoryJournal } from '../durability/memory-journal.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { longstr } from '../message/index.js';
-import { MemoryJournal } from '../store/memory-journal.js';
+import { MemoryJournal } from '../../../../test/durability/memory-journal.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { listen, publishText } from '../testing/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';

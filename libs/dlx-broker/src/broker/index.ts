@@ -23,6 +23,7 @@ export { limitNames, type LimitName, type VirtualHostLimits } from './virtual-ho
 export { isUserLimit, type UserLimitName, type UserLimits } from './user-limits.js';
 export { isReplyAddress, replyQueue } from './reply-addresses.js';
 export type { Redrive, RedriveResult } from './redrive.js';
+export { type Added, inRestoreOrder, isPersistent, outlives, restoreTopology } from './restore.js';
 export type { Browse, Browsed, Cursor } from './queue/browse.js';
 export type { Entry, RetainedDeath } from './queue/entry.js';
 export type { Binding } from './exchange/router.js';

@@ -5,7 +5,7 @@ import { CountedNames } from '../testing/counted-names.js';
 import { listen } from '../testing/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { type Store, stores } from '../../../../test/durability/stores.js';
-import { MemoryJournal } from './memory-journal.js';
+import { MemoryJournal } from '../../../../test/durability/memory-journal.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
 

@@ -1,4 +1,3 @@
-export { MemoryJournal } from './memory-journal.js';
 export { damageLines } from './damage-lines.js';
 export { type Data, type DataOptions, editData, inspectData, openData } from './open-data.js';
 export { StoreError, type StoreErrorCode } from './store-error.js';

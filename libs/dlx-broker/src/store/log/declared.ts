@@ -1,6 +1,12 @@
-import type { BindingDetails, Broker, TopologyChange } from '../../broker/index.js';
+import {
+  type BindingDetails,
+  type Broker,
+  outlives,
+  restoreTopology,
+  type TopologyChange,
+} from '../../broker/index.js';
 import { isPredeclared } from '../../message/index.js';
-import { holderOf, MemoryTopology, outlives } from '../memory-topology.js';
+import { DurableTopology, holderOf } from '../durable-topology.js';
 import type { Batch } from './batch.js';
 import type { Plain } from './plain-codec.js';
 
@@ -16,17 +22,17 @@ export interface QueuePlace {
  * queue. Numbers of queues are never used again.
  */
 export class Declared {
-  readonly #topology = new MemoryTopology();
+  readonly #topology = new DurableTopology();
   readonly #numbers = new Map<string, number>();
   readonly #places = new Map<number, QueuePlace>();
   #next = 1;
   /** As it was before the log began to tell it anew. */
   #before: ReadonlyMap<number, QueuePlace> | undefined;
-  #topologyBefore: MemoryTopology | undefined;
+  #topologyBefore: DurableTopology | undefined;
 
   /** Undefined for a queue that is not kept (rule L1). */
   numberOf(vhost: string, name: string): number | undefined {
-    return this.#numbers.get(MemoryTopology.placeOf(vhost, name));
+    return this.#numbers.get(DurableTopology.placeOf(vhost, name));
   }
 
   placeOf(number: number): QueuePlace | undefined {
@@ -105,12 +111,12 @@ export class Declared {
     this.#topologyBefore = undefined;
     if (isDamaged) {
       const numbers = new Map(
-        [...before].map(([number, { vhost, name }]) => [MemoryTopology.placeOf(vhost, name), number]),
+        [...before].map(([number, { vhost, name }]) => [DurableTopology.placeOf(vhost, name), number]),
       );
       for (const added of topology.all()) {
         if (this.#topology.has(added)) continue;
         const holder = holderOf(added);
-        this.change(added, holder && numbers.get(MemoryTopology.placeOf(holder.vhost, holder.name)));
+        this.change(added, holder && numbers.get(DurableTopology.placeOf(holder.vhost, holder.name)));
       }
     }
     return [...before.keys()].filter((number) => !this.#places.has(number));
@@ -145,7 +151,7 @@ export class Declared {
 
   restore(broker: Broker): void {
     this.#topology.forgetSome(Infinity);
-    this.#topology.restore(broker);
+    restoreTopology(broker, this.#topology.all());
     if (this.#lostRoot) broker.removeVirtualHost(root);
   }
 
@@ -162,11 +168,11 @@ export class Declared {
 
   #give({ vhost, name }: QueuePlace, number = this.#next): void {
     this.#next = Math.max(this.#next, number + 1);
-    const place = MemoryTopology.placeOf(vhost, name);
+    const place = DurableTopology.placeOf(vhost, name);
     // Where a damaged log tells of a renamed queue under both names, the last one counts.
     const other = this.#places.get(number);
     if (other !== undefined && (other.vhost !== vhost || other.name !== name)) {
-      this.#numbers.delete(MemoryTopology.placeOf(other.vhost, other.name));
+      this.#numbers.delete(DurableTopology.placeOf(other.vhost, other.name));
       this.#topology.changed({ kind: 'queue', change: 'removed', ...other });
     }
     const before = this.#numbers.get(place);
@@ -178,7 +184,7 @@ export class Declared {
   #take(queues: readonly QueuePlace[]): readonly number[] {
     const numbers: number[] = [];
     for (const { vhost, name } of queues) {
-      const place = MemoryTopology.placeOf(vhost, name);
+      const place = DurableTopology.placeOf(vhost, name);
       const number = this.#numbers.get(place);
       if (number === undefined) continue;
       this.#numbers.delete(place);

@@ -1,5 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Broker, Holder, Journal, Queue, RetainedDeath, Settled, TopologyChange } from '../../broker/index.js';
+import {
+  type Broker,
+  type Holder,
+  isPersistent,
+  type Journal,
+  type Queue,
+  type RetainedDeath,
+  type Settled,
+  type TopologyChange,
+} from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import { Commits } from './commits.js';
 import type { Disk } from './disk.js';
@@ -251,10 +260,10 @@ export class DiskJournal implements Journal {
     return this.#commits.close();
   }
 
-  /** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
+  /** Rules L1 and L3. */
   #keeps(queue: Holder, message: Message): boolean {
     if (queue.mark === 0) queue.mark = this.#declared.numberOf(queue.home.name, queue.name) ?? notKept;
-    return queue.mark > 0 && (queue.declared.type === 'quorum' || message.own.deliveryMode === 2);
+    return queue.mark > 0 && isPersistent(queue.declared, message);
   }
 
   /** The entry that is just being put back: it gets its number now. */

@@ -1,4 +1,4 @@
-import type { Broker, Holder } from '../../broker/index.js';
+import { type Broker, type Holder, inRestoreOrder } from '../../broker/index.js';
 import { type Message, messageOf } from '../../message/index.js';
 import type { Doubles } from './columns.js';
 import { type Entry, Mark } from './entry-table.js';
@@ -48,8 +48,8 @@ export class MessageRestorer {
     const fresh = alive.filter((number) => !replay.returns.has(number) && !isHeld(number));
     const returned = alive.filter(hasReturned).sort((one, other) => orderOf(one) - orderOf(other));
     const held = alive.filter(isHeld);
-    const parts = queue.declared.type === 'classic' ? [returned, held, fresh] : [fresh, returned, held];
-    for (const part of [...parts, dead]) this.#place(queue, part, now);
+    for (const part of [...inRestoreOrder(queue.declared, { fresh, returned, held }), dead])
+      this.#place(queue, part, now);
   }
 
   #place(queue: Holder, numbers: Uint32Array, now: number): void {

@@ -1,15 +1,18 @@
-import type {
-  Broker,
-  Holder,
-  Journal,
-  Queue,
-  RetainedDeath,
-  Settled,
-  TopologyChange,
-  VirtualHost,
-} from '../broker/index.js';
-import type { Message } from '../message/index.js';
-import { MemoryTopology } from './memory-topology.js';
+import {
+  type Broker,
+  type Holder,
+  inRestoreOrder,
+  isPersistent,
+  type Journal,
+  type Queue,
+  restoreTopology,
+  type RetainedDeath,
+  type Settled,
+  type TopologyChange,
+  type VirtualHost,
+} from '../../libs/dlx-broker/src/broker/index.js';
+import type { Message } from '../../libs/dlx-broker/src/message/index.js';
+import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topology.js';
 
 type Entry = Parameters<Journal['enqueued']>[1];
 
@@ -35,7 +38,7 @@ interface Batch {
  * becomes true with the commit, all of it together, and safe at once or by {@link sync}.
  */
 export class MemoryJournal implements Journal {
-  readonly #topology: MemoryTopology;
+  readonly #topology: DurableTopology;
   /** By virtual host, queue, and entry; in the order of arrival, returned and dead ones in the order of that. */
   readonly #messages = new Map<string, Map<Entry, Kept>>();
   #said: (() => void)[] = [];
@@ -45,7 +48,7 @@ export class MemoryJournal implements Journal {
   /** @param later nothing is safe until {@link sync} is called */
   constructor(
     readonly later = false,
-    topology = new MemoryTopology(),
+    topology = new DurableTopology(),
   ) {
     this.#topology = topology;
   }
@@ -132,7 +135,7 @@ export class MemoryJournal implements Journal {
     this.#unsynced = [];
     const saved = new Map(this.#messages);
     broker.batch(() => {
-      this.#topology.restore(broker);
+      restoreTopology(broker, this.#topology.all());
       for (const [place, messages] of saved) {
         const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
         const home = broker.virtualHost(vhost);
@@ -151,7 +154,7 @@ export class MemoryJournal implements Journal {
     const returned = alive.filter(({ returns, delivered }) => returns > 0 && !delivered);
     const unacked = alive.filter(({ delivered }) => delivered).sort(byPosition);
     const messages = this.#of(queue);
-    const ordered = queue.declared.type === 'classic' ? [returned, unacked, fresh] : [fresh, returned, unacked];
+    const ordered = inRestoreOrder(queue.declared, { fresh, returned, held: unacked });
     for (const kept of [...ordered.flat(), ...dead]) {
       const entry = queue.restore(kept.message, kept, home.agenda.clock.now());
       messages.set(entry, { ...kept, returns: entry.returns, delivered: false });
@@ -177,16 +180,13 @@ export class MemoryJournal implements Journal {
   }
 
   #of(queue: Holder): Map<Entry, Kept> {
-    const place = MemoryTopology.placeOf(queue.home.name, queue.name);
+    const place = DurableTopology.placeOf(queue.home.name, queue.name);
     let messages = this.#messages.get(place);
     if (messages === undefined) this.#messages.set(place, (messages = new Map()));
     return messages;
   }
 }
 
-/** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
+/** Rules L1 and L3. */
 const keeps = ({ declared }: Holder, { message, position }: Entry): boolean =>
-  position > 0 &&
-  declared.durable &&
-  declared.owner === undefined &&
-  (declared.type === 'quorum' || message.own.deliveryMode === 2);
+  position > 0 && declared.durable && declared.owner === undefined && isPersistent(declared, message);

@@ -1,6 +1,4 @@
-import { type Broker, delayedType, exchangeOfHold, holdName, type TopologyChange } from '../broker/index.js';
-
-type Added = Extract<TopologyChange, { readonly change: 'added' }>;
+import { type Added, delayedType, exchangeOfHold, holdName, outlives, type TopologyChange } from '../broker/index.js';
 
 /** A thing that is declared. */
 interface Kept {
@@ -21,7 +19,7 @@ interface Anchor {
  * What is declared, as it would come back: the last word about each thing. What goes with a thing that is removed is
  * gone in the same moment, however much it is; {@link forgetSome} lets go of its memory.
  */
-export class MemoryTopology {
+export class DurableTopology {
   readonly #kept = new Map<string, Kept>();
   readonly #anchors = new Map<string, Anchor>();
   /** Those of things that are removed. */
@@ -32,8 +30,8 @@ export class MemoryTopology {
     return JSON.stringify({ vhost, name });
   }
 
-  copy(): MemoryTopology {
-    const copy = new MemoryTopology();
+  copy(): DurableTopology {
+    const copy = new DurableTopology();
     for (const added of this.all()) copy.#add(keyOf(added), added);
     return copy;
   }
@@ -47,7 +45,7 @@ export class MemoryTopology {
   }
 
   hasExchange(vhost: string, name: string): boolean {
-    return this.#has(`exchange ${MemoryTopology.placeOf(vhost, name)}`);
+    return this.#has(`exchange ${DurableTopology.placeOf(vhost, name)}`);
   }
 
   /** Whether it knows what this is about. */
@@ -131,62 +129,12 @@ export class MemoryTopology {
       if (anchor.dependents.size === 0 && !anchor.isGone) this.#anchors.delete(anchor.key);
     }
   }
-
-  /** In an order in which everything finds what it needs. */
-  restore(broker: Broker): void {
-    for (const kind of kinds) {
-      for (const added of this.all()) if (added.kind === kind) restoreOne(broker, added);
-    }
-  }
 }
 
 const isThere = ({ parents }: Kept): boolean => {
   for (const { isGone } of parents) if (isGone) return false;
   return true;
 };
-
-const kinds = [
-  'global-parameter',
-  'vhost',
-  'vhost-limit',
-  'user',
-  'permission',
-  'topic-permission',
-  'policy',
-  'operator-policy',
-  'exchange',
-  'queue',
-  'binding',
-] as const;
-
-function restoreOne(broker: Broker, added: Added): void {
-  if (added.kind === 'user') return void broker.access.setUser(added.name, added.details);
-  if (added.kind === 'global-parameter') return void broker.parameters.set(added.name, added.value);
-  if (added.kind === 'vhost') return void broker.addVirtualHost(added.vhost, added.details);
-  const vhost = broker.addVirtualHost(added.vhost);
-  switch (added.kind) {
-    case 'vhost-limit':
-      return vhost.limits.set(added.name, added.value);
-    case 'topic-permission':
-      return void broker.access.topics.set(added.name, added.vhost, added.details);
-    case 'permission':
-      return void broker.access.setPermissions(added.name, added.vhost, added.details);
-    case 'policy':
-      return void vhost.setPolicy(added.name, added.details);
-    case 'operator-policy':
-      return void vhost.setOperatorPolicy(added.name, added.details);
-    case 'exchange':
-      return void vhost.addExchange(added.details);
-    case 'queue':
-      return void vhost.addQueue(added.details, vhost.agenda.clock.now());
-    case 'binding': {
-      const { to, destination: name, bindingKey, arguments: args } = added.details;
-      const destination = to === 'queue' ? vhost.queues.get(name) : vhost.exchanges.get(name);
-      // An end that was not durable is gone, and the binding with it.
-      if (destination !== undefined) vhost.exchanges.get(added.name)?.bind(destination, bindingKey, args);
-    }
-  }
-}
 
 /** What can hold messages, as the journal calls it: a queue, or a delayed exchange; undefined for anything else. */
 export function holderOf(change: TopologyChange): { readonly vhost: string; readonly name: string } | undefined {
@@ -196,16 +144,10 @@ export function holderOf(change: TopologyChange): { readonly vhost: string; read
   return holds ? { vhost: change.vhost, name: holdName(change.name) } : undefined;
 }
 
-/** Rule L1. */
-export function outlives(added: Added): boolean {
-  if (added.kind === 'exchange') return added.details.durable;
-  return added.kind !== 'queue' || (added.details.durable && added.details.owner === undefined);
-}
-
 function keyOf(change: TopologyChange): string {
   if (change.kind === 'vhost') return `vhost ${change.vhost}`;
   if (change.kind === 'user' || change.kind === 'global-parameter') return `${change.kind} ${change.name}`;
-  const place = `${change.kind} ${MemoryTopology.placeOf(change.vhost, change.name)}`;
+  const place = `${change.kind} ${DurableTopology.placeOf(change.vhost, change.name)}`;
   if (change.kind === 'topic-permission') {
     return `${place} ${change.change === 'added' ? change.details.exchange : change.exchange}`;
   }
@@ -226,7 +168,7 @@ function parentsOf(added: Added): readonly string[] {
   const vhost = `vhost ${added.vhost}`;
   if (added.kind === 'permission' || added.kind === 'topic-permission') return [vhost, `user ${added.name}`];
   if (added.kind !== 'binding') return [vhost];
-  const source = `exchange ${MemoryTopology.placeOf(added.vhost, added.name)}`;
+  const source = `exchange ${DurableTopology.placeOf(added.vhost, added.name)}`;
   const { to, destination } = added.details;
-  return [vhost, source, `${to} ${MemoryTopology.placeOf(added.vhost, destination)}`];
+  return [vhost, source, `${to} ${DurableTopology.placeOf(added.vhost, destination)}`];
 }

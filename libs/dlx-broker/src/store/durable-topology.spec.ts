@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { AmqpError, Broker, silentOutbox, type TopologyChange } from '../broker/index.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { MemoryJournal } from './memory-journal.js';
-import { MemoryTopology } from './memory-topology.js';
+import { MemoryJournal } from '../../../../test/durability/memory-journal.js';
+import { DurableTopology } from './durable-topology.js';
 
 const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
 const rights = { configure: 'c', write: 'w', read: 'r' };
@@ -175,7 +175,7 @@ describe('what is declared', () => {
   });
 
   it('goes at once with what it hangs on, and is let go of in steps', () => {
-    const topology = new MemoryTopology();
+    const topology = new DurableTopology();
     const [vhost, durable, autoDelete] = ['/', true, false];
     const exchange = { name: 'x', type: 'direct', durable, autoDelete, internal: false, arguments: new Map() };
     const details = {
@@ -209,7 +209,7 @@ describe('what is declared', () => {
   });
 
   it('is forgotten one by one without a look at all the rest', () => {
-    const topology = new MemoryTopology();
+    const topology = new DurableTopology();
     const [vhost, durable, autoDelete] = ['/', true, false];
     const exchange = { name: 'x', type: 'direct', durable, autoDelete, internal: false, arguments: new Map() };
     topology.changed({ kind: 'exchange', change: 'added', vhost, name: 'x', details: exchange });

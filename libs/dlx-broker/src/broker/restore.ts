@@ -1,0 +1,86 @@
+import type { Message } from '../message/index.js';
+import type { Broker } from './broker.js';
+import type { TopologyChange } from './ports.js';
+
+/** `classic` or `quorum` for queues; what holds delayed messages has a type of its own. */
+interface HolderType {
+  readonly type: string;
+}
+
+/** A thing that is declared, or declared anew. */
+export type Added = Extract<TopologyChange, { readonly change: 'added' }>;
+
+/** Whether what is declared outlives the process (rule L1): all but transient exchanges, and queues transient or exclusive. */
+export function outlives(added: Added): boolean {
+  if (added.kind === 'exchange') return added.details.durable;
+  return added.kind !== 'queue' || (added.details.durable && added.details.owner === undefined);
+}
+
+/** Whether a durable queue keeps the message (rules L1, L3): a classic one persistent messages, a quorum queue all. */
+export const isPersistent = ({ type }: HolderType, message: Message): boolean =>
+  type === 'quorum' || message.own.deliveryMode === 2;
+
+/** The messages of a queue that were kept, by what was the last known of them. */
+export interface RestoredParts<T> {
+  /** Never delivered. */
+  readonly fresh: T;
+  /** Delivered once, and back in the queue. */
+  readonly returned: T;
+  /** Delivered, and not settled. */
+  readonly held: T;
+}
+
+/** The parts in the order in which the queue takes them back (section L). */
+export const inRestoreOrder = <T>({ type }: HolderType, { fresh, returned, held }: RestoredParts<T>): readonly T[] =>
+  type === 'classic' ? [returned, held, fresh] : [fresh, returned, held];
+
+/** Each kind stands after those that it needs. */
+const kinds = [
+  'global-parameter',
+  'vhost',
+  'vhost-limit',
+  'user',
+  'permission',
+  'topic-permission',
+  'policy',
+  'operator-policy',
+  'exchange',
+  'queue',
+  'binding',
+] as const;
+
+function restoreOne(broker: Broker, added: Added): void {
+  if (added.kind === 'user') return void broker.access.setUser(added.name, added.details);
+  if (added.kind === 'global-parameter') return void broker.parameters.set(added.name, added.value);
+  if (added.kind === 'vhost') return void broker.addVirtualHost(added.vhost, added.details);
+  const vhost = broker.addVirtualHost(added.vhost);
+  switch (added.kind) {
+    case 'vhost-limit':
+      return vhost.limits.set(added.name, added.value);
+    case 'topic-permission':
+      return void broker.access.topics.set(added.name, added.vhost, added.details);
+    case 'permission':
+      return void broker.access.setPermissions(added.name, added.vhost, added.details);
+    case 'policy':
+      return void vhost.setPolicy(added.name, added.details);
+    case 'operator-policy':
+      return void vhost.setOperatorPolicy(added.name, added.details);
+    case 'exchange':
+      return void vhost.addExchange(added.details);
+    case 'queue':
+      return void vhost.addQueue(added.details, vhost.agenda.clock.now());
+    case 'binding': {
+      const { to, destination: name, bindingKey, arguments: args } = added.details;
+      const destination = to === 'queue' ? vhost.queues.get(name) : vhost.exchanges.get(name);
+      // An end that was not durable is gone, and the binding with it.
+      if (destination !== undefined) vhost.exchanges.get(added.name)?.bind(destination, bindingKey, args);
+    }
+  }
+}
+
+/** Declares what was kept, in any order, in a broker that is fresh. */
+export function restoreTopology(broker: Broker, declared: Iterable<Added>): void {
+  const all = new Map<Added['kind'], Added[]>(kinds.map((kind) => [kind, []]));
+  for (const added of declared) all.get(added.kind)?.push(added);
+  for (const list of all.values()) for (const added of list) restoreOne(broker, added);
+}
