@@ -29,8 +29,4 @@ export class BatchCircuit implements Circuit {
     this.#back = 0;
     return isOpen;
   }
-
-  close(): void {
-    // The batch that opened it is forgotten already.
-  }
 }

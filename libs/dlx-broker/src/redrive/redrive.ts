@@ -24,8 +24,8 @@ export interface Circuit {
   cameBack(now: number, count: number): void;
   /** Whether more came back than may. */
   isOpen(now: number): boolean;
-  /** A redrive that it stopped takes the risk once more. */
-  close(): void;
+  /** Forgets what opened it: a redrive that it stopped takes the risk once more. */
+  close?(): void;
 }
 
 /** What governs a redrive. */
@@ -111,7 +111,7 @@ export abstract class Redrive {
     if (this.#state !== 'paused' && this.#state !== 'tripped') return false;
     const { clock, circuit, batches, pacing } = this.rules;
     const now = clock.now();
-    circuit?.close();
+    circuit?.close?.();
     pacing.rested(this.#restsSince, now);
     batches?.restart(now);
     this.#become('running');

@@ -27,13 +27,14 @@ export class LetterRedrive extends Redrive {
   /** Ends a wait. */
   #wake: (() => void) | undefined;
   readonly #arrivals: Arrivals;
-  readonly #backend: Backend;
-  readonly #letters: DeadLetters;
-  readonly #request: ResolvedRedrive;
-  readonly #show: () => void;
 
   /** @param show called after each change of its state and of its counts */
-  constructor(backend: Backend, letters: DeadLetters, request: ResolvedRedrive, show: () => void) {
+  constructor(
+    private readonly backend: Backend,
+    private readonly letters: DeadLetters,
+    private readonly request: ResolvedRedrive,
+    private readonly show: () => void,
+  ) {
     const { circuit, perSecond } = request;
     super({
       clock: backend.clock,
@@ -43,7 +44,6 @@ export class LetterRedrive extends Redrive {
       batches: circuit && (Batches.for(perSecond, circuit.atLeast) ?? Batches.steady(circuit.atLeast)),
       lookEvery,
     });
-    [this.#backend, this.#letters, this.#request, this.#show] = [backend, letters, request, show];
     this.#arrivals = new Arrivals(backend);
   }
 
@@ -63,14 +63,14 @@ export class LetterRedrive extends Redrive {
   }
 
   protected override changed(): void {
-    this.#show();
+    this.show();
     if (this.isOver) this.#stopped.next();
     this.#wake?.();
   }
 
   protected override cameBack(count: number): void {
     super.cameBack(count);
-    if (count > 0) this.#show();
+    if (count > 0) this.show();
   }
 
   /** The connection may be gone, and with it what could be seen. */
@@ -80,25 +80,25 @@ export class LetterRedrive extends Redrive {
 
   async #run(): Promise<void> {
     const lengths = new Map<string, number>();
-    for (const queue of this.#request.queues) {
-      const status = await this.#backend.status(queue);
+    for (const queue of this.request.queues) {
+      const status = await this.backend.status(queue);
       if (status === undefined) throw new UnknownQueueError(queue);
       lengths.set(queue, status.messages);
       this.#arrivals.add(queue, status.messages);
       this.total += status.messages;
     }
-    this.#show();
+    this.show();
     for (const [queue, length] of lengths) {
       if (length === 0 || this.isOver) continue;
-      const work = this.#request.dryRun ? this.#rehearse(queue) : this.#drain(queue, length);
+      const work = this.request.dryRun ? this.#rehearse(queue) : this.#drain(queue, length);
       await lastValueFrom(work.pipe(takeUntil(this.#stopped)), { defaultValue: undefined });
     }
   }
 
   #rehearse(queue: string): Observable<unknown> {
-    return this.#letters.replay(queue).pipe(
+    return this.letters.replay(queue).pipe(
       concatMap(async (letter) => {
-        const address = this.#request.where(letter) && letter.addressFor(this.#request.to(letter));
+        const address = this.request.where(letter) && letter.addressFor(this.request.to(letter));
         if (address === false || address instanceof Error) this.#leave(address);
         else this.#note(address);
       }),
@@ -107,21 +107,21 @@ export class LetterRedrive extends Redrive {
 
   /** As many letters as lay there at first: what comes back meanwhile is for another redrive. */
   #drain(queue: string, length: number): Observable<unknown> {
-    return this.#letters.from(queue, { prefetch: inHand, leaveAtMost: Number.MAX_SAFE_INTEGER }).pipe(
+    return this.letters.from(queue, { prefetch: inHand, leaveAtMost: Number.MAX_SAFE_INTEGER }).pipe(
       concatMap((letter) => this.#move(letter, queue)),
       take(length),
     );
   }
 
   async #move(letter: DeadLetter, queue: string): Promise<void> {
-    const isWanted = this.#request.where(letter);
-    const to = isWanted ? this.#request.to(letter) : undefined;
+    const isWanted = this.request.where(letter);
+    const to = isWanted ? this.request.to(letter) : undefined;
     const address = letter.addressFor(to);
     if (isWanted && (await this.#redrive(letter, to)) && !(address instanceof Error)) {
       this.#arrivals.redriven(queue);
       this.tally.moved++;
       this.#note(address);
-      if (this.redriven(this.#backend.clock.now())) await this.#judge();
+      if (this.redriven(this.backend.clock.now())) await this.#judge();
       return;
     }
     letter.leave();
@@ -131,18 +131,18 @@ export class LetterRedrive extends Redrive {
   #note({ exchange, routingKey }: Address): void {
     this.tally.arrived([`${exchange}/${routingKey}`]);
     this.noted++;
-    this.#show();
+    this.show();
   }
 
   #leave(why: unknown): void {
     this.tally.left++;
     if (why instanceof UnprovenOriginError) this.tally.unproven++;
-    this.#show();
+    this.show();
   }
 
   /** Not before its time, and not while it rests. @returns false when it stays */
   async #redrive(letter: DeadLetter, to: RedriveTarget): Promise<boolean> {
-    const { clock } = this.#backend;
+    const { clock } = this.backend;
     const due = this.rules.pacing.take(clock.now());
     for (;;) {
       const wait = this.state === 'running' ? Math.ceil(due - clock.now()) : undefined;
@@ -159,7 +159,7 @@ export class LetterRedrive extends Redrive {
   /** At the end of a batch: after its pause the circuit judges what came back. */
   async #judge(): Promise<void> {
     const { batches } = this.rules;
-    const wait = (batches?.next ?? 0) - this.#backend.clock.now();
+    const wait = (batches?.next ?? 0) - this.backend.clock.now();
     if (wait > 0) await this.#wait(wait);
     if (this.isOver) return;
     this.cameBack(await this.#arrivals.look());
@@ -170,7 +170,7 @@ export class LetterRedrive extends Redrive {
   #wait(milliseconds?: number): Promise<void> {
     return new Promise((resolve) => {
       const callOff =
-        milliseconds === undefined ? undefined : after(this.#backend.clock, milliseconds, () => this.#wake?.());
+        milliseconds === undefined ? undefined : after(this.backend.clock, milliseconds, () => this.#wake?.());
       this.#wake = () => {
         this.#wake = undefined;
         callOff?.();
