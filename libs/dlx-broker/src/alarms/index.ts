@@ -1,2 +1,2 @@
 export { type Alarm, Alarms, memoryAlarm } from './alarms.js';
-export { type MemoryLimit, type MemoryUse, processMemory } from './memory.js';
+export { bytesInUse, type MemoryLimit, type MemoryUse, processMemory } from './memory.js';

@@ -8,6 +8,15 @@ export interface MemoryUse {
   readonly limit: number;
 }
 
+/** What V8 has of the memory of a process, in bytes. */
+interface HeapUse {
+  readonly heapUsed: number;
+  readonly external: number;
+}
+
+/** Bytes in use: heap and buffers, without what the allocators keep for later. The measure for alarm and management. */
+export const bytesInUse = ({ heapUsed, external }: HeapUse): number => heapUsed + external;
+
 /** Up to 1 a share of the memory this process may have, as RabbitMQ's `vm_memory_high_watermark`; above it bytes. */
 export type MemoryLimit = number;
 
@@ -25,7 +34,7 @@ export interface MemoryHost {
   readonly constrained: number;
   /** How large V8 lets the heap become. */
   readonly heap: number;
-  use(): { readonly heapUsed: number; readonly external: number };
+  use(): HeapUse;
   /** More is in use than there may be; some of it may be garbage that nothing collects while publishers wait. */
   collect(): void;
 }
@@ -51,9 +60,9 @@ export function processMemory(limit: MemoryLimit = usualShare, host = thisProces
   const whole = Math.floor(limit <= 1 ? available * limit : limit);
   const heap = Math.floor(host.heap * shareOfHeap);
   return () => {
-    const { heapUsed, external } = host.use();
+    const measured = host.use();
     // Small messages fill the heap, large ones the memory beside it: whichever is short comes first.
-    const use = { used: heapUsed + external, limit: Math.min(whole, heap + external) };
+    const use = { used: bytesInUse(measured), limit: Math.min(whole, heap + measured.external) };
     if (use.used > use.limit) host.collect();
     return use;
   };

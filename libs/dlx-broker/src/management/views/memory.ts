@@ -1,4 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8';
+import { bytesInUse } from '../../alarms/index.js';
 
 /** Parts of Erlang's memory that have no counterpart here. */
 const none = {
@@ -42,8 +43,12 @@ function parts(): Readonly<Record<string, number>> {
 
 /** In bytes. */
 export function memoryOf(): object {
-  const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
-  return { ...parts(), strategy: 'rss', total: { erlang: heapUsed + external, rss, allocated: heapTotal + external } };
+  const use = process.memoryUsage();
+  return {
+    ...parts(),
+    strategy: 'rss',
+    total: { erlang: bytesInUse(use), rss: use.rss, allocated: use.heapTotal + use.external },
+  };
 }
 
 /** In per cent of all, rounded up. */
