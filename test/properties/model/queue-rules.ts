@@ -115,11 +115,13 @@ export function expectDelivered(
 
 /** Highest priority first, in one priority by position (rules J1, J2, R1). */
 function insert(queue: ModelQueue, copy: Copy): void {
-  const highest = queue.setup.maxPriority ?? 0;
-  const rank = ({ message }: Copy): number => Math.min(message.priority, highest);
   queue.line.push(copy);
-  queue.line.sort((one, other) => rank(other) - rank(one) || one.position - other.position);
+  queue.line.sort((one, other) => rank(queue, other) - rank(queue, one) || one.position - other.position);
 }
+
+/** The priority a message has in its queue; 0 where the queue has no priorities (rule R1). */
+export const rank = ({ setup }: ModelQueue, { message }: Copy): number =>
+  Math.min(message.priority, setup.maxPriority ?? 0);
 
 /** Rules C1, C4, C9. */
 function dropExcess(world: World, queue: ModelQueue): boolean {

@@ -1,4 +1,4 @@
-import { die, giveBack, mark, withRoom } from './queue-rules.js';
+import { die, giveBack, mark, rank, withRoom } from './queue-rules.js';
 import { type Held, leave, type World } from './world.js';
 
 export type How = 'ack' | 'reject' | 'requeue' | 'lost';
@@ -14,9 +14,14 @@ export interface ModelLot {
 export function settle(world: World, channel: number, settled: readonly Held[], how: How): void {
   const key = ({ queue, consumer, tag }: Held): string =>
     consumer ?? (how === 'lost' && queue.setup.type === 'quorum' ? String(tag) : '');
+  // What `basic.get` fetched goes one by one, whatever its priority.
+  const priority = ({ queue, copy, consumer }: Held): number => (consumer === undefined ? 0 : rank(queue, copy));
   const chosen = [...settled].sort(
     (one, other) =>
-      compare(one.queue.setup.name, other.queue.setup.name) || compare(key(one), key(other)) || one.tag - other.tag,
+      compare(one.queue.setup.name, other.queue.setup.name) ||
+      compare(key(one), key(other)) ||
+      priority(other) - priority(one) ||
+      one.tag - other.tag,
   );
   const lots: Held[][] = [];
   let last: Held | undefined;
