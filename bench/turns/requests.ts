@@ -120,6 +120,7 @@ const details = (size: Size): Readonly<Record<string, Details | readonly Details
   'DELETE /vhost-limits/:vhost/:name': { path: '/vhost-limits/%2F/max-queues' },
   'PUT /user-limits/:user/:name': { path: '/user-limits/user.000001/max-connections', body: { value: 100_000 } },
   'DELETE /user-limits/:user/:name': { path: '/user-limits/user.000001/max-connections' },
+  // Refused whatever it says: there are no feature flags, and 400 is its answer.
   'PUT /feature-flags/:name/enable': { body: {} },
   'GET /dlx/redrives/:id': { path: '/dlx/redrives/{redrive}' },
   'POST /dlx/redrives/:id/pause': { path: '/dlx/redrives/{redrive}/pause' },

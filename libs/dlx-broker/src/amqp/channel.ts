@@ -1,5 +1,5 @@
 import { AmqpError, type Channel, type ChannelOutbox } from '../broker/index.js';
-import type { Delivery, Returned, Settled } from '../broker/index.js';
+import type { Delivery, Got, Returned, Settled } from '../broker/index.js';
 import { type Message, methodIds } from '../message/index.js';
 import { blamed, undecoded, unknownMethod } from './blame.js';
 import { commands } from './commands.js';
@@ -28,6 +28,8 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
   #isOver = false;
   /** An answer waits for the journal. */
   #isAnswering = false;
+  /** A `basic.get` is not answered yet: nothing else is done meanwhile, for a settlement of all covers its message. */
+  #isFetching = false;
   /** Reading waits for that answer. */
   #release: (() => void) | undefined;
   #lastPublish: { readonly bytes: Buffer; readonly publishing: Publishing } | undefined;
@@ -57,6 +59,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
   /** @returns false when the frame must come again later */
   frame(type: number, bytes: Buffer, start: number, end: number, from: ByteReader): boolean {
     if (this.#isClosing) return this.#ignore(type, bytes, start);
+    if (this.#isFetching) return this.#wait();
     try {
       if (this.#content.isAwaited) return this.#awaited(type, bytes, start, end);
       if (type === frameTypes.method) return this.#method(bytes, start, end, from);
@@ -69,7 +72,22 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
 
   /** `basic.get`: the message, or nothing. */
   get({ queue, noAck }: BasicGet): void {
-    const got = this.engine.get(queue, { noAck });
+    let [isLate, isAnswered] = [false, false];
+    this.engine.fetch(queue, { noAck }, (got) => {
+      isAnswered = true;
+      if (!isLate) return this.#got(got);
+      // Its tag is behind those of the deliveries that are on their way out.
+      this.connection.afterOutputs(() => {
+        this.#isFetching = false;
+        if (!this.#isClosing && !this.#isMute) this.#got(got);
+        this.#goOn();
+      });
+    });
+    isLate = true;
+    this.#isFetching = !isAnswered;
+  }
+
+  #got(got: Got | undefined): void {
     if (got === undefined) return methods.writeBasicGetEmpty(this.to, this.number);
     const { deliveryTag, redelivered, message, body, messageCount } = got;
     const { exchange, routingKey } = message;
@@ -97,11 +115,16 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
       this.connection.afterOutputs(() => {
         this.#isAnswering = false;
         if (failure === undefined && !this.#isClosing && !this.#isMute) write();
-        const release = this.#release;
-        this.#release = undefined;
-        release?.();
+        this.#goOn();
       });
     };
+  }
+
+  /** Frames that waited for an answer are read. */
+  #goOn(): void {
+    const release = this.#release;
+    this.#release = undefined;
+    release?.();
   }
 
   /** Writes an answer behind everything that is on its way out; nothing more is read until then. */
@@ -159,8 +182,13 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
   /** Whether an answer would come before one that is due, or before outputs. */
   #mustWait(): boolean {
     if (!this.#isAnswering) return this.connection.waits();
-    this.#release ??= this.connection.hold();
+    this.#wait();
     return true;
+  }
+
+  #wait(): typeof later {
+    this.#release ??= this.connection.hold();
+    return later;
   }
 
   #publish(bytes: Buffer, start: number, end: number, from: ByteReader): boolean {
@@ -243,6 +271,8 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
   #close(error: AmqpError): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
+    this.#isFetching = false;
+    this.#goOn();
     this.#content.clear();
     const [classId, methodId] = error.method;
     const write = (): void => {

@@ -123,6 +123,17 @@ const things: readonly (readonly [string, (scene: Scene) => () => void])[] = [
       () => scene.channel.txCommit()
     ),
   ],
+  [
+    'a transaction publishes and acks very many (rule K8)',
+    (scene) => (
+      fill(scene),
+      takeAll(scene),
+      scene.channel.txSelect(),
+      publishAll(scene),
+      scene.channel.ack(0, true),
+      () => scene.channel.txCommit()
+    ),
+  ],
   ['a channel with everything is closed', (scene) => (fill(scene), takeAll(scene), () => scene.channel.close())],
   [
     'a policy shortens a queue',
@@ -132,6 +143,10 @@ const things: readonly (readonly [string, (scene: Scene) => () => void])[] = [
     ),
   ],
 ];
+
+function publishAll({ channel }: Scene): void {
+  for (let index = 0; index < count; index++) publishText(channel, '', 'dead', String(index));
+}
 
 function takeAll({ channel }: Scene): void {
   for (let taken = 0; taken < count; taken++) channel.get('q');
@@ -167,6 +182,84 @@ describe('with a pace, the host gets its turn soon, and all is as without, when'
     expect(scene.confirms).toEqual(['nack 1']);
     expect(scene.broker.virtualHost('/').queues.get('q')?.length).toBe(3);
     expect(scene.broker.virtualHost('/').queues.get('dead')?.length).toBe(count - 3);
+  });
+});
+
+/** Ten milliseconds later, of which no alarm has heard yet. */
+function late(clock: ManualClock): void {
+  const then = clock.now() + 10;
+  clock.now = () => then;
+}
+
+describe('with a pace, in turns:', () => {
+  it('basic.get is answered when what has expired around its message is gone (rules B5, Q7)', () => {
+    const { scene, journal, drain } = arrange(true);
+    const { channel, clock, broker } = scene;
+    channel.declareQueue('q');
+    const some = 3_000;
+    const short = { expiration: '10' };
+    for (let n = 0; n < some; n++) publishText(channel, '', 'q', 'dead', short);
+    publishText(channel, '', 'q', 'live');
+    for (let n = 0; n < some; n++) publishText(channel, '', 'q', 'dead', short);
+    publishText(channel, '', 'q', 'last');
+    drain();
+    late(clock);
+    journal.most = 0;
+    journal.breathe();
+    const got: unknown[] = [];
+    channel.fetch('q', {}, (one) => void got.push([Buffer.from(one?.body ?? []).toString(), one?.messageCount]));
+    expect(got).toEqual([]);
+    drain();
+    expect(got).toEqual([['live', 1]]);
+    expect(broker.virtualHost('/').queues.get('q')?.unacked).toBe(1);
+    expect(journal.most).toBeLessThanOrEqual(256 + budget);
+    channel.fetch('q', { noAck: true }, (one) => void got.push(one?.messageCount));
+    channel.fetch('q', { noAck: true }, (one) => void got.push(one));
+    expect(got.slice(1)).toEqual([0, undefined]);
+  });
+
+  it('a get whose queue is deleted meanwhile ends its channel with 404, one whose channel ends takes nothing', () => {
+    const { scene, drain } = arrange(true);
+    const other = listen(scene.broker);
+    for (const queue of ['gone', 'stays']) {
+      scene.channel.declareQueue(queue);
+      for (let n = 0; n < 3_000; n++) publishText(scene.channel, '', queue, 'dead', { expiration: '10' });
+      publishText(scene.channel, '', queue, 'live');
+    }
+    drain();
+    late(scene.clock);
+    const got: unknown[] = [];
+    scene.channel.fetch('gone', {}, (one) => void got.push(one));
+    other.channel.deleteQueue('gone');
+    other.channel.fetch('stays', { noAck: true }, (one) => void got.push(one));
+    other.channel.close();
+    drain();
+    expect(got).toEqual([]);
+    expect(scene.errors).toMatchObject([{ code: 404, message: "NOT_FOUND - no queue 'gone' in vhost '/'" }]);
+    expect(scene.broker.virtualHost('/').queues.get('stays')?.length).toBeGreaterThan(0);
+    expect(scene.channel.isClosed).toBe(true);
+  });
+
+  it('a commit that is refused in part ends its channel behind what it made possible (rules K9, K13)', () => {
+    const { scene, drain } = arrange(true);
+    const { channel } = scene;
+    channel.declareQueue('full', { arguments: table({ 'x-max-length': 0, 'x-overflow': 'reject-publish' }) });
+    channel.declareQueue('q');
+    publishText(channel, '', 'q', 'first');
+    publishText(channel, '', 'q', 'second');
+    channel.qos(1);
+    channel.consume('q');
+    drain();
+    channel.txSelect();
+    channel.ack(1);
+    for (let n = 0; n < 1_000; n++) publishText(channel, '', n === 7 ? 'full' : 'dead', 'x');
+    const settled: unknown[] = [];
+    channel.txCommit((failure) => void settled.push(failure?.message));
+    expect(settled).toEqual([]);
+    drain();
+    expect(settled).toEqual(['PRECONDITION_FAILED - partial tx completion']);
+    expect(scene.bodies()).toEqual(['first', 'second']);
+    expect(scene.errors).toMatchObject([{ code: 406, message: 'PRECONDITION_FAILED - partial tx completion' }]);
   });
 });
 

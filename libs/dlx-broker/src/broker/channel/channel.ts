@@ -2,14 +2,7 @@ import { emptyTable, type FieldTable, methodIds, type Properties, type RecordedO
 import type { Agenda } from '../agenda.js';
 import { declareExchange, type ExchangeOptions } from '../declare-exchange.js';
 import { declareQueue, type QueueOk, type QueueOptions } from '../declare-queue.js';
-import {
-  AmqpError,
-  methodOf,
-  noPreviousQueue,
-  notImplemented,
-  partialCompletion,
-  preconditionFailed,
-} from '../errors.js';
+import { AmqpError, methodOf, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
 import type { ChannelOutbox, Settled } from '../ports.js';
 import { Counters } from '../counters.js';
 import type { Outcome } from '../outcome.js';
@@ -20,9 +13,12 @@ import type { Confirms } from './confirms.js';
 import type { Connection } from './connection.js';
 import { consume, type ConsumeOptions } from './consume.js';
 import { Ending } from './ending.js';
+import { getLater, getNow } from './fetching.js';
+import { commit } from './commit.js';
 import { ServerClosed } from './outputs.js';
 import { Publisher, type PublishOptions } from './publisher.js';
 import { type Got, Receiver } from './receiver.js';
+import { fewEnough } from './settler.js';
 import { Transaction } from './transaction.js';
 
 /**
@@ -174,12 +170,29 @@ export class Channel {
     return this.#publisher.refusal(exchange, routingKey, options);
   }
 
+  /** `basic.get`, answered at once, however many expired messages go before. */
   get(queue: string, options: { readonly noAck?: boolean } = {}): Got | undefined {
-    return this.#command(methodIds.basicGet, (now) => {
-      const name = this.queueName(queue);
-      this.vhost.check(this.connection.user, 'read', 'queue', name);
-      return this.receiver.fetch(this.vhost.queueFor(this.connection, name), options.noAck === true, now);
-    });
+    return this.#command(methodIds.basicGet, (now) => getNow(this, queue, options.noAck === true, now));
+  }
+
+  /**
+   * The same where the answer may come in a later turn: of very many expired messages only some go in each. An error
+   * of a later turn ends the channel, whose outbox is told.
+   */
+  fetch(queue: string, options: { readonly noAck?: boolean }, answer: (got: Got | undefined) => void): void {
+    this.#command(methodIds.basicGet, (now) => getLater(this, queue, options.noAck === true, now, answer));
+  }
+
+  /**
+   * Lets some of what has expired at the head of a queue die, so that a {@link get} has less to do.
+   * @returns whether there may be more
+   */
+  expireSome(queue: string): boolean {
+    const found = this.vhost.queues.get(queue);
+    if (found === undefined) return false;
+    let count = 0;
+    this.agenda.batch(() => (count = found.expire(this.agenda.clock.now(), fewEnough)));
+    return count >= fewEnough;
   }
 
   ack(deliveryTag: number, multiple = false): void {
@@ -235,22 +248,13 @@ export class Channel {
   }
 
   /**
-   * Publishes first, then settlements (rule K8).
+   * Publishes first, then settlements (rule K8). Many go in turns; what fails then ends the channel, whose outbox is told.
    * @param settled called when what the journal promises of them is kept, or cannot be kept any more
    */
   txCommit(settled?: Settled): void {
     this.#command(methodIds.txCommit, (now) => {
-      const { told } = this.agenda;
-      const { publishes, settlements } = this.#held();
-      this.#held().clear();
-      let complete = true;
-      for (const held of publishes) if (!this.#publisher.sendHeld(held, now)) complete = false;
-      this.receiver.settler.applyHeld(settlements, now, () => {
-        if (complete && settled !== undefined) this.agenda.whenKept(told, settled);
-      });
-      if (complete) return;
-      this.agenda.flush(now); // rule K13: what the settlements made possible comes before the channel closes
-      throw partialCompletion(); // rule K9
+      const publish = this.#publisher.sendHeld.bind(this.#publisher);
+      commit(this, this.#held().take(), publish, settled, now);
     });
   }
 
@@ -340,6 +344,16 @@ export class Channel {
     if (error.closes === 'channel') this.end();
     else this.connection.endWith(error);
     return error;
+  }
+
+  /** Of a command that is long over. */
+  failLate(error: AmqpError, method: number): void {
+    if (this.#closed) return;
+    error.method = methodOf(method);
+    this.agenda.batch(() => {
+      if (error.closes === 'channel') this.endWith(error);
+      else this.connection.endWith(error);
+    });
   }
 
   /** What it settled is outstanding again (rule K8). */

@@ -1,8 +1,15 @@
 import type { Chore } from '../agenda.js';
-import { type HeldSettlement, inOrderOfCommit, type NextSettlement, type OneSettlement } from './transaction.js';
+import {
+  type HeldPublish,
+  type HeldSettlement,
+  inOrderOfCommit,
+  type NextSettlement,
+  type OneSettlement,
+} from './transaction.js';
 
-/** How the settlements of a commit are applied. */
+/** How the publishes and settlements of a commit are applied. */
 export interface CommitManner {
+  publish(held: HeldPublish, now: number): void;
   apply(settlement: OneSettlement, now: number): void;
   /**
    * Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more
@@ -10,21 +17,22 @@ export interface CommitManner {
   attend(now: number, limit: number): number;
   /** Whether the queues deliver after each step of the order. */
   readonly deliversBetween: boolean;
-  /** Called when the last is applied. */
-  done(): void;
 }
 
 /**
- * Settles what a transaction held, in the order of its commit (rules J6, K12). However much it is, it stops at its
- * limit.
+ * /**
+ * Publishes what a transaction held, then settles in the order of its commit (rules J6, K8, K12). However much it is, it
+ * stops at its limit.
  */
 export class Committing implements Chore {
   readonly #order: Iterator<NextSettlement | 'later', undefined>;
   #next: NextSettlement | 'later' | undefined;
   #mayDeliver = false;
   #isBegun = false;
+  #nextPublish = 0;
 
   constructor(
+    readonly publishes: readonly HeldPublish[],
     settlements: readonly HeldSettlement[],
     readonly manner: CommitManner,
   ) {
@@ -33,6 +41,12 @@ export class Committing implements Chore {
 
   work(now: number, limit: number): number {
     let steps = 0;
+    for (; this.#nextPublish < this.publishes.length; this.#nextPublish++) {
+      if (steps >= limit) return limit;
+      const held = this.publishes[this.#nextPublish] as HeldPublish;
+      this.manner.publish(held, now);
+      steps += Math.max(1, held.routed.queues.length);
+    }
     while (steps < limit) {
       if (this.#mayDeliver) {
         steps += this.manner.attend(now, limit - steps);
@@ -41,7 +55,6 @@ export class Committing implements Chore {
       }
       if (this.#next === undefined) {
         if (this.#look()) continue;
-        this.manner.done();
         return steps;
       }
       if (this.#next !== 'later') this.manner.apply(this.#next, now);

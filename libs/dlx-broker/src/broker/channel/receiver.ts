@@ -83,11 +83,11 @@ export class Receiver {
     if (this.channel.outbox.promised?.(message.size) === false) this.isFlowing = false;
   }
 
-  /** `basic.get`. */
-  fetch(queue: Queue, noAck: boolean, now: number): Got | undefined {
+  /** `basic.get`. @param expired messages that went in front of its own */
+  fetch(queue: Queue, noAck: boolean, now: number, expired: number): Got | undefined {
     const { type } = queue.declared;
     if (type === 'quorum' && queue.settings.singleActiveConsumer) throw notByGet(queue.name, this.channel.vhost.name);
-    const ready = queue.length;
+    const ready = queue.length + expired;
     const entry = queue.take(now);
     if (entry === undefined) {
       if (queue.stalled !== undefined) throw cannotGet(queue.name, this.channel.vhost.name, queue.stalled.reason);

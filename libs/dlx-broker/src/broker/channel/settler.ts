@@ -2,17 +2,17 @@ import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 import { checkTable } from '../input-checks.js';
 import type { Channel } from './channel.js';
-import { Committing } from './committing.js';
+import { type CommitManner, Committing } from './committing.js';
 import { areOfOne } from './lots.js';
 import type { Outstanding } from './outstanding.js';
 import type { Receiver } from './receiver.js';
 import { inOrderOfPriority } from './records-by-priority.js';
 import { Settling } from './settling.js';
-import type { HeldSettlement, Settlement } from './transaction.js';
+import type { Held, Settlement } from './transaction.js';
 import { Unacked } from './unacked.js';
 
 /** So many are settled at once, more with breaths in between if there is a pace. */
-const fewEnough = 256;
+export const fewEnough = 256;
 
 /** A channel's settling half: what is in the client's hands and how it leaves them. */
 export class Settler {
@@ -52,22 +52,15 @@ export class Settler {
     this.#settleUpTo(0, 'lost', undefined, now);
   }
 
-  /**
-   * What a transaction held; queues deliver after each step of it (rules J6, K12).
-   * @param done called when all is settled, now or in a later turn
-   */
-  applyHeld(settlements: readonly HeldSettlement[], now: number, done: () => void): void {
+  /** What a transaction held; queues deliver after each step of its settlements (rules J6, K12). */
+  committing({ publishes, settlements }: Held, publish: CommitManner['publish']): Committing {
     const { agenda } = this.channel;
-    const committing = new Committing(settlements, {
-      apply: ({ record, held }, then) => this.#apply(record, held.settlement, held.headers, then),
-      attend: (then, limit) => agenda.attendUpTo(then, limit),
+    return new Committing(publishes, settlements, {
+      publish,
+      apply: ({ record, held }, now) => this.#apply(record, held.settlement, held.headers, now),
+      attend: (now, limit) => agenda.attendUpTo(now, limit),
       deliversBetween: this.#deliversBetween,
-      done,
     });
-    let count = 0;
-    for (const { records } of settlements) count += records.length;
-    if (count > fewEnough) agenda.undertake(committing);
-    else committing.work(now, Infinity);
   }
 
   /** A shared limit has room again only when all is settled. */

@@ -30,6 +30,12 @@ export interface OneSettlement {
   readonly held: HeldSettlement;
 }
 
+/** What a commit publishes and then settles. */
+export interface Held {
+  readonly publishes: readonly HeldPublish[];
+  readonly settlements: readonly HeldSettlement[];
+}
+
 /** What a channel in transaction mode holds back: publishes first, then settlements (rule K8). */
 export class Transaction {
   publishes: HeldPublish[] = [];
@@ -38,6 +44,13 @@ export class Transaction {
   /** Of the bodies it holds. Looks at every publish. */
   get bytes(): number {
     return this.publishes.reduce((sum, { message }) => sum + (message.isAtHand ? message.size : 0), 0);
+  }
+
+  /** Takes all there is: the next transaction begins. */
+  take(): Held {
+    const { publishes, settlements } = this;
+    this.clear();
+    return { publishes, settlements };
   }
 
   /** Forgets everything; what was settled is outstanding again. */
@@ -53,6 +66,13 @@ const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
 
 /** So many deliveries are collected in one step of the agenda. */
 const collectedInStep = 16;
+
+/** How many messages it is about. */
+export function sizeOf({ publishes, settlements }: Held): number {
+  let size = publishes.length;
+  for (const { records } of settlements) size += records.length;
+  return size;
+}
 
 /** A delivery that a commit settles next. */
 export interface NextSettlement extends OneSettlement {

@@ -19,6 +19,9 @@ import type { Stalled } from './stall.js';
 
 export type { QueueDeclared, QueueHome };
 
+/** So many that have expired behind a message go with it, more in turns. */
+const expiredAtOnce = 256;
+
 /** A queue: its ready messages in order, its unacknowledged messages, and how messages leave it. */
 export class Queue {
   readonly name: string;
@@ -221,6 +224,11 @@ export class Queue {
     return true;
   }
 
+  /** What has expired at its head dies. @param limit so many at most @returns how many; as many as the limit when there may be more */
+  expire(now: number, limit: number): number {
+    return this.deleted ? 0 : this.#expireHeads(now, limit);
+  }
+
   /** For `basic.get`: the next live message, which is then in the caller's hands. */
   take(now: number): Entry | undefined {
     this.lastUse = now;
@@ -382,7 +390,7 @@ export class Queue {
 
   #headChanged(now: number): void {
     if (this.attended) return;
-    this.#expireHeads(now, Infinity);
+    if (this.#expireHeads(now, expiredAtOnce) >= expiredAtOnce) this.#home.attend(this);
     this.#headAlarm.arm();
   }
 

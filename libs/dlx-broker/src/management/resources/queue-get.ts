@@ -81,6 +81,7 @@ function* taken(
       if (count > 0) break;
       throw tooLarge(limit);
     }
+    while (channel.expireSome(name)) yield;
     const got = nextOf(channel, name, noAck, count > 0);
     if (got === undefined) break;
     if (requeue !== undefined) tags.push(got.deliveryTag);

@@ -1,0 +1,52 @@
+import { methodIds } from '../../message/index.js';
+import { partialCompletion } from '../errors.js';
+import type { Settled } from '../ports.js';
+import type { Channel } from './channel.js';
+import { Resting } from './resting.js';
+import { fewEnough } from './settler.js';
+import { type Held, type HeldPublish, sizeOf } from './transaction.js';
+
+/**
+ * Part of a command: publishes, then settles (rule K8), in turns when that is much.
+ * @param publish answers false when a queue refuses the message
+ * @throws 406 when one did (rule K9); in a later turn the channel ends with it
+ */
+export function commit(
+  channel: Channel,
+  held: Held,
+  publish: (held: HeldPublish, now: number) => boolean,
+  settled: Settled | undefined,
+  now: number,
+): void {
+  const { agenda, receiver } = channel;
+  const { told } = agenda;
+  let complete = true;
+  const committing = receiver.settler.committing(held, (one, then) => {
+    if (!publish(one, then)) complete = false;
+  });
+  const kept = (): void => {
+    if (settled !== undefined) agenda.whenKept(told, settled);
+  };
+  if (sizeOf(held) > fewEnough) {
+    agenda.undertake(committing);
+    agenda.afterChores(() => (complete ? agenda.batch(kept) : fail(channel, settled)));
+    return;
+  }
+  committing.work(now, Infinity);
+  if (complete) return kept();
+  agenda.flush(now); // rule K13: what the settlements made possible comes before the channel closes
+  throw partialCompletion();
+}
+
+/** Rules K9 and K13, of a commit in turns. */
+function fail(channel: Channel, settled: Settled | undefined): void {
+  const { agenda, connection } = channel;
+  agenda.batch(() => agenda.undertake(new Resting(agenda)));
+  agenda.afterChores(() =>
+    connection.lane.after(() => {
+      const error = partialCompletion();
+      settled?.(error);
+      channel.failLate(error, methodIds.txCommit);
+    }),
+  );
+}

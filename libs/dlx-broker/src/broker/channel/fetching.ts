@@ -1,0 +1,97 @@
+import type { Chore } from '../agenda.js';
+import { methodIds } from '../../message/index.js';
+import { AmqpError, noQueue } from '../errors.js';
+import type { Queue } from '../queue/queue.js';
+import type { Channel } from './channel.js';
+import type { Got } from './receiver.js';
+import { fewEnough } from './settler.js';
+
+/**
+ * A `basic.get`: what has expired in front of its message goes first, then what has expired behind it, so that the count of its
+ * answer is true. However much that is, it stops at its limit.
+ */
+export class Fetching implements Chore {
+  /** The answer; undefined when the queue is empty. */
+  got: Got | undefined;
+  /** Why there is none. */
+  error: AmqpError | undefined;
+  #expired = 0;
+  #isTaken = false;
+
+  constructor(
+    readonly channel: Channel,
+    readonly queue: Queue,
+    readonly noAck: boolean,
+  ) {}
+
+  work(now: number, limit: number): number {
+    if (this.channel.isClosed) return 0;
+    let steps = this.queue.expire(now, limit);
+    if (!this.#isTaken) {
+      this.#expired += steps;
+      if (steps >= limit) return limit;
+      this.#take(now);
+      if (this.got === undefined) return steps;
+      steps += this.queue.expire(now, limit - steps);
+    }
+    if (steps >= limit) return limit;
+    this.#count();
+    return steps;
+  }
+
+  #take(now: number): void {
+    this.#isTaken = true;
+    try {
+      if (this.queue.deleted) throw noQueue(this.queue.name, this.channel.vhost.name);
+      this.got = this.channel.receiver.fetch(this.queue, this.noAck, now, this.#expired);
+    } catch (error) {
+      if (!(error instanceof AmqpError)) throw error;
+      this.error = error;
+    }
+  }
+
+  /** Rule Q7: what expires behind it at once still counts in a quorum queue, unless the get settles its message. */
+  #count(): void {
+    if (this.got === undefined || (this.queue.declared.type === 'quorum' && !this.noAck)) return;
+    if (this.got.messageCount !== this.queue.length) this.got = { ...this.got, messageCount: this.queue.length };
+  }
+}
+
+/** @throws 403 without the right to read, 404, 405 */
+function fetchingOf(channel: Channel, queue: string, noAck: boolean): Fetching {
+  const { connection, vhost } = channel;
+  const name = channel.queueName(queue);
+  vhost.check(connection.user, 'read', 'queue', name);
+  return new Fetching(channel, vhost.queueFor(connection, name), noAck);
+}
+
+/** Part of a command: all of it in one turn. */
+export function getNow(channel: Channel, queue: string, noAck: boolean, now: number): Got | undefined {
+  const fetching = fetchingOf(channel, queue, noAck);
+  fetching.work(now, Infinity);
+  if (fetching.error !== undefined) throw fetching.error;
+  return fetching.got;
+}
+
+/** Part of a command: in turns when there is much to do. */
+export function getLater(
+  channel: Channel,
+  queue: string,
+  noAck: boolean,
+  now: number,
+  answer: (got: Got | undefined) => void,
+): void {
+  const { agenda } = channel;
+  const fetching = fetchingOf(channel, queue, noAck);
+  if (fetching.work(now, fewEnough) < fewEnough) {
+    if (fetching.error !== undefined) throw fetching.error;
+    return answer(fetching.got);
+  }
+  fetching.queue.touch(now);
+  agenda.undertake(fetching);
+  agenda.afterChores(() => {
+    if (channel.isClosed) return;
+    if (fetching.error === undefined) answer(fetching.got);
+    else channel.failLate(fetching.error, methodIds.basicGet);
+  });
+}
