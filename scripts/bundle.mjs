@@ -8,7 +8,7 @@ import { rolldown } from 'rolldown';
 const [dist, ...entries] = process.argv.slice(2);
 const joined = `${dist}.joined`;
 
-const atStart = ['message', 'broker', 'topology', 'backend', 'users', 'own-broker', 'ways-in'];
+const atStart = ['message', 'broker', 'topology', 'backend', 'users', 'open-broker', 'listeners', 'host'];
 
 /** A file of these rooms, whoever wants which part of them. */
 const room = (name, rooms) => ({
@@ -39,7 +39,7 @@ await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
   // A file costs more than what is in it: what an application loads at its start is in few of them.
-  codeSplitting: { groups: [room('broker', atStart), room('nest', ['nest', 'streams'])] },
+  codeSplitting: { groups: [room('broker', atStart), room('nest', ['nest', 'streams', 'retry', 'redrive'])] },
   sourcemap: true,
 });
 await bundle.close();

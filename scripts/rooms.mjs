@@ -67,7 +67,7 @@ export const rooms = [
 export const testing = { name: 'testing', job: 'a clock that tests move, a broker to arrange' };
 
 /** The files beside the rooms: entries of the package, and what joins the rooms. No room imports them. */
-export const fronts = ['index', 'serve', 'server', 'streams', 'engine', 'own-broker', 'ways-in', 'storage-faults'];
+export const fronts = ['index', 'serve', 'server', 'streams', 'engine', 'open-broker', 'listeners', 'storage-faults'];
 
 /** A folder inside a room that joins other rooms, as the files beside the rooms do. */
 export const joints = ['nest/brokers'];

@@ -89,7 +89,7 @@ for (const entry of table) {
     expects(`${room} ${verb} ${front} from a folder of its own`, inner, imports(`../../${front}.js`), open);
   }
   expects(`${room} imports its own files`, `${room}/own.ts`, imports('./inner/file.js'));
-  expects(`a spec of ${room} may use testing`, `${room}/some.spec.ts`, imports('../testing/house.js'));
+  expects(`a spec of ${room} may use testing`, `${room}/some.spec.ts`, imports('../testing/harness.js'));
 }
 
 for (const room of pure) {
@@ -109,7 +109,7 @@ for (const room of pure) {
   expects(`${room} uses nothing of Node`, `${room}/node.ts`, imports('node:fs'), [wallOf]);
 }
 
-for (const joins of ['serve.ts', 'own-broker.ts', 'ways-in.ts', 'nest/brokers/connect.ts']) {
+for (const joins of ['serve.ts', 'open-broker.ts', 'listeners.ts', 'nest/brokers/connect.ts']) {
   const up = joins.includes('/') ? '../../' : './';
   const all = ['alarms', 'broker', 'users', 'store', 'amqp', 'management', 'backend'];
   const code = (tail: string): string => all.map((room) => `export * from '${up}${room}/${tail}';\n`).join('');

@@ -1,14 +1,14 @@
 import amqplib from 'amqplib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Alarm, ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
-import { type AmqpHouse, amqpHouse, until } from './house.js';
+import { type AmqpHouse, amqpHouse, until } from './harness.js';
 
-const houses: AmqpHouse[] = [];
-afterEach(() => Promise.all(houses.splice(0).map((house) => house.close())));
+const harnesses: AmqpHouse[] = [];
+afterEach(() => Promise.all(harnesses.splice(0).map((harness) => harness.close())));
 async function open(options: ListenOptions): Promise<AmqpHouse> {
-  const house = await amqpHouse(options);
-  houses.push(house);
-  return house;
+  const harness = await amqpHouse(options);
+  harnesses.push(harness);
+  return harness;
 }
 
 /** An alarm that is raised by hand. */
@@ -21,8 +21,8 @@ class Switch implements Alarm {
 }
 
 /** A publisher with confirms, and what it is told. */
-async function publisherOf(house: AmqpHouse) {
-  const connection = await amqplib.connect(house.url);
+async function publisherOf(harness: AmqpHouse) {
+  const connection = await amqplib.connect(harness.url);
   const log: string[] = [];
   connection.on('blocked', (reason) => log.push(`blocked: ${String(reason)}`));
   connection.on('unblocked', () => log.push('unblocked'));
@@ -32,8 +32,8 @@ async function publisherOf(house: AmqpHouse) {
   return { connection, channel, log, publish };
 }
 
-const isRaised = (house: AmqpHouse, ...resources: readonly string[]): Promise<void> =>
-  until(() => house.listener.raised.join() === resources.join());
+const isRaised = (harness: AmqpHouse, ...resources: readonly string[]): Promise<void> =>
+  until(() => harness.listener.raised.join() === resources.join());
 
 const stateOf = ({ broker }: AmqpHouse): string[] =>
   [...broker.virtualHost('/').connections].map(({ client }) => String(client?.state()));
@@ -41,32 +41,32 @@ const stateOf = ({ broker }: AmqpHouse): string[] =>
 describe('while something is short', () => {
   it('publishers wait and are told, everybody else goes on (connection.blocked)', async () => {
     let used = 0;
-    const house = await open({ memory: () => ({ used, limit: 100 }) });
-    const { connection, channel, log, publish } = await publisherOf(house);
-    const other = await amqplib.connect(house.url);
+    const harness = await open({ memory: () => ({ used, limit: 100 }) });
+    const { connection, channel, log, publish } = await publisherOf(harness);
+    const other = await amqplib.connect(harness.url);
     const consumer = await other.createChannel();
-    expect(stateOf(house)).toEqual(['running', 'running']);
+    expect(stateOf(harness)).toEqual(['running', 'running']);
     used = 101;
-    await isRaised(house, 'memory');
-    expect(stateOf(house)).toEqual(['blocking', 'blocking']);
+    await isRaised(harness, 'memory');
+    expect(stateOf(harness)).toEqual(['blocking', 'blocking']);
     publish();
     await until(() => log.length > 0);
-    expect(stateOf(house)).toEqual(['blocked', 'blocking']);
+    expect(stateOf(harness)).toEqual(['blocked', 'blocking']);
     expect((await consumer.checkQueue('q')).messageCount).toBe(0);
     used = 0;
     await channel.waitForConfirms();
     expect(log).toEqual(['blocked: low on memory', 'unblocked', 'confirmed']);
-    expect(stateOf(house)).toEqual(['running', 'running']);
+    expect(stateOf(harness)).toEqual(['running', 'running']);
     expect((await consumer.checkQueue('q')).messageCount).toBe(1);
     await Promise.all([connection.close(), other.close()]);
   });
 
   it('the disk counts too, and what is lent twice is named once', async () => {
     const disks = [new Switch('disk'), new Switch('disk')];
-    const house = await open({ alarms: disks });
-    const { connection, channel, log, publish } = await publisherOf(house);
+    const harness = await open({ alarms: disks });
+    const { connection, channel, log, publish } = await publisherOf(harness);
     for (const disk of disks) disk.isOn = true;
-    await isRaised(house, 'disk');
+    await isRaised(harness, 'disk');
     publish();
     await until(() => log.length > 0);
     for (const disk of disks) disk.isOn = false;
@@ -78,17 +78,17 @@ describe('while something is short', () => {
   it('a publisher waits until all alarms are over, and is told of the first ones only', async () => {
     const disk = new Switch('disk');
     const memory = new Switch('memory');
-    const house = await open({ alarms: [memory, disk] });
-    const { connection, channel, log, publish } = await publisherOf(house);
+    const harness = await open({ alarms: [memory, disk] });
+    const { connection, channel, log, publish } = await publisherOf(harness);
     memory.isOn = true;
-    await isRaised(house, 'memory');
+    await isRaised(harness, 'memory');
     publish();
     await until(() => log.length > 0);
     disk.isOn = true;
-    await isRaised(house, 'disk', 'memory');
+    await isRaised(harness, 'disk', 'memory');
     memory.isOn = false;
-    await isRaised(house, 'disk');
-    expect(stateOf(house)).toEqual(['blocked']);
+    await isRaised(harness, 'disk');
+    expect(stateOf(harness)).toEqual(['blocked']);
     expect(log).toEqual(['blocked: low on memory']);
     disk.isOn = false;
     await channel.waitForConfirms();
@@ -98,10 +98,10 @@ describe('while something is short', () => {
 
   it('two reasons are told in one text', async () => {
     const alarms = [new Switch('memory'), new Switch('disk')];
-    const house = await open({ alarms });
-    const { connection, channel, log, publish } = await publisherOf(house);
+    const harness = await open({ alarms });
+    const { connection, channel, log, publish } = await publisherOf(harness);
     for (const alarm of alarms) alarm.isOn = true;
-    await isRaised(house, 'disk', 'memory');
+    await isRaised(harness, 'disk', 'memory');
     publish();
     await until(() => log.length > 0);
     for (const alarm of alarms) alarm.isOn = false;

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
 import type { WireOptions } from '../contract/wire/connection.js';
-import { type AmqpHouse, amqpHouse } from './house.js';
+import { type AmqpHouse, amqpHouse } from './harness.js';
 
 /** The listener under test, and a real broker if there is one: what holds of the one must hold of the other. */
 export class Brokers {
-  #house: AmqpHouse | undefined;
+  #harness: AmqpHouse | undefined;
 
   /** Opens and closes with the tests of the file. */
   constructor(options: ListenOptions = {}) {
-    beforeAll(async () => void (this.#house = await amqpHouse(options)));
-    afterAll(() => this.#house?.close());
+    beforeAll(async () => void (this.#harness = await amqpHouse(options)));
+    afterAll(() => this.#harness?.close());
   }
 
   get ours(): AmqpHouse {
-    return this.#house as AmqpHouse;
+    return this.#harness as AmqpHouse;
   }
 
   get all(): readonly WireOptions[] {

@@ -4,15 +4,17 @@ import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { writeMethod } from '../contract/wire/methods.js';
 import { frameCorpus } from './frame-corpus.js';
-import { type AmqpHouse, amqpHouse } from './house.js';
+import { type AmqpHouse, amqpHouse } from './harness.js';
 import { Mutator } from './mutator.js';
 
 const connections = Number(process.env['FUZZ_CONNECTIONS'] ?? 2_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_102);
 const faults: unknown[] = [];
-let house: AmqpHouse;
-beforeAll(async () => void (house = await amqpHouse({ log: (fault) => faults.push(fault), limits: { silence: 10 } })));
-afterAll(() => house.close());
+let harness: AmqpHouse;
+beforeAll(
+  async () => void (harness = await amqpHouse({ log: (fault) => faults.push(fault), limits: { silence: 10 } })),
+);
+afterAll(() => harness.close());
 
 const method = (name: string, args = {}, channel = 0): Buffer => writeFrame(1, channel, writeMethod(name, args));
 const opening = Buffer.concat([
@@ -26,7 +28,7 @@ const opening = Buffer.concat([
 /** One client that sends nonsense until it is thrown out, or has said enough. */
 function nonsense(mutator: Mutator, corpus: readonly Buffer[]): Promise<void> {
   return new Promise((resolve) => {
-    const socket = connect(house.port, '127.0.0.1');
+    const socket = connect(harness.port, '127.0.0.1');
     socket.on('error', () => undefined).on('close', () => resolve());
     socket.resume();
     const polite = mutator.below(8) > 0;
@@ -38,17 +40,17 @@ function nonsense(mutator: Mutator, corpus: readonly Buffer[]): Promise<void> {
 }
 
 it(`whatever ${connections} clients send, the listener has no fault of its own and serves others (seed ${seed})`, async () => {
-  const witness = await WireConnection.open(house.wire);
-  const channel = await witness.openChannel();
-  await channel.call('queue.declare', { queue: 'witness' });
+  const deathListener = await WireConnection.open(harness.wire);
+  const channel = await deathListener.openChannel();
+  await channel.call('queue.declare', { queue: 'deathListener' });
   const mutator = new Mutator(seed);
   const corpus = frameCorpus();
   for (let begun = 0; begun < connections; begun += 20) {
     await Promise.all(Array.from({ length: 20 }, () => nonsense(mutator, corpus)));
-    channel.publish({ exchange: '', key: 'witness' }, {}, Buffer.from(String(begun)));
-    const got = await channel.call('basic.get', { queue: 'witness', noAck: true });
+    channel.publish({ exchange: '', key: 'deathListener' }, {}, Buffer.from(String(begun)));
+    const got = await channel.call('basic.get', { queue: 'deathListener', noAck: true });
     expect(String(got.body)).toBe(String(begun));
   }
   expect(faults).toEqual([]);
-  await witness.close();
+  await deathListener.close();
 }, 120_000);

@@ -1,18 +1,18 @@
 import amqplib from 'amqplib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AmqpHouse, amqpHouse } from './house.js';
+import { type AmqpHouse, amqpHouse } from './harness.js';
 
 // RabbitMQ itself has this exchange type only with its delayed-message plugin; what is asserted is what its README says.
 
-let house: AmqpHouse;
-beforeEach(async () => void (house = await amqpHouse()));
-afterEach(() => house.close());
+let harness: AmqpHouse;
+beforeEach(async () => void (harness = await amqpHouse()));
+afterEach(() => harness.close());
 
 const late = (type: string) => ({ durable: true, arguments: { 'x-delayed-type': type } });
 
 describe('over AMQP, an exchange of the type x-delayed-message', () => {
   it('holds back by the header x-delay, and the shorter delay is not behind the longer one', async () => {
-    const connection = await amqplib.connect(house.url);
+    const connection = await amqplib.connect(harness.url);
     const channel = await connection.createConfirmChannel();
     await channel.assertExchange('later', 'x-delayed-message', late('topic'));
     await channel.assertExchange('later', 'x-delayed-message', late('topic')); // as any other (rule P2)
@@ -53,7 +53,7 @@ describe('over AMQP, an exchange of the type x-delayed-message', () => {
     ],
     [{ 'x-delayed-type': 'x-none' }, 503, "unknown exchange type 'x-none'"],
   ])('is not declared with the arguments %o', async (args, code, text) => {
-    const connection = await amqplib.connect(house.url);
+    const connection = await amqplib.connect(harness.url);
     const errors: string[] = [];
     const note = (error: unknown): void => void errors.push(String(error));
     connection.on('error', note); // an unknown type ends the connection, the others the channel

@@ -2,11 +2,11 @@ import amqplib from 'amqplib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AmqpError, type ClientDetails } from '../../libs/dlx-broker/src/broker/index.js';
 import { WireConnection } from '../contract/wire/connection.js';
-import { type AmqpHouse, amqpHouse, until } from './house.js';
+import { type AmqpHouse, amqpHouse, until } from './harness.js';
 
-let house: AmqpHouse;
-beforeEach(async () => void (house = await amqpHouse()));
-afterEach(() => house.close());
+let harness: AmqpHouse;
+beforeEach(async () => void (harness = await amqpHouse()));
+afterEach(() => harness.close());
 
 const detailsOf = ({ broker }: AmqpHouse): ClientDetails => {
   const [connection] = broker.virtualHost('/').connections;
@@ -17,14 +17,14 @@ const detailsOf = ({ broker }: AmqpHouse): ClientDetails => {
 describe('the broker knows of a client', () => {
   it('who it is, where it is, and what was agreed on', async () => {
     const before = Date.now();
-    const connection = await amqplib.connect(`${house.url}?frameMax=8192&channelMax=99&heartbeat=7`, {
+    const connection = await amqplib.connect(`${harness.url}?frameMax=8192&channelMax=99&heartbeat=7`, {
       clientProperties: { connection_name: 'the till' },
     });
-    const details = detailsOf(house);
-    expect(details.name).toBe(`127.0.0.1:${details.peerPort} -> 127.0.0.1:${house.port}`);
+    const details = detailsOf(harness);
+    expect(details.name).toBe(`127.0.0.1:${details.peerPort} -> 127.0.0.1:${harness.port}`);
     expect(details).toMatchObject({
       host: '127.0.0.1',
-      port: house.port,
+      port: harness.port,
       peerHost: '127.0.0.1',
       protocol: 'AMQP 0-9-1',
       authMechanism: 'PLAIN',
@@ -43,15 +43,15 @@ describe('the broker knows of a client', () => {
   });
 
   it('how much has crossed the wire, to the byte', async () => {
-    const connection = await WireConnection.open(house.wire);
+    const connection = await WireConnection.open(harness.wire);
     const channel = await connection.openChannel();
     await channel.call('queue.declare', { queue: 'q' });
     channel.publish({ exchange: '', key: 'q' }, {}, Buffer.alloc(100_000));
     await channel.call('basic.get', { queue: 'q' });
     const { socket } = connection;
-    await until(() => detailsOf(house).traffic().recvOct === socket.bytesWritten);
-    await until(() => detailsOf(house).traffic().sendOct === socket.bytesRead);
-    const { recvOct, recvCnt, sendOct, sendCnt, sendPend } = detailsOf(house).traffic();
+    await until(() => detailsOf(harness).traffic().recvOct === socket.bytesWritten);
+    await until(() => detailsOf(harness).traffic().sendOct === socket.bytesRead);
+    const { recvOct, recvCnt, sendOct, sendCnt, sendPend } = detailsOf(harness).traffic();
     expect(recvOct).toBeGreaterThan(100_000);
     expect(sendOct).toBeGreaterThan(100_000);
     // Header, start-ok, tune-ok and open, channel, declare, publish, get came one after the other.
@@ -82,11 +82,11 @@ describe('the broker knows of a client', () => {
 });
 
 it('a connection is closed by an operator with 320 and his words', async () => {
-  const connection = await WireConnection.open(house.wire);
-  const [engine] = house.broker.virtualHost('/').connections;
+  const connection = await WireConnection.open(harness.wire);
+  const [engine] = harness.broker.virtualHost('/').connections;
   engine?.force(new AmqpError('CONNECTION_FORCED', 'Closed via management plugin'));
   const { code, text, classId, methodId } = await connection.ended;
   expect([code, text, classId, methodId]).toEqual([320, 'CONNECTION_FORCED - Closed via management plugin', 0, 0]);
-  await until(() => house.listener.connections.size === 0);
-  expect(house.broker.virtualHost('/').connections.size).toBe(0);
+  await until(() => harness.listener.connections.size === 0);
+  expect(harness.broker.virtualHost('/').connections.size).toBe(0);
 });

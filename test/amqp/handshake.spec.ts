@@ -4,7 +4,7 @@ import { Writer } from '../contract/wire/bytes.js';
 import { writeTable } from '../contract/wire/field-table.js';
 import type { Arguments } from '../contract/wire/methods.js';
 import { Brokers } from './brokers.js';
-import { until } from './house.js';
+import { until } from './harness.js';
 import { Talk } from './talk.js';
 
 const brokers = new Brokers();

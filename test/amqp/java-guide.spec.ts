@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import amqplib from 'amqplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AmqpHouse, amqpHouse, until } from './house.js';
+import { type AmqpHouse, amqpHouse, until } from './harness.js';
 import { present } from './present.js';
 
 const run = promisify(execFile);
@@ -15,9 +15,9 @@ const classes = mkdtempSync(join(tmpdir(), 'java-guide-'));
 const path = [classes, jar, '/usr/share/java/slf4j-api.jar'].join(':');
 const hasJava = await present('the Java client', async () => existsSync(jar) && (await run('javac', ['-version'])));
 
-let house: AmqpHouse;
-beforeAll(async () => void (house = await amqpHouse()));
-afterAll(() => house.close());
+let harness: AmqpHouse;
+beforeAll(async () => void (harness = await amqpHouse()));
+afterAll(() => harness.close());
 afterAll(() => rmSync(classes, { recursive: true, force: true }));
 
 const running: ChildProcess[] = [];
@@ -109,7 +109,10 @@ async function consumersOf(connection: amqplib.ChannelModel, queue: string): Pro
 /** The same on a real broker if there is one, at the same time: both must show the same. */
 async function shownEverywhere(demo: Demo): Promise<unknown> {
   const real = process.env['AMQP_URL'];
-  const [ours, theirs] = await Promise.all([show(demo, house.url), real === undefined ? undefined : show(demo, real)]);
+  const [ours, theirs] = await Promise.all([
+    show(demo, harness.url),
+    real === undefined ? undefined : show(demo, real),
+  ]);
   if (real !== undefined) expect(ours).toEqual(theirs);
   return ours;
 }

@@ -3,14 +3,14 @@ import { RawPeer } from '../contract/wire/raw-peer.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { type Arguments, readMethod, writeMethod } from '../contract/wire/methods.js';
 import { writeContentHeader } from '../contract/wire/properties.js';
-import { type AmqpHouse, amqpHouse } from './house.js';
+import { type AmqpHouse, amqpHouse } from './harness.js';
 
-let house: AmqpHouse;
-beforeAll(async () => void (house = await amqpHouse()));
-afterAll(() => house.close());
+let harness: AmqpHouse;
+beforeAll(async () => void (harness = await amqpHouse()));
+afterAll(() => harness.close());
 
 const real = process.env['AMQP_URL'];
-const ports = (): number[] => [house.port, ...(real === undefined ? [] : [Number(new URL(real).port) || 5672])];
+const ports = (): number[] => [harness.port, ...(real === undefined ? [] : [Number(new URL(real).port) || 5672])];
 
 const say = (channel: number, name: string, args: Arguments = {}): Buffer =>
   writeFrame(1, channel, writeMethod(name, args));

@@ -7,16 +7,16 @@ import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { readMethod, writeMethod } from '../contract/wire/methods.js';
 import { RawPeer } from '../contract/wire/raw-peer.js';
-import { type AmqpHouse, amqpHouse, until } from './house.js';
+import { type AmqpHouse, amqpHouse, until } from './harness.js';
 
-const houses: AmqpHouse[] = [];
-afterEach(() => Promise.all(houses.splice(0).map((house) => house.close())));
+const harnesses: AmqpHouse[] = [];
+afterEach(() => Promise.all(harnesses.splice(0).map((harness) => harness.close())));
 
-/** A house whose throttle knows only the time it is told, and what became known of its logins. */
+/** A harness whose throttle knows only the time it is told, and what became known of its logins. */
 async function open(options: ListenOptions = {}) {
   const throttle: LoginThrottle = new LoginThrottle(() => world.time);
   const world = { time: 0, notices: [] as string[], looked: [] as Login[], throttle };
-  const house = await amqpHouse({
+  const harness = await amqpHouse({
     limits: { silence: 200 },
     throttle,
     notice: (text) => world.notices.push(text),
@@ -26,12 +26,12 @@ async function open(options: ListenOptions = {}) {
     },
     ...options,
   });
-  houses.push(house);
-  house.broker.access.setUser('ada');
-  house.broker.access.setPermissions('ada', '/', { configure: '.*', write: '.*', read: '.*' });
+  harnesses.push(harness);
+  harness.broker.access.setUser('ada');
+  harness.broker.access.setPermissions('ada', '/', { configure: '.*', write: '.*', read: '.*' });
   const login = (password: string, user = 'ada'): Promise<unknown> =>
-    attempt(WireConnection.open({ ...house.wire, user, password }).then((connection) => connection.drop()));
-  return { house, world, login };
+    attempt(WireConnection.open({ ...harness.wire, user, password }).then((connection) => connection.drop()));
+  return { harness, world, login };
 }
 
 function startOk(isTold: boolean): Buffer {
@@ -69,9 +69,9 @@ describe('a client that fails to log in again and again', () => {
   });
 
   it('does not keep others waiting', async () => {
-    const { house, world, login } = await open();
-    house.broker.access.setUser('bob');
-    house.broker.access.setPermissions('bob', '/', { configure: '.*', write: '.*', read: '.*' });
+    const { harness, world, login } = await open();
+    harness.broker.access.setUser('bob');
+    harness.broker.access.setPermissions('bob', '/', { configure: '.*', write: '.*', read: '.*' });
     for (let count = 0; count < 5; count++) await login('wrong');
     const late = login('wrong');
     await until(() => world.throttle.waiting === 1);
@@ -81,16 +81,16 @@ describe('a client that fails to log in again and again', () => {
   });
 
   it('has no turn any more when it is gone', async () => {
-    const { house, world } = await open();
+    const { harness, world } = await open();
     const throttle = world.throttle;
     for (let count = 0; count < 5; count++)
       throttle.failed({ address: '127.0.0.1', user: 'ada', kept: undefined }, false);
-    const peer = await RawPeer.connect('127.0.0.1', house.port);
+    const peer = await RawPeer.connect('127.0.0.1', harness.port);
     peer.send(Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]));
     await peer.next();
     peer.send(startOk(true));
     await until(() => throttle.waiting === 1);
-    for (const connection of house.listener.connections) connection.socket.destroy();
+    for (const connection of harness.listener.connections) connection.socket.destroy();
     await until(() => throttle.waiting === 0);
     expect(world.looked).toEqual([]);
   });
@@ -124,10 +124,10 @@ describe('a refused login', () => {
     [true, ['connection.close']],
     [false, []],
   ])('ends the socket after a silence; whether it is told (%s) is up to the client', async (isTold, heard) => {
-    const { house } = await open();
-    const { heard: told, lasted } = await refusal(house.port, isTold);
+    const { harness } = await open();
+    const { heard: told, lasted } = await refusal(harness.port, isTold);
     expect(told).toEqual(heard);
     expect(lasted).toBeGreaterThan(190);
-    await until(() => house.listener.connections.size === 0);
+    await until(() => harness.listener.connections.size === 0);
   });
 });

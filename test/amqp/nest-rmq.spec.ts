@@ -12,7 +12,7 @@ import {
 } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type AmqpHouse, amqpHouse, until } from './house.js';
+import { type AmqpHouse, amqpHouse, until } from './harness.js';
 
 const events: unknown[] = [];
 
@@ -35,16 +35,16 @@ class Orders {
 @Module({ controllers: [Orders] })
 class AppModule {}
 
-let house: AmqpHouse;
+let harness: AmqpHouse;
 let service: INestMicroservice;
 beforeEach(async () => {
-  house = await amqpHouse();
+  harness = await amqpHouse();
   const queueArguments = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' };
   service = await NestFactory.createMicroservice(AppModule, {
     logger: false,
     transport: Transport.RMQ,
     options: {
-      urls: [house.url],
+      urls: [harness.url],
       queue: 'orders',
       noAck: false,
       prefetchCount: 10,
@@ -55,15 +55,15 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await service.close();
-  await house.close();
+  await harness.close();
 });
 
 it('Nest’s own RabbitMQ client and server work through the listener, and what a handler rejects is dead-lettered', async () => {
-  house.broker.connect().openChannel(silent).declareQueue('dead');
+  harness.broker.connect().openChannel(silent).declareQueue('dead');
   const client = ClientProxyFactory.create({
     transport: Transport.RMQ,
     options: {
-      urls: [house.url],
+      urls: [harness.url],
       queue: 'orders',
       queueOptions: { durable: true, arguments: { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' } },
     },
@@ -74,7 +74,7 @@ it('Nest’s own RabbitMQ client and server work through the listener, and what 
   );
   expect(sums).toEqual(Array.from({ length: 20 }, (_, count) => count + 1));
   await lastValueFrom(client.emit('ordered', { id: 7 }), { defaultValue: undefined });
-  const dead = (): number => house.broker.virtualHost('/').queues.get('dead')?.length ?? 0;
+  const dead = (): number => harness.broker.virtualHost('/').queues.get('dead')?.length ?? 0;
   await until(() => dead() === 1);
   expect(events).toEqual([{ id: 7 }]);
   await client.close();

@@ -2,17 +2,17 @@ import { AMQPClient } from '@cloudamqp/amqp-client';
 import amqplib from 'amqplib';
 import { Connection } from 'rabbitmq-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AmqpHouse, amqpHouse, until } from './house.js';
+import { type AmqpHouse, amqpHouse, until } from './harness.js';
 
-let house: AmqpHouse;
-beforeEach(async () => void (house = await amqpHouse()));
-afterEach(() => house.close());
+let harness: AmqpHouse;
+beforeEach(async () => void (harness = await amqpHouse()));
+afterEach(() => harness.close());
 
 const deadLettering = { 'x-dead-letter-exchange': 'dlx', 'x-dead-letter-routing-key': 'dead' };
 
 describe('amqplib', () => {
   it('publishes, consumes, rejects, and finds the dead letter with its history (rule H5)', async () => {
-    const connection = await amqplib.connect(house.url);
+    const connection = await amqplib.connect(harness.url);
     const channel = await connection.createConfirmChannel();
     await channel.assertExchange('dlx', 'topic');
     await channel.assertQueue('dead');
@@ -40,7 +40,7 @@ describe('amqplib', () => {
   });
 
   it('gets a multiple ack for a burst (rule K3)', async () => {
-    const connection = await amqplib.connect(house.url);
+    const connection = await amqplib.connect(harness.url);
     const channel = await connection.createConfirmChannel();
     const acks: boolean[] = [];
     channel.on('ack', ({ multiple }: { multiple: boolean }) => acks.push(multiple));
@@ -51,7 +51,7 @@ describe('amqplib', () => {
   });
 
   it('sees a return before its ack (rule K4)', async () => {
-    const connection = await amqplib.connect(house.url);
+    const connection = await amqplib.connect(harness.url);
     const channel = await connection.createConfirmChannel();
     const log: string[] = [];
     channel.on('return', ({ content }: amqplib.Message) => log.push(`return ${content.toString()}`));
@@ -63,7 +63,7 @@ describe('amqplib', () => {
   });
 
   it('is told why a channel was closed, and goes on with another (rule Q9)', async () => {
-    const connection = await amqplib.connect(house.url);
+    const connection = await amqplib.connect(harness.url);
     const channel = await connection.createChannel();
     channel.on('error', () => undefined);
     await expect(channel.checkQueue('missing')).rejects.toThrow(
@@ -74,7 +74,7 @@ describe('amqplib', () => {
   });
 
   it('gets large bodies in frames of its own size, empty ones in none (rule T6)', async () => {
-    const connection = await amqplib.connect(`${house.url}?frameMax=4096`);
+    const connection = await amqplib.connect(`${harness.url}?frameMax=4096`);
     const channel = await connection.createChannel();
     await channel.assertQueue('q');
     const bodies = [0, 1, 4088, 4089, 1_000_000].map((size) => Buffer.alloc(size, 'abcdefghi'));
@@ -87,11 +87,11 @@ describe('amqplib', () => {
   });
 
   it('is told of the end by 320, which it takes as an orderly one', async () => {
-    const connection = await amqplib.connect(house.url);
+    const connection = await amqplib.connect(harness.url);
     const errors: unknown[] = [];
     connection.on('error', (error) => errors.push(error));
     const closed = new Promise<Error>((resolve) => connection.on('close', resolve));
-    await house.listener.close();
+    await harness.listener.close();
     expect((await closed).message).toContain(
       "CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'",
     );
@@ -101,7 +101,7 @@ describe('amqplib', () => {
 
 describe('rabbitmq-client', () => {
   it('publishes with confirms, consumes, and asks by direct reply-to', async () => {
-    const connection = new Connection(house.url);
+    const connection = new Connection(harness.url);
     const received: string[] = [];
     const consumer = connection.createConsumer(
       { queue: 'q', queueOptions: { durable: true }, qos: { prefetchCount: 10 } },
@@ -125,7 +125,7 @@ describe('rabbitmq-client', () => {
 
 describe('@cloudamqp/amqp-client', () => {
   it('publishes, subscribes and binds exchanges', async () => {
-    const connection = await new AMQPClient(house.url).connect();
+    const connection = await new AMQPClient(harness.url).connect();
     const channel = await connection.channel();
     await channel.exchangeDeclare('from', 'headers');
     await channel.exchangeDeclare('to', 'fanout');
@@ -146,7 +146,7 @@ describe('@cloudamqp/amqp-client', () => {
   });
 
   it('updates its secret, recovers, and works in transactions (rule K8)', async () => {
-    const connection = await new AMQPClient(house.url).connect();
+    const connection = await new AMQPClient(harness.url).connect();
     await connection.updateSecret('new', 'old one expires');
     const channel = await connection.channel();
     await channel.queueDeclare('q');

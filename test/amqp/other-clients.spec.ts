@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AmqpHouse, amqpHouse } from './house.js';
+import { type AmqpHouse, amqpHouse } from './harness.js';
 import { present } from './present.js';
 
 const run = promisify(execFile);
@@ -15,13 +15,13 @@ const slf4j = '/usr/share/java/slf4j-api.jar';
 const seconds = 60_000;
 const source = (name: string): string => join(here, 'java', `${name}.java`);
 
-let house: AmqpHouse;
-beforeAll(async () => void (house = await amqpHouse()));
-afterAll(() => house.close());
+let harness: AmqpHouse;
+beforeAll(async () => void (harness = await amqpHouse()));
+afterAll(() => harness.close());
 
 /** The same program on this broker, and on a real one if there is one: both must say the same. */
 async function saidEverywhere(program: (url: string) => Promise<string>): Promise<string[]> {
-  const ours = await program(house.url);
+  const ours = await program(harness.url);
   const real = process.env['AMQP_URL'];
   if (real !== undefined) expect(ours).toBe(await program(real));
   return ours.trim().split('\n');

@@ -3,14 +3,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { RawPeer } from '../contract/wire/raw-peer.js';
-import { type AmqpHouse, amqpHouse, until } from './house.js';
+import { type AmqpHouse, amqpHouse, until } from './harness.js';
 
-const houses: AmqpHouse[] = [];
-afterEach(() => Promise.all(houses.splice(0).map((house) => house.close())));
+const harnesses: AmqpHouse[] = [];
+afterEach(() => Promise.all(harnesses.splice(0).map((harness) => harness.close())));
 async function open(options: ListenOptions = {}): Promise<AmqpHouse> {
-  const house = await amqpHouse(options);
-  houses.push(house);
-  return house;
+  const harness = await amqpHouse(options);
+  harnesses.push(harness);
+  return harness;
 }
 
 const protocolHeader = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
@@ -21,33 +21,33 @@ describe('the handshake has an absolute deadline', () => {
     ['says half a header', protocolHeader.subarray(0, 5)],
     ['goes no further than the header', protocolHeader],
   ])('for a client that %s', async (_, bytes) => {
-    const house = await open({ limits: { handshake: 300 } });
-    const peer = await RawPeer.connect('127.0.0.1', house.port);
+    const harness = await open({ limits: { handshake: 300 } });
+    const peer = await RawPeer.connect('127.0.0.1', harness.port);
     peer.send(bytes);
     await peer.ended;
-    await until(() => house.listener.connections.size === 0);
+    await until(() => harness.listener.connections.size === 0);
   });
 });
 
 describe('a client that does not read', () => {
   it('is not buffered without bound, and others go on', async () => {
-    const house = await open();
-    const publisher = await amqplib.connect(house.url);
+    const harness = await open();
+    const publisher = await amqplib.connect(harness.url);
     const channel = await publisher.createConfirmChannel();
     await channel.assertQueue('q');
     const body = Buffer.alloc(100_000);
     for (let count = 0; count < 300; count++) channel.sendToQueue('q', body);
     await channel.waitForConfirms();
-    const idle = await WireConnection.open(house.wire);
+    const idle = await WireConnection.open(harness.wire);
     const wire = await idle.openChannel();
     idle.socket.pause();
     idle.send(1, 'basic.consume', { queue: 'q', consumerTag: 'c', noAck: true });
-    const queue = house.broker.virtualHost('/').queues.get('q');
+    const queue = harness.broker.virtualHost('/').queues.get('q');
     await until(() => (queue?.consumers.count ?? 0) > 0);
     for (let trips = 0; trips < 20; trips++) await channel.checkQueue('q');
     // The system's own socket buffers take some millions; thirty do not leave.
     expect(queue?.length).toBeGreaterThan(150);
-    const socket = [...house.listener.connections].find(
+    const socket = [...harness.listener.connections].find(
       ({ channels }) => channels.get(1)?.engine.receiver.consumers.size,
     );
     expect(socket?.socket.writableLength).toBeLessThan(2_500_000);
@@ -62,8 +62,8 @@ describe('a client that does not read', () => {
 
 describe('a client that asks and does not read', () => {
   it('is not answered without bound, and gets every answer once it reads', async () => {
-    const house = await open({ limits: { unread: 100_000 } });
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open({ limits: { unread: 100_000 } });
+    const connection = await WireConnection.open(harness.wire);
     const channel = await connection.openChannel();
     await channel.call('queue.declare', { queue: 'q' });
     channel.publish({ exchange: '', key: 'q' }, {}, Buffer.alloc(120_000));
@@ -74,7 +74,7 @@ describe('a client that asks and does not read', () => {
       channel.send('basic.reject', { deliveryTag: count + 1, requeue: true });
     }
     for (let turns = 0; turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
-    const [waiting] = [...house.listener.connections].map(({ socket }) => socket.writableLength);
+    const [waiting] = [...harness.listener.connections].map(({ socket }) => socket.writableLength);
     expect(waiting).toBeLessThan(3_000_000);
     connection.socket.resume();
     expect(await Promise.all(answers)).toHaveLength(1_000);
@@ -84,16 +84,16 @@ describe('a client that asks and does not read', () => {
 
 describe('limits', () => {
   it('one connection more than allowed is ended without a word', async () => {
-    const house = await open({ limits: { connections: 1 } });
-    const first = await WireConnection.open(house.wire);
-    const peer = await RawPeer.connect('127.0.0.1', house.port);
+    const harness = await open({ limits: { connections: 1 } });
+    const first = await WireConnection.open(harness.wire);
+    const peer = await RawPeer.connect('127.0.0.1', harness.port);
     expect(await peer.ended).toHaveLength(0);
     await first.close();
   });
 
   it('consumers of a channel are counted', async () => {
-    const house = await open({ limits: { consumers: 1 } });
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open({ limits: { consumers: 1 } });
+    const connection = await WireConnection.open(harness.wire);
     const channel = await connection.openChannel();
     await channel.call('queue.declare', { queue: 'q' });
     await channel.call('basic.consume', { queue: 'q', consumerTag: 'a' });
@@ -103,8 +103,8 @@ describe('limits', () => {
 
 describe('heartbeats', () => {
   it('are sent every half of the timeout, and a silent client is dropped after three of them', async () => {
-    const house = await open();
-    const peer = await RawPeer.connect('127.0.0.1', house.port);
+    const harness = await open();
+    const peer = await RawPeer.connect('127.0.0.1', harness.port);
     const { writeFrame } = await import('../contract/wire/frames.js');
     const { writeMethod } = await import('../contract/wire/methods.js');
     const say = (name: string, args = {}): void => peer.send(writeFrame(1, 0, writeMethod(name, args)));
@@ -129,24 +129,24 @@ describe('heartbeats', () => {
 
 describe('a connection that is lost', () => {
   it('gives back what it had not acknowledged, in its old place, and takes its exclusive queues along', async () => {
-    const house = await open();
-    const lost = await WireConnection.open(house.wire);
+    const harness = await open();
+    const lost = await WireConnection.open(harness.wire);
     const channel = await lost.openChannel();
     await channel.call('queue.declare', { queue: 'q' });
     await channel.call('queue.declare', { queue: 'mine', exclusive: true });
     for (const body of ['one', 'two']) channel.publish({ exchange: '', key: 'q' }, {}, Buffer.from(body));
     await channel.call('basic.get', { queue: 'q' });
     lost.drop();
-    const { queues } = house.broker.virtualHost('/');
+    const { queues } = harness.broker.virtualHost('/');
     await until(() => !queues.has('mine'));
-    const again = await (await WireConnection.open(house.wire)).openChannel();
+    const again = await (await WireConnection.open(harness.wire)).openChannel();
     const got = await again.call('basic.get', { queue: 'q', noAck: true });
     expect([String(got.body), got.args['redelivered']]).toEqual(['one', true]);
   });
 
   it('leaves no half of a message behind', async () => {
-    const house = await open();
-    const lost = await WireConnection.open(house.wire);
+    const harness = await open();
+    const lost = await WireConnection.open(harness.wire);
     const channel = await lost.openChannel();
     await channel.call('queue.declare', { queue: 'q' });
     const { writeMethod } = await import('../contract/wire/methods.js');
@@ -155,7 +155,7 @@ describe('a connection that is lost', () => {
     lost.frame(2, 1, writeContentHeader({}, 10));
     lost.frame(3, 1, Buffer.from('12345'));
     lost.socket.end();
-    await until(() => house.listener.connections.size === 0);
-    expect(house.broker.virtualHost('/').queues.get('q')?.length).toBe(0);
+    await until(() => harness.listener.connections.size === 0);
+    expect(harness.broker.virtualHost('/').queues.get('q')?.length).toBe(0);
   });
 });

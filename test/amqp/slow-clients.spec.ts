@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { writeMethod } from '../contract/wire/methods.js';
-import { type AmqpHouse, amqpHouse } from './house.js';
+import { type AmqpHouse, amqpHouse } from './harness.js';
 
 const clients = 300;
-const houses: AmqpHouse[] = [];
-afterEach(() => Promise.all(houses.splice(0).map((house) => house.close())));
+const harnesses: AmqpHouse[] = [];
+afterEach(() => Promise.all(harnesses.splice(0).map((harness) => harness.close())));
 
 const handshake = Buffer.concat([
   Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]),
@@ -42,31 +42,31 @@ class Dribbler {
 }
 
 /** Hundreds of them dribble while one well-behaved client publishes and gets. @returns how often it did, and how slow ones fared */
-async function siege(house: AmqpHouse): Promise<{ served: number; lasted: number[] }> {
-  houses.push(house);
-  const witness = await WireConnection.open(house.wire);
-  const channel = await witness.openChannel();
-  await channel.call('queue.declare', { queue: 'witness' });
-  const dribblers = Array.from({ length: clients }, () => new Dribbler(house.port));
+async function siege(harness: AmqpHouse): Promise<{ served: number; lasted: number[] }> {
+  harnesses.push(harness);
+  const deathListener = await WireConnection.open(harness.wire);
+  const channel = await deathListener.openChannel();
+  await channel.call('queue.declare', { queue: 'deathListener' });
+  const dribblers = Array.from({ length: clients }, () => new Dribbler(harness.port));
   let besieged = true;
   void Promise.all(dribblers.map(({ ended }) => ended)).then(() => (besieged = false));
   let served = 0;
   let next = 0;
   while (besieged) {
-    // A tenth of them say a byte, then the witness goes on: so many of its messages per byte, however fast the machine is.
+    // A tenth of them say a byte, then the deathListener goes on: so many of its messages per byte, however fast the machine is.
     for (let count = 0; count < clients / 10; count++) dribblers[next++ % clients]?.dribble();
     for (let count = 0; count < 5; count++) {
       const body = String(served);
-      channel.publish({ exchange: '', key: 'witness' }, {}, Buffer.from(body));
-      const got = await channel.call('basic.get', { queue: 'witness', noAck: true });
+      channel.publish({ exchange: '', key: 'deathListener' }, {}, Buffer.from(body));
+      const got = await channel.call('basic.get', { queue: 'deathListener', noAck: true });
       expect(String(got.body)).toBe(body);
       served += 1;
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // The house knows nobody any more but the witness.
-  expect(house.listener.connections.size).toBe(1);
-  await witness.close();
+  // The harness knows nobody any more but the deathListener.
+  expect(harness.listener.connections.size).toBe(1);
+  await deathListener.close();
   return { served, lasted: dribblers.map((dribbler) => dribbler.lasted) };
 }
 
@@ -87,17 +87,17 @@ describe(`${clients} clients that dribble their handshake`, () => {
 
 describe('clients that dribble frames after their handshake', () => {
   it('hold up nobody: frames of hundreds of them come together a byte at a time', async () => {
-    const house = await amqpHouse();
-    houses.push(house);
-    const connections = await Promise.all(Array.from({ length: 200 }, () => WireConnection.open(house.wire)));
+    const harness = await amqpHouse();
+    harnesses.push(harness);
+    const connections = await Promise.all(Array.from({ length: 200 }, () => WireConnection.open(harness.wire)));
     const channels = await Promise.all(connections.map((connection) => connection.openChannel()));
-    const witness = await (await WireConnection.open(house.wire)).openChannel();
-    await witness.call('queue.declare', { queue: 'slow' });
+    const deathListener = await (await WireConnection.open(harness.wire)).openChannel();
+    await deathListener.call('queue.declare', { queue: 'slow' });
     const frame = writeFrame(1, 1, writeMethod('basic.get', { queue: 'slow', noAck: true }));
     for (const byte of frame.subarray(0, -1)) {
       for (const connection of connections) connection.write(Buffer.from([byte]));
-      witness.publish({ exchange: '', key: 'slow' }, {}, Buffer.from([byte]));
-      const got = await witness.call('basic.get', { queue: 'slow', noAck: true });
+      deathListener.publish({ exchange: '', key: 'slow' }, {}, Buffer.from([byte]));
+      const got = await deathListener.call('basic.get', { queue: 'slow', noAck: true });
       expect(got.body).toEqual(Buffer.from([byte]));
     }
     // The rest of the frame comes with the next one: its answer is the second.

@@ -3,11 +3,11 @@ import { attempt } from '../contract/contract.js';
 import { WireConnection, type WireOptions } from '../contract/wire/connection.js';
 import { writeMethod } from '../contract/wire/methods.js';
 import { writeContentHeader } from '../contract/wire/properties.js';
-import { type AmqpHouse, amqpHouse } from './house.js';
+import { type AmqpHouse, amqpHouse } from './harness.js';
 
-let house: AmqpHouse;
-beforeAll(async () => void (house = await amqpHouse()));
-afterAll(() => house.close());
+let harness: AmqpHouse;
+beforeAll(async () => void (harness = await amqpHouse()));
+afterAll(() => harness.close());
 
 const url = process.env['AMQP_URL'];
 const real: WireOptions | undefined =
@@ -176,7 +176,7 @@ const cases: readonly (readonly [name: string, frames: Frames, code: number, tex
 
 describe('frames that break the rules end the connection as they do on RabbitMQ (rules T4, T5)', () => {
   it.each(cases)('%s', async (_, frames, code, message, at) => {
-    for (const wire of real === undefined ? [house.wire] : [house.wire, real]) {
+    for (const wire of real === undefined ? [harness.wire] : [harness.wire, real]) {
       const connection = await WireConnection.open(wire);
       await connection.openChannel();
       for (const frame of frames) connection.frame(...frame);

@@ -1,15 +1,15 @@
 import amqplib from 'amqplib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WireConnection } from '../contract/wire/connection.js';
-import { type AmqpHouse, amqpHouse, until } from './house.js';
+import { type AmqpHouse, amqpHouse, until } from './harness.js';
 
-let house: AmqpHouse;
-beforeEach(async () => void (house = await amqpHouse()));
-afterEach(() => house.close());
+let harness: AmqpHouse;
+beforeEach(async () => void (harness = await amqpHouse()));
+afterEach(() => harness.close());
 
 describe('while more is on its way out than leaves in a turn', () => {
   it('clients whose methods wait for it do not wait for one another', async () => {
-    const connection = await amqplib.connect(house.url);
+    const connection = await amqplib.connect(harness.url);
     const channel = await connection.createChannel();
     await channel.assertExchange('f', 'fanout');
     for (let index = 0; index < 100; index++) {
@@ -17,7 +17,7 @@ describe('while more is on its way out than leaves in a turn', () => {
       await channel.bindQueue(queue, 'f', '');
       await channel.consume(queue, () => undefined, { noAck: true });
     }
-    const others = await Promise.all([1, 2].map(() => amqplib.connect(house.url)));
+    const others = await Promise.all([1, 2].map(() => amqplib.connect(harness.url)));
     const channels = await Promise.all(others.map((other) => other.createChannel()));
     for (let round = 0; round < 5; round++) {
       for (let count = 0; count < 100; count++) channel.publish('f', '', Buffer.from('x'));
@@ -64,9 +64,9 @@ describe('while more is on its way out than leaves in a turn', () => {
   });
 
   it('no delivery comes behind cancel-ok', async () => {
-    const connection = await amqplib.connect(house.url);
+    const connection = await amqplib.connect(harness.url);
     const channel = await connection.createChannel();
-    const publisher = await (await amqplib.connect(house.url)).createChannel();
+    const publisher = await (await amqplib.connect(harness.url)).createChannel();
     await channel.assertQueue('q');
     for (let round = 0; round < 20; round++) {
       let isCancelled = false;

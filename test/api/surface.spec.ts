@@ -70,7 +70,7 @@ describe('what the package exports', () => {
       'differing',
       'resolveOptions',
       'turnPace',
-      'holdName',
+      'delayedName',
       'WaitQueues',
       'checkOptions',
     ];

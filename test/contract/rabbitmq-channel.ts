@@ -5,7 +5,7 @@ import type { Content, WireChannel } from './wire/channel.js';
 import type { Method } from './wire/methods.js';
 
 /** What a channel needs of its session. */
-export interface Surroundings {
+export interface ListenerContext {
   readonly watched: Set<string>;
   hasQuorumQueues: boolean;
   plainFailure(error: unknown): unknown;
@@ -15,9 +15,9 @@ export interface Surroundings {
 export class RabbitMqChannel implements TestChannel {
   readonly record = new ChannelRecord();
   readonly #channel: WireChannel;
-  readonly #session: Surroundings;
+  readonly #session: ListenerContext;
 
-  constructor(channel: WireChannel, session: Surroundings) {
+  constructor(channel: WireChannel, session: ListenerContext) {
     this.#channel = channel;
     this.#session = session;
     channel.listener = (method) => this.#receive(method);

@@ -1,4 +1,4 @@
-import { Broker, type Entry, type Hold, Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Entry, type DelayedMessages, Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import type { Damage } from '../../libs/dlx-broker/src/store/log/options.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
@@ -7,7 +7,7 @@ import { Random } from '../fuzz/random.js';
 import { bodyOf } from './bodies.js';
 import { Both } from './both.js';
 import { FakeDisk } from './fake-disk.js';
-import { asleep, lent } from './house.js';
+import { asleep, lent } from './harness.js';
 import { Ledger } from './ledger.js';
 import type { StoredState } from './stored-state.js';
 import { Workload } from './workload.js';
@@ -24,7 +24,7 @@ export interface Closed {
   readonly now: number;
 }
 
-/** A house with much in it, which is kept and then closed. */
+/** A harness with much in it, which is kept and then closed. */
 export async function closedStore(seed: number, segment: number): Promise<Closed> {
   const clock = new ManualClock();
   const ledger = new Ledger();
@@ -119,9 +119,9 @@ export async function look(disk: FakeDisk, { state, now }: Closed): Promise<Rott
     const home = broker.virtualHosts.get(vhost);
     const holder = home?.holder(name);
     if (holder instanceof Queue) holder.peek(meet);
-    else (holder as Hold | undefined)?.each(meet);
+    else (holder as DelayedMessages | undefined)?.each(meet);
     // Nobody carries on what was over its delivery limit when it came back: it is not lost.
-    home?.agenda.dead.each(({ queue, entry }) => {
+    home?.scheduler.dead.each(({ queue, entry }) => {
       if (queue.home === home && queue.name === name) meet(entry);
     });
     if (expected.size > 0) missing.set(name, (missing.get(name) ?? 0) + expected.size);

@@ -1,4 +1,4 @@
-import type { Holder, Journal, Queue, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { MessageOwner, Journal, Queue, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Ledger } from './ledger.js';
 import type { Entry } from './stored-state.js';
 
@@ -9,11 +9,11 @@ export class Both implements Journal {
     readonly journal: Journal,
   ) {}
 
-  get told(): number {
-    return this.journal.told;
+  get sequence(): number {
+    return this.journal.sequence;
   }
 
-  refuses(queue: Holder, message: Entry['message']): boolean {
+  refuses(queue: MessageOwner, message: Entry['message']): boolean {
     return this.journal.refuses(queue, message);
   }
 
@@ -22,7 +22,7 @@ export class Both implements Journal {
     this.journal.changed(change);
   }
 
-  enqueued(queue: Holder, entry: Entry): void {
+  enqueued(queue: MessageOwner, entry: Entry): void {
     this.ledger.enqueued(queue, entry);
     this.journal.enqueued(queue, entry);
   }
@@ -46,7 +46,7 @@ export class Both implements Journal {
     this.journal.died(queue, entry, death);
   }
 
-  settled(queue: Holder, entry: Entry): void {
+  settled(queue: MessageOwner, entry: Entry): void {
     this.ledger.settled(queue, entry);
     this.journal.settled(queue, entry);
   }

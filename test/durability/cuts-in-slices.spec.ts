@@ -10,7 +10,7 @@ import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
 import { Random } from '../fuzz/random.js';
 import { FakeDisk } from './fake-disk.js';
-import { asleep, lent } from './house.js';
+import { asleep, lent } from './harness.js';
 
 /** More than is purged, settled or let expire in one turn. */
 const count = 600;
@@ -29,7 +29,7 @@ async function opened(disk: FakeDisk, pace = inSlices) {
   journal.restore(broker);
   return { clock, journal, broker };
 }
-type House = Awaited<ReturnType<typeof opened>>;
+type Harness = Awaited<ReturnType<typeof opened>>;
 
 /** A queue with six hundred messages, all of them safe. */
 async function furnished(): Promise<FakeDisk> {
@@ -64,17 +64,17 @@ async function found(disk: FakeDisk): Promise<Record<'work' | 'dead', string[] |
 }
 
 /** What is on the disk when the power is cut, at moments of the work, and when it is done and flushed. */
-async function cuts(act: (house: House, channel: Channel) => void) {
+async function cuts(act: (harness: Harness, channel: Channel) => void) {
   const disk = await furnished();
-  const house = await opened(disk);
-  const channel = house.broker.connect().openChannel({ ...silentOutbox });
+  const harness = await opened(disk);
+  const channel = harness.broker.connect().openChannel({ ...silentOutbox });
   channel.qos(0);
   const random = new Random(17);
   const taken: FakeDisk[] = [];
   disk.onStep = () => void (taken.length < 300 && taken.push(disk.afterPowerCut(random)));
-  act(house, channel);
+  act(harness, channel);
   for (let turn = 0; turn < 400; turn++) await setImmediate();
-  await house.journal.flush();
+  await harness.journal.flush();
   disk.onStep = () => undefined;
   const states: Awaited<ReturnType<typeof found>>[] = [];
   for (const cut of taken) states.push(await found(cut));
@@ -115,7 +115,7 @@ describe('a power cut in the midst of work that is done in turns', () => {
   });
 
   it('leaves what expires in its queue or as a dead letter, each message in one of them', async () => {
-    const { states, last } = await cuts((house) => house.clock.advance(hour));
+    const { states, last } = await cuts((harness) => harness.clock.advance(hour));
     for (const { work, dead } of states) expect(inOrder([...(work ?? []), ...(dead ?? [])])).toEqual(everything);
     expect(last).toEqual({ work: [], dead: numbers });
     expect(between(states.map(({ work }) => work?.length))).toBeGreaterThan(0);
@@ -157,9 +157,9 @@ describe('a power cut in the midst of work that is done in turns', () => {
     await journal.flush();
     disk.onStep = () => undefined;
     const state = async (cut: FakeDisk) => {
-      const house = await opened(cut);
-      expect(house.journal.damage).toEqual({ places: [], queues: [], misplaced: 0 });
-      const vhost = house.broker.virtualHost('/');
+      const harness = await opened(cut);
+      expect(harness.journal.damage).toEqual({ places: [], queues: [], misplaced: 0 });
+      const vhost = harness.broker.virtualHost('/');
       const queues = names.filter((name) => vhost.queues.has(name));
       const bound = vhost.exchanges.get('amq.topic')?.bindings().length ?? 0;
       return { queues, bound, hasPolicy: vhost.policies.user.get('p') !== undefined };

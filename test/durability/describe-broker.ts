@@ -45,7 +45,7 @@ function describeVirtualHost(vhost: VirtualHost, lines: string[]): void {
   lines.push(...held.sort());
   for (const queue of [...vhost.queues.values()].sort(byName)) describeQueue(queue, lines);
   const dying: string[] = [];
-  vhost.agenda.dead.each(({ queue, entry, reason, retained, time, headers }) => {
+  vhost.scheduler.dead.each(({ queue, entry, reason, retained, time, headers }) => {
     const kept = retained ? ` at ${time}, kept ${plain(headers)}` : '';
     if (queue.home === vhost)
       dying.push(`  dying in ${queue.name} of ${reason}${kept}: ${describeMessage(entry.message)}`);

@@ -11,8 +11,8 @@ import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { describeBroker } from './describe-broker.js';
 import { FakeDisk } from './fake-disk.js';
-import { furnish, house } from './furnished.js';
-import { lent } from './house.js';
+import { furnish, harness } from './furnished.js';
+import { lent } from './harness.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'edit-queue-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -115,7 +115,7 @@ describe('a queue that is removed or renamed in a data directory', () => {
 
   it('is told of first: counts, bindings, and whoever names it; a dry run changes nothing', async () => {
     const directory = join(folder, 'told');
-    const { data, broker, clock } = await house(directory);
+    const { data, broker, clock } = await harness(directory);
     furnish(broker, clock);
     const { channel } = listen(broker);
     channel.bindQueue('work', 'dlx', 'again.#');
@@ -150,14 +150,14 @@ describe('a queue that is removed or renamed in a data directory', () => {
     writeFileSync(join(directory, 'in-use'), ''); // its last process died
     expect(await editQueue(directory, { ...edit, to: 'work.old' }, write(told))).toBe(0);
     expect(told.at(-1)).toBe('renamed');
-    const again = await house(directory);
+    const again = await harness(directory);
     const renamed = again.broker.virtualHost('/').queues.get('work.old')!;
     expect(renamed.length).toBe(held);
     expect(listen(again.broker).channel.get('work.old')?.redelivered, 'still known to have died').toBe(true);
     await again.data.close();
     expect(await editQueue(directory, { ...edit, queue: 'work.old', withMessages: true }, write(told))).toBe(0);
     expect(told.at(-1)).toBe('removed');
-    const last = await house(directory);
+    const last = await harness(directory);
     expect([...last.broker.virtualHost('/').queues.keys()].sort()).toEqual(['agreed', 'dead', 'wait']);
     expect(last.data.journal.damage.queues).toEqual([]);
     await last.data.close();

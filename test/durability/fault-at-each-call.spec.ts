@@ -10,7 +10,7 @@ import { bodyOf, messageIdOf } from './bodies.js';
 import { FakeDisk } from './fake-disk.js';
 import { systemError } from './fake-file.js';
 import { type Call, FaultyDisk } from './faulty-disk.js';
-import { lent } from './house.js';
+import { lent } from './harness.js';
 
 const size = 700;
 
@@ -175,15 +175,15 @@ async function live({ code, from, length, only }: Plan): Promise<{ calls: number
   faulty.fault = (call, count) =>
     count >= from && count < from + length && only?.includes(call) !== false ? error : undefined;
   const label = (): string => `${code} at call ${from} (${faulty.calls[from - 1]}) for ${length}`;
-  let house;
+  let harness;
   try {
-    house = await within(`${label()}: opening`, open(faulty, clock));
+    harness = await within(`${label()}: opening`, open(faulty, clock));
   } catch (thrown) {
     expect((thrown as Error).name, label()).toBe('StoreError');
     expect(faulty.opened, `${label()}: files open after a failed start`).toBe(0);
     return { calls: faulty.calls.length, account };
   }
-  const { broker, journal } = house!;
+  const { broker, journal } = harness!;
   await work(broker, clock, account);
   for (let second = 0; second < 8; second++) {
     clock.advance(1_000);

@@ -6,8 +6,8 @@ import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { formatVersion } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { describeBroker } from './describe-broker.js';
-import { furnish, furnishNoted, furnishRetained, furnishTraced, house } from './furnished.js';
-import { lent } from './house.js';
+import { furnish, furnishNoted, furnishRetained, furnishTraced, harness } from './furnished.js';
+import { lent } from './harness.js';
 
 /** Directories written once and never again: these are out there. `FIXTURE=write` makes the newest anew, until it is out. */
 const fixture = (format: number): string => join(import.meta.dirname, `fixtures/format-${format}`);
@@ -47,7 +47,7 @@ if (process.env['FIXTURE'] === 'write') {
   const { fill } = formats[formatVersion - 1] as (typeof formats)[number];
   const directory = fixture(formatVersion);
   rmSync(directory, { recursive: true, force: true });
-  const { broker, data, clock } = await house(directory);
+  const { broker, data, clock } = await harness(directory);
   fill(broker, clock);
   await data.close();
   // Room that was made in advance and never used.
@@ -79,14 +79,14 @@ describe.each(formats)('a data directory of format $format', ({ format, fill }) 
   it('has everything in it, and still has it after it was opened, changed and closed', async () => {
     const directory = join(folder, `copy-${format}`);
     cpSync(fixture(format), directory, { recursive: true });
-    const first = await house(directory);
+    const first = await harness(directory);
     first.clock.advance(0);
     expect(first.data.journal.damage).toEqual({ places: [], queues: [], misplaced: 0 });
     expect(describeBroker(first.broker)).toBe(expected(fill));
     const channel = first.broker.connect().openChannel(silent);
     channel.declareQueue('new', { durable: true });
     await first.data.close();
-    const second = await house(directory);
+    const second = await harness(directory);
     second.clock.advance(0);
     second.broker.connect().openChannel(silent).deleteQueue('new');
     expect(describeBroker(second.broker)).toBe(expected(fill));

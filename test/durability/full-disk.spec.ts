@@ -9,7 +9,7 @@ import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { bodyOf, messageIdOf } from './bodies.js';
 import { FakeDisk } from './fake-disk.js';
 import { systemError } from './fake-file.js';
-import { lent } from './house.js';
+import { lent } from './harness.js';
 
 const segment = 65_536;
 const toDead = new Map([

@@ -4,10 +4,10 @@ import { type Data, type DataOptions, openData } from '../../libs/dlx-broker/src
 import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { atLeastOnceTo } from './at-least-once.js';
-import { lent } from './house.js';
+import { lent } from './harness.js';
 
 /** A broker on a data directory, at noon on the first of January 2026. */
-export async function house(
+export async function harness(
   directory: string,
   options: DataOptions = {},
 ): Promise<{ broker: Broker; data: Data; clock: ManualClock }> {
@@ -18,7 +18,7 @@ export async function house(
   return { broker, data, clock };
 }
 
-/** Fills a house with one of each: what a version can write, a later one must read. */
+/** Fills a harness with one of each: what a version can write, a later one must read. */
 export function furnish(broker: Broker, clock: ManualClock): void {
   broker.addVirtualHost('other');
   broker.access.setUser('ann', { tags: ['management'], passwordHash: 'hash' });
@@ -62,12 +62,12 @@ export function furnishRetained(broker: Broker, clock: ManualClock): void {
 export function furnishTraced(broker: Broker, clock: ManualClock): void {
   const { channel } = listen(broker);
   channel.declareQueue('traced', { durable: true, arguments: new Map([['x-dead-letter-exchange', longstr('dlx')]]) });
-  const deposit = (body: string, queue: string | undefined): unknown => {
+  const publishNow = (body: string, queue: string | undefined): unknown => {
     const origin = { exchange: 'shop', routingKey: 'order.created', queue };
-    return channel.deposit('', 'traced', { deliveryMode: 2 }, Buffer.from(body), undefined, origin);
+    return channel.publishNow('', 'traced', { deliveryMode: 2 }, Buffer.from(body), undefined, origin);
   };
-  deposit('delayed', undefined);
-  deposit('retried', 'orders');
+  publishNow('delayed', undefined);
+  publishNow('retried', 'orders');
   const copies = new Map([['CC', { type: 'A', value: [longstr('dead')] } as const]]);
   channel.publish('', 'traced', { deliveryMode: 2, headers: copies }, Buffer.from('copied'));
   for (const claim of ['x-death', 'dlx-first-exchange']) {
@@ -78,8 +78,8 @@ export function furnishTraced(broker: Broker, clock: ManualClock): void {
     channel.get('traced');
     channel.reject(tag, false);
   }
-  deposit('delayed again', undefined);
-  deposit('retried again', 'orders');
+  publishNow('delayed again', undefined);
+  publishNow('retried again', 'orders');
   clock.advance(0);
 }
 

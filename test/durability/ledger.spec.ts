@@ -5,7 +5,7 @@ import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { Both } from './both.js';
 import { describeBroker } from './describe-broker.js';
-import { asleep, lent } from './house.js';
+import { asleep, lent } from './harness.js';
 import { Ledger } from './ledger.js';
 import { Workload } from './workload.js';
 

@@ -1,4 +1,4 @@
-import type { Holder, Queue, RetainedDeath, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
+import type { MessageOwner, Queue, RetainedDeath, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Message, messageOf } from '../../libs/dlx-broker/src/message/index.js';
 import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topology.js';
 import { bodyOf } from './bodies.js';
@@ -37,7 +37,7 @@ export class Ledger {
     this.#said.push({ change });
   }
 
-  enqueued(queue: Holder, entry: Entry): void {
+  enqueued(queue: MessageOwner, entry: Entry): void {
     const isKept = keeps(queue, entry);
     this.#arrived(entry.message.properties.messageId as string, isKept);
     if (!isKept) return;
@@ -72,7 +72,7 @@ export class Ledger {
     this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), death: { reason, time, headers } });
   }
 
-  settled(queue: Holder, entry: Entry): void {
+  settled(queue: MessageOwner, entry: Entry): void {
     if (keeps(queue, entry)) this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), is: undefined });
   }
 
@@ -105,7 +105,7 @@ export class Ledger {
     return new Possible(this.safe.copy(), [...this.#unsafe]);
   }
 
-  #idOf(queue: Holder, entry: Entry): number {
+  #idOf(queue: MessageOwner, entry: Entry): number {
     let id = this.#ids.get(entry);
     if (id === undefined) {
       // It outlived a crash: the engine has a new entry for it, at its old position.
@@ -141,10 +141,10 @@ export class Possible {
 const remembered = ({ exchange, routingKey, own, notes }: Message): Message =>
   messageOf(exchange, routingKey, own, bodyOf(own.messageId as string), notes);
 
-const placeOf = (queue: Holder): string => DurableTopology.placeOf(queue.home.name, queue.name);
+const placeOf = (queue: MessageOwner): string => DurableTopology.placeOf(queue.home.name, queue.name);
 
 /** Rules L1 and L3: durable queues; of classic ones persistent messages, of quorum queues all. */
-const keeps = ({ declared }: Holder, { message, position }: Entry): boolean =>
+const keeps = ({ declared }: MessageOwner, { message, position }: Entry): boolean =>
   position > 0 &&
   declared.durable &&
   declared.owner === undefined &&

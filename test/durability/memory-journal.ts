@@ -1,6 +1,6 @@
 import {
   type Broker,
-  type Holder,
+  type MessageOwner,
   inRestoreOrder,
   isPersistent,
   type Journal,
@@ -53,7 +53,7 @@ export class MemoryJournal implements Journal {
     this.#topology = topology;
   }
 
-  get told(): number {
+  get sequence(): number {
     return this.#told + this.#said.length;
   }
 
@@ -69,7 +69,7 @@ export class MemoryJournal implements Journal {
     });
   }
 
-  enqueued(queue: Holder, entry: Entry): void {
+  enqueued(queue: MessageOwner, entry: Entry): void {
     if (!keeps(queue, entry)) return;
     const { message, position, deadline, due } = entry;
     this.#said.push(
@@ -90,7 +90,7 @@ export class MemoryJournal implements Journal {
     this.#moved(queue, entry, { death: { reason, time, headers } });
   }
 
-  settled(queue: Holder, entry: Entry): void {
+  settled(queue: MessageOwner, entry: Entry): void {
     if (keeps(queue, entry)) this.#said.push(() => void this.#of(queue).delete(entry));
   }
 
@@ -146,7 +146,7 @@ export class MemoryJournal implements Journal {
     });
   }
 
-  #refill(home: VirtualHost, queue: Holder, all: readonly Kept[]): void {
+  #refill(home: VirtualHost, queue: MessageOwner, all: readonly Kept[]): void {
     const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
     const dead = all.filter(({ death }) => death !== undefined);
     const alive = all.filter(({ death }) => death === undefined);
@@ -156,7 +156,7 @@ export class MemoryJournal implements Journal {
     const messages = this.#of(queue);
     const ordered = inRestoreOrder(queue.declared, { fresh, returned, held: unacked });
     for (const kept of [...ordered.flat(), ...dead]) {
-      const entry = queue.restore(kept.message, kept, home.agenda.clock.now());
+      const entry = queue.restore(kept.message, kept, home.scheduler.clock.now());
       messages.set(entry, { ...kept, returns: entry.returns, delivered: false });
     }
   }
@@ -179,7 +179,7 @@ export class MemoryJournal implements Journal {
     });
   }
 
-  #of(queue: Holder): Map<Entry, Kept> {
+  #of(queue: MessageOwner): Map<Entry, Kept> {
     const place = DurableTopology.placeOf(queue.home.name, queue.name);
     let messages = this.#messages.get(place);
     if (messages === undefined) this.#messages.set(place, (messages = new Map()));
@@ -188,5 +188,5 @@ export class MemoryJournal implements Journal {
 }
 
 /** Rules L1 and L3. */
-const keeps = ({ declared }: Holder, { message, position }: Entry): boolean =>
+const keeps = ({ declared }: MessageOwner, { message, position }: Entry): boolean =>
   position > 0 && declared.durable && declared.owner === undefined && isPersistent(declared, message);

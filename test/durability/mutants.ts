@@ -1,4 +1,4 @@
-import type { Holder, Journal, Queue, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { MessageOwner, Journal, Queue, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 import { longestRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
@@ -86,11 +86,11 @@ function withoutCrc(disk: FakeDisk): FakeDisk {
 class Through implements Journal {
   constructor(readonly to: Journal) {}
 
-  get told(): number {
-    return this.to.told;
+  get sequence(): number {
+    return this.to.sequence;
   }
 
-  refuses(queue: Holder, message: Entry['message']): boolean {
+  refuses(queue: MessageOwner, message: Entry['message']): boolean {
     return this.to.refuses(queue, message);
   }
 
@@ -98,7 +98,7 @@ class Through implements Journal {
     this.to.changed(change);
   }
 
-  enqueued(queue: Holder, entry: Entry): void {
+  enqueued(queue: MessageOwner, entry: Entry): void {
     this.to.enqueued(queue, entry);
   }
 
@@ -118,7 +118,7 @@ class Through implements Journal {
     this.to.died(queue, entry, death);
   }
 
-  settled(queue: Holder, entry: Entry): void {
+  settled(queue: MessageOwner, entry: Entry): void {
     this.to.settled(queue, entry);
   }
 
@@ -134,15 +134,15 @@ class AckFirst extends Through {
   #told = 0;
 
   /** Also what waits was told. */
-  override get told(): number {
-    return this.to.told + this.#told;
+  override get sequence(): number {
+    return this.to.sequence + this.#told;
   }
 
   override changed(change: Parameters<Journal['changed']>[0]): void {
     this.#wait(() => this.to.changed(change));
   }
 
-  override enqueued(queue: Holder, entry: Entry): void {
+  override enqueued(queue: MessageOwner, entry: Entry): void {
     this.#arrived.add(entry);
     this.#wait(() => this.to.enqueued(queue, entry));
   }
@@ -159,7 +159,7 @@ class AckFirst extends Through {
     this.#wait(() => this.to.died(queue, entry, death));
   }
 
-  override settled(queue: Holder, entry: Entry): void {
+  override settled(queue: MessageOwner, entry: Entry): void {
     if (this.#arrived.has(entry)) this.#wait(() => this.to.settled(queue, entry));
     else this.to.settled(queue, entry);
   }

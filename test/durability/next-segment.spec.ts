@@ -16,7 +16,7 @@ import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { FakeDisk, type FakeDiskOptions } from './fake-disk.js';
 import { systemError } from './fake-file.js';
-import { lent } from './house.js';
+import { lent } from './harness.js';
 
 const length = 1_048_576;
 const stretch = 262_144;

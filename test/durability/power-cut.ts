@@ -7,7 +7,7 @@ import { Random } from '../fuzz/random.js';
 import { Both } from './both.js';
 import { describeBroker } from './describe-broker.js';
 import { FakeDisk } from './fake-disk.js';
-import { asleep, lent } from './house.js';
+import { asleep, lent } from './harness.js';
 import { Ledger, type Possible } from './ledger.js';
 import { StoredState } from './stored-state.js';
 import { type Weights, Workload } from './workload.js';
@@ -47,7 +47,7 @@ const stepsOfALife = 120;
 /** How often a life goes on after a power cut, on what was left. */
 const lives = 4;
 
-/** Runs houses on disks that lose power, until there were enough cuts or one of them cost something. */
+/** Runs harnesses on disks that lose power, until there were enough cuts or one of them cost something. */
 export async function powerCuts({ seed, points, mutant = {}, weights }: PowerCutOptions): Promise<PowerCuts> {
   const counts: Record<string, number> = {};
   let done = 0;
@@ -71,7 +71,7 @@ class Run {
   points = 0;
   readonly counts: Record<string, number> = {};
   readonly #random: Random;
-  /** Of the house that is alive: every other one gets a clock of its own, for nobody wakes the dead. */
+  /** Of the harness that is alive: every other one gets a clock of its own, for nobody wakes the dead. */
   #clock = new ManualClock();
   readonly #segment: number;
   readonly #memory: number;
@@ -111,15 +111,15 @@ class Run {
   /** One process, from its start to its end. */
   async #live(disk: FakeDisk, ledger: Ledger): Promise<string | undefined> {
     const random = this.#random;
-    const house = await this.#open(disk, ledger);
-    this.#clock = house.clock;
+    const harness = await this.#open(disk, ledger);
+    this.#clock = harness.clock;
     disk.isManual = true;
     disk.onStep = () => {
       if (!random.chance(0.25)) return;
       this.#cuts.push({ disk: disk.afterPowerCut(random), possible: ledger.possible() });
     };
-    house.wake();
-    const workload = new Workload(house.broker, {
+    harness.wake();
+    const workload = new Workload(harness.broker, {
       random,
       clock: this.#clock,
       firstNumber: this.#number,
@@ -168,11 +168,11 @@ class Run {
     let is: string;
     let count: number;
     try {
-      const house = await this.#open(found(disk), undefined);
-      const { places, queues, misplaced } = house.journal.damage;
-      if (places.length + queues.length + misplaced > 0) return `damage: ${JSON.stringify(house.journal.damage)}`;
-      is = describeBroker(house.broker);
-      count = countOf(house.broker);
+      const harness = await this.#open(found(disk), undefined);
+      const { places, queues, misplaced } = harness.journal.damage;
+      if (places.length + queues.length + misplaced > 0) return `damage: ${JSON.stringify(harness.journal.damage)}`;
+      is = describeBroker(harness.broker);
+      count = countOf(harness.broker);
     } catch (error) {
       return `cannot be opened: ${(error as Error).stack}`;
     }
@@ -226,7 +226,7 @@ class Run {
 /** Messages anywhere: ready, held back, or dying. */
 function countOf(broker: Broker): number {
   const [vhost] = broker.virtualHosts.values();
-  let count = vhost?.agenda.dead.length ?? 0; // all virtual hosts share one
+  let count = vhost?.scheduler.dead.length ?? 0; // all virtual hosts share one
   for (const { queues } of broker.virtualHosts.values()) {
     for (const { length, delayed } of queues.values()) count += length + delayed;
   }

@@ -19,13 +19,13 @@ import { atLeastOnceTo } from './at-least-once.js';
 import { bodyOf, messageIdOf } from './bodies.js';
 import { FakeDisk } from './fake-disk.js';
 import { systemError } from './fake-file.js';
-import { lent } from './house.js';
+import { lent } from './harness.js';
 
 const fault = systemError('EIO', 'i/o error, read');
 const size = 30_000;
 const small = 1_000;
 
-interface House {
+interface Harness {
   readonly disk: FakeDisk;
   readonly clock: ManualClock;
   readonly broker: Broker;
@@ -34,7 +34,7 @@ interface House {
   readonly failed: StoreError[];
 }
 
-async function house(disk: FakeDisk, pace?: Pace): Promise<House> {
+async function harness(disk: FakeDisk, pace?: Pace): Promise<Harness> {
   disk.isManual = false;
   const clock = new ManualClock();
   const told: StoreError[] = [];
@@ -54,8 +54,8 @@ async function house(disk: FakeDisk, pace?: Pace): Promise<House> {
 const args = (...fields: (readonly [string, Field])[]) => new Map(fields);
 
 /** So many in a durable queue, all of them on disk only but perhaps the newest. */
-async function filled(count: number, queue: Map<string, Field> = new Map(), length = small): Promise<House> {
-  const found = await house(new FakeDisk());
+async function filled(count: number, queue: Map<string, Field> = new Map(), length = small): Promise<Harness> {
+  const found = await harness(new FakeDisk());
   const { channel } = listen(found.broker);
   channel.declareQueue('work', { durable: true, arguments: queue });
   publish(channel, count, length);
@@ -70,7 +70,7 @@ function publish(channel: Channel, count: number, length = small, key = 'work'):
   }
 }
 
-const queueOf = ({ broker }: House, name = 'work') => broker.virtualHost('/').queues.get(name)!;
+const queueOf = ({ broker }: Harness, name = 'work') => broker.virtualHost('/').queues.get(name)!;
 
 /** Ids and whole bodies, as they left. */
 const arrived = (deliveries: readonly Delivery[], bodies: readonly Buffer[]): readonly string[] =>
@@ -80,7 +80,7 @@ const arrived = (deliveries: readonly Delivery[], bodies: readonly Buffer[]): re
   });
 
 /** Consumes, and keeps bodies as they were when they left. */
-function consume({ broker }: House, queue = 'work', options: { noAck?: boolean } = {}) {
+function consume({ broker }: Harness, queue = 'work', options: { noAck?: boolean } = {}) {
   const deliveries: Delivery[] = [];
   const bodies: Buffer[] = [];
   const channel: Channel = broker.connect().openChannel({
@@ -95,10 +95,10 @@ function consume({ broker }: House, queue = 'work', options: { noAck?: boolean }
 }
 
 /** After a clean restart on a disk that answers. */
-async function restarted(found: House): Promise<House> {
+async function restarted(found: Harness): Promise<Harness> {
   found.disk.readError = undefined;
   await found.journal.close();
-  return house(found.disk.copy());
+  return harness(found.disk.copy());
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
@@ -200,7 +200,7 @@ describe('a disk that cannot be read for a while', () => {
       await filling.journal.close();
       // All four are handed out, and hardly one has left: then the host has its turn.
       const resumes: (() => void)[] = [];
-      const found = await house(filling.disk.copy(), { budget: 5, later: (resume) => void resumes.push(resume) });
+      const found = await harness(filling.disk.copy(), { budget: 5, later: (resume) => void resumes.push(resume) });
       for (let resume = resumes.shift(); resume !== undefined; resume = resumes.shift()) resume();
       const consumer = consume(found, 'work', { noAck: true });
       expect(consumer.deliveries.length, 'most of them are on their way').toBeLessThan(2);
@@ -291,7 +291,7 @@ describe('a disk that cannot be read for a while', () => {
   });
 
   it('keeps a body that several queues share for each of them', async () => {
-    const found = await house(new FakeDisk());
+    const found = await harness(new FakeDisk());
     const { channel } = listen(found.broker);
     channel.declareExchange('all', { type: 'fanout', durable: true });
     for (const queue of ['one', 'two', 'three']) {
@@ -382,7 +382,7 @@ describe('a disk that cannot be read for a while', () => {
       return journal.stats.bytes < grown / 2;
     });
     await journal.close();
-    const again = await house(disk.copy());
+    const again = await harness(disk.copy());
     expect(again.journal.damage).toMatchObject({ places: [], queues: [] });
     expect(consume(again).ids()).toEqual(ids(20));
   });
@@ -451,7 +451,7 @@ describe('a body that is proven lost', () => {
   });
 
   it('does not stop the journal when a dead letter of it is written whole', async () => {
-    const found = await house(new FakeDisk());
+    const found = await harness(new FakeDisk());
     const { channel } = listen(found.broker);
     const dead = args(['x-dead-letter-exchange', longstr('')], ['x-dead-letter-routing-key', longstr('kept')]);
     channel.declareQueue('work', { durable: true, arguments: dead });
@@ -469,14 +469,14 @@ describe('a body that is proven lost', () => {
     await setImmediate();
     expect(found.failed).toEqual([]);
     expect(queueOf(found, 'kept').length).toBe(2);
-    const again = await house(found.disk.copy());
+    const again = await harness(found.disk.copy());
     expect(again.journal.damage.queues).toEqual([{ vhost: '/', queue: 'kept', lost: 1 }]);
     expect(consume(found, 'kept').ids()).toEqual([ids(2)[1]]);
     expect(queueOf(found, 'kept').counters.lost).toBe(1);
   });
 
   it('is waited for when it cannot be read while it is to be written whole', async () => {
-    const found = await house(new FakeDisk());
+    const found = await harness(new FakeDisk());
     const { channel } = listen(found.broker);
     const dead = args(['x-dead-letter-exchange', longstr('')], ['x-dead-letter-routing-key', longstr('kept')]);
     channel.declareQueue('work', { durable: true });

@@ -11,7 +11,7 @@ import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js
 import { NodeDisk } from '../../libs/dlx-broker/src/store/log/node-disk.js';
 import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
-import { lent } from './house.js';
+import { lent } from './harness.js';
 
 const messages = Number(process.env['DURABILITY_SOAK'] ?? 100_000);
 /** A long run has the segments it will have; a short one smaller ones, or it would never fill any. */

@@ -1,7 +1,7 @@
 import {
   type Broker,
-  holdName,
-  type Holder,
+  delayedName,
+  type MessageOwner,
   type Journal,
   restoreTopology,
   type RetainedDeath,
@@ -88,7 +88,8 @@ export class StoredState {
     this.topology.changed(change);
     if (change.change !== 'removed') return;
     if (change.kind === 'queue') this.messages.delete(DurableTopology.placeOf(change.vhost, change.name));
-    if (change.kind === 'exchange') this.messages.delete(DurableTopology.placeOf(change.vhost, holdName(change.name)));
+    if (change.kind === 'exchange')
+      this.messages.delete(DurableTopology.placeOf(change.vhost, delayedName(change.name)));
     if (change.kind !== 'vhost') return;
     for (const place of this.messages.keys()) {
       if ((JSON.parse(place) as { vhost: string }).vhost === change.vhost) this.messages.delete(place);
@@ -118,7 +119,7 @@ export class StoredState {
 
 const returnOf = ({ position, returns, failures, due }: Returned): Returned => ({ position, returns, failures, due });
 
-function refill(home: VirtualHost, queue: Holder, all: readonly Kept[], afterCrash: boolean): void {
+function refill(home: VirtualHost, queue: MessageOwner, all: readonly Kept[], afterCrash: boolean): void {
   const suspect = afterCrash && queue.declared.type === 'classic';
   const byPosition = (one: Kept, other: Kept): number => one.position - other.position;
   const dead = all.filter(({ death }) => death !== undefined);
@@ -128,5 +129,5 @@ function refill(home: VirtualHost, queue: Holder, all: readonly Kept[], afterCra
   const unacked = alive.filter(({ delivered }) => delivered).sort(byPosition);
   const ordered = queue.declared.type === 'classic' ? [returned, unacked, fresh] : [fresh, returned, unacked];
   for (const kept of [...ordered.flat(), ...dead])
-    queue.restore(kept.message, { ...kept, suspect }, home.agenda.clock.now());
+    queue.restore(kept.message, { ...kept, suspect }, home.scheduler.clock.now());
 }

@@ -65,7 +65,7 @@ const usual = {
   unbind: 1,
   policy: 1,
   user: 1,
-  house: 0.5,
+  harness: 0.5,
   wait: 4,
 } as const;
 export type Deed = keyof typeof usual;
@@ -81,7 +81,7 @@ export interface WorkloadOptions {
   readonly weights?: Partial<Weights>;
 }
 
-/** A house full of clients who do whatever chance bids them. */
+/** A harness full of clients who do whatever chance bids them. */
 export class Workload {
   readonly #broker: Broker;
   readonly #options: WorkloadOptions;
@@ -192,8 +192,8 @@ export class Workload {
         return this.#policy(name);
       case 'user':
         return this.#user();
-      case 'house':
-        return this.#house();
+      case 'harness':
+        return this.#harness();
       case 'wait':
         return clock.advance(random.integer(1, 30));
     }
@@ -297,7 +297,7 @@ export class Workload {
   }
 
   /** Another virtual host with a queue and a message, or none of it. */
-  #house(): void {
+  #harness(): void {
     const { random } = this.#options;
     if (random.chance(0.4)) return this.#broker.removeVirtualHost('other');
     this.#broker.addVirtualHost('other');

@@ -12,7 +12,7 @@ import {
   type RetryPolicy,
   sharedBroker,
 } from 'dlx-broker';
-import { house, type House } from 'dlx-broker/testing';
+import { harness, type Harness } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** One deployment of an application with a handler of the queue `work` that fails as often as it is told. */
-async function deploy({ broker }: House, policy: RetryPolicy, failures = Infinity) {
+async function deploy({ broker }: Harness, policy: RetryPolicy, failures = Infinity) {
   const attempts: number[] = [];
   @Injectable()
   class Worker {
@@ -43,18 +43,18 @@ async function deploy({ broker }: House, policy: RetryPolicy, failures = Infinit
   return { app, attempts, described: app.get(DlxBroker).describeTopology() };
 }
 
-const publish = ({ backend }: House, body = '{}'): void =>
+const publish = ({ backend }: Harness, body = '{}'): void =>
   backend.publish({ exchange: '', routingKey: 'work', properties: { deliveryMode: 2 }, body: Buffer.from(body) });
 
 /** Moves the time on in small steps; handlers have their turns in between. */
-async function advance({ clock }: House, milliseconds: number, step = milliseconds): Promise<void> {
+async function advance({ clock }: Harness, milliseconds: number, step = milliseconds): Promise<void> {
   for (let passed = 0; passed <= milliseconds; passed += step) {
     for (let turn = 0; turn < 5; turn++) await soon();
     if (passed < milliseconds) clock.advance(step);
   }
 }
 
-const argumentsOf = ({ broker }: House, queue: string): unknown =>
+const argumentsOf = ({ broker }: Harness, queue: string): unknown =>
   Object.fromEntries(
     [...(broker.virtualHost('/').queues.get(queue)?.declared.arguments ?? [])].map(([name, { value }]) => [
       name,
@@ -64,7 +64,7 @@ const argumentsOf = ({ broker }: House, queue: string): unknown =>
 
 describe('a fixed delay is left to the broker: a reject into one wait queue', () => {
   it('which the queue names as its dead-letter exchange, and the description says', async () => {
-    const here = house();
+    const here = harness();
     const { described } = await deploy(here, { attempts: 3, backoff: '5s' });
     expect(argumentsOf(here, 'work')).toEqual({
       'x-dead-letter-exchange': 'wait.5000',
@@ -74,7 +74,7 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
   });
 
   it('counts the attempts by the deaths, and parks after the last (rule E1)', async () => {
-    const here = house();
+    const here = harness();
     const { attempts } = await deploy(here, { attempts: 3, backoff: '5s' });
     publish(here);
     await advance(here, 4_999);
@@ -89,7 +89,7 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
   });
 
   it('parks what nobody can read, which would come back for ever', async () => {
-    const here = house();
+    const here = harness();
     const { attempts } = await deploy(here, { attempts: 3, backoff: '5s' });
     publish(here, '{');
     await advance(here, 1);
@@ -97,7 +97,7 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
   });
 
   it('keeps its wait queue though nobody uses it for days', async () => {
-    const here = house();
+    const here = harness();
     const { attempts } = await deploy(here, { attempts: 3, backoff: '5s' }, 1);
     await advance(here, 72 * 3_600_000, 600_000);
     publish(here);
@@ -111,14 +111,14 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
     ['a deadline', { attempts: 3, backoff: '1s', deadline: '1m' }],
     ['retries without a wait', { attempts: 3, backoff: '1s', immediate: 1 }],
   ])('but not with %s', async (_, policy) => {
-    const here = house();
+    const here = harness();
     const { described } = await deploy(here, policy);
     expect(argumentsOf(here, 'work')).toEqual({});
     expect(described).toMatch(/work: 3 attempts, republishes to wait/);
   });
 
   it('nor where the queue has a dead-letter exchange of its own', async () => {
-    const { broker } = house();
+    const { broker } = harness();
     @Injectable()
     class Worker {
       @Consume('work')
@@ -139,7 +139,7 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
 
 describe('a handler whose messages would be cut on their way round (rule I2)', () => {
   it('is refused at start, with the reason and a way out', async () => {
-    const { broker } = house();
+    const { broker } = harness();
     @Injectable()
     class Worker {
       @Consume('work')
@@ -173,7 +173,7 @@ describe('when a policy changes between two deployments', () => {
   );
 
   it.each(changes)('%i: what waits comes back, and old wait queues disappear', async (_, before, after) => {
-    const here = house();
+    const here = harness();
     const old = await deploy(here, before);
     publish(here);
     await advance(here, 1);
@@ -191,7 +191,7 @@ describe('when a policy changes between two deployments', () => {
   });
 
   it('a queue that had no policy is taken as it is', async () => {
-    const here = house();
+    const here = harness();
     await here.backend.declare({
       exchanges: [],
       bindings: [],

@@ -301,6 +301,6 @@ describe('the events of a broker', () => {
     subscription.unsubscribe();
     expect(events).toContain('redriven work.parked');
     await dlx.close(); // its timeline watches, too
-    expect(dlx.broker.virtualHost('/').witnesses.size).toBe(0);
+    expect(dlx.broker.virtualHost('/').deathListeners.size).toBe(0);
   });
 });

@@ -16,7 +16,7 @@ import {
   type DlxBrokerOptions,
   sharedBroker,
 } from 'dlx-broker';
-import { house } from 'dlx-broker/testing';
+import { harness } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { firstValueFrom } from 'rxjs';
 import { queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
@@ -50,7 +50,7 @@ async function start({ controllers = [], providers = [], options = {}, connects 
       const context = String(more.at(-1));
       if (context.startsWith('Dlx')) lines.push(`${level} ${String(text)}`);
     };
-  const here = house();
+  const here = harness();
   const imports = [DlxBrokerModule.forRoot({ broker: sharedBroker(here.broker), ...options }), ...more];
   const builder = Test.createTestingModule({ imports, controllers, providers });
   builder.setLogger({ log: note('log'), warn: note('warn'), error: note('error') });
@@ -120,7 +120,7 @@ describe('at start the log shows', () => {
     }
     const byModule = await start({ providers: [Careless], options: { retry: { attempts: 2 } } });
     expect(byModule.about('is lost')).toEqual([]);
-    const { broker } = house();
+    const { broker } = harness();
     const definition = { 'dead-letter-exchange': 'amq.fanout' };
     broker.virtualHost('/').setPolicy('dlx', { pattern: '.*', applyTo: 'all', priority: 0, definition });
     expect(

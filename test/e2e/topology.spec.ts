@@ -12,18 +12,18 @@ import {
   type DlxBrokerOptions,
   sharedBroker,
 } from 'dlx-broker';
-import { house, type House } from 'dlx-broker/testing';
+import { harness, type Harness } from 'dlx-broker/testing';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { contextApp } from './apps.js';
 
-const argumentsOf = ({ broker }: House, name: string): unknown =>
+const argumentsOf = ({ broker }: Harness, name: string): unknown =>
   Object.fromEntries(
     [...(broker.virtualHost('/').queues.get(name)?.declared.arguments ?? [])].map(([key, { value }]) => [key, value]),
   );
 
 async function start(options: DlxBrokerOptions, imports: readonly (DynamicModule | Type)[] = []) {
-  const here = house();
+  const here = harness();
   const root = DlxBrokerModule.forRoot({ broker: sharedBroker(here.broker), ...options });
   const app = await contextApp({ imports: [root, ...(imports as readonly DynamicModule[])] });
   return { ...here, app };
@@ -123,7 +123,7 @@ describe('forFeature', () => {
     class Two {}
     @Module({ imports: [DlxBrokerModule.forFeature({ broker: 'audit', queues: ['three'] })] })
     class Three {}
-    const audit = house();
+    const audit = harness();
     const { broker } = await start({}, [
       One,
       Two,

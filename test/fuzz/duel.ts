@@ -3,7 +3,7 @@ import { comparable, isEqual, type Difference } from './difference.js';
 import { beginning, paceOf, type Pace } from './pace.js';
 import { namesIn, type Program } from './program.js';
 import type { RabbitMqGround } from './rabbitmq-ground.js';
-import { channelCount, rehearse } from './rehearsal.js';
+import { channelCount, dryRun } from './rehearsal.js';
 import { World } from './world.js';
 
 /** What a program came to: nothing to tell, a difference, or the real broker was too slow to tell. */
@@ -21,7 +21,7 @@ export async function duel(program: Program, ground: RabbitMqGround, patiently =
   let verdict: Verdict = 'late';
   for (let tries = 0, slowness = patiently ? 2.5 : 1; tries < attempts && verdict === 'late'; tries++, slowness *= 2) {
     const pace = paceOf(program, slowness);
-    const expected = (await rehearse(program, pace)).map(comparable);
+    const expected = (await dryRun(program, pace)).map(comparable);
     try {
       verdict = await follow(program, expected, pace, ground);
     } finally {

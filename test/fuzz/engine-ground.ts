@@ -47,7 +47,7 @@ export class EngineGround implements VirtualGround {
       this.#watch(queue);
       return set(name, queue);
     };
-    const { dead } = this.#vhost.agenda;
+    const { dead } = this.#vhost.scheduler;
     const push = dead.push.bind(dead);
     dead.push = (letter) => {
       this.#note('died', letter.queue, letter.entry, letter);
@@ -81,7 +81,7 @@ export class EngineGround implements VirtualGround {
 
   #journal(): Journal {
     return {
-      told: 0,
+      sequence: 0,
       refuses: () => false,
       changed: () => undefined,
       // No exchange delays anything here, so that they are queues.

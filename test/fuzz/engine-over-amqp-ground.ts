@@ -6,14 +6,14 @@ import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import type { TestChannel, TestPolicy } from '../contract/driver.js';
 import { Failure } from '../contract/failure.js';
 import { plainNames } from '../contract/plain-names.js';
-import { RabbitMqChannel, type Surroundings } from '../contract/rabbitmq-channel.js';
+import { RabbitMqChannel, type ListenerContext } from '../contract/rabbitmq-channel.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { administer } from './engine-ground.js';
 import type { VirtualGround } from './rehearsal.js';
 import type { Roughness } from './rough-wire.js';
 
 /** The engine in virtual time behind a listener: frames over a real socket, administration in process. */
-export class EngineOverAmqpGround implements VirtualGround, Surroundings {
+export class EngineOverAmqpGround implements VirtualGround, ListenerContext {
   readonly clock = new ManualClock();
   readonly begun = this.clock.now();
   readonly watched = new Set<string>();

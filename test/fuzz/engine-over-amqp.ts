@@ -4,7 +4,7 @@ import { EngineOverAmqpGround } from './engine-over-amqp-ground.js';
 import type { Opponent } from './opponent.js';
 import { unhurried } from './pace.js';
 import type { Program } from './program.js';
-import { Rehearsal, rehearse } from './rehearsal.js';
+import { Rehearsal, dryRun } from './rehearsal.js';
 import { roughnessOf, swollen } from './rough-wire.js';
 
 /** The engine behind its listener must show what the engine shows that is called directly, both in virtual time. */
@@ -12,7 +12,7 @@ export const engineOverAmqp: Opponent = { name: 'the engine over AMQP', duel };
 
 async function duel(drawn: Program): Promise<Verdict> {
   const program = swollen(drawn);
-  const expected = (await rehearse(program, unhurried)).map(comparable);
+  const expected = (await dryRun(program, unhurried)).map(comparable);
   const ground = await EngineOverAmqpGround.open(roughnessOf(drawn));
   try {
     const rehearsal = await Rehearsal.on(ground, [], unhurried);

@@ -1,7 +1,7 @@
 import type { TestChannel, TestPolicy } from '../contract/driver.js';
 import { ManagementClient } from '../contract/management-client.js';
 import { plainNames } from '../contract/plain-names.js';
-import { RabbitMqChannel, type Surroundings } from '../contract/rabbitmq-channel.js';
+import { RabbitMqChannel, type ListenerContext } from '../contract/rabbitmq-channel.js';
 import { Failure } from '../contract/failure.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -50,7 +50,7 @@ export class RabbitMqServer {
 }
 
 /** A virtual host of a real RabbitMQ. */
-export class RabbitMqGround implements Ground, Surroundings {
+export class RabbitMqGround implements Ground, ListenerContext {
   begun = Date.now();
   readonly watched = new Set<string>();
   hasQuorumQueues = false;

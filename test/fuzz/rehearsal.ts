@@ -50,7 +50,7 @@ export class Rehearsal<On extends VirtualGround = EngineGround> {
 }
 
 /** All that the engine shows, step by step. */
-export async function rehearse(program: Program, pace: Pace): Promise<Seen[]> {
+export async function dryRun(program: Program, pace: Pace): Promise<Seen[]> {
   const rehearsal = await Rehearsal.of([], pace);
   const seen: Seen[] = [];
   for (const step of program) {

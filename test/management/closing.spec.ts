@@ -1,18 +1,18 @@
 import { connect } from 'amqplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type House, openHouse } from './house.js';
+import { type Harness, openHouse } from './harness.js';
 import { request } from './scene.js';
 
 describe('an operator closes connections', () => {
-  let house: House;
+  let harness: Harness;
   beforeAll(async () => {
-    house = await openHouse();
+    harness = await openHouse();
   });
-  afterAll(() => house.close());
+  afterAll(() => harness.close());
 
   /** What a client hears in the end. */
   async function client(): Promise<Promise<string>> {
-    const connection = await connect(`${house.amqp}/%2F`);
+    const connection = await connect(`${harness.amqp}/%2F`);
     return new Promise<string>((resolve) => connection.on('close', (error: Error) => resolve(error.message)));
   }
 
@@ -23,7 +23,7 @@ describe('an operator closes connections', () => {
     const message = client();
     await expect.poll(async () => (await listed()).length).toBe(1);
     const [name = ''] = await listed();
-    const response = await fetch(`${house.http}/api/connections/${encodeURIComponent(name)}`, {
+    const response = await fetch(`${harness.http}/api/connections/${encodeURIComponent(name)}`, {
       method: 'DELETE',
       headers: { authorization: `Basic ${btoa('guest:guest')}`, 'x-reason': 'too many of them' },
     });
@@ -35,9 +35,9 @@ describe('an operator closes connections', () => {
   it('all of a user', async () => {
     const messages = [client(), client()];
     await expect.poll(async () => (await listed()).length).toBe(2);
-    expect((await request(house, 'DELETE', '/api/connections/username/nobody')).status).toBe(204);
+    expect((await request(harness, 'DELETE', '/api/connections/username/nobody')).status).toBe(204);
     expect(await listed()).toHaveLength(2);
-    expect((await request(house, 'DELETE', '/api/connections/username/guest')).status).toBe(204);
+    expect((await request(harness, 'DELETE', '/api/connections/username/guest')).status).toBe(204);
     expect(await Promise.all(messages)).toEqual([
       heard('Closed via management plugin'),
       heard('Closed via management plugin'),
@@ -45,7 +45,7 @@ describe('an operator closes connections', () => {
   });
 
   async function listed(): Promise<readonly string[]> {
-    const { text } = await request(house, 'GET', '/api/connections?columns=name');
+    const { text } = await request(harness, 'GET', '/api/connections?columns=name');
     return (JSON.parse(text) as readonly { readonly name: string }[]).map(({ name }) => name);
   }
 });

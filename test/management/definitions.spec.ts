@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiHouse, type ApiHouse } from '../houses/api-house.js';
+import { apiHarness, type ApiHouse } from '../harnesses/api-harness.js';
 
 const rabbitmq = process.env['RABBITMQ_MANAGEMENT_URL'];
 if (rabbitmq === undefined) console.warn('SKIPPED: definitions to and from RabbitMQ: no RABBITMQ_MANAGEMENT_URL');
@@ -102,9 +102,9 @@ describe.skipIf(rabbitmq === undefined)('definitions', () => {
     return text === '' ? undefined : JSON.parse(text);
   };
   const callOf =
-    (house: ApiHouse): Call =>
+    (harness: ApiHouse): Call =>
     async (method, path, body) => {
-      const answer = await house.call(method, path, { body });
+      const answer = await harness.call(method, path, { body });
       if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
       return answer.body;
     };
@@ -118,11 +118,11 @@ describe.skipIf(rabbitmq === undefined)('definitions', () => {
   it('of RabbitMQ come in here, and go out as they came', async () => {
     await furnish(theirs);
     const exported = await theirs('GET', '/definitions');
-    const house = apiHouse();
-    const call = callOf(house);
+    const harness = apiHarness();
+    const call = callOf(harness);
     await call('POST', '/definitions', sendable(exported));
     expect(ours(await call('GET', '/definitions'))).toEqual(ours(exported));
-    expect((await house.call('GET', '/whoami', { as: `${user}:secret` })).body).toEqual({
+    expect((await harness.call('GET', '/whoami', { as: `${user}:secret` })).body).toEqual({
       name: user,
       tags: ['management', 'mine'],
     });
@@ -130,7 +130,7 @@ describe.skipIf(rabbitmq === undefined)('definitions', () => {
 
   it('of one virtual host, too', async () => {
     const exported = await theirs('GET', `/definitions/${vhost}`);
-    const call = callOf(apiHouse());
+    const call = callOf(apiHarness());
     await call('PUT', `/vhosts/${vhost}`);
     await call('POST', `/definitions/${vhost}`, exported);
     const lists = (definitions: unknown) =>
@@ -145,7 +145,7 @@ describe.skipIf(rabbitmq === undefined)('definitions', () => {
 
   it('of ours go into RabbitMQ, which lets the same user in', async () => {
     await strike();
-    const call = callOf(apiHouse());
+    const call = callOf(apiHarness());
     await furnish(call);
     const exported = await call('GET', '/definitions');
     await theirs('POST', '/definitions', sendable(exported));

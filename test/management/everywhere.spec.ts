@@ -56,14 +56,14 @@ async function start() {
 }
 
 describe('the same users and permissions hold', () => {
-  let house: Awaited<ReturnType<typeof start>>;
-  beforeAll(async () => void (house = await start()));
-  afterAll(() => house.close());
+  let harness: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => void (harness = await start()));
+  afterAll(() => harness.close());
 
-  const publish = (pattern: string) => lastValueFrom(house.app.get(DlxClient).emit(pattern, { id: 1 }));
+  const publish = (pattern: string) => lastValueFrom(harness.app.get(DlxClient).emit(pattern, { id: 1 }));
 
   it('inside the application, over AMQP and over HTTP, from the moment they are given', async () => {
-    const { app, ask, amqp } = house;
+    const { app, ask, amqp } = harness;
     const connection = await connect(amqp);
     connection.on('error', () => {});
     await publish('order.created');
@@ -88,7 +88,7 @@ describe('the same users and permissions hold', () => {
   });
 
   it('and tags hold for HTTP alone', async () => {
-    const { ask, amqp } = house;
+    const { ask, amqp } = harness;
     expect((await ask('app', 'GET', '/users')).status).toBe(401);
     expect((await ask('root', 'PUT', '/users/app', { password: 'secret', tags: '' })).status).toBe(204);
     expect((await ask('app', 'GET', '/whoami')).text).toContain('Not management user');
@@ -97,15 +97,15 @@ describe('the same users and permissions hold', () => {
 });
 
 describe('a policy that is set over HTTP', () => {
-  let house: Awaited<ReturnType<typeof start>>;
-  beforeAll(async () => void (house = await start()));
-  afterAll(() => house.close());
+  let harness: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => void (harness = await start()));
+  afterAll(() => harness.close());
 
   it.each([
     ['max-length-bytes', { 'max-length-bytes': 0 }],
     ['max-length', { 'max-length': 0 }],
   ])('sends what waits to its dead-letter exchange within 50 ms (%s)', async (name, definition) => {
-    const { ask, amqp } = house;
+    const { ask, amqp } = harness;
     const connection = await connect(amqp);
     const channel = await connection.createConfirmChannel();
     await channel.assertQueue(name);

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { apiHouse, type ApiHouse } from '../houses/api-house.js';
+import { apiHarness, type ApiHouse } from '../harnesses/api-harness.js';
 import { type HttpLimits, type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http-listener.js';
 
 const guest = `authorization: Basic ${Buffer.from('guest:guest').toString('base64')}`;
@@ -15,12 +15,12 @@ interface Talk {
 
 describe('a client that', () => {
   let listener: HttpListener;
-  let house: ApiHouse;
+  let harness: ApiHouse;
   afterEach(() => listener.close());
 
   async function open(limits: Partial<HttpLimits>, bodyLimit = 1_000): Promise<() => Talk> {
-    house = apiHouse();
-    listener = await listenHttp(house.host, { port: 0, limits, bodyLimit });
+    harness = apiHarness();
+    listener = await listenHttp(harness.host, { port: 0, limits, bodyLimit });
     return () => {
       const socket = connect(listener.port, '127.0.0.1');
       const ended = new Promise<string>((resolve) => {
@@ -52,7 +52,7 @@ describe('a client that', () => {
     const timer = setInterval(() => socket.write(' '), 20);
     await ended;
     clearInterval(timer);
-    expect([...house.broker.virtualHosts.keys()]).toEqual(['/']);
+    expect([...harness.broker.virtualHosts.keys()]).toEqual(['/']);
   });
 
   it('sends headers without end is told so (431)', async () => {
@@ -92,7 +92,7 @@ describe('a client that', () => {
     const { socket, ended } = (await open({}))();
     socket.write(`${head('PUT /api/vhosts/smuggled', ...headers)}0\r\n\r\n${head('PUT /api/vhosts/inner')}`);
     expect(await ended).toMatch(/^HTTP\/1.1 400 /);
-    expect([...house.broker.virtualHosts.keys()]).toEqual(['/']);
+    expect([...harness.broker.virtualHosts.keys()]).toEqual(['/']);
   });
 
   // A silent connection kept it out before; now that one goes, and only those that are being answered stay.
@@ -122,15 +122,15 @@ describe('a client that', () => {
 
   it('goes away in the middle is nothing to speak of', async () => {
     const logged: unknown[] = [];
-    house = apiHouse({ host: { log: (error) => void logged.push(error) } });
-    listener = await listenHttp(house.host, { port: 0 });
+    harness = apiHarness({ host: { log: (error) => void logged.push(error) } });
+    listener = await listenHttp(harness.host, { port: 0 });
     const socket = connect(listener.port, '127.0.0.1');
     socket.write(`${head('PUT /api/vhosts/half', 'content-length: 900')}{`);
     await new Promise((resolve) => setTimeout(resolve, 100));
     socket.destroy();
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(logged).toEqual([]);
-    expect([...house.broker.virtualHosts.keys()]).toEqual(['/']);
+    expect([...harness.broker.virtualHosts.keys()]).toEqual(['/']);
   });
 
   it.each(['/', '//', '/api', '*', 'http://evil.example/api/whoami', '/api/../api/whoami', '/api/%00', '/\\evil'])(

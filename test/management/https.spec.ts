@@ -2,16 +2,16 @@ import { request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { apiHouse, type ApiHouse } from '../houses/api-house.js';
+import { apiHarness, type ApiHouse } from '../harnesses/api-harness.js';
 import { TestAuthority } from '../amqp/certificates.js';
 
 describe('the HTTP API over TLS', () => {
   const authority = new TestAuthority('a test');
-  let house: ApiHouse;
+  let harness: ApiHouse;
   let listener: HttpListener;
   beforeAll(async () => {
-    house = apiHouse();
-    listener = await listenHttp(house.host, { port: 0, tls: authority.issue('/CN=localhost') });
+    harness = apiHarness();
+    listener = await listenHttp(harness.host, { port: 0, tls: authority.issue('/CN=localhost') });
   });
   afterAll(async () => {
     await listener.close();
@@ -33,7 +33,7 @@ describe('the HTTP API over TLS', () => {
   it('answers as it does without', async () => {
     expect(await ask('GET', '/api/whoami')).toBe(200);
     expect(await ask('PUT', '/api/vhosts/..%2F')).toBe(201);
-    expect([...house.broker.virtualHosts.keys()]).toEqual(['/', '../']);
+    expect([...harness.broker.virtualHosts.keys()]).toEqual(['/', '../']);
     expect(await ask('GET', '/api/overview')).toBe(200);
   });
 

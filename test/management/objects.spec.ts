@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { conversation, type Said } from './conversation.js';
-import { type House, openHouse } from './house.js';
+import { type Harness, openHouse } from './harness.js';
 import { type Ground, request } from './scene.js';
 
 const rabbitmq = process.env['RABBITMQ_MANAGEMENT_URL'];
@@ -23,7 +23,7 @@ async function say(ground: Ground, [method, path, body]: Said): Promise<object> 
 
 describe.skipIf(rabbitmq === undefined)('of objects RabbitMQ and we say the same:', () => {
   const theirs: Ground = { amqp: '', http: new URL(rabbitmq ?? 'http://localhost').origin };
-  let ours: House;
+  let ours: Harness;
   beforeAll(async () => {
     ours = await openHouse();
     for (const ground of [theirs, ours]) await request(ground, 'PUT', `/api/vhosts/${vhost}`);

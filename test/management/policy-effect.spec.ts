@@ -1,18 +1,18 @@
 import { connect } from 'amqplib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type House, openHouse } from './house.js';
+import { type Harness, openHouse } from './harness.js';
 import { request } from './scene.js';
 
-let house: House;
+let harness: Harness;
 beforeAll(async () => {
-  house = await openHouse();
+  harness = await openHouse();
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 const definition = { 'max-length': 1, 'dead-letter-exchange': '', 'dead-letter-routing-key': 'dead' };
 
 it('rules F6 and C14: what a policy set over HTTP drops is in the hands of an AMQP client within 50 ms', async () => {
-  const client = await connect(`${house.amqp}/%2F`);
+  const client = await connect(`${harness.amqp}/%2F`);
   const channel = await client.createConfirmChannel();
   for (const name of ['work', 'dead']) await channel.assertQueue(name, { durable: false });
   let arrived = (): void => {};
@@ -23,11 +23,11 @@ it('rules F6 and C14: what a policy set over HTTP drops is in the hands of an AM
     await channel.waitForConfirms();
     const here = new Promise<void>((resolve) => (arrived = resolve));
     const start = performance.now();
-    const { status } = await request(house, 'PUT', '/api/policies/%2F/short', { pattern: '^work$', definition });
+    const { status } = await request(harness, 'PUT', '/api/policies/%2F/short', { pattern: '^work$', definition });
     await here;
     times.push(performance.now() - start);
     expect(status).toBe(201);
-    await request(house, 'DELETE', '/api/policies/%2F/short');
+    await request(harness, 'DELETE', '/api/policies/%2F/short');
     await channel.purgeQueue('work');
   }
   await client.close();

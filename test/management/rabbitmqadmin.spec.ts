@@ -7,7 +7,7 @@ import { connect } from 'amqplib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { present } from '../amqp/present.js';
 import { type Call, script } from './admin-script.js';
-import { type House, openHouse } from './house.js';
+import { type Harness, openHouse } from './harness.js';
 
 /** RabbitMQ's own program, of Debian's package. */
 const program = '/usr/bin/rabbitmqadmin';
@@ -24,14 +24,14 @@ interface Outcome {
 
 describe.skipIf(!isHere)("RabbitMQ's own rabbitmqadmin works with it:", () => {
   const names = { '{v}': `dlx-test-admin-${process.pid}`, '{u}': `dlx-test-admin-${process.pid}-u`, '{f}': '' };
-  let house: House;
+  let harness: Harness;
   let folder: string;
   beforeAll(async () => {
-    house = await openHouse();
+    harness = await openHouse();
     folder = await mkdtemp(join(tmpdir(), 'rabbitmqadmin-'));
   });
   afterAll(async () => {
-    await house.close();
+    await harness.close();
     await rm(folder, { recursive: true });
   });
 
@@ -49,7 +49,7 @@ describe.skipIf(!isHere)("RabbitMQ's own rabbitmqadmin works with it:", () => {
       async (args, call) => {
         const isCompared = theirs !== undefined && call.oursOnly !== true;
         const [ours, real] = await Promise.all([
-          run(String(house.httpPort), 'ours', args),
+          run(String(harness.httpPort), 'ours', args),
           isCompared ? run(new URL(theirs).port, 'theirs', args) : undefined,
         ]);
         check(call, ours);
@@ -73,11 +73,11 @@ describe.skipIf(!isHere)("RabbitMQ's own rabbitmqadmin works with it:", () => {
   });
 
   it('close connection: the client hears 320 and why', async () => {
-    const client = await connect(`${house.amqp}/%2F`);
+    const client = await connect(`${harness.amqp}/%2F`);
     const gone = new Promise<Error>((resolve) => client.on('close', resolve));
-    const listed = await run(String(house.httpPort), 'ours', '-f bash list connections');
+    const listed = await run(String(harness.httpPort), 'ours', '-f bash list connections');
     const name = listed.printed.trim();
-    const closed = await outcomeOf(['-P', String(house.httpPort), 'close', 'connection', `name=${name}`], names);
+    const closed = await outcomeOf(['-P', String(harness.httpPort), 'close', 'connection', `name=${name}`], names);
     expect(closed).toEqual({ code: 0, printed: 'connection closed\n', complained: '' });
     expect((await gone).message).toBe(
       'Connection closed: 320 (CONNECTION-FORCED) with message "CONNECTION_FORCED - Closed via management plugin"',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http-listener.js';
 import { resources } from '../../libs/dlx-broker/src/management/resources.js';
-import { apiHouse, type ApiHouse } from '../houses/api-house.js';
+import { apiHarness, type ApiHouse } from '../harnesses/api-harness.js';
 
 interface Row {
   /** As the registry has it. */
@@ -11,7 +11,7 @@ interface Row {
   readonly body: object;
   readonly status: number;
   /** What the request has changed, to be looked at behind it. */
-  readonly changed?: (house: ApiHouse) => unknown;
+  readonly changed?: (harness: ApiHouse) => unknown;
   readonly to?: unknown;
   /** Part of the answer. */
   readonly answer?: RegExp;
@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
     path: '/exchanges/%2F/new',
     body: { type: 'topic', durable: true },
     status: 201,
-    changed: (house) => root(house).exchanges.get('new')?.declared.type,
+    changed: (harness) => root(harness).exchanges.get('new')?.declared.type,
     to: 'topic',
   },
   {
@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
     path: '/queues/%2F/new',
     body: { durable: true, arguments: { 'x-max-length': 3 } },
     status: 201,
-    changed: (house) => root(house).queues.get('new')?.settings.maxLength,
+    changed: (harness) => root(harness).queues.get('new')?.settings.maxLength,
     to: 3,
   },
   {
@@ -71,7 +71,7 @@ const rows: readonly Row[] = [
     path: '/bindings/%2F/e/new/q/new',
     body: { routing_key: 'a.b', arguments: {} },
     status: 201,
-    changed: (house) => root(house).exchanges.get('new')?.bindingCount,
+    changed: (harness) => root(harness).exchanges.get('new')?.bindingCount,
     to: 1,
   },
   {
@@ -80,7 +80,7 @@ const rows: readonly Row[] = [
     body: { routing_key: 'a.b', properties: {}, payload: 'some text', payload_encoding: 'string' },
     status: 200,
     answer: /"routed":true/,
-    changed: (house) => root(house).queues.get('new')?.length,
+    changed: (harness) => root(harness).queues.get('new')?.length,
     to: 1,
   },
   {
@@ -89,7 +89,7 @@ const rows: readonly Row[] = [
     body: { count: 5, ackmode: 'ack_requeue_false', encoding: 'auto' },
     status: 200,
     answer: /^\[\{.*"payload":"some text".*\}\]$/,
-    changed: (house) => root(house).queues.get('new')?.length,
+    changed: (harness) => root(harness).queues.get('new')?.length,
     to: 0,
   },
   {
@@ -110,7 +110,7 @@ const rows: readonly Row[] = [
     path: '/policies/%2F/new',
     body: policy,
     status: 201,
-    changed: (house) => root(house).queues.get('new')?.inForce?.policy?.name,
+    changed: (harness) => root(harness).queues.get('new')?.inForce?.policy?.name,
     to: 'new',
   },
   {
@@ -118,7 +118,7 @@ const rows: readonly Row[] = [
     path: '/operator-policies/%2F/new',
     body: policy,
     status: 201,
-    changed: (house) => root(house).queues.get('new')?.inForce?.operatorPolicy?.name,
+    changed: (harness) => root(harness).queues.get('new')?.inForce?.operatorPolicy?.name,
     to: 'new',
   },
   {
@@ -213,8 +213,8 @@ const ways: Readonly<Record<string, (json: string) => RequestInit>> = {
 };
 
 async function open(bodyLimit: number) {
-  const house = apiHouse();
-  const listener: HttpListener = await listenHttp(house.host, { port: 0, bodyLimit });
+  const harness = apiHarness();
+  const listener: HttpListener = await listenHttp(harness.host, { port: 0, bodyLimit });
   const ask = async ({ route, path }: Row, init: RequestInit): Promise<readonly [number, string]> => {
     const response = await fetch(`http://127.0.0.1:${listener.port}/api${path}`, {
       method: route.split(' ')[0] ?? '',
@@ -223,7 +223,7 @@ async function open(bodyLimit: number) {
     });
     return [response.status, await response.text()];
   };
-  return { house, listener, ask };
+  return { harness, listener, ask };
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -236,7 +236,7 @@ describe.each(Object.entries(ways))('a body that is sent over a socket %s', (_na
   it.each(rows)('is understood by $route', async (row) => {
     const [status, text] = await opened.ask(row, sent(JSON.stringify(row.body)));
     expect([status, text]).toEqual([row.status, row.answer === undefined ? '' : expect.stringMatching(row.answer)]);
-    if (row.changed !== undefined) expect(row.changed(opened.house)).toEqual(row.to);
+    if (row.changed !== undefined) expect(row.changed(opened.harness)).toEqual(row.to);
   });
 });
 
@@ -244,7 +244,7 @@ describe.each(Object.entries(ways))('a body that is longer than it may be, sent 
   let opened: Opened;
   beforeAll(async () => {
     opened = await open(1_000);
-    const { broker } = opened.house;
+    const { broker } = opened.harness;
     broker.addVirtualHost('new');
     broker.access.setUser('new', { tags: [], passwordHash: undefined });
     const channel = broker.connect().openChannel(silentOutbox);
@@ -256,8 +256,8 @@ describe.each(Object.entries(ways))('a body that is longer than it may be, sent 
 
   it.each(rows)('is refused by $route, and nothing has changed', async (row) => {
     const state = async () => {
-      const all = await opened.house.call('GET', '/definitions');
-      return [all.body, root(opened.house).queues.get('new')?.length];
+      const all = await opened.harness.call('GET', '/definitions');
+      return [all.body, root(opened.harness).queues.get('new')?.length];
     };
     const before = await state();
     const [status, text] = await opened.ask(row, sent(JSON.stringify(row.body) + ' '.repeat(1_000)));

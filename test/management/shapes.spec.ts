@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Difference, differences as tableOfDifferences } from './differences.js';
 import { files, shapesOf } from './endpoints.js';
-import { type House, openHouse } from './house.js';
+import { type Harness, openHouse } from './harness.js';
 import { type Ground, type Scene, scene } from './scene.js';
 import { differences, type Shape } from './shape.js';
 
@@ -15,25 +15,25 @@ const record = process.env['RECORD_SHAPES'];
 const fileOf = (name: string): URL => new URL(`shapes/${name}.json`, import.meta.url);
 
 describe('keys and types of the answers are those of RabbitMQ 3.10.8:', () => {
-  let house: House | undefined;
+  let harness: Harness | undefined;
   let ground: Ground;
   let played: Scene;
   const used = new Set<Difference>();
   beforeAll(async () => {
-    house = record === undefined ? await openHouse() : undefined;
-    ground = house ?? (JSON.parse(record ?? '') as Ground);
+    harness = record === undefined ? await openHouse() : undefined;
+    ground = harness ?? (JSON.parse(record ?? '') as Ground);
     played = await scene(ground, `shapes-${process.pid}`);
     // RabbitMQ takes its numbers every five seconds; ours are those of the moment, but for who is idle.
     for (let turns = record === undefined ? 7 : 70; turns > 0; turns--) {
       await played.turn();
       await pause(200);
-      if (turns === 7) house?.sample();
+      if (turns === 7) harness?.sample();
     }
     await played.turn();
   }, 60_000);
   afterAll(async () => {
     await played.close();
-    await house?.close();
+    await harness?.close();
   });
 
   it.each(files)('%s', async (file) => {

@@ -58,8 +58,8 @@ class CrashEverywhere {
   #watched(): Journal {
     const { journal } = this;
     return {
-      get told() {
-        return journal.told;
+      get sequence() {
+        return journal.sequence;
       },
       refuses: () => false,
       changed: (change) => journal.changed(change),

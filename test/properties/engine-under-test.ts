@@ -1,6 +1,6 @@
 import type { Channel, Delivery, Journal, Pace } from '../../libs/dlx-broker/src/broker/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import type { Entry, Hold, Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Entry, DelayedMessages, Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Field, type FieldTable, int32, longstr, type Message } from '../../libs/dlx-broker/src/message/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { LateClock } from './late-clock.js';
@@ -228,7 +228,7 @@ function describeEngineQueue(queue: Queue): string {
 }
 
 /** What an exchange holds, what is due next first; due together, in the order it came. */
-export function heldIn(hold: Hold): Entry[] {
+export function heldIn(hold: DelayedMessages): Entry[] {
   const all: Entry[] = [];
   hold.each((entry) => void all.push(entry));
   return all.sort((one, other) => one.due - other.due || one.position - other.position);

@@ -57,7 +57,7 @@ const inArrays = (field: Field): Field => array([field]);
 /** Every way by which a table gets into the broker. */
 const entrances: readonly (readonly [string, (scene: ReturnType<typeof arrange>, table: FieldTable) => unknown])[] = [
   ['a publish', ({ channel }, headers) => channel().publish('', 'work', { headers }, new Uint8Array())],
-  ['a deposit', ({ channel }, headers) => channel().deposit('', 'work', { headers }, new Uint8Array())],
+  ['a publishNow', ({ channel }, headers) => channel().publishNow('', 'work', { headers }, new Uint8Array())],
   ['a queue', ({ channel }, args) => channel().declareQueue('new', { arguments: args })],
   ['a queue declared again', ({ channel }, args) => channel().declareQueue('dead', { arguments: args })],
   ['an exchange', ({ channel }, args) => channel().declareExchange('new', { arguments: args })],

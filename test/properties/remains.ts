@@ -48,8 +48,8 @@ export function remainsOf(broker: Broker): Remains {
   for (const { channels } of vhost.connections) {
     for (const { receiver } of channels) receiver.settler.unacked.each(inHands);
   }
-  for (const record of vhost.agenda.leaving) inHands(record);
-  vhost.agenda.dead.each(({ queue, entry, reason }) => {
+  for (const record of vhost.scheduler.leaving) inHands(record);
+  vhost.scheduler.dead.each(({ queue, entry, reason }) => {
     const wasHeld = reason === 'rejected' || reason === 'delivery_limit';
     if (entry.position > 0) found.get(queue)?.push(remaining(entry, wasHeld)); // a refused one never was in there
   });

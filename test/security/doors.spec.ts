@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
 import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
 import { TestAuthority } from '../amqp/certificates.js';
-import { type AmqpHouse, amqpHouse, until } from '../amqp/house.js';
+import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { Talk } from '../amqp/talk.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
@@ -34,23 +34,23 @@ function plain(port: number, bytes: Buffer): Socket {
 
 describe('the TLS port', () => {
   it('counts handshakes that are never finished among the connections that have not logged in', async () => {
-    const house = await amqpHouse({ tls, limits: { newcomersOfAddress: 50 } });
-    ends.push(() => house.close());
-    for (let count = 0; count < 200; count++) plain(house.port, halfAHello);
-    await until(() => house.listener.visitors === 200);
+    const harness = await amqpHouse({ tls, limits: { newcomersOfAddress: 50 } });
+    ends.push(() => harness.close());
+    for (let count = 0; count < 200; count++) plain(harness.port, halfAHello);
+    await until(() => harness.listener.pendingCount === 200);
     await new Promise((resolve) => setTimeout(resolve, 1_050));
     const begun = performance.now();
-    const client = await amqplib.connect(`amqps://guest:guest@localhost:${house.port}`, { ca });
+    const client = await amqplib.connect(`amqps://guest:guest@localhost:${harness.port}`, { ca });
     expect(performance.now() - begun).toBeLessThan(2_000);
-    await until(() => house.listener.visitors <= 50);
+    await until(() => harness.listener.pendingCount <= 50);
     await client.close();
   });
 
   it('lets no client renegotiate without end, and has no fault by it', async () => {
     const faults: unknown[] = [];
-    const house = await amqpHouse({ tls, log: (fault) => faults.push(fault) });
-    ends.push(() => house.close());
-    const options = { port: house.port, host: 'localhost', ca, maxVersion: 'TLSv1.2' as const };
+    const harness = await amqpHouse({ tls, log: (fault) => faults.push(fault) });
+    ends.push(() => harness.close());
+    const options = { port: harness.port, host: 'localhost', ca, maxVersion: 'TLSv1.2' as const };
     const socket = connectTls(options).on('error', () => undefined);
     ends.push(() => socket.destroy());
     await new Promise((resolve) => socket.once('secureConnect', resolve));
@@ -64,7 +64,7 @@ describe('the TLS port', () => {
       rounds++;
     }
     expect(rounds).toBeLessThan(10);
-    await until(() => house.listener.connections.size + house.listener.visitors === 0);
+    await until(() => harness.listener.connections.size + harness.listener.pendingCount === 0);
     expect(faults).toEqual([]);
   });
 
@@ -94,40 +94,40 @@ async function ended(talk: Talk): Promise<boolean> {
 }
 
 describe('a user that is deleted, or loses its rights, with a live connection', () => {
-  async function live(): Promise<{ readonly house: AmqpHouse; readonly talk: Talk }> {
-    const house = await amqpHouse({ limits: { silence: 10 } });
-    ends.push(() => house.close());
-    const { access } = house.broker;
+  async function live(): Promise<{ readonly harness: AmqpHouse; readonly talk: Talk }> {
+    const harness = await amqpHouse({ limits: { silence: 10 } });
+    ends.push(() => harness.close());
+    const { access } = harness.broker;
     access.setUser('ada', { passwordHash: hashPassword('ada') });
     access.setPermissions('ada', '/', { configure: '.*', write: '.*', read: '.*' });
-    const talk = await Talk.open({ ...house.wire, user: 'ada', password: 'ada' });
+    const talk = await Talk.open({ ...harness.wire, user: 'ada', password: 'ada' });
     ends.push(() => talk.drop());
-    return { house, talk };
+    return { harness, talk };
   }
 
   it('can do nothing from then on, on an open channel or a new one', async () => {
-    const { house, talk } = await live();
+    const { harness, talk } = await live();
     talk.say(1, 'queue.declare', { queue: 'q' });
     expect((await talk.method()).name).toBe('queue.declare-ok');
-    house.broker.access.deleteUser('ada');
+    harness.broker.access.deleteUser('ada');
     talk.say(1, 'queue.declare', { queue: 'other' });
     expect(await ended(talk)).toBe(true);
-    expect([...house.broker.virtualHost('/').queues.keys()]).toEqual(['q']);
+    expect([...harness.broker.virtualHost('/').queues.keys()]).toEqual(['q']);
   });
 
   it('made anew with no permissions has none on the old connection', async () => {
-    const { house, talk } = await live();
-    const { access } = house.broker;
+    const { harness, talk } = await live();
+    const { access } = harness.broker;
     access.deleteUser('ada');
     access.setUser('ada', { passwordHash: hashPassword('other'), tags: ['administrator'] });
     talk.say(1, 'queue.declare', { queue: 'q' });
     expect(await ended(talk)).toBe(true);
-    expect(house.broker.virtualHost('/').queues.size).toBe(0);
+    expect(harness.broker.virtualHost('/').queues.size).toBe(0);
   });
 
   it('loses the right to write at once', async () => {
-    const { house, talk } = await live();
-    house.broker.access.setPermissions('ada', '/', { configure: '.*', write: '^$', read: '.*' });
+    const { harness, talk } = await live();
+    harness.broker.access.setPermissions('ada', '/', { configure: '.*', write: '^$', read: '.*' });
     talk.say(1, 'basic.publish', { exchange: '', key: 'q' });
     talk.peer.send(writeFrame(2, 1, writeContentHeader({}, 0)));
     expect((await talk.method()).args['code']).toBe(403);
@@ -178,9 +178,9 @@ describe('header tables nested as deep as a frame allows', () => {
     '%i levels: delivered, or refused with an AMQP error beyond 64',
     async (depth) => {
       const faults: unknown[] = [];
-      const house = await amqpHouse({ log: (fault) => faults.push(fault), limits: { silence: 10 } });
-      ends.push(() => house.close());
-      const talk = await Talk.open(house.wire);
+      const harness = await amqpHouse({ log: (fault) => faults.push(fault), limits: { silence: 10 } });
+      ends.push(() => harness.close());
+      const talk = await Talk.open(harness.wire);
       ends.push(() => talk.drop());
       talk.say(1, 'queue.declare', { queue: 'q' });
       await talk.method();

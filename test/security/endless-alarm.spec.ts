@@ -2,25 +2,25 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
 import { heldBackBy } from '../../libs/dlx-broker/src/amqp/shortage.js';
 import { processMemory } from '../../libs/dlx-broker/src/alarms/index.js';
-import { type AmqpHouse, amqpHouse, until } from '../amqp/house.js';
+import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { writeMethod } from '../contract/wire/methods.js';
 import { writeContentHeader } from '../contract/wire/properties.js';
 import { memoryInUse } from './memory.js';
 
-const houses: AmqpHouse[] = [];
-afterEach(() => Promise.all(houses.splice(0).map((house) => house.close())));
+const harnesses: AmqpHouse[] = [];
+afterEach(() => Promise.all(harnesses.splice(0).map((harness) => harness.close())));
 
 async function open(options: ListenOptions): Promise<AmqpHouse> {
-  const house = await amqpHouse(options);
-  houses.push(house);
-  return house;
+  const harness = await amqpHouse(options);
+  harnesses.push(harness);
+  return harness;
 }
 
 /** A client in the middle of a message of which so many bytes have come. */
-async function unfinished(house: AmqpHouse, bytes: number): Promise<WireConnection> {
-  const connection = await WireConnection.open(house.wire);
+async function unfinished(harness: AmqpHouse, bytes: number): Promise<WireConnection> {
+  const connection = await WireConnection.open(harness.wire);
   await connection.openChannel(1);
   const parts = [
     writeFrame(1, 1, writeMethod('basic.publish', { exchange: '', key: 'q' })),
@@ -28,23 +28,23 @@ async function unfinished(house: AmqpHouse, bytes: number): Promise<WireConnecti
   ];
   for (let left = bytes; left > 0; left -= 100_000) parts.push(writeFrame(3, 1, Buffer.alloc(Math.min(left, 100_000))));
   connection.socket.write(Buffer.concat(parts));
-  await until(() => [...house.listener.connections].some((one) => heldBackBy(one) === bytes));
+  await until(() => [...harness.listener.connections].some((one) => heldBackBy(one) === bytes));
   return connection;
 }
 
 /** A client with so many bytes published and not committed. */
-async function uncommitted(house: AmqpHouse, bytes: number): Promise<WireConnection> {
-  const connection = await WireConnection.open(house.wire);
+async function uncommitted(harness: AmqpHouse, bytes: number): Promise<WireConnection> {
+  const connection = await WireConnection.open(harness.wire);
   const channel = await connection.openChannel(1);
   await channel.call('tx.select', {});
   channel.publish({ exchange: '', key: 'q' }, {}, Buffer.alloc(bytes));
-  await until(() => [...house.listener.connections].some((one) => heldBackBy(one) === bytes));
+  await until(() => [...harness.listener.connections].some((one) => heldBackBy(one) === bytes));
   return connection;
 }
 
 /** Memory as if nothing but what waits in connections took any. */
-const heldIn = (house: AmqpHouse | undefined): number =>
-  [...(house?.listener.connections ?? [])].reduce((sum, one) => sum + heldBackBy(one), 0);
+const heldIn = (harness: AmqpHouse | undefined): number =>
+  [...(harness?.listener.connections ?? [])].reduce((sum, one) => sum + heldBackBy(one), 0);
 
 const limits = { unfinishedUnderAlarm: 200 };
 
@@ -54,15 +54,15 @@ describe('a memory alarm that only unfinished messages keep raised ends (decisio
     ['transactions that are not committed', uncommitted],
   ])('%s: those that hold most of it are closed with 506, and others go on', async (_, begun) => {
     const notices: string[] = [];
-    const memory = () => ({ used: heldIn(houses[0]), limit: 1_000_000 });
-    const house = await open({ memory, limits, notice: (text) => notices.push(text) });
-    const small = await begun(house, 300_000);
-    const large = await begun(house, 900_000);
-    await until(() => house.listener.raised.includes('memory'));
+    const memory = () => ({ used: heldIn(harnesses[0]), limit: 1_000_000 });
+    const harness = await open({ memory, limits, notice: (text) => notices.push(text) });
+    const small = await begun(harness, 300_000);
+    const large = await begun(harness, 900_000);
+    await until(() => harness.listener.raised.includes('memory'));
     const failure = await large.ended;
     expect(failure.code).toBe(506);
     expect(failure.message).toContain('limits.unfinishedUnderAlarm');
-    await until(() => house.listener.raised.length === 0);
+    await until(() => harness.listener.raised.length === 0);
     expect(small.failure).toBeUndefined();
     expect(notices).toEqual([expect.stringMatching(/^memory is short: closes 127\.0\.0\.1:\d+ -> .* 900000 bytes$/)]);
     small.drop();
@@ -70,13 +70,13 @@ describe('a memory alarm that only unfinished messages keep raised ends (decisio
 
   it('nothing is closed when the alarm would last without them', async () => {
     let used = 0;
-    const house = await open({ memory: () => ({ used, limit: 1_000_000 }), limits: { unfinishedUnderAlarm: 100 } });
-    const connection = await unfinished(house, 400_000);
+    const harness = await open({ memory: () => ({ used, limit: 1_000_000 }), limits: { unfinishedUnderAlarm: 100 } });
+    const connection = await unfinished(harness, 400_000);
     used = 1_500_000;
-    await until(() => house.listener.raised.includes('memory'));
+    await until(() => harness.listener.raised.includes('memory'));
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     expect(connection.failure).toBeUndefined();
-    expect([...house.listener.connections].map(heldBackBy)).toEqual([400_000]);
+    expect([...harness.listener.connections].map(heldBackBy)).toEqual([400_000]);
     connection.drop();
   });
 });
@@ -84,19 +84,19 @@ describe('a memory alarm that only unfinished messages keep raised ends (decisio
 describe('a publisher that waits for an alarm', () => {
   it.each(['end', 'resetAndDestroy'] as const)('is found gone in its middle, without heartbeats: %s', async (way) => {
     let used = 0;
-    const house = await open({ memory: () => ({ used, limit: 1 }), limits: { signOfLife: 500 } });
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open({ memory: () => ({ used, limit: 1 }), limits: { signOfLife: 500 } });
+    const connection = await WireConnection.open(harness.wire);
     const channel = await connection.openChannel(1);
     await channel.call('queue.declare', { queue: 'own', exclusive: true });
     used = 2;
-    await until(() => house.listener.raised.includes('memory'));
+    await until(() => harness.listener.raised.includes('memory'));
     channel.publish({ exchange: '', key: 'own' }, {}, Buffer.alloc(10));
-    await until(() => [...house.listener.connections].some(({ shownState }) => shownState === 'blocked'));
+    await until(() => [...harness.listener.connections].some(({ shownState }) => shownState === 'blocked'));
     if (way === 'end') connection.socket.destroy();
     else connection.socket.resetAndDestroy();
-    await until(() => house.listener.connections.size === 0);
-    expect(house.listener.raised).toEqual(['memory']);
-    expect(house.broker.virtualHost('/').queues.size).toBe(0);
+    await until(() => harness.listener.connections.size === 0);
+    expect(harness.listener.raised).toEqual(['memory']);
+    expect(harness.broker.virtualHost('/').queues.size).toBe(0);
   });
 });
 

@@ -8,7 +8,7 @@ import { EmbeddedBackend } from '../../libs/dlx-broker/src/backend/index.js';
 import { addDeadLetters } from '../../libs/dlx-broker/src/cli/dead-letters/index.js';
 import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
 import { DeadLetters, Redrives } from '../../libs/dlx-broker/src/streams/index.js';
-import { until } from '../amqp/house.js';
+import { until } from '../amqp/harness.js';
 
 /*
  * The user `low` may write to `low` and `low.*` only. What it publishes claims to come from elsewhere; an operator, who may

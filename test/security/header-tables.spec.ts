@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Field, type FieldTable, int32, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
 import { serve, type Served, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
-import { until } from '../amqp/house.js';
+import { until } from '../amqp/harness.js';
 import type { WireChannel } from '../contract/wire/channel.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { writeMethod } from '../contract/wire/methods.js';

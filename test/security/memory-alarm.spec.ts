@@ -3,8 +3,8 @@ import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { serve, type Served, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
 import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
-import { WaysIn } from '../../libs/dlx-broker/src/ways-in.js';
-import { until } from '../amqp/house.js';
+import { Listeners } from '../../libs/dlx-broker/src/listeners.js';
+import { until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { memoryInUse } from './memory.js';
 
@@ -87,7 +87,7 @@ describe('one measure of memory', () => {
   it('holds without a port for AMQP, too', async () => {
     const broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
     letIn(broker, [guestOf('/')]);
-    const ways = new WaysIn(broker, undefined, { http: { port: 0 }, memoryLimit: 2 });
+    const ways = new Listeners(broker, undefined, { http: { port: 0 }, memoryLimit: 2 });
     await ways.open();
     ends.push(async () => {
       await ways.close();

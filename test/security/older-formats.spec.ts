@@ -8,7 +8,7 @@ import { readEnvelope } from '../../libs/dlx-broker/src/store/log/envelope.js';
 import { writeDeaths, writeHeaders } from '../../libs/dlx-broker/src/store/log/headers-codec.js';
 import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
-import { lent } from '../durability/house.js';
+import { lent } from '../durability/harness.js';
 
 const target = 'admin.commands';
 const list = (...value: Field[]): Field => ({ type: 'A', value });

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HttpLimits, type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http-listener.js';
-import { apiHouse } from '../houses/api-house.js';
+import { apiHarness } from '../harnesses/api-harness.js';
 
 const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
 const silent: Socket[] = [];
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 async function open(limits: Partial<HttpLimits> = {}): Promise<void> {
-  listener = await listenHttp(apiHouse().host, { port: 0, limits });
+  listener = await listenHttp(apiHarness().host, { port: 0, limits });
 }
 
 /** @returns when the system has connected them, and how many the server has ended since */

@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bool } from '../../libs/dlx-broker/src/message/index.js';
-import { type AmqpHouse, amqpHouse } from '../amqp/house.js';
+import { type AmqpHouse, amqpHouse } from '../amqp/harness.js';
 import { Talk } from '../amqp/talk.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { type Arguments, readMethod, writeMethod } from '../contract/wire/methods.js';
 
 const faults: unknown[] = [];
-let house: AmqpHouse;
-beforeAll(async () => void (house = await amqpHouse({ log: (fault) => faults.push(fault), limits: { silence: 10 } })));
-afterAll(() => house.close());
+let harness: AmqpHouse;
+beforeAll(
+  async () => void (harness = await amqpHouse({ log: (fault) => faults.push(fault), limits: { silence: 10 } })),
+);
+afterAll(() => harness.close());
 
 const table = { arguments: new Map([['t', bool(true)]]) };
 
@@ -47,7 +49,7 @@ const sent: Readonly<Record<string, Arguments>> = {
 
 /** Sends one method frame on an open connection. @param channel 1 is open, 2 is not @returns the first method that comes */
 async function answer(channel: number, payload: Buffer): Promise<string> {
-  const talk = await Talk.open(house.wire);
+  const talk = await Talk.open(harness.wire);
   talk.peer.send(writeFrame(1, channel, payload));
   // In case the method has no answer.
   talk.say(3, 'channel.open');

@@ -3,28 +3,28 @@ import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
 import type { Permissions } from '../../libs/dlx-broker/src/broker/index.js';
 import { type FieldTable, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
-import { type AmqpHouse, amqpHouse, until } from '../amqp/house.js';
+import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { writeMethod } from '../contract/wire/methods.js';
 import { writeContentHeader } from '../contract/wire/properties.js';
 import { memoryInUse } from './memory.js';
 
-const houses: AmqpHouse[] = [];
-afterEach(() => Promise.all(houses.splice(0).map((house) => house.close())));
+const harnesses: AmqpHouse[] = [];
+afterEach(() => Promise.all(harnesses.splice(0).map((harness) => harness.close())));
 async function open(options: ListenOptions = {}): Promise<AmqpHouse> {
-  const house = await amqpHouse(options);
-  houses.push(house);
-  house.broker.access.setUser('mallory', { passwordHash: hashPassword('mallory') });
-  permit(house, { configure: '^$', write: '^$', read: '^$' });
-  return house;
+  const harness = await amqpHouse(options);
+  harnesses.push(harness);
+  harness.broker.access.setUser('mallory', { passwordHash: hashPassword('mallory') });
+  permit(harness, { configure: '^$', write: '^$', read: '^$' });
+  return harness;
 }
 
 const permit = ({ broker }: AmqpHouse, permissions: Permissions): void =>
   void broker.access.setPermissions('mallory', '/', permissions);
 
-const mallory = (house: AmqpHouse): Promise<WireConnection> =>
-  WireConnection.open({ ...house.wire, user: 'mallory', password: 'mallory' });
+const mallory = (harness: AmqpHouse): Promise<WireConnection> =>
+  WireConnection.open({ ...harness.wire, user: 'mallory', password: 'mallory' });
 
 const largest = 134_217_728;
 
@@ -51,8 +51,8 @@ async function send({ socket }: WireConnection, bytes: Buffer, times = 1): Promi
 const unfinishedOf = ({ listener }: AmqpHouse): number[] =>
   [...listener.connections].map((one) => one.unfinished.bytes);
 
-const received = async (house: AmqpHouse, bytes: number): Promise<void> =>
-  until(() => [...house.listener.connections].some(({ socket }) => socket.bytesRead >= bytes));
+const received = async (harness: AmqpHouse, bytes: number): Promise<void> =>
+  until(() => [...harness.listener.connections].some(({ socket }) => socket.bytesRead >= bytes));
 
 describe('an unfinished body takes at most twice what has come, and a constant', () => {
   it.each([
@@ -61,47 +61,47 @@ describe('an unfinished body takes at most twice what has come, and a constant',
     ['frames of 20,000 bytes', 20_000, 20_000_000],
     ['frames of 131,064 bytes', 131_064, 20_000_000],
   ])('%s', async (_, piece, bytes) => {
-    const house = await open();
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open();
+    const connection = await WireConnection.open(harness.wire);
     await connection.openChannel(1);
     const part = body(1, Math.min(bytes, 200_000), piece);
     const times = Math.ceil(bytes / 200_000);
     const before = memoryInUse();
     await send(connection, begin(1, largest));
     await send(connection, part, times);
-    await received(house, part.length * times);
+    await received(harness, part.length * times);
     const grown = memoryInUse() - before;
     connection.drop();
     expect(grown).toBeLessThan(bytes * 2 + 8_000_000);
     expect(grown).toBeGreaterThan(bytes * 0.9);
-    await until(() => house.listener.connections.size === 0);
+    await until(() => harness.listener.connections.size === 0);
     expect(memoryInUse() - before).toBeLessThan(8_000_000);
   });
 
   it('empty frames take nothing, and do not keep others waiting', async () => {
-    const house = await open();
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open();
+    const connection = await WireConnection.open(harness.wire);
     await connection.openChannel(1);
     const part = Buffer.concat(Array.from({ length: 8_192 }, () => writeFrame(3, 1, Buffer.alloc(0))));
-    const other = await WireConnection.open(house.wire);
+    const other = await WireConnection.open(harness.wire);
     const channel = await other.openChannel();
     const before = memoryInUse();
     await send(connection, begin(1, largest));
     const flood = send(connection, part, 1_000); // 8 million frames, 66 MB
     let trips = 0;
     for (; trips < 5; trips++) await channel.call('queue.declare', { queue: `q-${trips}` });
-    const flooded = [...house.listener.connections].some(({ socket }) => socket.bytesRead >= part.length * 1_000);
+    const flooded = [...harness.listener.connections].some(({ socket }) => socket.bytesRead >= part.length * 1_000);
     expect(flooded).toBe(false); // they were answered in its middle
     await flood;
-    await received(house, part.length * 1_000);
+    await received(harness, part.length * 1_000);
     expect(memoryInUse() - before).toBeLessThan(8_000_000);
     connection.drop();
     other.drop();
   });
 
   it('the message arrives whole, however it was cut', async () => {
-    const house = await open();
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open();
+    const connection = await WireConnection.open(harness.wire);
     const channel = await connection.openChannel(1);
     await channel.call('queue.declare', { queue: 'q' });
     const whole = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251));
@@ -127,16 +127,16 @@ describe('a body that will be refused is not kept (rule K7)', () => {
     ['without the right to write', '', '403'],
     ['to an exchange that is missing', 'missing', '404'],
   ])('%s, and the error comes when it is complete', async (_, exchange, code) => {
-    const house = await open();
-    if (exchange !== '') permit(house, { configure: '', write: '.*', read: '' });
-    const connection = await mallory(house);
+    const harness = await open();
+    if (exchange !== '') permit(harness, { configure: '', write: '.*', read: '' });
+    const connection = await mallory(harness);
     const channel = await connection.openChannel(1);
     const before = memoryInUse();
     const bytes = 20_000_000;
     const part = body(1, 200_000, 100);
     await send(connection, begin(1, bytes, exchange));
     await send(connection, part, 99);
-    await received(house, part.length * 99);
+    await received(harness, part.length * 99);
     expect(memoryInUse() - before).toBeLessThan(6_000_000);
     expect(channel.failure).toBeUndefined();
     await send(connection, part);
@@ -152,67 +152,67 @@ describe('a body that will be refused is not kept (rule K7)', () => {
   });
 
   it('it stays refused when the right comes in its middle: what is left of it is never published', async () => {
-    const house = await open();
-    const owner = await WireConnection.open(house.wire);
+    const harness = await open();
+    const owner = await WireConnection.open(harness.wire);
     await (await owner.openChannel()).call('queue.declare', { queue: 'q' });
-    const connection = await mallory(house);
+    const connection = await mallory(harness);
     const channel = await connection.openChannel(1);
     await send(connection, Buffer.concat([begin(1, 2_000), body(1, 1_000, 10)]));
-    await until(() => unfinishedOf(house).every((bytes) => bytes === 0));
+    await until(() => unfinishedOf(harness).every((bytes) => bytes === 0));
     await (await connection.openChannel(2)).call('basic.qos', { prefetchCount: 1 });
-    permit(house, { configure: '', write: '.*', read: '' });
+    permit(harness, { configure: '', write: '.*', read: '' });
     await send(connection, body(1, 1_000, 10));
     await until(() => channel.failure !== undefined);
     expect(channel.failure?.code).toBe(403);
-    expect(house.broker.virtualHost('/').queues.get('q')?.length).toBe(0);
+    expect(harness.broker.virtualHost('/').queues.get('q')?.length).toBe(0);
     for (const one of [owner, connection]) one.drop();
   });
 
   it('the right is asked again when it is complete', async () => {
-    const house = await open();
-    permit(house, { configure: '', write: '.*', read: '' });
-    const owner = await WireConnection.open(house.wire);
+    const harness = await open();
+    permit(harness, { configure: '', write: '.*', read: '' });
+    const owner = await WireConnection.open(harness.wire);
     await (await owner.openChannel()).call('queue.declare', { queue: 'q' });
-    const connection = await mallory(house);
+    const connection = await mallory(harness);
     const channel = await connection.openChannel(1);
     await send(connection, Buffer.concat([begin(1, 2_000), body(1, 1_000, 10)]));
-    await until(() => unfinishedOf(house).includes(1_000));
-    permit(house, { configure: '', write: '^$', read: '' });
+    await until(() => unfinishedOf(harness).includes(1_000));
+    permit(harness, { configure: '', write: '^$', read: '' });
     await send(connection, body(1, 1_000, 10));
     await until(() => channel.failure !== undefined);
     expect(channel.failure?.code).toBe(403);
-    expect(house.broker.virtualHost('/').queues.get('q')?.length).toBe(0);
-    expect(unfinishedOf(house)).toEqual([0, 0]);
+    expect(harness.broker.virtualHost('/').queues.get('q')?.length).toBe(0);
+    expect(unfinishedOf(harness)).toEqual([0, 0]);
     for (const one of [owner, connection]) one.drop();
   });
 });
 
 describe('all channels of a connection together', () => {
   it('have a bound of unfinished bodies, and the one who passes it is told why (506)', async () => {
-    const house = await open({ limits: { unfinished: 1_000_000 } });
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open({ limits: { unfinished: 1_000_000 } });
+    const connection = await WireConnection.open(harness.wire);
     for (const number of [1, 2, 3]) {
       await connection.openChannel(number);
       await send(connection, Buffer.concat([begin(number, largest), body(number, 300_000, 1_000)]));
     }
-    await until(() => unfinishedOf(house).includes(900_000));
+    await until(() => unfinishedOf(harness).includes(900_000));
     expect(connection.failure).toBeUndefined();
     await send(connection, body(2, 200_000, 1_000));
     const failure = await connection.ended;
     expect(failure.code).toBe(506);
     expect(failure.message).toContain('limits.unfinished');
-    await until(() => house.listener.connections.size === 0);
+    await until(() => harness.listener.connections.size === 0);
   });
 
   it('what is complete, or whose channel has ended, counts no longer', async () => {
-    const house = await open({ limits: { unfinished: 1_000_000 } });
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open({ limits: { unfinished: 1_000_000 } });
+    const connection = await WireConnection.open(harness.wire);
     for (let turn = 0; turn < 5; turn++) {
       const channel = await connection.openChannel(turn + 1);
       await channel.call('queue.declare', { queue: 'q' });
       await send(connection, Buffer.concat([begin(turn + 1, 600_000), body(turn + 1, 600_000, 1_000)]));
       await channel.call('queue.purge', { queue: 'q' });
-      expect(unfinishedOf(house)).toEqual([0]);
+      expect(unfinishedOf(harness)).toEqual([0]);
       await send(connection, Buffer.concat([begin(turn + 1, 600_000), body(turn + 1, 500_000, 1_000)]));
       await send(connection, writeFrame(3, turn + 1, Buffer.alloc(100_001))); // longer than announced: 501
       if (turn === 0) break;
@@ -221,8 +221,8 @@ describe('all channels of a connection together', () => {
   });
 
   it('headers whose body is still to come count, too', async () => {
-    const house = await open({ limits: { unfinished: 1_000_000 } });
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open({ limits: { unfinished: 1_000_000 } });
+    const connection = await WireConnection.open(harness.wire);
     const headers = new Map([['x', longstr('x'.repeat(100_000))]]);
     for (let number = 1; number <= 12 && connection.failure === undefined; number++) {
       await connection.openChannel(number).catch(() => undefined);
@@ -235,25 +235,25 @@ describe('all channels of a connection together', () => {
 describe('while memory is short', () => {
   it('who is in the middle of a message is not read further, and goes on afterwards', async () => {
     let used = 0;
-    const house = await open({ memory: () => ({ used, limit: 100 }) });
-    const connection = await WireConnection.open(house.wire);
+    const harness = await open({ memory: () => ({ used, limit: 100 }) });
+    const connection = await WireConnection.open(harness.wire);
     const channel = await connection.openChannel(1);
     await channel.call('queue.declare', { queue: 'q' });
     const part = body(1, 1_000_000, 1_000);
     await send(connection, begin(1, 40_000_000));
     await send(connection, part);
-    await until(() => unfinishedOf(house).includes(1_000_000));
+    await until(() => unfinishedOf(harness).includes(1_000_000));
     used = 101;
-    await until(() => house.listener.raised.includes('memory'));
+    await until(() => harness.listener.raised.includes('memory'));
     const rest = send(connection, part, 39);
-    const other = await WireConnection.open(house.wire);
+    const other = await WireConnection.open(harness.wire);
     await (await other.openChannel()).call('queue.declare', { queue: 'other' });
-    await until(() => [...house.listener.connections].some(({ shownState }) => shownState === 'blocked'));
+    await until(() => [...harness.listener.connections].some(({ shownState }) => shownState === 'blocked'));
     for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve));
-    expect(Math.max(...unfinishedOf(house))).toBeLessThan(1_200_000);
+    expect(Math.max(...unfinishedOf(harness))).toBeLessThan(1_200_000);
     used = 0;
     await rest;
-    const queue = house.broker.virtualHost('/').queues.get('q');
+    const queue = harness.broker.virtualHost('/').queues.get('q');
     await until(() => queue?.length === 1);
     for (const one of [connection, other]) one.drop();
   });

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
-import { until } from '../amqp/house.js';
+import { until } from '../amqp/harness.js';
 import { memoryInUse } from './memory.js';
 
 const ends: (() => unknown)[] = [];

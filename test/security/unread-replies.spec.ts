@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HttpLimits, type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http-listener.js';
 import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
-import { apiHouse } from '../houses/api-house.js';
+import { apiHarness } from '../harnesses/api-harness.js';
 
 const basic = (user: string): string => `Basic ${Buffer.from(`${user}:guest`).toString('base64')}`;
 const deaf: Socket[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 /** A broker whose `/global-parameters` are a reply of eight megabytes. */
 async function open(limits: Partial<HttpLimits> = {}): Promise<void> {
-  const { host, broker } = apiHouse();
+  const { host, broker } = apiHarness();
   broker.access.setUser('operator', { tags: ['administrator'], passwordHash: hashPassword('guest') });
   for (let name = 0; name < 8; name++) broker.parameters.set(`p${name}`, 'x'.repeat(1_000_000));
   listener = await listenHttp(host, { port: 0, limits });

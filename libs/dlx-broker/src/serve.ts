@@ -1,13 +1,13 @@
 import type { Limits, Listener, TlsOptions } from './amqp/index.js';
 import type { Broker, ProfileName } from './broker/index.js';
 import type { HttpListener, HttpOptions } from './management/index.js';
-import { type Ears, openBroker } from './own-broker.js';
+import { type Reporter, openBroker } from './open-broker.js';
 import type { DataOptions } from './store/index.js';
 import { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './users/index.js';
-import { WaysIn } from './ways-in.js';
+import { Listeners } from './listeners.js';
 
 /** Options of `serve`; each has a default. */
-export interface ServeOptions extends Ears {
+export interface ServeOptions extends Reporter {
   readonly amqp?: { readonly host: string; readonly port: number };
   /** Makes AMQP clients speak TLS; the management API has the same in `http`. */
   readonly tls?: TlsOptions;
@@ -54,7 +54,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const own = await openBroker(options, options);
   const { broker, data } = own;
   const amqp = { ...options.amqp, ...(tls && { tls }), ...(limits && { limits }) };
-  const ways = new WaysIn(broker, data, { amqp, http, audit, memoryLimit, notice, log });
+  const ways = new Listeners(broker, data, { amqp, http, audit, memoryLimit, notice, log });
   const close = async (): Promise<void> => {
     await ways.close();
     await own.close();

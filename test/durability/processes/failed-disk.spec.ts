@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 /** A broker on a disk that does what the test says. */
-async function house(disk = new FakeDisk()) {
+async function harness(disk = new FakeDisk()) {
   disk.isManual = false;
   const failures: Error[] = [];
   const journal = await DiskJournal.open(disk, { failed: (error) => failures.push(error) });
@@ -78,7 +78,7 @@ const many = (count: number, what: string): string[] => Array.from({ length: cou
 
 describe('clients of a broker whose disk fails', () => {
   it('get a nack for all that was on its way, and for all that comes later', async () => {
-    const { disk, broker, failures } = await house();
+    const { disk, broker, failures } = await harness();
     const channel = await connect(broker);
     await channel.call('queue.declare', { queue: 'work', durable: true });
     await channel.call('queue.declare', { queue: 'passing' });
@@ -103,7 +103,7 @@ describe('clients of a broker whose disk fails', () => {
   });
 
   it('lose the channel with 406 when it was a transaction, as where a queue refuses a part of it', async () => {
-    const { disk, broker } = await house();
+    const { disk, broker } = await harness();
     const channel = await connect(broker);
     await channel.call('queue.declare', { queue: 'work', durable: true });
     await channel.call('tx.select', {});
@@ -117,7 +117,7 @@ describe('clients of a broker whose disk fails', () => {
   });
 
   it('lose the connection with 541 and the reason for what cannot be declared any more', async () => {
-    const { disk, broker } = await house();
+    const { disk, broker } = await harness();
     const channel = await connect(broker);
     await channel.call('queue.declare', { queue: 'before', durable: true });
     const [onItsWay, later] = [await connect(broker), await connect(broker)];
@@ -140,7 +140,7 @@ describe('clients of a broker whose disk fails', () => {
   });
 
   it('are told of a declaration when it is on the disk, and of nothing that they asked afterwards before', async () => {
-    const { disk, broker } = await house();
+    const { disk, broker } = await harness();
     const channel = await connect(broker);
     disk.isManual = true;
     const answers: string[] = [];
@@ -168,7 +168,7 @@ describe('clients of a broker whose disk fails', () => {
     ]);
     const found = disk.afterPowerCut(new Random(1));
     found.isManual = false;
-    const again = await house(found);
+    const again = await harness(found);
     expect(again.broker.virtualHost('/').exchange('logs').bindingCount).toBe(1);
     expect(again.broker.virtualHost('/').queues.has('work')).toBe(true);
   });
@@ -176,7 +176,7 @@ describe('clients of a broker whose disk fails', () => {
 
 describe('a Nest application whose disk fails', () => {
   it('hears it from emit, of what was on its way and of what comes later', async () => {
-    const { disk, broker } = await house();
+    const { disk, broker } = await harness();
     class AppModule {}
     Module({ imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker) })] })(AppModule);
     const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });

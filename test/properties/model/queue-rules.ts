@@ -27,7 +27,7 @@ export function enqueue(world: World, queue: ModelQueue, message: ModelMessage):
 }
 
 /** Brings a queue to rest, or as near to it as some steps go: length, then time, then consumers; quorum: length last. */
-export function attend(world: World, queue: ModelQueue, steps = Infinity): void {
+export function serve(world: World, queue: ModelQueue, steps = Infinity): void {
   if (isClassic(queue)) dropExcess(world, queue);
   for (let left = steps; left > 0 && !isAtRest(world, queue); left--) {
     const next = shift(queue);

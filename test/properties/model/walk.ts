@@ -1,4 +1,4 @@
-import { attend, enqueue, isAtRest, mark } from './queue-rules.js';
+import { serve, enqueue, isAtRest, mark } from './queue-rules.js';
 import { settleNext } from './settle.js';
 import { expect, heldBack, type Letter, Mismatch, type ModelMessage, queueOf, ready, type World } from './world.js';
 
@@ -102,14 +102,14 @@ function ringings(world: World): string[][] {
 function attended(world: World, name: string): World {
   world.marked = world.marked.filter((other) => other !== name);
   const queue = queueOf(world, name);
-  if (queue !== undefined) attend(world, queue);
+  if (queue !== undefined) serve(world, queue);
   return world;
 }
 
 /** With a pace a queue may be left after some steps, and another one comes first. */
 function begun(world: World, name: string, steps: number): World {
   const queue = queueOf(world, name)!;
-  attend(world, queue, steps);
+  serve(world, queue, steps);
   expect(!isAtRest(world, queue), () => `${name} is at rest sooner`);
   mark(world, queue);
   return world;

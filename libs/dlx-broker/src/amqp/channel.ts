@@ -108,7 +108,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
    * has an answer too, waits.
    * @param error what the client gets if it never will be kept
    */
-  answerWhenKept(write: () => void, error: (failure: Error) => AmqpError): Settled {
+  answerWhenStored(write: () => void, error: (failure: Error) => AmqpError): Settled {
     this.#isAnswering = true;
     return (failure) => {
       if (failure !== undefined && !this.#isMute) this.#failLate(error(failure));

@@ -26,12 +26,12 @@ const unanswered = (run: Run): Command => ({ answers: false, run });
 const kept = (id: number, run: (channel: ClientChannel, from: ByteReader) => (() => void) | undefined): Command => ({
   answers: true,
   run: (channel, from) => {
-    const { agenda } = channel.engine;
-    const { told } = agenda;
+    const { scheduler } = channel.engine;
+    const { sequence } = scheduler;
     const write = run(channel, from);
     if (write === undefined) return;
-    if (agenda.told === told) return write();
-    agenda.whenSynced(channel.answerWhenKept(write, (failure) => notKept(id, failure)));
+    if (scheduler.sequence === sequence) return write();
+    scheduler.onDurable(channel.answerWhenStored(write, (failure) => notKept(id, failure)));
   },
 });
 
@@ -126,14 +126,14 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
     answered((channel, from) => {
       const { engine, to, number } = channel;
       const { queue, noWait } = methods.readQueuePurge(from);
-      const { agenda } = engine;
-      const { told } = agenda;
+      const { scheduler } = engine;
+      const { sequence } = scheduler;
       const messageCount = engine.purgeQueue(queue);
       if (noWait) return;
       // None of them comes back once this is said.
       const write = (): void => methods.writeQueuePurgeOk(to, number, messageCount);
-      const answer = channel.answerWhenKept(write, (failure) => notKept(methodIds.queuePurge, failure));
-      agenda.whenCleared(() => agenda.whenKept(told, answer));
+      const answer = channel.answerWhenStored(write, (failure) => notKept(methodIds.queuePurge, failure));
+      scheduler.whenCleared(() => scheduler.onStored(sequence, answer));
     }),
   ],
   [
@@ -226,7 +226,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
       methods.readTxCommit(from);
       // What could not be routed is returned before the commit is confirmed, and what is kept is safe.
       const write = (): void => methods.writeTxCommitOk(channel.to, channel.number);
-      channel.engine.txCommit(channel.answerWhenKept(write, incomplete));
+      channel.engine.txCommit(channel.answerWhenStored(write, incomplete));
     }),
   ],
   [

@@ -15,7 +15,7 @@ import { Handshake, type Tuning } from './handshake.js';
 import { frameOverhead, type Limits } from './limits.js';
 import * as methods from './methods.js';
 import { HeaderReader, protocolHeader } from './protocol-header.js';
-import type { Arrival, Surroundings } from './surroundings.js';
+import type { Arrival, ListenerContext } from './listener-context.js';
 import { Traffic } from './traffic.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
 
@@ -54,17 +54,17 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   constructor(
     readonly socket: Socket,
-    readonly surroundings: Surroundings,
+    readonly context: ListenerContext,
     readonly arrival: Arrival,
   ) {
-    this.#reader = new FrameReader(this, surroundings.frames);
+    this.#reader = new FrameReader(this, context.frames);
     this.to = new FrameWriter(
-      surroundings.pool,
+      context.pool,
       (bytes, done) => this.traffic.write(bytes, done),
-      () => surroundings.flusher.want(this),
+      () => context.flusher.want(this),
     );
-    this.unfinished = new UnfinishedMessages(surroundings.limits.unfinished);
-    this.traffic = new Traffic(socket, this.to, surroundings, {
+    this.unfinished = new UnfinishedMessages(context.limits.unfinished);
+    this.traffic = new Traffic(socket, this.to, context, {
       overfull: () => this.#eachEngine((engine) => engine.pause()),
       flooded: () => this.#reader.pause(),
       relieved: () => {
@@ -78,11 +78,11 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   get limits(): Limits {
-    return this.surroundings.limits;
+    return this.context.limits;
   }
 
-  get profile(): Surroundings['broker']['profile'] {
-    return this.surroundings.broker.profile;
+  get profile(): ListenerContext['broker']['profile'] {
+    return this.context.broker.profile;
   }
 
   get client(): Client {
@@ -111,7 +111,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   get shownState(): ClientState {
     if (this.#state !== 'running') return 'closing';
     if (this.#isBlocked) return 'blocked';
-    if (this.surroundings.alarms.isRaised) return 'blocking';
+    if (this.context.alarms.isRaised) return 'blocking';
     return this.traffic.isFlooded ? 'flow' : 'running';
   }
 
@@ -186,7 +186,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   /** Whether something is short, so that publishing has to wait; then reading does too. */
   isBlocked(): boolean {
-    const { alarms } = this.surroundings;
+    const { alarms } = this.context;
     if (!alarms.isRaised) return false;
     this.#isBlocked = true;
     this.socket.pause();
@@ -250,7 +250,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     if (this.#isHeld || this.#isBlocked || this.traffic.isFlooded) return void this.socket.pause();
     if (this.#reader.isBroken || this.#state === 'over') return;
     if (this.socket.isPaused()) this.socket.resume();
-    if (this.#reader.hasMore) this.surroundings.broker.batch(this.#run);
+    if (this.#reader.hasMore) this.context.broker.batch(this.#run);
   }
 
   readonly #run = (): void => {
@@ -289,10 +289,10 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #open(vhost: string, user: string): void {
-    this.#engine = this.surroundings.broker.connect({ vhost, user, outbox: this, client: new Details(this) });
+    this.#engine = this.context.broker.connect({ vhost, user, outbox: this, client: new Details(this) });
     this.#handshake = undefined;
     this.#state = 'running';
-    this.surroundings.entered(this);
+    this.context.entered(this);
     methods.writeConnectionOpenOk(this.to, 0);
   }
 
@@ -332,10 +332,10 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   #fail(error: unknown): void {
     if (this.#state === 'over' || this.#state === 'closing') return;
     const shaking = this.#state !== 'running';
-    const { limits } = this.surroundings;
+    const { limits } = this.context;
     if (shaking && !isTold(error)) return this.end(limits.silence);
     const known = error instanceof AmqpError ? error : new AmqpError('INTERNAL_ERROR', '');
-    if (known !== error) this.surroundings.log(error);
+    if (known !== error) this.context.log(error);
     const [classId, methodId] = known.method;
     this.#closeEngine(() => {
       if (this.isMute) return;
@@ -355,7 +355,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.#closeEngine();
     this.traffic.gone();
     this.#reader.clear();
-    this.surroundings.forget(this);
+    this.context.forget(this);
   }
 
   /**

@@ -8,7 +8,7 @@ import type { FrameWriter } from './frame/writer.js';
 import { type Limits, smallestFrameSize } from './limits.js';
 import * as methods from './methods.js';
 import { isLoopback, type LoginAttempt, type Newcomer } from '../users/index.js';
-import type { Surroundings } from './surroundings.js';
+import type { ListenerContext } from './listener-context.js';
 
 /** The handshake failed and the client gets no reason: the connection ends after a delay. */
 export class Refused extends Error {
@@ -54,7 +54,7 @@ export type Step = 'more' | 'close' | { readonly virtualHost: string };
 export interface HandshakeHost {
   readonly to: FrameWriter;
   readonly limits: Limits;
-  readonly surroundings: Pick<Surroundings, 'logins' | 'properties'>;
+  readonly context: Pick<ListenerContext, 'logins' | 'properties'>;
   readonly socket: { readonly remoteAddress?: string | undefined };
   /** Not to be dropped for being silent while its login waits. */
   readonly arrival: { readonly newcomer: Pick<Newcomer, 'speaks' | 'rests'> };
@@ -75,8 +75,8 @@ export class Handshake {
 
   /** Begins it: says start to the client. */
   constructor(readonly host: HandshakeHost) {
-    const { to, surroundings } = host;
-    methods.writeConnectionStart(to, 0, 0, 9, surroundings.properties, 'PLAIN AMQPLAIN', 'en_US');
+    const { to, context } = host;
+    methods.writeConnectionStart(to, 0, 0, 9, context.properties, 'PLAIN AMQPLAIN', 'en_US');
   }
 
   /** @throws Refused, AmqpError 403, or Malformed, which is as good as refused */
@@ -98,7 +98,7 @@ export class Handshake {
     this.client = new Client(clientProperties);
     const address = this.host.socket.remoteAddress ?? '';
     const claim = { ...credentials(mechanism, Buffer.from(response)), mechanism, address };
-    const attempt = this.host.surroundings.logins.attempt({ ...claim, isLocal: isLoopback(address) });
+    const attempt = this.host.context.logins.attempt({ ...claim, isLocal: isLoopback(address) });
     this.#next = 0; // nothing has its turn before the password was looked at
     if (attempt.wait === 0) this.#look(attempt, claim.user, mechanism);
     else this.#lookLater(attempt, claim.user, mechanism);

@@ -3,14 +3,14 @@ import { type Alarm, Alarms, memoryAlarm, type MemoryUse, processMemory } from '
 import { AmqpError, type Broker, profiles } from '../broker/index.js';
 import { type Authenticate, loginsOf, type LoginThrottle, type Newcomer, Newcomers } from '../users/index.js';
 import { ClientConnection } from './connection.js';
-import { Door, type TlsOptions } from './door.js';
+import { Acceptor, type TlsOptions } from './acceptor.js';
 import { Flusher } from './flusher.js';
 import { BufferPool } from './frame/buffer-pool.js';
 import { UnfinishedFrames } from './frame/unfinished-frames.js';
 import { serverProperties } from './handshake.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { Shortage } from './shortage.js';
-import type { Surroundings } from './surroundings.js';
+import type { ListenerContext } from './listener-context.js';
 
 export interface ListenOptions {
   /** Default `127.0.0.1`, so that other machines have access only on purpose. */
@@ -51,8 +51,8 @@ export async function listen(broker: Broker, options: ListenOptions = {}): Promi
 
 /** A port and the connections that came in through it. */
 export class Listener {
-  readonly #door: Door;
-  readonly #surroundings: Surroundings;
+  readonly #acceptor: Acceptor;
+  readonly #context: ListenerContext;
   readonly #connections = new Set<ClientConnection>();
   /** Those that have logged in. */
   readonly #members = new Set<ClientConnection>();
@@ -66,7 +66,7 @@ export class Listener {
     const { tls, limits, memory = processMemory(), alarms = [], log, notice } = options;
     const now = (): number => performance.now();
     const granted = { ...defaultLimits, ...limits };
-    this.#surroundings = {
+    this.#context = {
       broker,
       limits: granted,
       logins: loginsOf(broker.access, { ...options, now }),
@@ -82,14 +82,14 @@ export class Listener {
     };
     const { newcomersOfAddress: ofAddress, newcomers: all } = granted;
     this.#shortage = new Shortage({
-      alarms: this.#surroundings.alarms,
+      alarms: this.#context.alarms,
       memory,
       patience: granted.unfinishedUnderAlarm,
       notice: (text) => notice?.(text),
     });
     this.#newcomers = new Newcomers({ ofAddress, all }, now);
-    this.#door = new Door(tls, {
-      now: this.#surroundings.now,
+    this.#acceptor = new Acceptor(tls, {
+      now: this.#context.now,
       arrive: (socket) => this.#arrive(socket),
       enter: (socket, since, newcomer) => this.#accept(socket, since, newcomer),
     });
@@ -97,21 +97,21 @@ export class Listener {
   }
 
   get host(): string {
-    return (this.#door.server.address() as AddressInfo).address;
+    return (this.#acceptor.server.address() as AddressInfo).address;
   }
 
   get port(): number {
-    return (this.#door.server.address() as AddressInfo).port;
+    return (this.#acceptor.server.address() as AddressInfo).port;
   }
 
   /** Sockets that have not got through their TLS handshake. */
-  get visitors(): number {
-    return this.#door.visitors;
+  get pendingCount(): number {
+    return this.#acceptor.pendingCount;
   }
 
   /** What is short, so that publishers wait. */
   get raised(): readonly Alarm['resource'][] {
-    return this.#surroundings.alarms.raised;
+    return this.#context.alarms.raised;
   }
 
   get connections(): ReadonlySet<ClientConnection> {
@@ -119,13 +119,13 @@ export class Listener {
   }
 
   open(host: string, port: number): Promise<void> {
-    const { server } = this.#door;
+    const { server } = this.#acceptor;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host, port, backlog: 1024 }, () => {
         server.off('error', reject);
-        this.#surroundings.alarms.look(); // also the first client learns what is short
-        server.on('error', (error) => this.#surroundings.log(error));
+        this.#context.alarms.look(); // also the first client learns what is short
+        server.on('error', (error) => this.#context.log(error));
         resolve();
       });
     });
@@ -135,7 +135,7 @@ export class Listener {
    * Accepts no client any more and closes all connections (320). @returns when they are closed, or their time is over
    */
   async close(reason = "broker forced connection closure with reason 'shutdown'"): Promise<void> {
-    this.#door.close();
+    this.#acceptor.close();
     const error = new AmqpError('CONNECTION_FORCED', reason);
     for (const connection of this.#connections) connection.force(error);
     if (this.#connections.size > 0) {
@@ -153,13 +153,13 @@ export class Listener {
 
   /** Undefined when all connections there may be have logged in, or are just being looked at. */
   #arrive(socket: Socket): Newcomer | undefined {
-    const isFull = this.#newcomers.count + this.#members.size >= this.#surroundings.limits.connections;
+    const isFull = this.#newcomers.count + this.#members.size >= this.#context.limits.connections;
     if (isFull && !this.#newcomers.dropOldest()) return undefined;
     return this.#newcomers.arrived(socket.remoteAddress ?? '', () => socket.destroy());
   }
 
   #accept(socket: Socket, since: number, newcomer: Newcomer): void {
-    this.#connections.add(new ClientConnection(socket, this.#surroundings, { at: since, newcomer }));
+    this.#connections.add(new ClientConnection(socket, this.#context, { at: since, newcomer }));
   }
 
   #entered(connection: ClientConnection): void {
@@ -175,9 +175,9 @@ export class Listener {
   }
 
   #tick(): void {
-    const { now, limits, alarms } = this.#surroundings;
+    const { now, limits, alarms } = this.#context;
     const time = now();
-    this.#door.hurry(limits.handshake);
+    this.#acceptor.hurry(limits.handshake);
     if (alarms.look()) for (const connection of this.#connections) connection.unblock();
     this.#shortage.look(time, this.#members);
     for (const connection of this.#connections) {

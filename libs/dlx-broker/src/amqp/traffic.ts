@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Traffic as Counted } from '../broker/index.js';
 import type { FrameWriter } from './frame/writer.js';
-import type { Surroundings } from './surroundings.js';
+import type { ListenerContext } from './listener-context.js';
 
 /** What a connection does about a client that does not read. */
 export interface Pressure {
@@ -28,7 +28,7 @@ export class Traffic {
   /** A client that writes before it reads is not starved for a few deliveries; one that only asks and asks is. */
   isFlooded = false;
   /** Bytes of messages on their way here that have not been written yet. */
-  #promised = 0;
+  #reserved = 0;
   #heardAt: number;
   #sentAt: number;
   #timer: NodeJS.Timeout | undefined;
@@ -38,10 +38,10 @@ export class Traffic {
   constructor(
     readonly socket: Socket,
     readonly to: FrameWriter,
-    readonly surroundings: Surroundings,
+    readonly context: ListenerContext,
     readonly pressure: Pressure,
   ) {
-    this.#heardAt = this.#sentAt = surroundings.now();
+    this.#heardAt = this.#sentAt = context.now();
     socket.on('drain', () => this.#relieve());
   }
 
@@ -59,7 +59,7 @@ export class Traffic {
 
   heard(bytes: number): void {
     this.#received++;
-    const { alarms, now } = this.surroundings;
+    const { alarms, now } = this.context;
     this.#heardAt = now();
     alarms.received(bytes);
   }
@@ -71,9 +71,9 @@ export class Traffic {
   }
 
   flush(): void {
-    this.#promised = 0;
+    this.#reserved = 0;
     if (this.to.pending > 0) {
-      this.#sentAt = this.surroundings.now();
+      this.#sentAt = this.context.now();
       this.to.flush();
     }
     if (!this.socket.writableNeedDrain) this.#relieve();
@@ -81,14 +81,14 @@ export class Traffic {
 
   /** Messages come that will take so many bytes. @returns whether there is room for more */
   promise(bytes: number): boolean {
-    this.#promised += bytes;
-    if (this.#waiting > this.surroundings.limits.unread) this.#stop();
+    this.#reserved += bytes;
+    if (this.#waiting > this.context.limits.unread) this.#stop();
     return !this.isOverfull;
   }
 
   /** Stops deliveries when too much waits for the client. */
   check(): void {
-    const { unread } = this.surroundings.limits;
+    const { unread } = this.context.limits;
     const waiting = this.to.pending + this.socket.writableLength;
     if (waiting <= unread) return;
     this.#stop();
@@ -98,13 +98,13 @@ export class Traffic {
   }
 
   get #waiting(): number {
-    return this.#promised + this.to.pending + this.socket.writableLength;
+    return this.#reserved + this.to.pending + this.socket.writableLength;
   }
 
   #stop(): void {
     if (this.isOverfull) return;
     this.isOverfull = true;
-    this.surroundings.flusher.want(this);
+    this.context.flusher.want(this);
     this.pressure.overfull();
   }
 
@@ -115,7 +115,7 @@ export class Traffic {
   tick(now: number, heartbeat: number): void {
     if (this.socket.isPaused()) {
       this.#heardAt = now; // it is we who do not listen
-      if (now - this.#sentAt >= this.surroundings.limits.signOfLife) return this.to.heartbeat();
+      if (now - this.#sentAt >= this.context.limits.signOfLife) return this.to.heartbeat();
     }
     if (heartbeat === 0) return;
     if (now - this.#heardAt >= missed * heartbeat * 1000) return void this.socket.destroy();
@@ -129,7 +129,7 @@ export class Traffic {
     if (after > 0) return this.#later(after, () => this.end(0));
     this.socket.resume(); // or its end would never be seen
     this.socket.end();
-    this.destroyAfter(this.surroundings.limits.closing);
+    this.destroyAfter(this.context.limits.closing);
   }
 
   /** Gives the client this long to end, in milliseconds. */

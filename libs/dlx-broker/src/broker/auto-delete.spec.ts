@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { house } from '../testing/house.js';
+import { harness } from '../testing/harness.js';
 import { listen } from '../testing/listener.js';
 
 it('rule P4: a chain of auto-delete exchanges of any length goes with its last binding', () => {
-  const { broker } = house();
+  const { broker } = harness();
   const { channel } = listen(broker);
   const vhost = broker.virtualHost('/');
   const predeclared = vhost.exchanges.size;

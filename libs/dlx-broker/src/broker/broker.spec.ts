@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { int32, longstr } from '../message/index.js';
 import { CountedNames } from '../testing/counted-names.js';
-import { house } from '../testing/house.js';
+import { harness } from '../testing/harness.js';
 import { listen, publishText } from '../testing/listener.js';
 import { Broker } from './broker.js';
 import type { ClientDetails } from './ports.js';
@@ -14,7 +14,7 @@ const toNext = (next: string) =>
 
 describe('a connection', () => {
   it('has a number of its own among all of the broker, and knows its client', () => {
-    const { broker } = house();
+    const { broker } = harness();
     broker.addVirtualHost('v');
     const traffic = { recvOct: 1, recvCnt: 2, sendOct: 3, sendCnt: 4, sendPend: 5 };
     const client: ClientDetails = {
@@ -45,7 +45,7 @@ describe('a connection', () => {
 
 describe('a broker', () => {
   it('carries a dead letter through 10,000 queues, which needs no stack', () => {
-    const { broker, queue } = house();
+    const { broker, queue } = harness();
     const { channel } = listen(broker);
     for (let index = 0; index < 10_000; index++)
       channel.declareQueue(`q${index}`, { arguments: toNext(`q${index + 1}`) });
@@ -55,7 +55,7 @@ describe('a broker', () => {
   }, 60_000);
 
   it('drains 200,000 messages to a consumer that acks inside its delivery: a new command each, not a deeper stack', () => {
-    const { broker } = house();
+    const { broker } = harness();
     let count = 0;
     const channel = broker.connect().openChannel({
       deliver: ({ deliveryTag }) => {

@@ -1,6 +1,6 @@
 import { methodIds } from '../message/index.js';
 import { Access } from './access.js';
-import { Agenda } from './agenda.js';
+import { Scheduler } from './scheduler.js';
 import { Connection } from './channel/connection.js';
 import { endVirtualHost } from './end-virtual-host.js';
 import { AmqpError, methodOf } from './errors.js';
@@ -42,13 +42,13 @@ export interface ConnectOptions {
 }
 
 /**
- * A broker: virtual hosts, users, and one agenda (scheduler) for all of them. Ready once constructed; there is no start().
+ * A broker: virtual hosts, users, and one scheduler (scheduler) for all of them. Ready once constructed; there is no start().
  */
 export class Broker {
   readonly access: Access;
   readonly profile: Profile;
   readonly parameters = new GlobalParameters((change) => this.#report(change));
-  readonly #agenda: Agenda;
+  readonly #scheduler: Scheduler;
   readonly #options: BrokerOptions;
   readonly #vhosts = new Map<string, VirtualHost>();
   /** Of virtual hosts that are gone. */
@@ -60,8 +60,8 @@ export class Broker {
     this.#options = options;
     this.profile = profiles[options.rabbitmq ?? '3.10'];
     this.access = new Access(options.patterns, (change) => this.#report(change));
-    this.#agenda = new Agenda(options.clock, options.pace, options.journal, (letter, now) =>
-      (letter.queue.home as VirtualHost).carry(letter, now),
+    this.#scheduler = new Scheduler(options.clock, options.pace, options.journal, (letter, now) =>
+      (letter.queue.home as VirtualHost).routeDeadLetter(letter, now),
     );
     this.addVirtualHost('/', { description: 'Default virtual host', tags: [] });
   }
@@ -77,7 +77,7 @@ export class Broker {
 
   /** Queues that stand still, for the body of their next message cannot be read now. */
   get stalls(): Stalls {
-    return this.#agenda.stalls;
+    return this.#scheduler.stalls;
   }
 
   /** What happened since the start, in all virtual hosts there are and were. */
@@ -97,7 +97,7 @@ export class Broker {
     }
     const details = metadata ?? noMetadata;
     const vhost = new VirtualHost(name, {
-      agenda: this.#agenda,
+      scheduler: this.#scheduler,
       access: this.access,
       names: this.#options.names,
       profile: this.profile,
@@ -117,7 +117,7 @@ export class Broker {
     const error = new AmqpError('CONNECTION_FORCED', `vhost '${name}' is deleted`);
     for (const connection of vhost.connections) connection.force(error);
     // One record of the journal: a crash finds all of it, or nothing.
-    this.#agenda.batch(() => {
+    this.#scheduler.batch(() => {
       endVirtualHost(vhost);
       this.#counted.add(vhost.counters);
       this.access.forgetVirtualHost(name);
@@ -174,7 +174,7 @@ export class Broker {
     this.#isClosed = true;
     const error = new AmqpError('CONNECTION_FORCED', "broker forced connection closure with reason 'shutdown'");
     for (const vhost of this.#vhosts.values()) for (const connection of vhost.connections) connection.force(error);
-    this.#agenda.stop();
+    this.#scheduler.stop();
   }
 
   /** The name this broker goes by among others: the global parameter `cluster_name`. */
@@ -185,25 +185,25 @@ export class Broker {
 
   /** Several commands whose outputs leave together, e.g. all frames of one read of a socket. */
   batch(commands: () => void): void {
-    this.#agenda.batch(commands);
+    this.#scheduler.batch(commands);
   }
 
   /** The number of changes that the journal has received. */
-  get told(): number {
-    return this.#agenda.told;
+  get sequence(): number {
+    return this.#scheduler.sequence;
   }
 
   /**
    * Calls `then` when all changes in the journal are durable, or cannot be any more; at once, without a change since.
    */
-  whenKept(since: number, then: Settled): void {
-    this.#agenda.batch(() => this.#agenda.whenKept(since, then));
+  onStored(since: number, then: Settled): void {
+    this.#scheduler.batch(() => this.#scheduler.onStored(since, then));
   }
 
   /** A command of its own. */
   #report(change: TopologyChange): void {
     const { journal } = this.#options;
-    if (journal !== undefined) this.#agenda.batch(() => journal.changed(change));
+    if (journal !== undefined) this.#scheduler.batch(() => journal.changed(change));
   }
 }
 

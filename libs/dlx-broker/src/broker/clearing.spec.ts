@@ -78,7 +78,7 @@ describe('with a pace, a purge of very many messages', () => {
       const queue = broker.virtualHost('/').queues.get('q');
       expect([queue?.length, queue?.bytes, queue?.bytesUnacked]).toEqual([0, 0, 0]);
       let isDone = false;
-      broker.virtualHost('/').agenda.whenCleared(() => (isDone = true));
+      broker.virtualHost('/').scheduler.whenCleared(() => (isDone = true));
       expect(isDone).toBe(false);
       const turns = scene.drain(() => (counts.now = 0));
       expect(isDone).toBe(true);
@@ -122,11 +122,11 @@ describe('with a pace, a purge of very many messages', () => {
     const journal = new MemoryJournal();
     const scene = arrange(journal);
     fill(scene);
-    const { agenda } = scene.broker.virtualHost('/');
-    const { told } = agenda;
+    const { scheduler } = scene.broker.virtualHost('/');
+    const { sequence } = scheduler;
     scene.channel.purgeQueue('q');
     let isAnswered = false;
-    agenda.whenCleared(() => agenda.whenKept(told, () => (isAnswered = true)));
+    scheduler.whenCleared(() => scheduler.onStored(sequence, () => (isAnswered = true)));
     for (let turns = 0; turns < 5; turns++) scene.turn();
     expect(isAnswered).toBe(false);
     const crashed = journal.fork();
@@ -151,7 +151,7 @@ describe('with a pace, a purge of very many messages', () => {
     fill(scene);
     scene.channel.purgeQueue('q');
     let isDone = false;
-    scene.broker.virtualHost('/').agenda.whenCleared(() => (isDone = true));
+    scene.broker.virtualHost('/').scheduler.whenCleared(() => (isDone = true));
     scene.channel.deleteQueue('q');
     scene.channel.declareQueue('q', { durable: true });
     publishText(scene.channel, '', 'q', 'new', persistent);
@@ -246,7 +246,7 @@ it('without a pace all is cleared away within the command', () => {
   fill(scene);
   scene.channel.purgeQueue('q');
   let isDone = false;
-  scene.broker.virtualHost('/').agenda.whenCleared(() => (isDone = true));
+  scene.broker.virtualHost('/').scheduler.whenCleared(() => (isDone = true));
   expect(isDone).toBe(true);
   expect(scene.broker.virtualHost('/').queues.get('q')?.persistent).toEqual({ count: 0, bytes: 0 });
 });

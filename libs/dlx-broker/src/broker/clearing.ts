@@ -1,24 +1,24 @@
-import type { Chore } from './agenda.js';
+import type { Task } from './scheduler.js';
 import { Deque } from './deque.js';
 
-/** What is gone for every client and still has to be cleared away, one chore after the other. */
+/** What is gone for every client and still has to be cleared away, one task after the other. */
 export class Clearing {
-  readonly #chores = new Deque<Chore>();
+  readonly #tasks = new Deque<Task>();
   /** Chores so far, and how many of them are done. */
   #begun = 0;
   #done = 0;
   readonly #waiting = new Deque<{ readonly upTo: number; readonly tell: () => void }>();
 
   get isDone(): boolean {
-    return this.#chores.length === 0;
+    return this.#tasks.length === 0;
   }
 
-  add(chore: Chore): void {
-    this.#chores.push(chore);
+  add(task: Task): void {
+    this.#tasks.push(task);
     this.#begun++;
   }
 
-  /** Calls `then` when all chores so far are done: at once when they are. */
+  /** Calls `then` when all tasks so far are done: at once when they are. */
   whenDone(then: () => void): void {
     if (this.isDone) then();
     else this.#waiting.push({ upTo: this.#begun, tell: then });
@@ -27,12 +27,12 @@ export class Clearing {
   /** @param limit steps at most @returns steps taken */
   work(now: number, limit: number): number {
     let steps = 0;
-    for (let chore = this.#chores.first(); chore !== undefined && steps < limit; chore = this.#chores.first()) {
+    for (let task = this.#tasks.first(); task !== undefined && steps < limit; task = this.#tasks.first()) {
       const left = limit - steps;
-      const taken = chore.work(now, left);
+      const taken = task.work(now, left);
       steps += taken;
       if (taken >= left) break;
-      this.#chores.shift();
+      this.#tasks.shift();
       this.#done++;
       this.#tell();
     }
@@ -51,8 +51,8 @@ export class Clearing {
   }
 }
 
-/** A chore that goes on by one with each step. */
-export const inSteps = (work: Iterator<void, undefined>): Chore => ({
+/** A task that goes on by one with each step. */
+export const inSteps = (work: Iterator<void, undefined>): Task => ({
   work: (_now, limit) => {
     for (let steps = 0; steps < limit; steps++) if (work.next().done === true) return steps;
     return limit;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { int32, longstr, noProperties } from '../message/index.js';
-import { house } from '../testing/house.js';
+import { harness } from '../testing/harness.js';
 import { listen, publishText } from '../testing/listener.js';
 
 /** The same program was run on RabbitMQ 3.10.8, whose `message_stats` the numbers are. */
 function arrange() {
-  const { broker, clock } = house();
+  const { broker, clock } = harness();
   const vhost = broker.virtualHost('/');
   const listener = listen(broker);
   const { channel } = listener;

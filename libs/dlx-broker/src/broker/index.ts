@@ -35,11 +35,11 @@ export {
   isExchangeType,
   type RoutingType,
 } from './exchange/types.js';
-export { exchangeOfHold, type Hold, holdName } from './exchange/hold.js';
+export { exchangeOfDelayed, type DelayedMessages, delayedName } from './exchange/delayed-messages.js';
 export { Exchange, type Destination, type ExchangeDeclared } from './exchange/exchange.js';
 export type { QueueDeclared } from './queue/queue.js';
 export type { Stalled, Stalls } from './queue/stall.js';
-export type { Witness } from './queue/queue-home.js';
+export type { DeathListener } from './queue/queue-home.js';
 export { Consumer } from './channel/consumer.js';
 export type { TopicAccess, TopicPermissions, UserTopicPermissions } from './topic-access.js';
 export type { Access, AccessKind, Permissions, Right, User, UserPermissions } from './access.js';

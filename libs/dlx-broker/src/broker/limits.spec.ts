@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { longstr } from '../message/index.js';
-import { house } from '../testing/house.js';
+import { harness } from '../testing/harness.js';
 import { listen } from '../testing/listener.js';
 import { AmqpError } from './errors.js';
 
@@ -15,7 +15,7 @@ function errorOf(run: () => unknown): AmqpError | undefined {
 }
 
 function arrange() {
-  const { broker } = house();
+  const { broker } = harness();
   broker.addVirtualHost('v');
   broker.access.setUser('U');
   broker.access.setPermissions('U', 'v', { configure: '.*', write: '.*', read: '.*' });

@@ -18,7 +18,7 @@ const table = (entries: Readonly<Record<string, string | number>>) =>
 class CountingJournal implements Journal {
   most = 0;
   turns = 1;
-  readonly told = 0;
+  readonly sequence = 0;
   #now = 0;
 
   /** The host breathes. */
@@ -373,12 +373,12 @@ describe('with a pace, a command about very many takes so many steps in a turn, 
     const { vhost, queues, turn } = counted(broker);
     drain(turn.breathe);
     vhost.setPolicy('p', { pattern: '.*', definition: { 'max-length': 3 } });
-    let told = false;
-    vhost.whenPoliciesApply(() => (told = true));
-    expect(told).toBe(false);
+    let sequence = false;
+    vhost.whenPoliciesApply(() => (sequence = true));
+    expect(sequence).toBe(false);
     expect(queues.at(-1)?.inForce?.policy?.name).toBeUndefined();
     drain(turn.breathe);
-    expect(told).toBe(true);
+    expect(sequence).toBe(true);
     expect(queues.every(({ inForce, settings }) => inForce?.policy?.name === 'p' && settings.maxLength === 3)).toBe(
       true,
     );

@@ -7,7 +7,7 @@ export interface Matcher {
   matches(name: string, effort?: Effort): boolean;
 }
 
-/** Counts the steps of matching: twenty of them take about as long as one step of the agenda. */
+/** Counts the steps of matching: twenty of them take about as long as one step of the scheduler. */
 export interface Effort {
   steps: number;
 }

@@ -1,12 +1,12 @@
-import type { Chore } from './agenda.js';
+import type { Task } from './scheduler.js';
 import type { Exchange } from './exchange/exchange.js';
 import type { Effort } from './patterns.js';
 import type { PolicyBook } from './policy-book.js';
 import type { Queue } from './queue/queue.js';
 
-/** Steps of matching that take as long as one of the agenda. */
+/** Steps of matching that take as long as one of the scheduler. */
 const matchingSteps = 20;
-/** Steps of the agenda that a queue or an exchange takes beside the matching. */
+/** Steps of the scheduler that a queue or an exchange takes beside the matching. */
 const eachTakes = 2;
 
 /** What the walk goes over: all exchanges and queues of a virtual host. */
@@ -20,7 +20,7 @@ export interface PolicyGround {
  * Puts the policies in force on everything there is (rule F6). It is counted by the steps that the patterns take. What
  * is declared meanwhile has them from its beginning; a change of the policies meanwhile begins one more walk.
  */
-export class PolicyWalk implements Chore {
+export class PolicyWalk implements Task {
   readonly #effort: Effort = { steps: 0 };
   readonly #waiting: (() => void)[] = [];
   #exchanges: Iterator<Exchange, undefined> | undefined;

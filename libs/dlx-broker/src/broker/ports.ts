@@ -38,7 +38,7 @@ export interface Pace {
 }
 
 /** Has messages that the journal may keep: a queue, or the hold of a delayed exchange. */
-export interface Holder {
+export interface MessageOwner {
   /** The journal's own: its number for a holder it keeps, 0 for one it has not met yet. */
   mark: number;
   /** Unique in its virtual host. */
@@ -59,16 +59,16 @@ export type Settled = (failure?: Error) => void;
  */
 export interface Journal {
   /** The number of changes received so far: a command that adds none has nothing to wait for. */
-  readonly told: number;
+  readonly sequence: number;
   /** Why it refuses what is to be kept, in words for people; undefined while it takes it. */
   readonly trouble?: string | undefined;
   /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
-  refuses(queue: Holder, message: Message): boolean;
+  refuses(queue: MessageOwner, message: Message): boolean;
   /**
    * Something of the topology changed. Objects that the broker itself declares in every virtual host are not reported.
    */
   changed(change: TopologyChange): void;
-  enqueued(queue: Holder, entry: Entry): void;
+  enqueued(queue: MessageOwner, entry: Entry): void;
   /** Unacknowledged, so redelivered if it ever comes again (rule L1); `settled` follows at once if no ack is due. */
   delivered(queue: Queue, entry: Entry): void;
   /** Back in its queue; its `returns`, and perhaps its position, have changed. */
@@ -81,7 +81,7 @@ export interface Journal {
    */
   parted?(message: Message): void;
   /** Gone from the queue. An entry with position 0 never was in it: the queue refused it. */
-  settled(queue: Holder, entry: Entry): void;
+  settled(queue: MessageOwner, entry: Entry): void;
   /**
    * The end of a command, also of one that changed nothing. `settled`, if given, is to be called when all that was said so
    * far is safe, or when that is past hope, at once or later: until then publisher confirms wait. It speaks for all
@@ -230,7 +230,7 @@ export interface ChannelOutbox {
    * A message of so many bytes will be delivered. False: it is the last one until `Channel.resume`. Called inside a
    * command, so no other command may be started.
    */
-  promised?(bytes: number): boolean;
+  reserve?(bytes: number): boolean;
   deliver(delivery: Delivery): void;
   /** Returns and confirms of publishes before an error that ended the channel may come after it. */
   returned(returned: Returned): void;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FieldTable, int32, longstr, noProperties, type Properties } from '../message/index.js';
-import { house } from '../testing/house.js';
+import { harness } from '../testing/harness.js';
 import { listen, publishText } from '../testing/listener.js';
 import type { QueueView } from '../testing/queue-view.js';
 import { AmqpError } from './errors.js';
@@ -11,7 +11,7 @@ const table = (entries: Record<string, string | number>): FieldTable =>
 
 /** A queue `work`, whose dead letters go to `dead`, on a broker of the given kind. */
 function arrange(rabbitmq: ProfileName, args: Record<string, string | number> = {}) {
-  const { broker, clock, queue } = house({ rabbitmq });
+  const { broker, clock, queue } = harness({ rabbitmq });
   const listener = listen(broker);
   const { channel } = listener;
   channel.declareQueue('dead', { durable: true });
@@ -41,7 +41,7 @@ function errorOf(run: () => unknown): AmqpError | undefined {
   return undefined;
 }
 
-const vhost = (broker: ReturnType<typeof house>['broker']) => broker.virtualHost('/');
+const vhost = (broker: ReturnType<typeof harness>['broker']) => broker.virtualHost('/');
 
 describe('RabbitMQ 4 writes deaths so that', () => {
   it('rules W1, W2: the newest comes first, and headers of their own name the last', () => {

@@ -9,7 +9,7 @@ import {
   array,
   type Properties,
 } from '../message/index.js';
-import { house } from '../testing/house.js';
+import { harness } from '../testing/harness.js';
 import { listen, publishText } from '../testing/listener.js';
 import type { Channel } from './channel/channel.js';
 import type { Entry } from './queue/entry.js';
@@ -22,7 +22,7 @@ const table = (entries: Record<string, string | number>): FieldTable =>
 
 /** A queue `work` whose dead letters go to `dead`; `kill` rejects all that waits in it. */
 function arrange() {
-  const { broker, clock, queue: view } = house();
+  const { broker, clock, queue: view } = harness();
   const vhost = broker.virtualHost('/');
   const listener = listen(broker);
   const { channel } = listener;

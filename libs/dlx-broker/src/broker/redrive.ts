@@ -29,8 +29,8 @@ export type RedriveResult =
 
 /** See {@link VirtualHost.redrive}. */
 export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redrive): RedriveResult {
-  const { agenda } = vhost;
-  const now = agenda.begin();
+  const { scheduler } = vhost;
+  const now = scheduler.begin();
   try {
     if (!isReady(queue, entry)) return { outcome: 'gone' };
     const exchange = openExchange(vhost, to.exchange);
@@ -48,18 +48,18 @@ export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redr
     vhost.counters.redriven++;
     vhost.publish(message, exchange, now);
     if (to.settled !== undefined) {
-      if (agenda.journal !== undefined) agenda.whenSynced(to.settled);
+      if (scheduler.journal !== undefined) scheduler.onDurable(to.settled);
       else to.settled();
     }
     return { outcome: 'moved', queues: namesOf(targets) };
   } finally {
-    agenda.end(now);
+    scheduler.end(now);
   }
 }
 
 /** See {@link VirtualHost.discard}. */
 export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean {
-  const now = vhost.agenda.begin();
+  const now = vhost.scheduler.begin();
   try {
     if (!isReady(queue, entry)) return false;
     queue.withdraw(entry, now);
@@ -67,7 +67,7 @@ export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean
     vhost.counters.discarded++;
     return true;
   } finally {
-    vhost.agenda.end(now);
+    vhost.scheduler.end(now);
   }
 }
 

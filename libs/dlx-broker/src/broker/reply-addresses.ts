@@ -10,7 +10,7 @@ export const replyQueue = 'amq.rabbitmq.reply-to';
 export const isReplyAddress = (routingKey: string): boolean => routingKey.startsWith(replyQueue);
 
 /** Who takes the replies to an address. */
-export interface ReplyTaker {
+export interface ReplyReceiver {
   takeReply(message: Message): void;
   /** Whether it still waits for the answer to this request. */
   awaits(correlationId: string | undefined): boolean;
@@ -25,12 +25,12 @@ export interface Answerer {
 
 /** The addresses of those who wait for replies. */
 export class ReplyAddresses {
-  readonly #takers = new Map<string, ReplyTaker>();
+  readonly #takers = new Map<string, ReplyReceiver>();
   /** By where they answer: an address from here, or a queue. */
   readonly #answerers = new Map<string, Set<Answerer>>();
 
   /** @returns the address to be put into reply-to */
-  add(token: string, taker: ReplyTaker): string {
+  add(token: string, taker: ReplyReceiver): string {
     const address = `${replyQueue}.${token}`;
     this.#takers.set(address, taker);
     return address;

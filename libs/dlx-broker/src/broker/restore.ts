@@ -68,7 +68,7 @@ function restoreOne(broker: Broker, added: Added): void {
     case 'exchange':
       return void vhost.addExchange(added.details);
     case 'queue':
-      return void vhost.addQueue(added.details, vhost.agenda.clock.now());
+      return void vhost.addQueue(added.details, vhost.scheduler.clock.now());
     case 'binding': {
       const { to, destination: name, bindingKey, arguments: args } = added.details;
       const destination = to === 'queue' ? vhost.queues.get(name) : vhost.exchanges.get(name);

@@ -1,6 +1,6 @@
 import type { Message } from '../message/index.js';
 import type { Exchange } from './exchange/exchange.js';
-import type { Hold } from './exchange/hold.js';
+import type { DelayedMessages } from './exchange/delayed-messages.js';
 import type { Queue } from './queue/queue.js';
 import { isReplyAddress } from './reply-addresses.js';
 import type { VirtualHost } from './virtual-host.js';
@@ -10,10 +10,10 @@ export interface Routed {
   /** Names of queues, each once: who has the name at the commit gets the message. */
   readonly queues: readonly string[];
   /** Delayed exchanges that hold it back. */
-  readonly holds: readonly Hold[];
+  readonly holds: readonly DelayedMessages[];
 }
 
-const noHolds: readonly Hold[] = [];
+const noHolds: readonly DelayedMessages[] = [];
 
 /** Finds the queues of a message that is published later. A direct reply leaves at once (rule K11). */
 export function routeAhead(vhost: VirtualHost, message: Message, exchange: Exchange): Routed {
@@ -30,7 +30,10 @@ export function routeAhead(vhost: VirtualHost, message: Message, exchange: Excha
 }
 
 /** The queues and holds that are still there. */
-export function stillThere(vhost: VirtualHost, { queues, holds }: Routed): [readonly Queue[], readonly Hold[]] {
+export function stillThere(
+  vhost: VirtualHost,
+  { queues, holds }: Routed,
+): [readonly Queue[], readonly DelayedMessages[]] {
   const found: Queue[] = [];
   for (const name of queues) {
     const queue = vhost.queues.get(name);

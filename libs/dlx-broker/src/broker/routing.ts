@@ -1,11 +1,11 @@
 import type { Message } from '../message/index.js';
 import { delayOf } from './exchange/delay.js';
 import { type Destination, Exchange } from './exchange/exchange.js';
-import type { Hold } from './exchange/hold.js';
+import type { DelayedMessages } from './exchange/delayed-messages.js';
 import { Recipients } from './exchange/recipients.js';
 import type { Queue } from './queue/queue.js';
 
-const none: readonly Hold[] = [];
+const none: readonly DelayedMessages[] = [];
 
 /** A deleted one is not found any more, though its router may still be forgetting its bindings. */
 class Found extends Recipients<Destination> {
@@ -18,12 +18,12 @@ class Found extends Recipients<Destination> {
 export class Routing {
   readonly #found = new Found();
   readonly #queues = new Recipients<Queue>();
-  #holds: readonly Hold[] = none;
+  #holds: readonly DelayedMessages[] = none;
 
   constructor(readonly exchangeNamed: (name: string) => Exchange | undefined) {}
 
   /** Of the delayed exchanges on the way of the last message those that hold it back. */
-  get holds(): readonly Hold[] {
+  get holds(): readonly DelayedMessages[] {
     return this.#holds;
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { policyPatterns } from '../host/patterns.js';
 import { array, longstr, noProperties } from '../message/index.js';
-import { house } from '../testing/house.js';
+import { harness } from '../testing/harness.js';
 import { AmqpError } from './errors.js';
 import { PatternError } from './patterns.js';
 import type { TopologyChange } from './ports.js';
@@ -11,7 +11,7 @@ const all = { configure: '.*', write: '.*', read: '.*' };
 
 /** A topic exchange `t`, a direct one `d` and a queue `q`; each command on a channel of its own. */
 function arrange(write: string, read: string) {
-  const { broker } = house();
+  const { broker } = harness();
   broker.access.setUser('U');
   broker.access.setPermissions('U', '/', all);
   broker.access.topics.set('U', '/', { exchange: 't', write, read });
@@ -144,7 +144,7 @@ describe('topic permissions are taken', () => {
   });
 
   it('with their user, and with their virtual host', () => {
-    const { broker } = house();
+    const { broker } = harness();
     broker.addVirtualHost('v');
     for (const user of ['U', 'W']) {
       broker.access.setUser(user);

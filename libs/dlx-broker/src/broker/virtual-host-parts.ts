@@ -1,12 +1,12 @@
 import type { Access } from './access.js';
-import type { Agenda } from './agenda.js';
+import type { Scheduler } from './scheduler.js';
 import type { Names } from './ports.js';
 import type { PolicyBook } from './policy-book.js';
 import type { Profile } from './profile.js';
 
 /** What a virtual host gets from its broker. */
 export interface VirtualHostParts {
-  readonly agenda: Agenda;
+  readonly scheduler: Scheduler;
   readonly access: Access;
   readonly names: Names;
   readonly profile: Profile;

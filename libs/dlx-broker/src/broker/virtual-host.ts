@@ -1,6 +1,6 @@
 import type { Message } from '../message/index.js';
 import type { Access, AccessKind, Right, User } from './access.js';
-import type { Agenda, Chore } from './agenda.js';
+import type { Scheduler, Task } from './scheduler.js';
 import type { Connection } from './channel/connection.js';
 import { TotalCounters } from './counters.js';
 import { locked } from './declare-queue.js';
@@ -9,15 +9,15 @@ import { noExchange, noQueue, preconditionFailed } from './errors.js';
 import { DefaultRouter } from './exchange/default.js';
 import { delayedType } from './exchange/delay.js';
 import { type Destination, Exchange, type ExchangeDeclared } from './exchange/exchange.js';
-import { exchangeOfHold, Hold } from './exchange/hold.js';
+import { exchangeOfDelayed, DelayedMessages } from './exchange/delayed-messages.js';
 import { predeclaredExchanges } from './exchange/predeclared.js';
 import type { Router } from './exchange/router.js';
 import { kindOf } from './exchange/types.js';
-import type { Holder, Journal, Names, TopologyChange } from './ports.js';
+import type { MessageOwner, Journal, Names, TopologyChange } from './ports.js';
 import type { Profile } from './profile.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import { Queue, type QueueDeclared, type QueueHome } from './queue/queue.js';
-import type { Witness } from './queue/queue-home.js';
+import type { DeathListener } from './queue/queue-home.js';
 import type { Stalls } from './queue/stall.js';
 import { carryReply, ReplyAddresses } from './reply-addresses.js';
 import { type Routed, stillThere } from './routed.js';
@@ -32,6 +32,8 @@ import { PolicyWalk } from './policy-walk.js';
 import { VirtualHostLimits } from './virtual-host-limits.js';
 import type { VirtualHostMetadata, VirtualHostParts } from './virtual-host-parts.js';
 
+type Delayed = readonly DelayedMessages[];
+
 /**
  * A virtual host: it connects exchanges and queues. It knows exchanges and queues and walks every message from one to
  * the other.
@@ -44,8 +46,8 @@ export class VirtualHost implements QueueHome {
   /** What happened here, also in queues and channels that are gone. */
   readonly counters = new TotalCounters();
   /** Called for every death in its queues. */
-  readonly witnesses = new Set<Witness>();
-  readonly agenda: Agenda;
+  readonly deathListeners = new Set<DeathListener>();
+  readonly scheduler: Scheduler;
   readonly names: Names;
   readonly profile: Profile;
   readonly policies: PolicyBook;
@@ -60,7 +62,7 @@ export class VirtualHost implements QueueHome {
     readonly name: string,
     parts: VirtualHostParts,
   ) {
-    this.agenda = parts.agenda;
+    this.scheduler = parts.scheduler;
     this.names = parts.names;
     this.profile = parts.profile;
     this.policies = parts.policies;
@@ -81,26 +83,26 @@ export class VirtualHost implements QueueHome {
   }
 
   get wakeups(): Wakeups {
-    return this.agenda.wakeups;
+    return this.scheduler.wakeups;
   }
 
   get stalls(): Stalls {
-    return this.agenda.stalls;
+    return this.scheduler.stalls;
   }
 
   get dead(): Deque<DeadLetter> {
-    return this.agenda.dead;
+    return this.scheduler.dead;
   }
 
   get journal(): Journal | undefined {
-    return this.agenda.journal;
+    return this.scheduler.journal;
   }
 
-  attend(queue: Queue): void {
-    this.agenda.attend(queue);
+  serve(queue: Queue): void {
+    this.scheduler.serve(queue);
   }
 
-  readonly clearAway = (chore: Chore | undefined): void => this.agenda.clearAway(chore);
+  readonly clearAway = (task: Task | undefined): void => this.scheduler.clearAway(task);
 
   drop(queue: Queue): void {
     this.removeQueue(queue);
@@ -120,10 +122,10 @@ export class VirtualHost implements QueueHome {
     return this.#take(message, exchange, queues, holds, now);
   }
 
-  #take(message: Message, exchange: Exchange, queues: readonly Queue[], holds: readonly Hold[], now: number): Outcome {
+  #take(message: Message, exchange: Exchange, queues: readonly Queue[], holds: Delayed, now: number): Outcome {
     this.counters.publish++;
     exchange.counters.publishIn++;
-    return this.#enter(message, exchange, queues, holds, undefined, this.agenda.journal, now);
+    return this.#enter(message, exchange, queues, holds, undefined, this.scheduler.journal, now);
   }
 
   /**
@@ -135,7 +137,7 @@ export class VirtualHost implements QueueHome {
     message: Message,
     exchange: Exchange,
     queues: readonly Queue[],
-    holds: readonly Hold[],
+    holds: Delayed,
     letter: DeadLetter | undefined,
     asked: Journal | undefined,
     now: number,
@@ -172,13 +174,13 @@ export class VirtualHost implements QueueHome {
       throw preconditionFailed(`exchange '${exchange}' in vhost '${this.name}' is not of type '${delayedType}'`);
     }
     let count = 0;
-    this.agenda.batch(() => (count = hold.cancel(messageId)));
+    this.scheduler.batch(() => (count = hold.cancel(messageId)));
     return count;
   }
 
   /** A queue, or the hold of a delayed exchange, by the name the journal knows it by. */
-  holder(name: string): Holder | undefined {
-    const exchange = exchangeOfHold(name);
+  holder(name: string): MessageOwner | undefined {
+    const exchange = exchangeOfDelayed(name);
     return exchange === undefined ? this.queues.get(name) : this.exchanges.get(exchange)?.hold;
   }
 
@@ -209,12 +211,12 @@ export class VirtualHost implements QueueHome {
   }
 
   /** The delayed exchanges that hold back the message of the last {@link queuesOf}. */
-  get holdsOfLast(): readonly Hold[] {
+  get holdsOfLast(): Delayed {
     return this.#routing.holds;
   }
 
-  /** One step of the walk after a death; what dies on the way there joins the agenda's list. */
-  carry(letter: DeadLetter, now: number): void {
+  /** One step of the walk after a death; what dies on the way there joins the scheduler's list. */
+  routeDeadLetter(letter: DeadLetter, now: number): void {
     const exchange = this.exchanges.get(letter.exchange); // rule F2: resolved at each death
     if (exchange === undefined) return letter.queue.deadLettering.finish(letter, false, now);
     const { deadLettering } = letter.queue;
@@ -325,7 +327,7 @@ export class VirtualHost implements QueueHome {
   #changePolicies<T>(kind: 'policy' | 'operator-policy', name: string, make: (policies: Policies) => T): T {
     const policies = kind === 'policy' ? this.policies.user : this.policies.operator;
     const result = make(policies);
-    this.agenda.batch(() => {
+    this.scheduler.batch(() => {
       const details = policies.get(name);
       const where = { kind, vhost: this.name, name };
       this.journal?.changed(details ? { ...where, change: 'added', details } : { ...where, change: 'removed' });
@@ -344,12 +346,12 @@ export class VirtualHost implements QueueHome {
   #applyPolicies(): void {
     if (this.#walk !== undefined) return this.#walk.again();
     this.#walk = new PolicyWalk(this, () => (this.#walk = undefined));
-    this.agenda.undertake(this.#walk);
+    this.scheduler.schedule(this.#walk);
   }
 
   /** A command of its own. */
   #report(change: TopologyChange): void {
-    this.agenda.batch(() => this.journal?.changed(change));
+    this.scheduler.batch(() => this.journal?.changed(change));
   }
 
   #makeExchange(declared: ExchangeDeclared): Exchange {
@@ -364,15 +366,15 @@ export class VirtualHost implements QueueHome {
     return kindOf(declared).createRouter<Destination>();
   }
 
-  #holdOf(declared: ExchangeDeclared): Hold | undefined {
+  #holdOf(declared: ExchangeDeclared): DelayedMessages | undefined {
     if (declared.type !== delayedType) return undefined;
-    const { name, wakeups, agenda } = this;
-    return new Hold(
+    const { name, wakeups, scheduler } = this;
+    return new DelayedMessages(
       {
         name,
         wakeups,
-        journal: agenda.journal,
-        undertake: (chore) => agenda.undertake(chore),
+        journal: scheduler.journal,
+        schedule: (task) => scheduler.schedule(task),
         release: (message, now) => this.#release(message, declared.name, now),
       },
       declared,

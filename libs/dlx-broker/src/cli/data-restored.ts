@@ -45,7 +45,7 @@ export interface Contents {
 export function* contentsOf(broker: Broker): Generator<Contents> {
   const dying = new Map<Queue, Kept[]>();
   for (const vhost of broker.virtualHosts.values()) {
-    vhost.agenda.dead.each((death) => {
+    vhost.scheduler.dead.each((death) => {
       const { queue, entry } = death;
       const one = { entry, due: 0, death };
       if (!dying.get(queue)?.push(one)) dying.set(queue, [one]);

@@ -27,12 +27,12 @@ async function kept(
   const broker = new Broker({ clock, journal: data.journal, names: new CountedNames(), patterns, rabbitmq });
   fill(listen(broker).channel, clock);
   await data.close();
-  const told: string[] = [];
-  const write = async (text: string): Promise<void> => void told.push(text.trimEnd());
+  const output: string[] = [];
+  const write = async (text: string): Promise<void> => void output.push(text.trimEnd());
   expect(await exportData(directory, write, write)).toBe(0);
-  const lines = told.splice(0).map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lines = output.splice(0).map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(await checkData(directory, write)).toBe(0);
-  return { lines, counts: told.slice(1), start: clock.now() };
+  return { lines, counts: output.slice(1), start: clock.now() };
 }
 
 const persistent = (headers: readonly (readonly [string, Field])[] = []) => ({
@@ -56,7 +56,7 @@ describe('the tools for a data directory', () => {
   });
 });
 
-describe('what died and has not arrived is told by the tools for a data directory', () => {
+describe('what died and has not arrived is output by the tools for a data directory', () => {
   it('with the queue it died in, and why', async () => {
     const { lines, counts, start } = await kept((channel) => {
       channel.declareQueue('work', { durable: true, arguments: atLeastOnceTo('nowhere') });
@@ -73,7 +73,7 @@ describe('what died and has not arrived is told by the tools for a data director
   });
 });
 
-describe('what is held back is told by the tools for a data directory', () => {
+describe('what is held back is output by the tools for a data directory', () => {
   it('of a delayed exchange: by which, and when it is due, the next first', async () => {
     const { lines, counts, start } = await kept((channel) => {
       const args = new Map([['x-delayed-type', longstr('fanout')]]);

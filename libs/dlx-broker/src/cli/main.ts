@@ -110,12 +110,12 @@ const deadLetters = program
 // Other commands need not wait until it is read from disk.
 if (process.argv[2] === 'dead-letters') {
   const { addDeadLetters } = await import('./dead-letters/index.js');
-  const told = {
+  const output = {
     env: process.env,
     out: (text: string) => void process.stdout.write(`${text}\n`),
     error: (text: string) => void process.stderr.write(`${text}\n`),
   };
-  addDeadLetters(deadLetters, told, (code) => void (process.exitCode = code));
+  addDeadLetters(deadLetters, output, (code) => void (process.exitCode = code));
 }
 
 /** Its grammar is rabbitmqctl's, with errors of its own: the words are taken as they are. */
@@ -144,7 +144,7 @@ async function serveUntilTold(flags: Flags): Promise<void> {
   };
   const served = await serve({
     ...options,
-    log: (error) => log('error', shownLines(told(error))),
+    log: (error) => log('error', shownLines(output(error))),
     notice: (text) => log('info', shownText(text)),
   });
   const stop = (signal: string): void => {
@@ -153,7 +153,7 @@ async function serveUntilTold(flags: Flags): Promise<void> {
     served.close().then(
       () => process.exit(0),
       (error: unknown) => {
-        if (!isOfStore(error)) log('error', shownLines(told(error)));
+        if (!isOfStore(error)) log('error', shownLines(output(error)));
         process.exit(1);
       },
     );
@@ -167,7 +167,7 @@ async function serveUntilTold(flags: Flags): Promise<void> {
 const isOfStore = (error: unknown): error is Error => error instanceof Error && error.name === 'StoreError';
 
 /** An error of the disk is shown without a stack, because its place in this code is of no use to operators. */
-const told = (error: unknown): string => (isOfStore(error) ? error.message : String((error as Error).stack ?? error));
+const output = (error: unknown): string => (isOfStore(error) ? error.message : String((error as Error).stack ?? error));
 
 const shown = ({ host, port }: { readonly host: string; readonly port: number }): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;

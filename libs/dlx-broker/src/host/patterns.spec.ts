@@ -99,9 +99,9 @@ describe('a pattern of a policy', () => {
 });
 
 describe('a pattern that would take for ever', () => {
-  const hopeless = ['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*)*(.*)*(.*)*x', '(?=(a+)+$)a+!', '^(?:(?:a*)*)*b'];
+  const notRetryable = ['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*)*(.*)*(.*)*x', '(?=(a+)+$)a+!', '^(?:(?:a*)*)*b'];
 
-  it.each(hopeless)('%j is cut, and does not match', (pattern) => {
+  it.each(notRetryable)('%j is cut, and does not match', (pattern) => {
     const start = performance.now();
     expect(matches(pattern, `${'a'.repeat(250)}!`)).toBe(false);
     expect(performance.now() - start).toBeLessThan(500); // a few milliseconds; uncut it would be years

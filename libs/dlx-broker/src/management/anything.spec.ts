@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limitNames } from '../broker/index.js';
-import { apiHouse } from '../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../test/harnesses/api-harness.js';
 import { listen } from '../testing/listener.js';
 import { guestOf, letIn } from '../users/index.js';
 import { methodNames } from './resource.js';
@@ -150,7 +150,7 @@ describe('whatever is asked, in whatever form, no fault of ours comes of it:', (
   it.each(all.map((resource) => [resource.path, resource] as const))('%s', async (path, resource) => {
     const places = path.split('/').filter((part) => part.startsWith(':'));
     const faults: unknown[] = [];
-    const { clock, broker, call } = apiHouse({ host: { log: (error) => void faults.push(error) } });
+    const { clock, broker, call } = apiHarness({ host: { log: (error) => void faults.push(error) } });
     const refused: boolean[] = [];
     await fc.assert(
       fc.asyncProperty(fc.tuple(...places.map(() => word)), query, fc.option(value), async (names, asked, body) => {

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { type Bindings, Door } from './door.js';
+import { type Bindings, Dispatcher } from './dispatcher.js';
 import type { ManagementHost } from './host.js';
 import { usualReplyLimit } from './management.js';
 import { notFound } from './reply.js';
@@ -24,7 +24,7 @@ export type Api = Hono<{ Bindings: Bindings }>;
 /** The whole API as a function of a request, without a port. */
 export function createApi(host: ManagementHost, options: ApiOptions = {}): Api {
   const { hosts = [], bodyLimit = 20_000_000, replyLimit = usualReplyLimit, resources = [] } = options;
-  const door = new Door(host, { bodyLimit, replyLimit });
+  const dispatcher = new Dispatcher(host, { bodyLimit, replyLimit });
   // Paths are taken as they came: a name may be `..` or hold any percent sign.
   const app: Api = new Hono({ getPath: (request, { env } = {}) => pathOf(request, (env as Bindings).incoming?.url) });
   app.use(async (c, next) => {
@@ -37,11 +37,11 @@ export function createApi(host: ManagementHost, options: ApiOptions = {}): Api {
   });
   for (const resource of [...allResources, ...resources]) {
     for (const path of [`/api${resource.path}`, `/api${resource.path}/`]) {
-      app.all(path, (c) => door.enter(c, resource));
+      app.all(path, (c) => dispatcher.enter(c, resource));
     }
   }
-  app.notFound((c) => door.answer(c, notFound().answer));
-  app.onError((error, c) => door.refuse(c, error));
+  app.notFound((c) => dispatcher.answer(c, notFound().answer));
+  app.onError((error, c) => dispatcher.refuse(c, error));
   return app;
 }
 

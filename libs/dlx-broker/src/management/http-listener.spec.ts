@@ -1,16 +1,16 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { apiHouse, type ApiHouse } from '../../../../test/houses/api-house.js';
+import { apiHarness, type ApiHouse } from '../../../../test/harnesses/api-harness.js';
 import { type HttpListener, listenHttp } from './http-listener.js';
 
 const guest = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
 
 describe('the HTTP listener', () => {
-  let house: ApiHouse;
+  let harness: ApiHouse;
   let listener: HttpListener;
   beforeEach(async () => {
-    house = apiHouse();
-    listener = await listenHttp(house.host, { port: 0 });
+    harness = apiHarness();
+    listener = await listenHttp(harness.host, { port: 0 });
   });
   afterEach(() => listener.close());
 
@@ -47,10 +47,10 @@ describe('the HTTP listener', () => {
       socket.on('close', () => resolve(all));
     });
     expect(answer).toMatch(/^HTTP\/1.1 201 /);
-    expect([...house.broker.virtualHosts.keys()]).toEqual(['/', '..']);
+    expect([...harness.broker.virtualHosts.keys()]).toEqual(['/', '..']);
   });
 
   it('says what the system says when the port is taken', async () => {
-    await expect(listenHttp(house.host, { port: listener.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await expect(listenHttp(harness.host, { port: listener.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Queue } from '../broker/index.js';
 import { Dlx } from './dlx/dlx.js';
 import { SharedTurns, type Turns } from './turns.js';
-import { type ApiHouse, apiHouse } from '../../../../test/houses/api-house.js';
+import { type ApiHouse, apiHarness } from '../../../../test/harnesses/api-harness.js';
 
 /** Each look at the clock is a step of a tenth of a millisecond, so fifty steps are a turn. */
 class CountedTurns implements Turns {
@@ -40,17 +40,17 @@ class CountedTurns implements Turns {
 
 const count = 3_000;
 
-function house(replyLimit?: number): ApiHouse & { readonly turns: CountedTurns } {
+function harness(replyLimit?: number): ApiHouse & { readonly turns: CountedTurns } {
   const turns = new CountedTurns();
-  const made = apiHouse({
+  const made = apiHarness({
     ...(replyLimit !== undefined && { replyLimit }),
     makeHost: (broker) => ({ dlx: new Dlx({ broker, turns }) }),
   });
   return { ...made, turns };
 }
 
-function furnished(replyLimit?: number): ReturnType<typeof house> {
-  const made = house(replyLimit);
+function furnished(replyLimit?: number): ReturnType<typeof harness> {
+  const made = harness(replyLimit);
   const channel = made.broker.connect().openChannel({} as never);
   for (let n = 0; n < count; n++) {
     channel.declareQueue(`q${n}`);
@@ -166,7 +166,7 @@ describe('a reply that would be too long', () => {
   });
 
   it('of one message that is too long takes nothing out of the queue', async () => {
-    const { call, broker } = house(100_000);
+    const { call, broker } = harness(100_000);
     const channel = broker.connect().openChannel({} as never);
     channel.declareQueue('q');
     channel.publish('', 'q', {}, Buffer.alloc(90_000));
@@ -179,7 +179,7 @@ describe('a reply that would be too long', () => {
 
 describe('a page of messages with long histories', () => {
   it('ends early, and its cursor leads through all of them, each once', async () => {
-    const { call, broker, turns } = house();
+    const { call, broker, turns } = harness();
     const channel = broker.connect().openChannel({} as never);
     channel.declareQueue('q');
     const long = { type: 'S', value: 'x'.repeat(4_000) } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiHouse } from '../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../test/harnesses/api-harness.js';
 import { type Columns, rowOf, valueAt, wantedIn } from './columns.js';
 import { sorted } from './sorting.js';
 
@@ -62,7 +62,7 @@ describe('order is that of Erlang: ', () => {
 
 describe('a list', () => {
   it('is sorted by what was asked for, then as usual; an empty sort asks for no order', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     for (const [name, durable] of [
       ['b', true],
       ['c', false],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { apiHouse } from '../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../test/harnesses/api-harness.js';
 import { methodNames } from './resource.js';
 import { resources } from './resources.js';
 
@@ -27,7 +27,7 @@ describe('every resource', () => {
   it.each(resources.map((resource) => [resource.path, resource] as const))(
     '%s asks who one is, and lets in nobody without a tag',
     async (path, resource) => {
-      const { broker, call } = apiHouse();
+      const { broker, call } = apiHarness();
       broker.access.setUser('nobody', {
         passwordHash: broker.access.user('guest')?.passwordHash,
         tags: ['impersonator'],

@@ -38,7 +38,7 @@ import { whoami } from './resources/whoami.js';
  * `list(...)`, `put('created')`, `noContent`, or a Response to stream. It throws `notFound()`, `badRequest(reason)`, a
  * Problem of its own, or lets the engine's AmqpError through (reply.ts makes HTTP of it).
  *
- * Test it without a port, in virtual time: `apiHouse().call('PUT', '/things/%2F/a', { body })` of test/houses/api-house.ts.
+ * Test it without a port, in virtual time: `apiHarness().call('PUT', '/things/%2F/a', { body })` of test/harnesses/api-harness.ts.
  */
 export const resources: readonly Resource[] = [
   ...overview,

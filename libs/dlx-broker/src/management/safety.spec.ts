@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { apiHouse } from '../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../test/harnesses/api-harness.js';
 import { isKnownHost } from './safety.js';
 
 const vhost = (name: string) => ['PUT', `/vhosts/${name}`] as const;
@@ -14,7 +14,7 @@ describe('a page of somebody else', () => {
     ['a user in front of its name', { host: 'localhost@rebound.example' }],
     ['no name at all', { host: '/' }],
   ])('has no answer by %s (DNS rebinding)', async (_, headers) => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     for (const [method, path] of [['GET', '/whoami'], vhost('a')] as const) {
       const { status, body } = await call(method, path, { headers });
       expect(status).toBe(421);
@@ -36,7 +36,7 @@ describe('a page of somebody else', () => {
       { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', origin: 'null' },
     ],
   ])('changes nothing: %s', async (_, headers) => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     for (const type of ['text/plain', 'application/json', 'application/x-www-form-urlencoded']) {
       const options = { headers: { ...headers, 'content-type': type }, body: '{"users":["guest"]}' };
       expect((await call('POST', '/users/bulk-delete', options)).status).toBe(403);
@@ -48,7 +48,7 @@ describe('a page of somebody else', () => {
   });
 
   it('cannot load an answer as an image, a script or a frame', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     for (const mode of ['no-cors', 'cors']) {
       const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode };
       expect((await call('GET', '/whoami', { headers })).status).toBe(403);
@@ -61,7 +61,7 @@ describe('a page of somebody else', () => {
   });
 
   it('is allowed nothing by CORS, preflight or not', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'PUT' };
     const answers = [
       await call('OPTIONS', '/vhosts/a', { as: '', headers }),
@@ -83,14 +83,14 @@ describe('every answer has the safe headers:', () => {
     ['PUT', '/vhosts/a', 201],
     ['PUT', '/users/a', 400],
   ])('%s %s: %i', async (method, path, status) => {
-    const answer = await apiHouse().call(method, path);
+    const answer = await apiHarness().call(method, path);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   });
 
   it('401 and what a host name is refused with', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     for (const options of [{ as: '' }, { headers: { host: 'rebound.example' } }]) {
       expect((await call('GET', '/whoami', options)).headers.get('x-frame-options')).toBe('DENY');
     }
@@ -106,14 +106,14 @@ describe('who is welcome:', () => {
     ['a page of our own behind a proxy', { origin: 'https://broker.example', 'sec-fetch-site': 'same-origin' }],
     ['somebody who types the address', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }],
   ])('%s', async (_, headers) => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect((await call('PUT', '/vhosts/a', { headers, body: '{}' })).status).toBe(201);
     expect((await call('POST', '/users/bulk-delete', { headers, body: '{"users":[]}' })).status).toBe(204);
   });
 
   it('who follows a link of another page', async () => {
     const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
-    expect((await apiHouse().call('GET', '/whoami', { headers })).status).toBe(200);
+    expect((await apiHarness().call('GET', '/whoami', { headers })).status).toBe(200);
   });
 
   it.each([
@@ -142,7 +142,7 @@ describe('who is welcome:', () => {
 describe('a password', () => {
   // It was answered with 429 before, right or wrong: strangers without any password could lock a user out.
   it('is looked at slowly after a handful of failures, and a right one gets in', async () => {
-    const { clock, call } = apiHouse();
+    const { clock, call } = apiHarness();
     const guess = async (as: string, peer = '127.0.0.1') => (await call('GET', '/whoami', { as, peer })).status;
     for (let failure = 0; failure < 5; failure++) expect(await guess('guest:wrong')).toBe(401);
     const late = call('GET', '/whoami', { as: 'guest:guest' });
@@ -159,7 +159,7 @@ describe('a password', () => {
   });
 
   it('set a moment late is right at once, whatever failed before', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     for (let failure = 0; failure < 5; failure++) await call('GET', '/whoami', { as: 'late:x' });
     await call('PUT', '/users/late', { body: { password: 'x', tags: 'management' } });
     expect((await call('GET', '/whoami', { as: 'late:x' })).status).toBe(200);
@@ -167,7 +167,7 @@ describe('a password', () => {
 
   it('that is wrong is told to the operator, and never itself', async () => {
     const lines: string[] = [];
-    const { call } = apiHouse({ host: { notice: (text) => void lines.push(text) } });
+    const { call } = apiHarness({ host: { notice: (text) => void lines.push(text) } });
     await call('GET', '/whoami', { as: 'ada:p4ssw0rd', peer: '192.0.2.7' });
     await call('GET', '/whoami', { as: 'guest:guest', peer: '192.0.2.7' });
     await call('GET', '/whoami', { as: '' });
@@ -178,7 +178,7 @@ describe('a password', () => {
   });
 
   it('of guest is none from elsewhere', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     const { status, body } = await call('GET', '/whoami', { peer: '192.0.2.7' });
     expect(status).toBe(401);
     expect(body).toEqual({ error: 'not_authorised', reason: 'User can only log in via localhost' });
@@ -191,7 +191,7 @@ describe('a password', () => {
   });
 
   it.each(['x-forwarded-for', 'forwarded'])('of guest is none through a proxy on this machine (%s)', async (name) => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     const { status, body } = await call('GET', '/whoami', { headers: { [name]: '192.0.2.7' } });
     expect([status, body]).toMatchObject([401, { reason: 'User can only log in via localhost' }]);
     await call('PUT', '/users/ada', { body: { password: 'x', tags: 'management' } });
@@ -199,7 +199,7 @@ describe('a password', () => {
   });
 
   it('of guest is none from a socket that is gone already, whoever that was', async () => {
-    const { broker, api } = apiHouse();
+    const { broker, api } = apiHarness();
     const headers = { authorization: `Basic ${btoa('guest:guest')}` };
     const request = new Request('http://localhost:15672/api/vhosts/a', { method: 'PUT', headers });
     const incoming = { url: '/api/vhosts/a', socket: { remoteAddress: undefined } };
@@ -208,14 +208,14 @@ describe('a password', () => {
   });
 
   it('may hold colons and letters beyond ASCII', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     await call('PUT', '/users/ada', { body: { password: 'a:b:ü€', tags: 'management' } });
     expect((await call('GET', '/whoami', { as: 'ada:a:b:ü€' })).status).toBe(200);
   });
 
   it('and its hash never come to the log, whatever goes wrong', async () => {
     const logged: unknown[] = [];
-    const { broker, call } = apiHouse({ host: { log: (error) => void logged.push(error) } });
+    const { broker, call } = apiHarness({ host: { log: (error) => void logged.push(error) } });
     broker.access.setUser = () => {
       throw new TypeError('the disk is full');
     };
@@ -237,13 +237,13 @@ describe('a password', () => {
     [`Basic ${Buffer.from('__proto__:x').toString('base64')}`, 401],
     [`Basic ${Buffer.from(':').toString('base64')}`, 401],
   ])('in the header %j: %i', async (authorization, status) => {
-    expect((await apiHouse().call('GET', '/whoami', { as: '', headers: { authorization } })).status).toBe(status);
+    expect((await apiHarness().call('GET', '/whoami', { as: '', headers: { authorization } })).status).toBe(status);
   });
 });
 
 describe('a body', () => {
   it('is read as far as it may be long', async () => {
-    const { call } = apiHouse({ bodyLimit: 100 });
+    const { call } = apiHarness({ bodyLimit: 100 });
     const value = 'x'.repeat(100);
     const { status, body } = await call('PUT', '/global-parameters/a', { body: { value } });
     expect(status).toBe(400);
@@ -252,7 +252,7 @@ describe('a body', () => {
   });
 
   it('nested without end is refused before it is read', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
     expect((await call('PUT', '/global-parameters/a', { body: `{"value":${deep}}` })).status).toBe(400);
     expect(
@@ -264,7 +264,7 @@ describe('a body', () => {
   });
 
   it('with keys of every object’s own is data like any other', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     const body = '{"value":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
     expect((await call('PUT', '/global-parameters/__proto__', { body })).status).toBe(201);
     expect((await call('PUT', '/users/__proto__', { body: '{"__proto__":{"tags":""}}' })).body).toMatchObject({

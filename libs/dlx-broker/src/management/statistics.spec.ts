@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { house } from '../testing/house.js';
+import { harness } from '../testing/harness.js';
 import { listen, publishText } from '../testing/listener.js';
 import type { Queue } from '../broker/index.js';
 import type { Turns } from './turns.js';
@@ -9,7 +9,7 @@ import { channelSeries, queueSeries, vhostSeries } from './series.js';
 import { interval, Statistics } from './statistics.js';
 
 function arrange() {
-  const { broker, clock } = house();
+  const { broker, clock } = harness();
   const { channel } = listen(broker);
   channel.declareQueue('q');
   const statistics = new Statistics(broker, () => clock.now());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordDeath } from './deaths.js';
 import { classicDialect } from './death.js';
-import { Message, NotedMessage, notesOf, messageOf, Shelved } from './message.js';
+import { Message, NotedMessage, notesOf, messageOf, PagedOut } from './message.js';
 import { Notes } from './notes.js';
 import { noProperties } from './properties.js';
 
@@ -22,20 +22,20 @@ describe('a message', () => {
     expect([letter.size, letter.mark]).toEqual([5, 0]);
   });
 
-  it('that was shelved still knows its size, and is read back when somebody asks', () => {
+  it('that was pagedOut still knows its size, and is read back when somebody asks', () => {
     const message = first();
     message.mark = 7;
-    message.shelve(new Shelved(shelf, 5));
+    message.pageOut(new PagedOut(shelf, 5));
     expect([message.size, message.isAtHand, text(message), message.isAtHand]).toEqual([5, false, 'shelf 7', false]);
     message.fetch();
     message.mark = 8;
     expect([message.isAtHand, text(message)]).toEqual([true, 'shelf 7']);
   });
 
-  it('that was shelved is read by the letters made of it, and their letters', () => {
+  it('that was pagedOut is read by the letters made of it, and their letters', () => {
     const message = first();
     message.mark = 7;
-    message.shelve(new Shelved(shelf, 5));
+    message.pageOut(new PagedOut(shelf, 5));
     const letter = letterOf(message);
     const next = letterOf(letter);
     expect([letter, next].map(text)).toEqual(['shelf -7', 'shelf -7']);

@@ -5,7 +5,7 @@ import type { RecordedOrigin } from './origin.js';
 import type { CarbonCopies, Properties } from './properties.js';
 
 /** Has bodies that need not be in memory. */
-export interface Shelf {
+export interface BodyStore {
   /**
    * Reads the body of a message back; the mark of one that shares another's body is that of the other, negative.
    * @throws Unreadable which says whether the body is lost, or cannot be read now
@@ -14,9 +14,9 @@ export interface Shelf {
 }
 
 /** In the place of a body: where it is, and how long it is. Messages of one size may share one. */
-export class Shelved {
+export class PagedOut {
   constructor(
-    readonly shelf: Shelf,
+    readonly shelf: BodyStore,
     /** Bytes, by the name an array has for them. */
     readonly length: number,
   ) {}
@@ -29,7 +29,7 @@ export class Shelved {
 export class Message {
   /** The journal's own: its number for a message it has stored, 0 for any other. */
   mark = 0;
-  #held: Uint8Array | Shelved;
+  #held: Uint8Array | PagedOut;
 
   constructor(
     /** The exchange it was last published to; for a dead letter the DLX (rule H1). */
@@ -97,16 +97,16 @@ export class Message {
   /** @throws Unreadable when it is on disk, and cannot be read */
   get body(): Uint8Array {
     const held = this.#held;
-    return held instanceof Shelved ? held.shelf.bodyOf(this) : held;
+    return held instanceof PagedOut ? held.shelf.bodyOf(this) : held;
   }
 
   /** Whether the body is in memory. */
   get isAtHand(): boolean {
-    return !(this.#held instanceof Shelved);
+    return !(this.#held instanceof PagedOut);
   }
 
   /** Lets go of the body, which a shelf has. */
-  shelve(place: Shelved): void {
+  pageOut(place: PagedOut): void {
     this.#held = place;
   }
 

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { resolveRedrive } from '../streams/redrive-request.js';
-import { DlxTesting, house } from '../testing/index.js';
+import { DlxTesting, harness } from '../testing/index.js';
 import { planRetry } from '../retry/index.js';
 import { binding, DlxConfigurationError, queue, readTopology } from '../topology/index.js';
 import { DlxClient } from './client.js';
@@ -241,12 +241,12 @@ describe('forRoot refuses', () => {
     ],
     [
       'broker that is an engine',
-      root({ broker: house().broker }),
+      root({ broker: harness().broker }),
       about('broker', 'is a Broker of dlx-broker/engine; write broker: sharedBroker\\(broker\\)'),
     ],
     [
       'broker that is a backend',
-      root({ broker: house().backend }),
+      root({ broker: harness().backend }),
       about('broker', 'is a Backend; write broker: customBackend\\(backend\\)'),
     ],
     ...Object.keys(embeddedChecks).map((option): Case => [
@@ -256,7 +256,7 @@ describe('forRoot refuses', () => {
     ]),
     [
       'backend',
-      root({ backend: house().backend }),
+      root({ backend: harness().backend }),
       /'backend' is said by customBackend\(\): forRoot\(\{ broker: customBackend\(backend\) \}\)$/,
     ],
     ['events of a number', root({ events: 5 }), about('events', '5 is not an object of options; write a name')],
@@ -492,15 +492,19 @@ describe('records and redrives refuse', () => {
       () => new DlxTesting(bad({ patience: '5s' })),
       /patience of DlxTesting: '5s' is not a whole number/,
     ],
-    ['a house, a start that is no time', () => house({ start: new Date(Number.NaN) }), /start of house: .* is no time/],
-    ['a house, a misspelt option', () => house(bad({ vhosts: 'x' })), /did you mean 'vhost'\?/],
-    ['a house, another RabbitMQ', () => house(bad({ rabbitmq: '5' })), /rabbitmq of house: '5' is not one of/],
+    [
+      'a harness, a start that is no time',
+      () => harness({ start: new Date(Number.NaN) }),
+      /start of harness: .* is no time/,
+    ],
+    ['a harness, a misspelt option', () => harness(bad({ vhosts: 'x' })), /did you mean 'vhost'\?/],
+    ['a harness, another RabbitMQ', () => harness(bad({ rabbitmq: '5' })), /rabbitmq of harness: '5' is not one of/],
   ]);
 });
 
 describe('the client refuses', () => {
   const emit = async (options: unknown) => {
-    const client = new DlxClient({ backend: house().backend, events: 'amq.topic' });
+    const client = new DlxClient({ backend: harness().backend, events: 'amq.topic' });
     await client.connect();
     return firstValueFrom(client.emit('order.created', {}, bad(options)), { defaultValue: undefined });
   };

@@ -11,7 +11,7 @@ import {
   DlxConfigurationError,
   collectTopology,
   fieldTableOf,
-  refuseCutCircles,
+  refuseDroppingCycles,
   routingKeysOf,
   type BindingDeclaration,
   type Contributions,
@@ -23,7 +23,7 @@ import {
 import { isPredeclared, isShortstr, longestShortstr } from '../message/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import type { NamedExchange } from './handler-settings.js';
-import { hopeless } from './hopeless.js';
+import { notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from './options.js';
 
 /** One consumer per queue, and who handles what it delivers. */
@@ -52,7 +52,7 @@ export function planHandlers(
   options: ResolvedOptions,
   features: readonly Required<Contributions>[] = [],
 ): Plan {
-  refuseTwins(handlers);
+  refuseDuplicateHandlers(handlers);
   const own = [options.topology, ...features];
   const parts: Partial<Topology>[] = [brokersOwn(options), ...own.flatMap(({ parts }) => parts)];
   const mentioned: MentionedExchange[] = own.flatMap(({ mentioned }) => mentioned);
@@ -69,7 +69,7 @@ export function planHandlers(
   const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options));
   for (const consumer of planned) parts.push(retryArguments(consumer));
   const topology = collectTopology({ parts, mentioned, foreign });
-  refuseCutCircles(topology, new Set(consumers.keys()));
+  refuseDroppingCycles(topology, new Set(consumers.keys()));
   return { topology, consumers: planned, delays: delaysOf(planned) };
 }
 
@@ -83,7 +83,7 @@ function retryOf({ settings, origin }: Handler, queue: string, options: Resolved
   ] as const;
   const [policy, by] = said.find(([policy]) => policy !== undefined) ?? [];
   if (policy === undefined || policy === false) return undefined;
-  return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: hopeless });
+  return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: notRetryable });
 }
 
 /**
@@ -211,7 +211,7 @@ function agreed(
 }
 
 /** What could only be guessed at later: two answers to one request, or two handlers for every message of a queue. */
-function refuseTwins(handlers: readonly Handler[]): void {
+function refuseDuplicateHandlers(handlers: readonly Handler[]): void {
   const requests = new Map<string, Handler>();
   const unfiltered = new Map<string, Handler>();
   const unnamed = new Map<string, Handler>();

@@ -4,7 +4,7 @@ import { BatchCircuit } from './batch-circuit.js';
 import { Batches } from './batches.js';
 import { Pacing } from './pacing.js';
 import { Redrive, type Circuit } from './redrive.js';
-import { Tally } from './tally.js';
+import { RedriveCounts } from './redrive-counts.js';
 import { WindowCircuit } from './window-circuit.js';
 
 /** A mover of numbers: it moves what may go at each call, and counts what a test says came back. */
@@ -18,7 +18,14 @@ class Numbers extends Redrive {
     rate = 10,
   ) {
     const batches = circuit && (Batches.for(rate, 4) ?? Batches.steady(4));
-    super({ clock, pacing: new Pacing(rate, clock.now()), tally: new Tally(), circuit, batches, lookEvery: 1_000 });
+    super({
+      clock,
+      pacing: new Pacing(rate, clock.now()),
+      tally: new RedriveCounts(),
+      circuit,
+      batches,
+      lookEvery: 1_000,
+    });
   }
 
   /** @returns how many went */

@@ -1,6 +1,6 @@
 import type { Batches } from './batches.js';
 import type { Pacing } from './pacing.js';
-import type { Tally } from './tally.js';
+import type { RedriveCounts } from './redrive-counts.js';
 
 /**
  * `tripped`: it stopped itself, because too much of what it redrove came back dead. Paused and tripped redrives can
@@ -32,7 +32,7 @@ export interface Circuit {
 export interface RedriveRules {
   readonly clock: Clock;
   readonly pacing: Pacing;
-  readonly tally: Tally;
+  readonly tally: RedriveCounts;
   readonly circuit?: Circuit | undefined;
   readonly batches?: Batches | undefined;
   /** How often it looks after its end for what comes back: milliseconds. */
@@ -48,7 +48,7 @@ const watchedFor = 60_000;
  */
 export abstract class Redrive {
   readonly startedAt: number;
-  readonly tally: Tally;
+  readonly tally: RedriveCounts;
   #state: RedriveState = 'running';
   #reason: string | undefined;
   #endedAt: number | undefined;

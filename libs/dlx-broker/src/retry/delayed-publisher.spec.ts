@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../broker/index.js';
 import { int32, longstr } from '../message/index.js';
-import { house } from '../testing/index.js';
+import { harness } from '../testing/index.js';
 import { waitQueueLease } from './wait-queue-names.js';
 
 import type { Backend, Publication } from '../backend/backend.js';
@@ -26,7 +26,7 @@ function withoutDelays(backend: Backend): Backend {
 
 /** A topic exchange `events`, and a queue `work` bound to it by `order.*`. */
 function arrange(exact: boolean) {
-  const { backend, broker, clock, queue } = house();
+  const { backend, broker, clock, queue } = harness();
   const channel = broker.connect().openChannel(silentOutbox);
   channel.declareExchange('events', { type: 'topic', durable: true });
   channel.declareQueue('work', { durable: true });

@@ -1,7 +1,7 @@
 export { decideRetry } from './decision.js';
 export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
 export { type ErrorTests } from './error-tests.js';
-export { isHopeless } from './hopeless.js';
+export { isNotRetryable } from './not-retryable.js';
 export { NotedFailure } from './noted-failure.js';
 export { planRetry, type RetryPlan, type RetryPolicy } from './policy.js';
 export {

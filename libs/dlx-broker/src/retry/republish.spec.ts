@@ -120,8 +120,8 @@ describe('a failed delivery', () => {
     const late = { kind: 'parked', attempt: 2, why: 'deadline' };
     expect(retryOrPark(deliver(second).delivery, strict, failure, rooms(14_001))).toMatchObject(late);
     const never = planRetry({ attempts: 9, neverRetry: Error }, { queue: 'orders', origin: 'here' });
-    const hopeless = { kind: 'parked', attempt: 1, why: 'error' };
-    expect(retryOrPark(deliver(order()).delivery, never, failure, rooms())).toMatchObject(hopeless);
+    const notRetryable = { kind: 'parked', attempt: 1, why: 'error' };
+    expect(retryOrPark(deliver(order()).delivery, never, failure, rooms())).toMatchObject(notRetryable);
   });
 
   it('goes straight behind what waits when it is to be retried at once', () => {

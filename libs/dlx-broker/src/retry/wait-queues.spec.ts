@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../broker/index.js';
 import { waitQueueLease } from './wait-queue-names.js';
 
-import { house } from '../testing/index.js';
+import { harness } from '../testing/index.js';
 import { WaitQueues } from './wait-queues.js';
 
 const arrange = () => {
-  const { backend, clock, queue } = house();
+  const { backend, clock, queue } = harness();
   return { rooms: new WaitQueues(backend), backend, clock, queue };
 };
 

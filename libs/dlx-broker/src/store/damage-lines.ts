@@ -1,4 +1,4 @@
-import { exchangeOfHold } from '../broker/index.js';
+import { exchangeOfDelayed } from '../broker/index.js';
 import type { Damage } from './log/options.js';
 
 /** What was found damaged, for people. */
@@ -16,6 +16,6 @@ export function damageLines({ places, queues, misplaced }: Damage): string[] {
 }
 
 function nameOf(queue: string): string {
-  const exchange = exchangeOfHold(queue);
+  const exchange = exchangeOfDelayed(queue);
   return exchange === undefined ? `queue '${queue}'` : `what exchange '${exchange}' delays`;
 }

@@ -38,7 +38,7 @@ const settingsOf = (broker: Broker) => ({
 });
 
 function furnish(broker: Broker): void {
-  broker.parameters.set('cluster_name', 'rabbit@house');
+  broker.parameters.set('cluster_name', 'rabbit@harness');
   broker.parameters.set('other', { deep: [1, null, 'x'] });
   const vhost = broker.addVirtualHost('v', { description: 'of v', tags: ['one', 'two'] });
   vhost.limits.set('max-queues', 1);
@@ -68,7 +68,7 @@ describe('settings outlive the process', () => {
       ],
       policies: ['p'],
     });
-    expect([topics.length, cluster, parameters.length]).toEqual([8, 'rabbit@house', 2]);
+    expect([topics.length, cluster, parameters.length]).toEqual([8, 'rabbit@harness', 2]);
     expect(settingsOf(crash())).toEqual(settingsOf(broker));
     expect(settingsOf(crash())).toEqual(settingsOf(broker));
   });

@@ -1,4 +1,11 @@
-import { type Added, delayedType, exchangeOfHold, holdName, outlives, type TopologyChange } from '../broker/index.js';
+import {
+  type Added,
+  delayedType,
+  exchangeOfDelayed,
+  delayedName,
+  outlives,
+  type TopologyChange,
+} from '../broker/index.js';
 
 /** A thing that is declared. */
 interface Kept {
@@ -40,7 +47,7 @@ export class DurableTopology {
   hasHolder(place: string): boolean {
     if (this.#has(`queue ${place}`)) return true;
     const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
-    const exchange = exchangeOfHold(name);
+    const exchange = exchangeOfDelayed(name);
     return exchange !== undefined && this.hasExchange(vhost, exchange);
   }
 
@@ -141,7 +148,7 @@ export function holderOf(change: TopologyChange): { readonly vhost: string; read
   if (change.kind === 'queue') return change;
   if (change.kind !== 'exchange') return undefined;
   const holds = change.change === 'removed' || change.details.type === delayedType;
-  return holds ? { vhost: change.vhost, name: holdName(change.name) } : undefined;
+  return holds ? { vhost: change.vhost, name: delayedName(change.name) } : undefined;
 }
 
 function keyOf(change: TopologyChange): string {

@@ -3,7 +3,7 @@ import { setImmediate as soon } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 
 const million = 1_000_000;
 const megabyte = 2 ** 20;

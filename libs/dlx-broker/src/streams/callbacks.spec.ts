@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { deadQueue, lettersHouse } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness } from '../../../../test/harnesses/letters-harness.js';
 import { DeadLetters } from './dead-letters.js';
 import { parkWhen } from './park-when.js';
 import { redriveTo, type RedriveTarget } from './redrive-to.js';
@@ -23,7 +23,7 @@ it.each([
   ['parkWhen', parkWhen(later)],
   ['redriveTo', redriveTo((async () => 'hospital') as unknown as () => string)],
 ])('%s: a function that answers a promise fails the stream, and its letter goes back', async (_, operator) => {
-  const { letters, queue, die } = await lettersHouse();
+  const { letters, queue, die } = await lettersHarness();
   die('a');
   await expect(lastValueFrom(letters.from(deadQueue).pipe(operator))).rejects.toThrow(/answered a promise/);
   expect(queue(deadQueue)).toMatchObject({ ready: 1, unacknowledged: 0 });
@@ -35,7 +35,7 @@ it.each([
   ['where', { where: fails }, /oops/],
   ['to', { to: fails }, /oops/],
 ])('redrive: a %s that fails or answers a promise fails the task, and moves nothing', async (_, options, text) => {
-  const { backend, letters, queue, die } = await lettersHouse();
+  const { backend, letters, queue, die } = await lettersHarness();
   die('a');
   const { state, error } = await new Redrives(backend, letters).start({ from: deadQueue, ...options }).ended;
   expect([state, String(error)]).toEqual(['failed', expect.stringMatching(text)]);
@@ -43,7 +43,7 @@ it.each([
 });
 
 it('misspelt options are refused', async () => {
-  const { letters } = await lettersHouse();
+  const { letters } = await lettersHarness();
   const options: object = { prefech: 1 };
   expect(() => letters.from(deadQueue, options)).toThrow(/did you mean 'prefetch'/);
   expect(() => letters.run(deadQueue, (all) => all, options)).toThrow(/did you mean 'prefetch'/);
@@ -88,7 +88,7 @@ it.each<[string, () => unknown, RegExp]>([
 });
 
 it('from, run and replay refuse what names no queue, and a pipeline that is none', async () => {
-  const { letters } = await lettersHouse();
+  const { letters } = await lettersHarness();
   for (const queues of ['', [], [''], [5], undefined, { name: 'orders' }]) {
     expect(() => letters.from(wrong(queues))).toThrow(/DeadLetters.from: queues/);
     expect(() => letters.run(wrong(queues), (all) => all)).toThrow(/queues/);
@@ -103,7 +103,7 @@ it.each<[string, RedriveTarget]>([
   ['an address without a key', wrong({ exchange: 'shop' })],
   ['no name', ''],
 ])('redriveTo: a function that answers %s fails the stream, and its letter goes back', async (_, to) => {
-  const { backend, letters, queue, die } = await lettersHouse();
+  const { backend, letters, queue, die } = await lettersHarness();
   die('a');
   const stream = letters.from(deadQueue).pipe(redriveTo(() => to));
   await expect(lastValueFrom(stream)).rejects.toThrow(/is no target/);
@@ -115,7 +115,7 @@ it.each<[string, RedriveTarget]>([
 });
 
 it('a letter refuses a target that is none, and is in hand again', async () => {
-  const { letters, die, take } = await lettersHouse();
+  const { letters, die, take } = await lettersHarness();
   die('a');
   const [letter] = await take(letters, 1);
   await expect(letter!.redrive(wrong(null))).rejects.toThrow(/redrive: null is no target/);
@@ -124,7 +124,7 @@ it('a letter refuses a target that is none, and is in hand again', async () => {
 });
 
 it('a pattern looks for queues no longer after the end', async () => {
-  const { letters, clock } = await lettersHouse();
+  const { letters, clock } = await lettersHarness();
   letters.from(/dead$/).subscribe();
   for (let turn = 0; turn < 5; turn++) await soon();
   expect(clock.nextWakeUp()).toBeDefined();
@@ -136,7 +136,7 @@ it.each([
   ['where, otherwise', where(() => false, { otherwise: async () => fails() })],
   ['tapDeaths', tapDeaths(async () => fails())],
 ])('%s: what an asynchronous function rejects with fails the stream, and its letter goes back', async (_, operator) => {
-  const { letters, queue, die } = await lettersHouse();
+  const { letters, queue, die } = await lettersHarness();
   die('a');
   await expect(lastValueFrom(letters.from(deadQueue).pipe(operator))).rejects.toThrow(/oops/);
   expect(queue(deadQueue)).toMatchObject({ ready: 1, unacknowledged: 0 });
@@ -148,7 +148,7 @@ it.each([
 ])(
   '%s: a function that never answers fails the stream after a minute, and its letter goes back',
   async (_, operator) => {
-    const { clock, letters, queue, die } = await lettersHouse();
+    const { clock, letters, queue, die } = await lettersHarness();
     die('a');
     const failed = expect(lastValueFrom(letters.from(deadQueue).pipe(operator))).rejects.toThrow(
       /did not answer within 60000 ms/,
@@ -163,7 +163,7 @@ it.each([
 );
 
 it('how long a function may take can be told, and what answers in time or is over leaves no timer behind', async () => {
-  const { clock, letters, die } = await lettersHouse();
+  const { clock, letters, die } = await lettersHarness();
   const answers: (() => void)[] = [];
   const answer = (): Promise<void> => new Promise((resolve) => void answers.push(resolve));
   const read = (options: object) => letters.from(deadQueue).pipe(tapDeaths(answer, options)).subscribe();
@@ -184,7 +184,7 @@ it('how long a function may take can be told, and what answers in time or is ove
 });
 
 it('in a pipeline that runs it is counted each time, reported as new once, and the pause grows', async () => {
-  const { backend, clock, die } = await lettersHouse();
+  const { backend, clock, die } = await lettersHarness();
   const told: [boolean, number][] = [];
   let unanswered = 0;
   const letters = new DeadLetters(backend, {

@@ -1,7 +1,7 @@
 import { lastValueFrom, mergeMap, NEVER, toArray } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 import { ConsumerCancelledError } from './letter-errors.js';
 import { Redrives } from './redrives.js';
 import { where } from './where.js';

@@ -1,7 +1,7 @@
 import { assert, asyncProperty, constantFrom, array, integer, tuple } from 'fast-check';
 import type { Subscription } from 'rxjs';
 import { expect, it } from 'vitest';
-import { deadQueue, lettersHouse } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness } from '../../../../test/harnesses/letters-harness.js';
 import type { DeadLetter } from './dead-letter.js';
 
 const deeds = ['ack', 'reject', 'requeue', 'redrive', 'lost', 'retry', 'park', 'leave', 'hold', 'end', 'wait'] as const;
@@ -10,7 +10,7 @@ it('whatever is done with letters, only what is acked is gone, and nothing is th
   const someDeeds = array(tuple(constantFrom(...deeds), integer({ min: 0, max: 5 })), { maxLength: 40 });
   await assert(
     asyncProperty(someDeeds, integer({ min: 1, max: 4 }), async (steps, prefetch) => {
-      const { letters, clock, broker, queue, die, reject } = await lettersHouse();
+      const { letters, clock, broker, queue, die, reject } = await lettersHarness();
       const bodies = Array.from({ length: 8 }, (_, index) => String(index));
       die(...bodies);
       const acked = new Set<unknown>();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../broker/index.js';
 import { waitQueues } from '../retry/index.js';
 
-import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 import type { DeadLetter } from './dead-letter.js';
 import { DeadLetters } from './dead-letters.js';
 import { ConsumerCancelledError, LetterSettledError } from './letter-errors.js';

@@ -2,7 +2,7 @@ import { concatMap, lastValueFrom, Subject, take, takeUntil, type Observable } f
 import type { Backend } from '../backend/index.js';
 import { after } from '../host/index.js';
 import type { Address } from '../message/index.js';
-import { BatchCircuit, Batches, Pacing, Redrive, Tally } from '../redrive/index.js';
+import { BatchCircuit, Batches, Pacing, Redrive, RedriveCounts } from '../redrive/index.js';
 import { UnprovenOriginError } from '../retry/index.js';
 import { Arrivals } from './arrivals.js';
 import type { DeadLetter } from './dead-letter.js';
@@ -39,7 +39,7 @@ export class LetterRedrive extends Redrive {
     super({
       clock: backend.clock,
       pacing: new Pacing(perSecond),
-      tally: new Tally(Infinity),
+      tally: new RedriveCounts(Infinity),
       circuit: circuit && new BatchCircuit(circuit.share, circuit.pause),
       batches: circuit && (Batches.for(perSecond, circuit.atLeast) ?? Batches.steady(circuit.atLeast)),
       lookEvery,
@@ -90,12 +90,12 @@ export class LetterRedrive extends Redrive {
     this.show();
     for (const [queue, length] of lengths) {
       if (length === 0 || this.isOver) continue;
-      const work = this.request.dryRun ? this.#rehearse(queue) : this.#drain(queue, length);
+      const work = this.request.dryRun ? this.#dryRun(queue) : this.#drain(queue, length);
       await lastValueFrom(work.pipe(takeUntil(this.#stopped)), { defaultValue: undefined });
     }
   }
 
-  #rehearse(queue: string): Observable<unknown> {
+  #dryRun(queue: string): Observable<unknown> {
     return this.letters.replay(queue).pipe(
       concatMap(async (letter) => {
         const address = this.request.where(letter) && letter.addressFor(this.request.to(letter));

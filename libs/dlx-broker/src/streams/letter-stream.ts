@@ -19,7 +19,7 @@ export interface Heard {
 }
 
 /** One consumer of a stream, and how many of its letters were left. */
-interface Hand {
+interface StreamConsumer {
   consumption?: Consumption;
   left: number;
 }
@@ -29,7 +29,7 @@ interface Hand {
  * that those left behind do not hold up those to come.
  */
 export class LetterStream<T> {
-  readonly #hands: Hand[] = [];
+  readonly #hands: StreamConsumer[] = [];
   #left = 0;
   #closed = false;
 
@@ -45,7 +45,7 @@ export class LetterStream<T> {
   ) {}
 
   open(): void {
-    const hand: Hand = { left: 0 };
+    const hand: StreamConsumer = { left: 0 };
     this.#hands.push(hand);
     const onCancel = (): void => this.home.fresh(this.#cancelled, this, undefined);
     const take = (delivery: BackendDelivery): void => {
@@ -67,7 +67,7 @@ export class LetterStream<T> {
     this.subscriber.error(new ConsumerCancelledError(this.queue));
   }
 
-  #host(hand: Hand): LetterHost {
+  #host(hand: StreamConsumer): LetterHost {
     return {
       rooms: this.rooms,
       clock: this.backend.clock,
@@ -83,7 +83,7 @@ export class LetterStream<T> {
     };
   }
 
-  #leave(hand: Hand): void {
+  #leave(hand: StreamConsumer): void {
     hand.left++;
     this.#left++;
     if (this.#left > this.leaveAtMost) this.subscriber.error(new TooManyLeftError(this.queue, this.leaveAtMost));

@@ -2,7 +2,7 @@ import { lastValueFrom, map, mergeMap, tap, throwError, toArray } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { emptyTable } from '../message/index.js';
-import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 import { DeadLetters } from './dead-letters.js';
 import type { DeadLetter } from './dead-letter.js';
 

@@ -2,7 +2,7 @@ import { map, mergeMap, Subscription, tap } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { longstr } from '../message/index.js';
-import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 import { groupByError } from './group-by-error.js';
 import { groupByReason } from './group-by-reason.js';
 import { parkWhen } from './park-when.js';

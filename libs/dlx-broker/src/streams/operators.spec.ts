@@ -1,6 +1,6 @@
 import { lastValueFrom, map, mergeMap, of, take, tap, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 import { int64, longstr, type Field } from '../message/index.js';
 import type { RetryPolicy } from '../retry/index.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 import { attemptOf } from '../message/index.js';
 import { park, retryIn, UnprovenOriginError, WaitQueues } from '../retry/index.js';
 
@@ -16,7 +16,7 @@ const forged = (): Map<string, Field> =>
   ]);
 const shop = { exchange: 'shop', routingKey: 'order.created' };
 
-async function house() {
+async function harness() {
   const world = await arrange();
   const rooms = new WaitQueues(world.backend);
   /** What came to a queue, one at a time. */
@@ -38,7 +38,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 describe('headers that a client made up', () => {
   it('are no origin of a message that a handler retries and parks', async () => {
-    const { publish, rooms, next, clock, letterIn, queue } = await house();
+    const { publish, rooms, next, clock, letterIn, queue } = await harness();
     publish('forged', { headers: forged() });
     retryIn(next('orders'), 1_000, rooms, { queue: 'orders' });
     await turn();
@@ -55,7 +55,7 @@ describe('headers that a client made up', () => {
   });
 
   it('are no origin of a dead letter, whose record outlives further deaths', async () => {
-    const { publish, reject, letterIn, queue } = await house();
+    const { publish, reject, letterIn, queue } = await harness();
     publish('forged', { headers: forged() });
     reject('orders');
     reject(deadQueue);
@@ -66,7 +66,7 @@ describe('headers that a client made up', () => {
   });
 
   it('move nothing that never died: its letter says what it needs', async () => {
-    const { publish, letterIn, letters, backend, queue } = await house();
+    const { publish, letterIn, letters, backend, queue } = await harness();
     publish('forged', { headers: forged() }, { exchange: '', routingKey: deadQueue });
     const claimed = { exchange: '', routingKey: target };
     const task = new Redrives(backend, letters);
@@ -83,7 +83,7 @@ describe('headers that a client made up', () => {
   });
 
   it.each(['retried', 'parked'] as const)('do not take it elsewhere when it is %s', async (how) => {
-    const { publish, letterIn, clock, queue } = await house();
+    const { publish, letterIn, clock, queue } = await harness();
     publish('forged', { headers: forged() }, { exchange: '', routingKey: deadQueue });
     const letter = await letterIn(deadQueue);
     await (how === 'retried' ? letter.retryIn(10) : letter.park());
@@ -94,7 +94,7 @@ describe('headers that a client made up', () => {
   });
 
   it('cannot make a message be tried for ever by a count below 0', async () => {
-    const { publish, reject, letterIn, next } = await house();
+    const { publish, reject, letterIn, next } = await harness();
     const death = table(
       new Map<string, Field>([
         ['count', int64(-1_000_000n)],

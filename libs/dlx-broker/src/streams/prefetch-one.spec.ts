@@ -1,7 +1,7 @@
 import { mergeAll, mergeMap, type OperatorFunction } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { deadQueue, lettersHouse } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness } from '../../../../test/harnesses/letters-harness.js';
 import type { DeadLetter } from './dead-letter.js';
 import { groupByError } from './group-by-error.js';
 import { groupByQueue } from './group-by-queue.js';
@@ -56,7 +56,7 @@ const operators: Readonly<Record<string, readonly [Operator, Readonly<Record<str
 };
 
 it.each(Object.entries(operators))('with a prefetch of 1: %s comes to the last letter', async (_, [operator, ends]) => {
-  const { letters, broker, clock, die } = await lettersHouse();
+  const { letters, broker, clock, die } = await lettersHarness();
   die(...Array.from({ length: count }, (_none, index) => String(index)));
   const failures: unknown[] = [];
   letters.failures.subscribe(({ failure }) => failures.push(failure));

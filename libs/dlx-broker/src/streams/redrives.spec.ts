@@ -1,7 +1,7 @@
 import { setImmediate as soon } from 'node:timers/promises';
 import { map, toArray, lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { deadQueue, lettersHouse } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness } from '../../../../test/harnesses/letters-harness.js';
 import type { RedriveRequest } from './redrive-request.js';
 import type { RedriveTask } from './redrive-task.js';
 import { Redrives } from './redrives.js';
@@ -9,7 +9,7 @@ import { Redrives } from './redrives.js';
 const bodies = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
 
 async function arrange() {
-  const parts = await lettersHouse();
+  const parts = await lettersHarness();
   const { clock } = parts;
   const turns = async (): Promise<void> => {
     for (let turn = 0; turn < 20; turn++) await soon();

@@ -3,7 +3,7 @@ import type { OperatorFunction } from 'rxjs';
 import {
   type RetryOutcome,
   decideRetry,
-  isHopeless,
+  isNotRetryable,
   NotedFailure,
   planRetry,
   type RetryPlan,
@@ -35,7 +35,7 @@ export function retryWithBackoff<L extends DeadLetter>(
   random: () => number = Math.random,
 ): OperatorFunction<L, RetriedLetter<L>> {
   const planFor = (queue: string): RetryPlan =>
-    planRetry(policy, { queue, origin: 'retryWithBackoff', random, neverRetry: isHopeless });
+    planRetry(policy, { queue, origin: 'retryWithBackoff', random, neverRetry: isNotRetryable });
   planFor('*');
   checkFunction(random, 'retryWithBackoff: random', '() => Math.random()');
   if (policy.timeout !== undefined) throw new DlxConfigurationError(noTimeout);

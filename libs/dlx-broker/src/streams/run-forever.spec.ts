@@ -1,6 +1,6 @@
 import { NEVER, Subject, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { deadQueue, lettersHouse as arrange } from '../../../../test/houses/letters-house.js';
+import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { DeadLetters } from './dead-letters.js';
 import { runForever, type Failed } from './run-forever.js';

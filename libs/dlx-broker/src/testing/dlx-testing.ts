@@ -10,14 +10,14 @@ import {
   getDlxBrokerToken,
   getDlxConnectedToken,
   getDlxServerToken,
-  lent,
+  givenBackend,
   type DlxServer,
   type TransportOptions,
 } from '../nest/index.js';
 import type { Letter } from '../streams/index.js';
 import { optionsOf, parseDuration, refuseUnknown, whole } from '../topology/index.js';
 import { QueueExpectation } from './expectations.js';
-import { house, houseOptions, type House, type HouseOptions } from './house.js';
+import { harness, harnessOptions, type Harness, type HarnessOptions } from './harness.js';
 import type { QueueView } from './queue-view.js';
 import { Timeline } from './timeline.js';
 
@@ -27,7 +27,7 @@ const { setImmediate: soon } = globalThis;
 const silent: LoggerService = { log() {}, warn() {}, error() {}, fatal() {} };
 
 /** The broker of a test, how long it waits for handlers, and its log. */
-export interface DlxTestingOptions extends HouseOptions {
+export interface DlxTestingOptions extends HarnessOptions {
   /**
    * How long `settled` and `advance` wait for handlers before they fail, in real milliseconds. Default 2000, so that
    * the test learns why before it runs into its own timeout.
@@ -49,7 +49,7 @@ export interface DlxTestingCreateOptions extends DlxTestingOptions {
   readonly transport?: TransportOptions;
 }
 
-const testingOptions = { ...houseOptions, patience: true, logger: true } satisfies Record<
+const testingOptions = { ...harnessOptions, patience: true, logger: true } satisfies Record<
   keyof DlxTestingOptions,
   true
 >;
@@ -72,7 +72,7 @@ export class UnsettledError extends Error {
  * ```
  */
 export class DlxTesting {
-  readonly #house: House;
+  readonly #harness: Harness;
   readonly #patience: number;
   readonly #logger: LoggerService | undefined;
   readonly #timeline: Timeline;
@@ -91,23 +91,23 @@ export class DlxTesting {
     const { patience = 2_000, logger, ...arranged } = optionsOf(options, 'DlxTesting', 'write { start: new Date() }');
     refuseUnknown(options, Object.keys(testingOptions), 'DlxTesting');
     whole(1, 2_147_483_647).read(patience, 'patience of DlxTesting');
-    this.#house = house(arranged);
+    this.#harness = harness(arranged);
     this.#patience = patience as number;
     this.#logger = logger === false ? silent : (logger as LoggerService | undefined);
-    this.#timeline = new Timeline(this.#house.clock.now());
+    this.#timeline = new Timeline(this.#harness.clock.now());
   }
 
-  get clock(): House['clock'] {
-    return this.#house.clock;
+  get clock(): Harness['clock'] {
+    return this.#harness.clock;
   }
 
-  get broker(): House['broker'] {
-    return this.#house.broker;
+  get broker(): Harness['broker'] {
+    return this.#harness.broker;
   }
 
   /** What the application is connected to. */
-  get backend(): House['backend'] {
-    return this.#house.backend;
+  get backend(): Harness['backend'] {
+    return this.#harness.backend;
   }
 
   /**
@@ -142,7 +142,7 @@ export class DlxTesting {
    * @param name of the broker, if the application has several
    */
   override(builder: TestingModuleBuilder, name = 'default'): TestingModuleBuilder {
-    return builder.overrideProvider(getDlxConnectedToken(name)).useValue(lent(this.backend));
+    return builder.overrideProvider(getDlxConnectedToken(name)).useValue(givenBackend(this.backend));
   }
 
   /**
@@ -195,7 +195,7 @@ export class DlxTesting {
 
   /** A look at a queue that changes nothing. */
   queue(name: string): QueueView {
-    return this.#house.queue(name);
+    return this.#harness.queue(name);
   }
 
   /**

@@ -16,6 +16,6 @@ export { ExpectationError, type QueueExpectation } from './expectations.js';
 export { QueueView, type WaitingMessage } from './queue-view.js';
 
 // Brokers
-export { house, type House, type HouseOptions } from './house.js';
+export { harness, type Harness, type HarnessOptions } from './harness.js';
 export { CountedNames } from './counted-names.js';
 export { ManualClock, startOfTime } from './manual-clock.js';

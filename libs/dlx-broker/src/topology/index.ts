@@ -1,6 +1,6 @@
 export type { Overflow } from '../broker/index.js';
 export * from './accepts.js';
-export { refuseCutCircles } from './circles.js';
+export { refuseDroppingCycles } from './cycles.js';
 export * from './collect.js';
 export * from './configuration-error.js';
 export * from './declare-words.js';

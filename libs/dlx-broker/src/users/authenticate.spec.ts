@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { house } from '../testing/house.js';
+import { harness } from '../testing/harness.js';
 import { isLoopback, usersOf } from './authenticate.js';
 import { hashPassword } from './password.js';
 
 describe('a login', () => {
-  const { broker } = house();
+  const { broker } = harness();
   broker.access.setUser('guest', { passwordHash: hashPassword('guest') });
   broker.access.setUser('ada', { passwordHash: hashPassword('secret') });
   broker.access.setUser('locked');

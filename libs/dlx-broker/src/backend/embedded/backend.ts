@@ -6,7 +6,7 @@ import {
   type Cursor,
   Outcome,
   replyQueue,
-  type Witness,
+  type DeathListener,
   silentOutbox,
 } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
@@ -83,16 +83,16 @@ export class EmbeddedBackend implements Backend {
 
   async declare(topology: Topology): Promise<ReadonlySet<string>> {
     const connection = this.#connected();
-    const { told } = this.broker;
+    const { sequence } = this.broker;
     const different = declareEmbedded(topology, connection.vhost, () => connection.openChannel(silentOutbox));
     await new Promise<void>((resolve, reject) => {
-      this.broker.whenKept(told, (failure) => (failure === undefined ? resolve() : reject(notKept(failure))));
+      this.broker.onStored(sequence, (failure) => (failure === undefined ? resolve() : reject(notKept(failure))));
     });
     return different;
   }
 
   publish(publication: Publication, done?: Done): void {
-    const failure = this.#deposit(publication, (lost) => done?.(lost));
+    const failure = this.#publishNow(publication, (lost) => done?.(lost));
     if (failure !== undefined) done?.(failure);
   }
 
@@ -108,7 +108,7 @@ export class EmbeddedBackend implements Backend {
       ...silentOutbox,
       deliver: (delivery) => {
         try {
-          onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#deposit, seat));
+          onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#publishNow, seat));
         } catch (error) {
           this.#end(channel); // a listener that throws is no consumer: everything returns
           lost();
@@ -166,8 +166,8 @@ export class EmbeddedBackend implements Backend {
         this.publish({ ...publication, properties }, done);
       },
       giveUp: (correlationId) => {
-        const { agenda, replies } = channel.vhost;
-        agenda.batch(() => replies.givenUp(address, correlationId));
+        const { scheduler, replies } = channel.vhost;
+        scheduler.batch(() => replies.givenUp(address, correlationId));
       },
       close: () => {
         this.#replies.delete(channel);
@@ -178,13 +178,13 @@ export class EmbeddedBackend implements Backend {
 
   onAskerGone(replyTo: string, correlationId: string | undefined, gone: () => void): () => void {
     const connection = this.#connected();
-    const { replies, queues, agenda } = connection.vhost;
+    const { replies, queues, scheduler } = connection.vhost;
     if (!queues.has(replyTo) && !replies.awaits(replyTo, correlationId)) {
       gone();
       return () => undefined;
     }
     // After the command: the handler's side will start new ones.
-    const tell = (): void => agenda.output({ connection, send: gone });
+    const tell = (): void => scheduler.output({ connection, send: gone });
     return replies.watch(replyTo, { correlationId, gone: tell });
   }
 
@@ -213,12 +213,12 @@ export class EmbeddedBackend implements Backend {
 
   onDeath(listener: (death: BackendDeath) => void): () => void {
     const connection = this.#connected();
-    const { witnesses, agenda } = connection.vhost;
+    const { deathListeners, scheduler } = connection.vhost;
     // After the command, because a listener may start new ones.
-    const witness: Witness = ({ name }, message, reason) =>
-      agenda.output({ connection, send: () => listener({ queue: name, message, reason }) });
-    witnesses.add(witness);
-    return () => witnesses.delete(witness);
+    const deathListener: DeathListener = ({ name }, message, reason) =>
+      scheduler.output({ connection, send: () => listener({ queue: name, message, reason }) });
+    deathListeners.add(deathListener);
+    return () => deathListeners.delete(deathListener);
   }
 
   async close(): Promise<void> {
@@ -264,7 +264,7 @@ export class EmbeddedBackend implements Backend {
     this.#keepAlive = undefined;
   }
 
-  readonly #deposit = (publication: Publication, settled: Done): Error | undefined => {
+  readonly #publishNow = (publication: Publication, settled: Done): Error | undefined => {
     const { exchange, routingKey, properties, body, mandatory = false, origin } = publication;
     const connection = this.#connected();
     if (this.#publishing === undefined || this.#publishing.isClosed)
@@ -278,7 +278,7 @@ export class EmbeddedBackend implements Backend {
       else if (failure === undefined) settled(reason);
     };
     try {
-      const outcome = this.#publishing.deposit(exchange, routingKey, properties, body, told, origin);
+      const outcome = this.#publishing.publishNow(exchange, routingKey, properties, body, told, origin);
       if ((outcome & Outcome.Refused) !== 0) {
         failure = new RefusedError(exchange, routingKey, connection.vhost.journal?.trouble);
       } else if ((outcome & Outcome.Routed) === 0) {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../broker/index.js';
-import { house } from '../../testing/house.js';
+import { harness } from '../../testing/harness.js';
 import type { BackendDelivery } from '../backend.js';
 
 const arrange = async () => {
-  const { backend, broker, queue } = house();
+  const { backend, broker, queue } = harness();
   const other = broker.connect().openChannel(silentOutbox);
   const declare = (): void => void other.declareQueue('work', { durable: true });
   const publish = (): void => backend.publish({ exchange: '', routingKey: 'work', properties: {}, body: Buffer.of(1) });

@@ -3,7 +3,7 @@ import type { FieldTable, Message } from '../../message/index.js';
 import type { BackendDelivery, Done, Publication } from '../backend.js';
 
 /** Publishes and tells the outcome at once: undefined when the message was taken, and then later whether it is kept. */
-export type Deposit = (publication: Publication, settled: Done) => Error | undefined;
+export type PublishNow = (publication: Publication, settled: Done) => Error | undefined;
 
 /** The consumer that a delivery came to. */
 export interface Seat {
@@ -23,7 +23,7 @@ export class EmbeddedDelivery implements BackendDelivery {
     readonly broker: Broker,
     readonly channel: Channel,
     readonly delivery: Delivery,
-    readonly deposit: Deposit,
+    readonly publishNow: PublishNow,
     readonly seat: Seat,
   ) {
     const { message, body } = delivery;
@@ -76,7 +76,7 @@ export class EmbeddedDelivery implements BackendDelivery {
     let isOver = false;
     let early: (() => void) | undefined;
     this.broker.batch(() => {
-      failure = this.deposit(publication, (lost) => {
+      failure = this.publishNow(publication, (lost) => {
         if (isOver) done?.(lost);
         else early = () => done?.(lost);
       });

@@ -1,5 +1,5 @@
 import { emptyTable, type FieldTable, methodIds, type Properties, type RecordedOrigin } from '../../message/index.js';
-import type { Agenda } from '../agenda.js';
+import type { Scheduler } from '../scheduler.js';
 import { declareExchange, type ExchangeOptions } from '../declare-exchange.js';
 import { declareQueue, type QueueOk, type QueueOptions } from '../declare-queue.js';
 import { AmqpError, methodOf, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
@@ -27,7 +27,7 @@ import { Transaction } from './transaction.js';
  */
 export class Channel {
   transaction: Transaction | undefined;
-  readonly agenda: Agenda;
+  readonly scheduler: Scheduler;
   readonly vhost: VirtualHost;
   readonly receiver: Receiver;
   readonly counters = new Counters();
@@ -42,7 +42,7 @@ export class Channel {
     readonly number: number,
   ) {
     this.vhost = connection.vhost;
-    this.agenda = this.vhost.agenda;
+    this.scheduler = this.vhost.scheduler;
     this.receiver = new Receiver(this);
   }
 
@@ -134,7 +134,7 @@ export class Channel {
     } catch (error) {
       throw this.#failed(error, methodIds.basicPublish);
     } finally {
-      this.agenda.end(now);
+      this.scheduler.end(now);
     }
   }
 
@@ -144,7 +144,7 @@ export class Channel {
    * @param settled called when the message is taken and what the journal promises is kept, or cannot be kept any more
    * @param origin of the message it takes the place of; never what a client says
    */
-  deposit(
+  publishNow(
     exchange: string,
     routingKey: string,
     properties: Properties,
@@ -154,11 +154,11 @@ export class Channel {
   ): Outcome {
     const now = this.#begin();
     try {
-      return this.#publisher.deposit(exchange, routingKey, properties, body, settled, origin, now);
+      return this.#publisher.publishNow(exchange, routingKey, properties, body, settled, origin, now);
     } catch (error) {
       throw this.#failed(error, methodIds.basicPublish);
     } finally {
-      this.agenda.end(now);
+      this.scheduler.end(now);
     }
   }
 
@@ -177,7 +177,7 @@ export class Channel {
 
   /**
    * The same where the answer may come in a later turn: of very many expired messages only some go in each. An error
-   * of a later turn ends the channel, whose outbox is told.
+   * of a later turn ends the channel, by a call of its outbox.
    */
   fetch(queue: string, options: { readonly noAck?: boolean }, answer: (got: Got | undefined) => void): void {
     this.#command(methodIds.basicGet, (now) => getLater(this, queue, options.noAck === true, now, answer));
@@ -191,7 +191,7 @@ export class Channel {
     const found = this.vhost.queues.get(queue);
     if (found === undefined) return false;
     let count = 0;
-    this.agenda.batch(() => (count = found.expire(this.agenda.clock.now(), fewEnough)));
+    this.scheduler.batch(() => (count = found.expire(this.scheduler.clock.now(), fewEnough)));
     return count >= fewEnough;
   }
 
@@ -202,7 +202,7 @@ export class Channel {
     } catch (error) {
       throw this.#failed(error, methodIds.basicAck);
     } finally {
-      this.agenda.end(now);
+      this.scheduler.end(now);
     }
   }
 
@@ -221,7 +221,7 @@ export class Channel {
     } catch (error) {
       throw this.#failed(error, methodIds.basicReject);
     } finally {
-      this.agenda.end(now);
+      this.scheduler.end(now);
     }
   }
 
@@ -248,7 +248,7 @@ export class Channel {
   }
 
   /**
-   * Publishes first, then settlements (rule K8). Many go in turns; what fails then ends the channel, whose outbox is told.
+   * Publishes first, then settlements (rule K8). Many go in turns; what fails then ends the channel, by a call of its outbox.
    * @param settled called when what the journal promises of them is kept, or cannot be kept any more
    */
   txCommit(settled?: Settled): void {
@@ -271,7 +271,7 @@ export class Channel {
 
   resume(): void {
     if (this.#closed) return;
-    this.agenda.batch(() => {
+    this.scheduler.batch(() => {
       this.receiver.isFlowing = true;
       this.receiver.reviveAll();
     });
@@ -282,7 +282,7 @@ export class Channel {
    * @param ended called when all of that is done, now or in a later turn
    */
   close(ended?: () => void): void {
-    this.agenda.batch(() => this.end());
+    this.scheduler.batch(() => this.end());
     if (ended !== undefined) this.#ending?.after(ended);
   }
 
@@ -297,7 +297,7 @@ export class Channel {
   /** Part of a command: the server ends it, and says why when all is done. */
   endWith(error: AmqpError): void {
     this.end();
-    this.#ending?.after(() => this.agenda.batch(() => this.agenda.output(new ServerClosed(this, error))));
+    this.#ending?.after(() => this.scheduler.batch(() => this.scheduler.output(new ServerClosed(this, error))));
   }
 
   /** Part of a command: nothing leaves any more. @param ending is to follow */
@@ -329,13 +329,13 @@ export class Channel {
     } catch (error) {
       throw this.#failed(error, method);
     } finally {
-      this.agenda.end(now);
+      this.scheduler.end(now);
     }
   }
 
   #begin(): number {
     if (this.#closed) throw new AmqpError('CHANNEL_ERROR', "expected 'channel.open'");
-    return this.agenda.begin();
+    return this.scheduler.begin();
   }
 
   #failed(error: unknown, method: number): unknown {
@@ -350,7 +350,7 @@ export class Channel {
   failLate(error: AmqpError, method: number): void {
     if (this.#closed) return;
     error.method = methodOf(method);
-    this.agenda.batch(() => {
+    this.scheduler.batch(() => {
       if (error.closes === 'channel') this.endWith(error);
       else this.connection.endWith(error);
     });

@@ -18,31 +18,31 @@ export function commit(
   settled: Settled | undefined,
   now: number,
 ): void {
-  const { agenda, receiver } = channel;
-  const { told } = agenda;
+  const { scheduler, receiver } = channel;
+  const { sequence } = scheduler;
   let complete = true;
   const committing = receiver.settler.committing(held, (one, then) => {
     if (!publish(one, then)) complete = false;
   });
   const kept = (): void => {
-    if (settled !== undefined) agenda.whenKept(told, settled);
+    if (settled !== undefined) scheduler.onStored(sequence, settled);
   };
   if (sizeOf(held) > fewEnough) {
-    agenda.undertake(committing);
-    agenda.afterChores(() => (complete ? agenda.batch(kept) : fail(channel, settled)));
+    scheduler.schedule(committing);
+    scheduler.afterChores(() => (complete ? scheduler.batch(kept) : fail(channel, settled)));
     return;
   }
   committing.work(now, Infinity);
   if (complete) return kept();
-  agenda.flush(now); // rule K13: what the settlements made possible comes before the channel closes
+  scheduler.flush(now); // rule K13: what the settlements made possible comes before the channel closes
   throw partialCompletion();
 }
 
 /** Rules K9 and K13, of a commit in turns. */
 function fail(channel: Channel, settled: Settled | undefined): void {
-  const { agenda, connection } = channel;
-  agenda.batch(() => agenda.undertake(new Resting(agenda)));
-  agenda.afterChores(() =>
+  const { scheduler, connection } = channel;
+  scheduler.batch(() => scheduler.schedule(new Resting(scheduler)));
+  scheduler.afterChores(() =>
     connection.lane.after(() => {
       const error = partialCompletion();
       settled?.(error);

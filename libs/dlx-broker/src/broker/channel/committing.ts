@@ -1,4 +1,4 @@
-import type { Chore } from '../agenda.js';
+import type { Task } from '../scheduler.js';
 import {
   type HeldPublish,
   type HeldSettlement,
@@ -14,7 +14,7 @@ export interface CommitManner {
   /**
    * Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more
    */
-  attend(now: number, limit: number): number;
+  serve(now: number, limit: number): number;
   /** Whether the queues deliver after each step of the order. */
   readonly deliversBetween: boolean;
 }
@@ -24,7 +24,7 @@ export interface CommitManner {
  * Publishes what a transaction held, then settles in the order of its commit (rules J6, K8, K12). However much it is, it
  * stops at its limit.
  */
-export class Committing implements Chore {
+export class Committing implements Task {
   readonly #order: Iterator<NextSettlement | 'later', undefined>;
   #next: NextSettlement | 'later' | undefined;
   #mayDeliver = false;
@@ -49,7 +49,7 @@ export class Committing implements Chore {
     }
     while (steps < limit) {
       if (this.#mayDeliver) {
-        steps += this.manner.attend(now, limit - steps);
+        steps += this.manner.serve(now, limit - steps);
         if (steps >= limit) break;
         this.#mayDeliver = false;
       }

@@ -10,11 +10,11 @@ import type { Journal, Pace } from '../ports.js';
 function slowJournal() {
   const waiting: ((failure?: Error) => void)[] = [];
   const journal = {
-    told: 0,
+    sequence: 0,
     refuses: () => false,
     changed() {},
     enqueued: (_queue, { message }) => {
-      if (message.properties.deliveryMode === 2) journal.told++;
+      if (message.properties.deliveryMode === 2) journal.sequence++;
     },
     delivered() {},
     returned() {},
@@ -23,7 +23,7 @@ function slowJournal() {
     commit: (synced) => {
       if (synced !== undefined) waiting.push(synced);
     },
-  } as Journal & { told: number };
+  } as Journal & { sequence: number };
   // The last of a group speaks for all.
   return { journal, waiting, sync: (failure?: Error) => waiting.splice(0).at(-1)?.(failure) };
 }
@@ -126,7 +126,7 @@ describe('publisher confirms', () => {
       resumes.shift()?.();
     }
     expect(waiting.length).toBeGreaterThan(0);
-    expect(channel.agenda.dead.length).toBeGreaterThan(20);
+    expect(channel.scheduler.dead.length).toBeGreaterThan(20);
   });
 
   it('speak once of every publish, and of none that is not safe, whatever comes in between', () => {

@@ -1,4 +1,4 @@
-import type { Output } from '../agenda.js';
+import type { Output } from '../scheduler.js';
 import type { Channel } from './channel.js';
 import type { Connection } from './connection.js';
 
@@ -26,7 +26,7 @@ class Confirm implements Output {
 
 /** Publishes in a row that wait for the journal together. */
 class Waiting {
-  /** As the agenda knows it. */
+  /** As the scheduler knows it. */
   readonly waiter: object;
   to: number;
 
@@ -35,7 +35,7 @@ class Waiting {
     readonly from: number,
   ) {
     this.to = from;
-    this.waiter = confirms.channel.agenda.whenSynced((failure) =>
+    this.waiter = confirms.channel.scheduler.onDurable((failure) =>
       confirms.settle(this.from, this.to, failure === undefined),
     );
   }
@@ -67,9 +67,9 @@ export class Confirms {
   }
 
   /** A publish is acked when all changes in the journal are durable, and nacked if they never will be. */
-  settleWhenSynced(tag: number): void {
+  settleWhenDurable(tag: number): void {
     const waiting = this.#waiting;
-    if (waiting?.to === tag - 1 && this.channel.agenda.joins(waiting.waiter)) waiting.to = tag;
+    if (waiting?.to === tag - 1 && this.channel.scheduler.joins(waiting.waiter)) waiting.to = tag;
     else this.#waiting = new Waiting(this, tag);
   }
 
@@ -87,7 +87,7 @@ export class Confirms {
       return;
     }
     this.#open = new Confirm(this.channel, from, to, ok);
-    this.channel.agenda.output(this.#open);
+    this.channel.scheduler.output(this.#open);
   }
 
   /** Something else goes out now that must not be overtaken: a return comes before its ack (rule K4). */

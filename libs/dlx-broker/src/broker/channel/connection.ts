@@ -1,6 +1,6 @@
 import type { AmqpError } from '../errors.js';
 import type { User } from '../access.js';
-import type { Output } from '../agenda.js';
+import type { Output } from '../scheduler.js';
 import type { ChannelOutbox, ClientDetails, ConnectionOutbox } from '../ports.js';
 import type { Queue } from '../queue/queue.js';
 import type { UserPresence } from '../user-limits.js';
@@ -65,16 +65,16 @@ export class Connection {
    * @param ended called when all of that is done, now or in a later turn
    */
   close(ended?: () => void): void {
-    const { agenda } = this.vhost;
-    agenda.batch(() => this.end());
+    const { scheduler } = this.vhost;
+    scheduler.batch(() => this.end());
     if (ended !== undefined) this.#ending?.after(ended);
   }
 
   /** The server ends it, and says why. */
   force(error: AmqpError): void {
-    const { agenda } = this.vhost;
+    const { scheduler } = this.vhost;
     if (this.#closed) return;
-    agenda.batch(() => this.endWith(error));
+    scheduler.batch(() => this.endWith(error));
   }
 
   /** Part of a command: a hard error in one of its channels, or {@link force}. */
@@ -82,9 +82,9 @@ export class Connection {
     if (this.#closed) return;
     this.end();
     const { outbox } = this;
-    const { agenda } = this.vhost;
+    const { scheduler } = this.vhost;
     if (outbox === undefined) return;
-    this.#ending?.after(() => agenda.batch(() => agenda.output(new Closed(this, outbox, error))));
+    this.#ending?.after(() => scheduler.batch(() => scheduler.output(new Closed(this, outbox, error))));
   }
 
   /** Part of a command: nothing leaves any more. What was its own goes in turns. */

@@ -1,12 +1,12 @@
 import type { FieldTable } from '../../message/index.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
-import type { Taker } from '../queue/consumers.js';
+import type { ConsumerView } from '../queue/consumers.js';
 import { Prefetch } from './prefetch.js';
 import type { Receiver } from './receiver.js';
 
 /** A subscription of a channel to a queue. */
-export class Consumer implements Taker {
+export class Consumer implements ConsumerView {
   readonly prefetch: Prefetch;
   /** It was found full and left the queue's turns; to be brought back when there is room. */
   isParked = false;

@@ -1,4 +1,4 @@
-import type { Agenda, Chore } from '../agenda.js';
+import type { Scheduler, Task } from '../scheduler.js';
 import type { Queue } from '../queue/queue.js';
 import type { VirtualHost } from '../virtual-host.js';
 import type { Channel } from './channel.js';
@@ -7,9 +7,9 @@ import type { Channel } from './channel.js';
  * What is left of channels that have ended: their consumers leave the queues, what is outstanding returns, and the exclusive
  * queues of their connection are deleted. However much there is, it stops at its limit.
  */
-export class Ending implements Chore {
+export class Ending implements Task {
   #next = 0;
-  /** The last chore that is a part of it. */
+  /** The last task that is a part of it. */
   #upTo = 0;
 
   constructor(
@@ -19,27 +19,27 @@ export class Ending implements Chore {
     readonly queues?: Set<Queue>,
   ) {}
 
-  get #agenda(): Agenda {
-    return this.vhost.agenda;
+  get #scheduler(): Scheduler {
+    return this.vhost.scheduler;
   }
 
   /** Part of a command. */
   start(): void {
-    const { lastChore } = this.#agenda;
-    this.#agenda.undertakeSoon(this, this.#agenda.clock.now());
-    if (this.#agenda.lastChore > lastChore) this.#upTo = this.#agenda.lastChore;
+    const { lastChore } = this.#scheduler;
+    this.#scheduler.undertakeSoon(this, this.#scheduler.clock.now());
+    if (this.#scheduler.lastChore > lastChore) this.#upTo = this.#scheduler.lastChore;
   }
 
   /** Calls `then` when nothing is left: at once when it is so. */
   after(then: () => void): void {
     const upTo = this.#upTo;
-    this.#agenda.afterChores(() => (this.#upTo > upTo ? this.after(then) : then()), upTo);
+    this.#scheduler.afterChores(() => (this.#upTo > upTo ? this.after(then) : then()), upTo);
   }
 
   work(now: number, limit: number): number {
-    const { lastChore } = this.#agenda;
+    const { lastChore } = this.#scheduler;
     const steps = this.#work(now, limit);
-    if (this.#agenda.lastChore > lastChore) this.#upTo = this.#agenda.lastChore; // messages return in a chore of their own
+    if (this.#scheduler.lastChore > lastChore) this.#upTo = this.#scheduler.lastChore; // messages return in a task of their own
     return steps;
   }
 

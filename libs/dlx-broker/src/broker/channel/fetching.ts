@@ -1,4 +1,4 @@
-import type { Chore } from '../agenda.js';
+import type { Task } from '../scheduler.js';
 import { methodIds } from '../../message/index.js';
 import { AmqpError, noQueue } from '../errors.js';
 import type { Queue } from '../queue/queue.js';
@@ -10,7 +10,7 @@ import { fewEnough } from './settler.js';
  * A `basic.get`: what has expired in front of its message goes first, then what has expired behind it, so that the count of its
  * answer is true. However much that is, it stops at its limit.
  */
-export class Fetching implements Chore {
+export class Fetching implements Task {
   /** The answer; undefined when the queue is empty. */
   got: Got | undefined;
   /** Why there is none. */
@@ -81,15 +81,15 @@ export function getLater(
   now: number,
   answer: (got: Got | undefined) => void,
 ): void {
-  const { agenda } = channel;
+  const { scheduler } = channel;
   const fetching = fetchingOf(channel, queue, noAck);
   if (fetching.work(now, fewEnough) < fewEnough) {
     if (fetching.error !== undefined) throw fetching.error;
     return answer(fetching.got);
   }
   fetching.queue.touch(now);
-  agenda.undertake(fetching);
-  agenda.afterChores(() => {
+  scheduler.schedule(fetching);
+  scheduler.afterChores(() => {
     if (channel.isClosed) return;
     if (fetching.error === undefined) answer(fetching.got);
     else channel.failLate(fetching.error, methodIds.basicGet);

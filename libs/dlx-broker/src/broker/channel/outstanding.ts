@@ -43,7 +43,7 @@ export class Outstanding implements Delivery {
     return this.channel.connection;
   }
 
-  /** As an output of the agenda. */
+  /** As an output of the scheduler. */
   send(): void {
     if (!this.channel.isClosed) this.channel.outbox.deliver(this);
     this.body = noBody;

@@ -63,9 +63,9 @@ export class Publisher {
       return 0;
     }
     const tag = this.#confirms === undefined ? 0 : this.#confirms.next();
-    const { told } = this.channel.agenda;
+    const { sequence } = this.channel.scheduler;
     const accepted = this.send(message, exchange, mandatory, now);
-    if (tag !== 0) this.#confirm(tag, accepted, told);
+    if (tag !== 0) this.#confirm(tag, accepted, sequence);
     return tag;
   }
 
@@ -82,7 +82,7 @@ export class Publisher {
   }
 
   /** A publish without confirm or return: the outcome is known at once. */
-  deposit(
+  publishNow(
     exchangeName: string,
     routingKey: string,
     properties: Properties,
@@ -93,15 +93,15 @@ export class Publisher {
   ): Outcome {
     const exchange = this.#exchange(exchangeName, routingKey, body.length);
     const message = this.#message(exchangeName, routingKey, properties, body, origin);
-    const { agenda, vhost, counters } = this.channel;
-    const { told } = agenda;
+    const { scheduler, vhost, counters } = this.channel;
+    const { sequence } = scheduler;
     counters.publish++;
     const outcome = vhost.publish(message, exchange, now);
     if ((outcome & Outcome.Routed) === 0) {
       counters.returnUnroutable++; // the caller gets the outcome
       vhost.counters.returnUnroutable++;
     }
-    if (settled !== undefined && (outcome & Outcome.Refused) === 0) agenda.whenKept(told, settled);
+    if (settled !== undefined && (outcome & Outcome.Refused) === 0) scheduler.onStored(sequence, settled);
     return outcome;
   }
 
@@ -129,17 +129,17 @@ export class Publisher {
     channel.vhost.counters[counter]++;
     if (!mandatory) return;
     this.#confirms?.close();
-    channel.agenda.output(new ReturnedMessage(channel, message));
+    channel.scheduler.output(new ReturnedMessage(channel, message));
   }
 
   /**
    * With a journal that syncs later, an ack waits until what it promises is safe, and becomes a nack if it never will be. A
    * nack promises nothing, nor does the ack of a message that is not kept.
    */
-  #confirm(tag: number, ok: boolean, told: number): void {
-    const { agenda } = this.channel;
+  #confirm(tag: number, ok: boolean, sequence: number): void {
+    const { scheduler } = this.channel;
     const confirms = this.#confirms as Confirms;
-    if (ok && agenda.told !== told) confirms.settleWhenSynced(tag);
+    if (ok && scheduler.sequence !== sequence) confirms.settleWhenDurable(tag);
     else confirms.settle(tag, tag, ok);
   }
 

@@ -43,7 +43,7 @@ export class Receiver {
   constructor(readonly channel: Channel) {
     this.settler = new Settler(channel, this);
     this.#timeout = new AckTimeout(
-      channel.agenda.wakeups,
+      channel.scheduler.wakeups,
       this.settler.unacked,
       () => this.#lastTag,
       () => this.#ackTimedOut(),
@@ -79,8 +79,8 @@ export class Receiver {
       consumer.prefetch.unsettled++;
       this.prefetch.unsettled++;
     }
-    this.channel.agenda.output(delivery);
-    if (this.channel.outbox.promised?.(message.size) === false) this.isFlowing = false;
+    this.channel.scheduler.output(delivery);
+    if (this.channel.outbox.reserve?.(message.size) === false) this.isFlowing = false;
   }
 
   /** `basic.get`. @param expired messages that went in front of its own */
@@ -129,7 +129,7 @@ export class Receiver {
   /** A queue went and took a consumer with it (rule Q6). */
   ended(consumer: Consumer): void {
     this.consumers.delete(consumer.tag);
-    this.channel.agenda.output(new Cancelled(this.channel, consumer.tag));
+    this.channel.scheduler.output(new Cancelled(this.channel, consumer.tag));
   }
 
   has(tag: string): boolean {
@@ -145,7 +145,7 @@ export class Receiver {
   }
 
   takeReply(message: Message): void {
-    this.channel.agenda.output(new ReplyDelivery(this.channel, this.#replyTag, ++this.#lastTag, message));
+    this.channel.scheduler.output(new ReplyDelivery(this.channel, this.#replyTag, ++this.#lastTag, message));
   }
 
   awaits(correlationId: string | undefined): boolean {
@@ -186,7 +186,7 @@ export class Receiver {
   }
 
   #hold(delivery: Outstanding): void {
-    if (this.settler.unacked.count === 0) this.#timeout.start(this.channel.agenda.clock);
+    if (this.settler.unacked.count === 0) this.#timeout.start(this.channel.scheduler.clock);
     this.settler.unacked.add(delivery);
   }
 

@@ -1,28 +1,28 @@
-import type { Agenda, Chore } from '../agenda.js';
+import type { Scheduler, Task } from '../scheduler.js';
 
 /**
  * The queues come to rest, the dead letters of that moment arrive, and the queues come to rest again (rule K13). What comes of
  * that later is not waited for, so it has an end in a ring of queues as well.
  */
-export class Resting implements Chore {
+export class Resting implements Task {
   #isAttended = false;
   #letters = 0;
 
-  constructor(readonly agenda: Agenda) {}
+  constructor(readonly scheduler: Scheduler) {}
 
   work(now: number, limit: number): number {
-    const { agenda } = this;
+    const { scheduler } = this;
     let steps = 0;
     if (!this.#isAttended) {
-      steps = agenda.attendUpTo(now, limit);
+      steps = scheduler.serveUpTo(now, limit);
       if (steps >= limit) return limit;
       this.#isAttended = true;
-      this.#letters = agenda.dead.length;
+      this.#letters = scheduler.dead.length;
     }
-    const carried = agenda.carryUpTo(now, Math.min(this.#letters, limit - steps));
+    const carried = scheduler.carryUpTo(now, Math.min(this.#letters, limit - steps));
     this.#letters -= carried;
     steps += carried;
     if (steps >= limit) return limit;
-    return steps + agenda.attendUpTo(now, limit - steps);
+    return steps + scheduler.serveUpTo(now, limit - steps);
   }
 }

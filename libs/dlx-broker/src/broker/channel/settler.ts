@@ -54,11 +54,11 @@ export class Settler {
 
   /** What a transaction held; queues deliver after each step of its settlements (rules J6, K12). */
   committing({ publishes, settlements }: Held, publish: CommitManner['publish']): Committing {
-    const { agenda } = this.channel;
+    const { scheduler } = this.channel;
     return new Committing(publishes, settlements, {
       publish,
       apply: ({ record, held }, now) => this.#apply(record, held.settlement, held.headers, now),
-      attend: (now, limit) => agenda.attendUpTo(now, limit),
+      serve: (now, limit) => scheduler.serveUpTo(now, limit),
       deliversBetween: this.#deliversBetween,
     });
   }
@@ -81,7 +81,7 @@ export class Settler {
       if (record !== undefined) record.settled = true;
       return record;
     };
-    this.#undertake(next, settlement, headers);
+    this.#schedule(next, settlement, headers);
   }
 
   #settleMany(
@@ -95,22 +95,22 @@ export class Settler {
       return;
     }
     let next = 0;
-    const { leaving } = this.channel.agenda;
+    const { leaving } = this.channel.scheduler;
     for (const record of records) leaving.add(record);
-    this.#undertake(() => records[next++], settlement, headers);
+    this.#schedule(() => records[next++], settlement, headers);
   }
 
   /** Rule J6. */
-  #undertake(next: () => Outstanding | undefined, settlement: Settlement, headers: FieldTable | undefined): void {
+  #schedule(next: () => Outstanding | undefined, settlement: Settlement, headers: FieldTable | undefined): void {
     const isLoss = settlement === 'lost';
-    this.channel.agenda.undertake(
+    this.channel.scheduler.schedule(
       new Settling({
         next,
         apply: (record, now) => {
-          this.channel.agenda.leaving.delete(record);
+          this.channel.scheduler.leaving.delete(record);
           this.#apply(record, settlement, headers, now);
         },
-        attend: (now, limit) => this.channel.agenda.attendUpTo(now, limit),
+        serve: (now, limit) => this.channel.scheduler.serveUpTo(now, limit),
         isLoss,
         deliversBetween: !isLoss && this.#deliversBetween,
       }),

@@ -1,8 +1,8 @@
-import type { Chore } from '../agenda.js';
+import type { Task } from '../scheduler.js';
 import { type Lot, Lots } from './lots.js';
 import type { Outstanding } from './outstanding.js';
 
-/** So many deliveries are put into their lots in one step of the agenda. */
+/** So many deliveries are put into their lots in one step of the scheduler. */
 const sortedInOneStep = 16;
 
 /** How deliveries of several consumers or queues are settled. */
@@ -11,7 +11,7 @@ export interface Manner {
   next(): Outstanding | undefined;
   apply(record: Outstanding, now: number): void;
   /** Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more */
-  attend(now: number, limit: number): number;
+  serve(now: number, limit: number): number;
   /** Whether the channel is lost: the queues deliver when all is back, and fetched messages have an order of their own. */
   readonly isLoss: boolean;
   /** Whether the queues deliver after each lot. Else they do when the last is settled. */
@@ -22,7 +22,7 @@ export interface Manner {
  * A settlement of many deliveries: they are put into lots by queue and consumer, and settled lot by lot. A queue delivers
  * what a lot makes possible before the next one reaches it (rule J6). However many there are, it stops at its limit.
  */
-export class Settling implements Chore {
+export class Settling implements Task {
   readonly #lots = new Lots();
   #line: readonly Lot[] | undefined;
   #nextLot = 0;
@@ -39,7 +39,7 @@ export class Settling implements Chore {
         continue;
       }
       if (this.#mayDeliver) {
-        steps += this.manner.attend(now, limit - steps);
+        steps += this.manner.serve(now, limit - steps);
         if (steps >= limit) break;
         this.#mayDeliver = false;
       }

@@ -64,7 +64,7 @@ export class Transaction {
 const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
   settlement === 'ack' || settlement === 'reject' ? settlement : 'return';
 
-/** So many deliveries are collected in one step of the agenda. */
+/** So many deliveries are collected in one step of the scheduler. */
 const collectedInStep = 16;
 
 /** How many messages it is about. */
@@ -84,7 +84,7 @@ export interface NextSettlement extends OneSettlement {
  * The order in which a commit settles: of several settlements in a row that all ack, all reject or all return, the
  * deliveries go in the order of their queues, consumers, priorities and tags (rules J6, K12). A step is what is of one
  * consumer, or one that was fetched.
- * @returns one after the other; `later` is a step of the agenda in which some were only collected
+ * @returns one after the other; `later` is a step of the scheduler in which some were only collected
  */
 export function* inOrderOfCommit(
   settlements: readonly HeldSettlement[],

@@ -1,11 +1,11 @@
 import type { FieldTable, Message } from '../../message/index.js';
-import type { Chore } from '../agenda.js';
+import type { Task } from '../scheduler.js';
 import { inSteps } from '../clearing.js';
 import { ExchangeCounters } from '../counters.js';
 import { Queue } from '../queue/queue.js';
 import { bindingIdentity } from './binding-identity.js';
 import { routingTypeOf } from './delay.js';
-import type { Hold } from './hold.js';
+import type { DelayedMessages } from './delayed-messages.js';
 import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 
@@ -45,7 +45,7 @@ export class Exchange {
   constructor(
     declared: ExchangeDeclared,
     router: Router<Destination>,
-    readonly hold?: Hold,
+    readonly hold?: DelayedMessages,
   ) {
     this.name = declared.name;
     this.declared = declared;
@@ -115,7 +115,7 @@ export class Exchange {
    * @param forgotten gets what {@link forget} gave
    * @returns the exchanges that are over because of it
    */
-  leave(forgotten: (rest: Chore | undefined) => void): Exchange[] {
+  leave(forgotten: (rest: Task | undefined) => void): Exchange[] {
     this.deleted = true;
     for (const source of this.boundTo) forgotten(source.forget(this));
     for (const destination of this.#bindings.keys()) destination.boundTo.delete(this);
@@ -124,9 +124,9 @@ export class Exchange {
 
   /**
    * The destination is gone: no binding leads to it any more.
-   * @returns the chore of making the router forget them if they are many; nothing is routed by them
+   * @returns the task of making the router forget them if they are many; nothing is routed by them
    */
-  forget(destination: Destination): Chore | undefined {
+  forget(destination: Destination): Task | undefined {
     const known = this.#bindings.get(destination);
     if (known === undefined) return undefined;
     this.#bindings.delete(destination);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { array, bool, emptyTable, int32, int64, longstr, Message, table } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
-import { house } from '../../testing/house.js';
+import { harness } from '../../testing/harness.js';
 import { listen } from '../../testing/listener.js';
 import { DefaultRouter } from './default.js';
 import { checkAlternateExchange, checkEquivalent } from './equivalence.js';
@@ -276,7 +276,7 @@ describe('an exchange that ignores keys', () => {
   it.each(['amq.headers', 'amq.fanout', 'amq.direct'])(
     'is asked once, however many keys CC names: %s (rule G2)',
     (name) => {
-      const { broker } = house();
+      const { broker } = harness();
       const vhost = broker.virtualHost('/');
       const { channel } = listen(broker);
       channel.declareQueue('work');

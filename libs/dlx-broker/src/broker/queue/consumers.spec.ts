@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Deque } from '../deque.js';
-import { Consumers, type Taker } from './consumers.js';
+import { Consumers, type ConsumerView } from './consumers.js';
 
-class OneTaker implements Taker {
+class OneTaker implements ConsumerView {
   readonly exclusive = false;
   hasRoom = true;
 

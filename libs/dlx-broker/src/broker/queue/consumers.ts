@@ -2,7 +2,7 @@ import { Deque } from '../deque.js';
 import type { Entry } from './entry.js';
 
 /** What a queue knows of a consumer. Its prefetch and its channel are its own affair. */
-export interface Taker {
+export interface ConsumerView {
   readonly priority: number;
   readonly exclusive: boolean;
   /** False while its prefetch, its channel or its socket is full (rule J4). It tells the queue when that ends. */
@@ -15,7 +15,7 @@ export interface Taker {
 /** Consumers of one priority, in turn (rule J5). Those found full wait outside until they say they have room. */
 interface Rank {
   readonly priority: number;
-  readonly ring: Deque<Taker>;
+  readonly ring: Deque<ConsumerView>;
   /** Places in the ring of consumers that are gone: they are passed over. */
   gone: number;
 }
@@ -23,8 +23,8 @@ interface Rank {
 /** A queue's consumers, and whose turn it is: the highest priority that can take a message first (rule Q3). */
 export class Consumers {
   /** In the order they came; the first is the active one of a single-active-consumer queue (rule R3). */
-  readonly #all = new Set<Taker>();
-  readonly #ringing = new Set<Taker>();
+  readonly #all = new Set<ConsumerView>();
+  readonly #ringing = new Set<ConsumerView>();
   readonly #ranks: Rank[] = [];
 
   /** @param leavesWhenFull of a quorum queue: a consumer that is full by what it took leaves its turn at once (rule J5) */
@@ -43,18 +43,18 @@ export class Consumers {
   }
 
   /** The one that gets the messages of a single-active-consumer queue. */
-  get active(): Taker | undefined {
+  get active(): ConsumerView | undefined {
     for (const taker of this.#all) return taker;
     return undefined;
   }
 
-  add(taker: Taker): void {
+  add(taker: ConsumerView): void {
     if (this.#all.size === 1) for (const lone of this.#all) this.#leaveIfFull(lone);
     this.#all.add(taker);
     this.#enter(taker);
   }
 
-  remove(taker: Taker): void {
+  remove(taker: ConsumerView): void {
     this.#all.delete(taker);
     if (!this.#ringing.delete(taker)) return;
     const rank = this.#rank(taker.priority);
@@ -65,12 +65,12 @@ export class Consumers {
   }
 
   /** It has room again. */
-  revive(taker: Taker): void {
+  revive(taker: ConsumerView): void {
     if (this.#all.has(taker) && !this.#ringing.has(taker)) this.#enter(taker);
   }
 
   /** The consumer of the next message; undefined when none can take one. */
-  next(): Taker | undefined {
+  next(): ConsumerView | undefined {
     if (this.singleActive) {
       const active = this.active;
       return active?.canTake() ? active : undefined;
@@ -93,20 +93,20 @@ export class Consumers {
   }
 
   /** After the consumer of {@link next} took its message: it is the last in the ring of its rank. */
-  took(taker: Taker): void {
+  took(taker: ConsumerView): void {
     // A lone consumer has no other to leave its turn to: it is asked when another one comes.
     if (this.#all.size > 1) this.#leaveIfFull(taker);
   }
 
-  #leaveIfFull(taker: Taker): void {
+  #leaveIfFull(taker: ConsumerView): void {
     if (!this.leavesWhenFull || this.singleActive || taker.canTake() || !this.#ringing.delete(taker)) return;
     const { ring } = this.#rank(taker.priority);
     if (ring.at(ring.length - 1) === taker) ring.removeAt(ring.length - 1);
     else ring.filter((other) => other !== taker);
   }
 
-  /** Empties the house; the caller tells them. */
-  removeAll(): Taker[] {
+  /** Removes all consumers; the caller cancels them. */
+  removeAll(): ConsumerView[] {
     const all = [...this.#all];
     this.#all.clear();
     this.#ringing.clear();
@@ -114,7 +114,7 @@ export class Consumers {
     return all;
   }
 
-  #enter(taker: Taker): void {
+  #enter(taker: ConsumerView): void {
     this.#ringing.add(taker);
     this.#rank(taker.priority).ring.push(taker);
   }
@@ -124,7 +124,7 @@ export class Consumers {
     if (index < 0) index = this.#ranks.length;
     const found = this.#ranks[index];
     if (found?.priority === priority) return found;
-    const rank: Rank = { priority, ring: new Deque<Taker>(), gone: 0 };
+    const rank: Rank = { priority, ring: new Deque<ConsumerView>(), gone: 0 };
     this.#ranks.splice(index, 0, rank);
     return rank;
   }

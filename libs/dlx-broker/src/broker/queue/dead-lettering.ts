@@ -32,7 +32,8 @@ export class DeadLettering {
     const home = this.#home;
     countDeath(queue.counters, reason);
     countDeath(home.counters, reason);
-    if (home.witnesses.size > 0) for (const witness of home.witnesses) witness(queue, entry.message, reason, now);
+    if (home.deathListeners.size > 0)
+      for (const deathListener of home.deathListeners) deathListener(queue, entry.message, reason, now);
     const letter = this.#send(entry, reason, now, headers);
     if (letter?.retained === true) home.journal?.died(queue, entry, letter);
   }
@@ -79,7 +80,7 @@ export class DeadLettering {
     const isRetained = deadLetterStrategy === 'at-least-once';
     const letter = new DeadLetter(queue, entry, reason, time, deadLetterExchange, key, headers, isRetained);
     if (isRetained) {
-      this.#retained ??= new Retained(home.wakeups, home.dead, () => home.attend(queue));
+      this.#retained ??= new Retained(home.wakeups, home.dead, () => home.serve(queue));
       this.#retained.add(letter);
     }
     home.dead.push(letter);

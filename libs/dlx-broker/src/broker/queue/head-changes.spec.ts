@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { int32, longstr } from '../../message/index.js';
-import { house } from '../../testing/house.js';
+import { harness } from '../../testing/harness.js';
 import type { QueueView } from '../../testing/queue-view.js';
 import { listen, publishText } from '../../testing/listener.js';
 
@@ -8,7 +8,7 @@ const bodies = (queue: QueueView): string[] => queue.messages().map(({ body }) =
 
 describe('whatever comes to the head of a queue expires in its time (rule B8)', () => {
   it('also when a full queue dropped what stood before it', () => {
-    const { broker, clock, queue } = house();
+    const { broker, clock, queue } = harness();
     const { channel } = listen(broker);
     channel.declareQueue('q', { arguments: new Map([['x-max-length', int32(2)]]) });
     publishText(channel, '', 'q', 'lives');
@@ -19,7 +19,7 @@ describe('whatever comes to the head of a queue expires in its time (rule B8)', 
   });
 
   it('at once, when what stood before it is fetched (rule B5)', () => {
-    const { broker, clock, queue } = house();
+    const { broker, clock, queue } = harness();
     const { channel } = listen(broker);
     channel.declareQueue('dead');
     const toDead = new Map([

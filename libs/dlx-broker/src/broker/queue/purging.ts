@@ -1,4 +1,4 @@
-import type { Chore } from '../agenda.js';
+import type { Task } from '../scheduler.js';
 import type { Contents } from './contents.js';
 import type { Entry } from './entry.js';
 import type { Queue } from './queue.js';
@@ -6,7 +6,7 @@ import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
 import type { TakenOut } from './taken-out.js';
 
-/** Messages that only go are much less work than one that moves: so many are one step of the agenda. */
+/** Messages that only go are much less work than one that moves: so many are one step of the scheduler. */
 export const purgedInStep = 16;
 
 /** So many are let go of at once, more in turns. */
@@ -33,7 +33,7 @@ export function purge(queue: Queue, contents: Contents, count: number): Ready {
  * Lets go of what was purged, oldest first: for clients it is gone already. A crash in its midst leaves some of the last
  * ones, and the answer to the purge waits until all are gone (rule O6).
  */
-class Purging implements Chore {
+class Purging implements Task {
   constructor(
     readonly queue: Queue,
     readonly taken: TakenOut,

@@ -1,5 +1,5 @@
 import type { DeathReason, FieldTable, Message } from '../../message/index.js';
-import type { Chore } from '../agenda.js';
+import type { Task } from '../scheduler.js';
 import type { Connection } from '../channel/connection.js';
 import type { TotalCounters } from '../counters.js';
 import type { Deque } from '../deque.js';
@@ -12,7 +12,7 @@ import type { QueueType } from './queue-types.js';
 import type { Stalls } from './stall.js';
 
 /** Sees a message die, inside the command that lets it die: it may start no other. */
-export type Witness = (queue: Queue, message: Message, reason: DeathReason, now: number) => void;
+export type DeathListener = (queue: Queue, message: Message, reason: DeathReason, now: number) => void;
 
 /** What a queue borrows from its virtual host. */
 export interface QueueHome {
@@ -20,16 +20,16 @@ export interface QueueHome {
   readonly profile: Profile;
   readonly wakeups: Wakeups;
   readonly counters: TotalCounters;
-  readonly witnesses: ReadonlySet<Witness>;
+  readonly deathListeners: ReadonlySet<DeathListener>;
   /** Where deaths are handed in; the virtual host carries them on after the command. */
   readonly dead: Deque<DeadLetter>;
   readonly journal: Journal | undefined;
   /** The queues that stand still. */
   readonly stalls: Stalls;
-  /** Asks for a call of `attend` when the command is over. */
-  attend(queue: Queue): void;
+  /** Asks for a call of `serve` when the command is over. */
+  serve(queue: Queue): void;
   /** What is gone for every client has still to be cleared away, in turns. */
-  clearAway(chore: Chore | undefined): void;
+  clearAway(task: Task | undefined): void;
   /** It is no longer wanted: its time is up (rule B12) or its last consumer left (rule O5). */
   drop(queue: Queue): void;
 }

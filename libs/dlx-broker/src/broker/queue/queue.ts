@@ -2,7 +2,7 @@ import type { DeathReason, FieldTable, Message } from '../../message/index.js';
 import { QueueCounters } from '../counters.js';
 import { Bounds } from './bounds.js';
 import { type Browse, type Browsed, pageOf } from './browse.js';
-import { Consumers, type Taker } from './consumers.js';
+import { Consumers, type ConsumerView } from './consumers.js';
 import { Contents } from './contents.js';
 import { DeadLettering } from './dead-lettering.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
@@ -34,7 +34,7 @@ export class Queue {
   readonly boundTo = new Set<{ forget(queue: Queue): unknown }>();
   /** Set when it is deleted: settlements that arrive later are accepted and change nothing (rule A5). */
   deleted = false;
-  /** Attention is already asked for; the agenda's own mark. */
+  /** Attention is already asked for; the scheduler's own mark. */
   attended = false;
   /** The journal's own: its number for a queue it keeps, 0 for one it has not met yet. */
   mark = 0;
@@ -61,8 +61,8 @@ export class Queue {
     this.consumers = new Consumers(settings.singleActiveConsumer, declared.type === 'quorum');
     this.#countsFailuresApart = declared.type === 'quorum' && home.profile.countsFailuresApart;
     this.#ready = readyListOf(declared.type, settings, home.profile);
-    this.#contents = new Contents(this.#ready, home, this.#countsFailuresApart, () => home.attend(this));
-    this.#headAlarm = new HeadAlarm(home.wakeups, this.#ready, () => home.attend(this));
+    this.#contents = new Contents(this.#ready, home, this.#countsFailuresApart, () => home.serve(this));
+    this.#headAlarm = new HeadAlarm(home.wakeups, this.#ready, () => home.serve(this));
     this.#settings = settings;
     this.#bounds = new Bounds(settings);
     this.deadLettering = new DeadLettering(this, home);
@@ -177,7 +177,7 @@ export class Queue {
     const entry = entryAt(message, place, this.#countsFailuresApart);
     const isNewest = position >= this.#nextPosition;
     if (isNewest) this.#nextPosition = position + 1;
-    this.#home.attend(this);
+    this.#home.serve(this);
     if (death !== undefined) return this.deadLettering.restore(entry, death); // rule M3: it stays dead
     this.#contents.add(message);
     if (delivered) {
@@ -216,7 +216,7 @@ export class Queue {
         return true;
       }
       this.#ready.push(entry);
-      this.#home.attend(this);
+      this.#home.serve(this);
     }
     // While a policy's excess is still being dropped, this message waits for that, too.
     const dropped = this.#bounds.isSet && !this.#bounds.isShortening && this.#dropHead(now, Infinity) > 0;
@@ -266,7 +266,7 @@ export class Queue {
     this.unacked--;
     entry.countReturn(how);
     const limit = this.#settings.deliveryLimit;
-    this.#home.attend(this);
+    this.#home.serve(this);
     if (limit !== undefined && entry.failures > limit) return this.#die(entry, 'delivery_limit', now); // rule D2
     if (this.declared.type === 'classic') this.#ready.giveBack(entry, 'original');
     else if (this.#contents.returnToQuorum(entry, this.#settings, how, now, this.#nextPosition)) this.#nextPosition++;
@@ -279,7 +279,7 @@ export class Queue {
    * @param limit steps at most
    * @returns steps taken; as many as the limit when there may be more to do
    */
-  attend(now: number, limit: number): number {
+  serve(now: number, limit: number): number {
     if (this.deleted) return 0;
     this.lastUse = now;
     const shortensFirst = this.declared.type === 'classic';
@@ -312,7 +312,7 @@ export class Queue {
   }
 
   /** Ends the queue: nothing in it is dead-lettered (rule A8). The caller notifies the consumers. */
-  end(): readonly Taker[] {
+  end(): readonly ConsumerView[] {
     this.deleted = true;
     this.#contents.clear();
     this.deadLettering.retained?.clear();
@@ -321,25 +321,25 @@ export class Queue {
     return this.consumers.removeAll();
   }
 
-  addConsumer(taker: Taker): void {
+  addConsumer(taker: ConsumerView): void {
     this.consumers.add(taker);
     this.#lease.stop();
-    this.#home.attend(this);
+    this.#home.serve(this);
   }
 
-  removeConsumer(taker: Taker, now: number): void {
+  removeConsumer(taker: ConsumerView, now: number): void {
     if (this.deleted) return;
     this.consumers.remove(taker);
-    if (this.consumers.count > 0) return this.#home.attend(this);
+    if (this.consumers.count > 0) return this.#home.serve(this);
     this.touch(now);
     if (this.declared.autoDelete) this.#home.drop(this);
   }
 
   /** A consumer has room again. */
-  revive(taker: Taker): void {
+  revive(taker: ConsumerView): void {
     if (this.deleted) return;
     this.consumers.revive(taker);
-    if (this.#ready.length > 0) this.#home.attend(this);
+    if (this.#ready.length > 0) this.#home.serve(this);
   }
 
   /** The queue was used: its own time to live starts anew (rule B12). */
@@ -360,7 +360,7 @@ export class Queue {
       this.touch(now);
     }
     if (settings.deadLetterStrategy !== 'at-least-once') this.deadLettering.forgetRetained();
-    this.#home.attend(this);
+    this.#home.serve(this);
   }
 
   #shorten(now: number, limit: number): number {
@@ -390,7 +390,7 @@ export class Queue {
 
   #headChanged(now: number): void {
     if (this.attended) return;
-    if (this.#expireHeads(now, expiredAtOnce) >= expiredAtOnce) this.#home.attend(this);
+    if (this.#expireHeads(now, expiredAtOnce) >= expiredAtOnce) this.#home.serve(this);
     this.#headAlarm.arm();
   }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, type FieldTable, longstr, type Properties } from '../../message/index.js';
-import { house } from '../../testing/house.js';
+import { harness } from '../../testing/harness.js';
 import { listen } from '../../testing/listener.js';
 
 /** A queue whose messages die when they are rejected, and what its dead letters say. */
 function mortuary(args: readonly (readonly [string, Field])[] = []) {
-  const { broker, clock } = house();
+  const { broker, clock } = harness();
   const { channel, deliveries } = listen(broker);
   channel.declareQueue('dead');
   channel.declareQueue('work', {
@@ -55,7 +55,7 @@ describe('messages that die alike within a second', () => {
     expect(fourth).toEqual(first);
   });
 
-  it.each<[string, (house: ReturnType<typeof mortuary>) => void, string, unknown]>([
+  it.each<[string, (harness: ReturnType<typeof mortuary>) => void, string, unknown]>([
     ['a second later', ({ clock, publish }) => (clock.advance(1_000), publish({})), 'time', undefined],
     ['after another exchange', ({ publish }) => publish({}, 'x'), 'exchange', 'x'],
     ['with an expiration', ({ publish }) => publish({ expiration: '9000' }), 'original-expiration', '9000'],

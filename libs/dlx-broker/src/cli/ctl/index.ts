@@ -12,7 +12,7 @@ import { suggestionFor } from './suggestion.js';
 export { readInput } from './password.js';
 
 /** What a command line is lent: the world of a process, or a test's. */
-export interface Surroundings {
+export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   out(text: string): void;
@@ -22,7 +22,7 @@ export interface Surroundings {
 }
 
 /** Runs one command of rabbitmqctl over a management API. @returns the code to exit with */
-export async function runCtl(words: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runCtl(words: readonly string[], surroundings: CommandContext): Promise<number> {
   try {
     return await run(words, surroundings);
   } catch (error) {
@@ -32,7 +32,7 @@ export async function runCtl(words: readonly string[], surroundings: Surrounding
   }
 }
 
-async function run(words: readonly string[], surroundings: Surroundings): Promise<number> {
+async function run(words: readonly string[], surroundings: CommandContext): Promise<number> {
   const { out, error } = surroundings;
   const [name, ...named] = parseCommandLine(words).args;
   const wantsHelp = parseCommandLine(words).options.get('help') === true;
@@ -58,7 +58,7 @@ async function answer(
   input: Input,
   formatter: FormatterName,
   { options }: CommandLine,
-  { env, out }: Surroundings,
+  { env, out }: CommandContext,
 ): Promise<number> {
   const address = addressOf(options, env);
   const banner = command.banner?.(input) ?? '';
@@ -84,7 +84,7 @@ async function asked(command: Command, input: Input, api: Api, formatter: Format
 function inputOf(
   command: Command,
   line: CommandLine,
-  { out, stdin }: Surroundings,
+  { out, stdin }: CommandContext,
 ): { readonly formatter: FormatterName; readonly input: Input } {
   const { options, invalid } = line;
   const formatter = formatterOf(options.get('formatter'));
@@ -136,7 +136,7 @@ function unknown(name: string): CtlFailure {
   return new CtlFailure(exit.usage, found, suggestion === undefined ? overview() : `Did you mean '${suggestion}'? \n`);
 }
 
-function help(named: readonly string[], words: readonly string[], { out }: Surroundings): number {
+function help(named: readonly string[], words: readonly string[], { out }: CommandContext): number {
   if (words.includes('--list-commands')) return (out(`\n${commandList()}`), exit.ok);
   const [name] = named;
   if (name === undefined) return (out(overview()), exit.ok);

@@ -11,7 +11,7 @@ export interface CommonFlags {
 }
 
 /** The environment and the outputs of a command. */
-export interface Told {
+export interface CommandOutput {
   readonly env: Readonly<Record<string, string | undefined>>;
   out(text: string): void;
   error(text: string): void;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { shownJson } from '../../message/index.js';
 import { addressOf } from '../ctl/address.js';
 import { Api } from '../ctl/api.js';
-import { ask, type CommonFlags, type Told } from './ask.js';
+import { ask, type CommonFlags, type CommandOutput } from './ask.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { filterOf, type FilterFlags } from './filter.js';
 import { groupsText, lettersText, letterText } from './letters.js';
@@ -14,7 +14,7 @@ interface ListFlags extends CommonFlags, FilterFlags {
 }
 
 /** The dead letters of a queue, or their groups. */
-async function list(queue: string, flags: ListFlags, api: Api, { out }: Told): Promise<void> {
+async function list(queue: string, flags: ListFlags, api: Api, { out }: CommandOutput): Promise<void> {
   const path = ['dlx', 'queues', flags.vhost, queue, flags.by === undefined ? 'messages' : 'groups'];
   const { query } = filterOf(flags);
   const asked = flags.by === undefined ? { ...query, page_size: flags.limit } : { ...query, by: flags.by };
@@ -23,24 +23,24 @@ async function list(queue: string, flags: ListFlags, api: Api, { out }: Told): P
   out(flags.by === undefined ? lettersText(body) : groupsText(body));
 }
 
-async function show(queue: string, id: string, flags: CommonFlags, api: Api, { out }: Told): Promise<void> {
+async function show(queue: string, id: string, flags: CommonFlags, api: Api, { out }: CommandOutput): Promise<void> {
   const { body, text } = await ask(api, 'GET', ['dlx', 'queues', flags.vhost, queue, 'messages', id]);
   out(flags.json === true ? shownJson(text) : letterText(body));
 }
 
 /** Adds `dead-letters list|show|redrive` to a program. */
-export function addDeadLetters(parent: Command, told: Told, ended: (code: number) => void): void {
+export function addDeadLetters(parent: Command, output: CommandOutput, ended: (code: number) => void): void {
   const act =
     <F extends CommonFlags>(name: string, work: (flags: F, api: Api) => Promise<void>) =>
     async (flags: F): Promise<void> => {
       try {
         const options = new Map(Object.entries({ url: flags.url, user: flags.user, password: flags.password }));
         const given = new Map([...options].filter((entry): entry is [string, string] => entry[1] !== undefined));
-        await work(flags, new Api(addressOf(given, told.env), undefined, name));
+        await work(flags, new Api(addressOf(given, output.env), undefined, name));
         ended(exit.ok);
       } catch (error) {
         if (!(error instanceof CtlFailure)) throw error;
-        told.error(error.message);
+        output.error(error.message);
         ended(error.code);
       }
     };
@@ -70,12 +70,14 @@ export function addDeadLetters(parent: Command, told: Told, ended: (code: number
     .argument('<QUEUE>')
     .option('--by <WHAT>', 'count instead, by reason, error, queue, first-queue, exchange or routing-key')
     .option('--limit <NUMBER>', 'at most so many, up to 500', '50')
-    .action((queue: string, flags: ListFlags) => act<ListFlags>('list', (f, api) => list(queue, f, api, told))(flags));
+    .action((queue: string, flags: ListFlags) =>
+      act<ListFlags>('list', (f, api) => list(queue, f, api, output))(flags),
+    );
   common(parent.command('show').description('Show one message whole: where it died, and why.'))
     .argument('<QUEUE>')
     .argument('<ID>')
     .action((queue: string, id: string, flags: CommonFlags) =>
-      act<CommonFlags>('show', (f, api) => show(queue, id, f, api, told))(flags),
+      act<CommonFlags>('show', (f, api) => show(queue, id, f, api, output))(flags),
     );
   filters(parent.command('redrive').description('Send dead letters back to where they were published at first.'))
     .argument('<QUEUE>')
@@ -85,6 +87,6 @@ export function addDeadLetters(parent: Command, told: Told, ended: (code: number
     .option('--limit <NUMBER>', 'at most so many')
     .option('--dry-run', 'move nothing: tell what would become of them')
     .action((queue: string, ids: string[], flags: RedriveFlags) =>
-      act<RedriveFlags>('redrive', (f, api) => redrive(queue, ids, f, api, told))(flags),
+      act<RedriveFlags>('redrive', (f, api) => redrive(queue, ids, f, api, output))(flags),
     );
 }

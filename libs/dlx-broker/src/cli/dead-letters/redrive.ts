@@ -4,7 +4,7 @@ import type { Api } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { prettyColumns } from './columns.js';
 import { filterOf, type FilterFlags } from './filter.js';
-import { ask, type CommonFlags, type Told } from './ask.js';
+import { ask, type CommonFlags, type CommandOutput } from './ask.js';
 
 export interface RedriveFlags extends CommonFlags, FilterFlags {
   readonly to?: string;
@@ -45,7 +45,7 @@ export async function redrive(
   ids: readonly string[],
   flags: RedriveFlags,
   api: Api,
-  { out }: Told,
+  { out }: CommandOutput,
 ): Promise<void> {
   const filter = filterOf(flags).body;
   const hasFilter = Object.keys(filter).length > 0;

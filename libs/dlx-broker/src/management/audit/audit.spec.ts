@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../broker/index.js';
-import { apiHouse, type ApiHouse } from '../../../../../test/houses/api-house.js';
+import { apiHarness, type ApiHouse } from '../../../../../test/harnesses/api-harness.js';
 import { AuditFile } from './audit-file.js';
 import { type AuditEntry, AuditLog } from './audit-log.js';
 
@@ -145,7 +145,7 @@ describe('/api/dlx/audit', () => {
   beforeEach(() => {
     entries = [];
     const audit = { earlier: [], append: (entry: AuditEntry) => void entries.push(entry), close: async () => {} };
-    rooms = apiHouse({ host: { audit } });
+    rooms = apiHarness({ host: { audit } });
   });
 
   const list = async (query = '', as = 'guest:guest') => rooms.call('GET', `/dlx/audit${query}`, { as });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiHouse } from '../../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { loadDefinitions } from './load.js';
 
 /** As a real RabbitMQ 3.10.8 writes them, shortened. */
@@ -71,12 +71,12 @@ const definitions = {
   ],
 };
 
-const upload = (call: ReturnType<typeof apiHouse>['call'], body: unknown, path = '/definitions') =>
+const upload = (call: ReturnType<typeof apiHarness>['call'], body: unknown, path = '/definitions') =>
   call('POST', path, { body });
 
 describe('definitions of RabbitMQ', () => {
   it('make everything they speak of, policies in force', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     expect((await upload(call, definitions)).status).toBe(204);
     const vhost = broker.virtualHost('v');
     expect([...vhost.queues.keys()]).toEqual(['q', 'quo']);
@@ -92,7 +92,7 @@ describe('definitions of RabbitMQ', () => {
   });
 
   it('come out as they went in, and again from another broker', async () => {
-    const first = apiHouse();
+    const first = apiHarness();
     await upload(first.call, definitions);
     const exported = (await first.call('GET', '/definitions')).body as typeof definitions;
     for (const key of ['parameters', 'policies', 'exchanges', 'topic_permissions', 'global_parameters'] as const) {
@@ -101,7 +101,7 @@ describe('definitions of RabbitMQ', () => {
     expect(exported.users).toContainEqual(definitions.users[0]);
     expect(exported.queues).toEqual(definitions.queues.slice(0, 2));
     expect(exported.bindings).toEqual(expect.arrayContaining(definitions.bindings.slice(0, 2)));
-    const second = apiHouse();
+    const second = apiHarness();
     await upload(second.call, exported);
     expect((await second.call('GET', '/definitions')).body).toEqual(exported);
     await upload(second.call, exported);
@@ -109,7 +109,7 @@ describe('definitions of RabbitMQ', () => {
   });
 
   it('go from one virtual host into another, without its name', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     await upload(call, definitions);
     await call('PUT', '/vhosts/w');
     const exported = (await call('GET', '/definitions/v')).body as Record<string, readonly object[]>;
@@ -129,7 +129,7 @@ describe('definitions of RabbitMQ', () => {
   });
 
   it('leave queues and exchanges that are there as they are', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     await upload(call, definitions);
     const again = {
       ...definitions,
@@ -140,7 +140,7 @@ describe('definitions of RabbitMQ', () => {
   });
 
   it('come as a file of a form, too', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     const form = new FormData();
     form.set('file', new Blob([JSON.stringify(definitions)]), 'broker.json');
     const request = new Response(form);
@@ -151,13 +151,13 @@ describe('definitions of RabbitMQ', () => {
   });
 
   it('go out as a file, by a name that breaks out of nothing', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     const { headers } = await call('GET', '/definitions?download=a%0d%0ab%22;x.json');
     expect(headers.get('content-disposition')).toBe('attachment; filename=a__b__x.json');
   });
 
   it('are read from a file at start', () => {
-    const { host, broker } = apiHouse();
+    const { host, broker } = apiHarness();
     loadDefinitions(host, `\uFEFF${JSON.stringify(definitions)}`);
     expect(broker.virtualHost('v').queues.has('q')).toBe(true);
     expect(broker.access.permissions('guest', 'v')).toBeUndefined();
@@ -166,7 +166,7 @@ describe('definitions of RabbitMQ', () => {
   });
 
   it('say at start which permission is no pattern, and whose', () => {
-    const { host } = apiHouse();
+    const { host } = apiHarness();
     const all = { user: 'guest', vhost: '/', configure: '', write: '(', read: '' };
     expect(() => loadDefinitions(host, JSON.stringify({ permissions: [all] }))).toThrow(
       "the write permission '(' of user 'guest' in vhost '/' is no regular expression: missing ) at 1",
@@ -205,12 +205,12 @@ describe('definitions are refused with', () => {
     ],
     ['an argument that has no type', { queues: [{ ...queue, arguments: { a: null } }] }, 'null_not_allowed'],
   ])('%s', async (_, body, reason) => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect(await upload(call, body)).toMatchObject({ status: 400, body: { error: 'bad_request', reason } });
   });
 
   it('a virtual host that is not there', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect((await upload(call, {}, '/definitions/nowhere')).body).toEqual({
       error: 'not_found',
       reason: 'vhost_not_found',

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
 import { toFieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
-import { declareDying } from '../../../../../test/houses/dying.js';
+import { type ApiHouse, apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { declareDying } from '../../../../../test/harnesses/dying.js';
 import { filterNames } from './input.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../../docs/reference/dlx-api.md'), 'utf8');
@@ -18,7 +18,7 @@ describe('docs/reference/dlx-api.md', () => {
   let channel: Channel;
 
   beforeEach(() => {
-    rooms = apiHouse();
+    rooms = apiHarness();
     channel = rooms.broker.connect().openChannel(silentOutbox);
     channel.declareExchange('orders', { type: 'topic' });
     declareDying(channel, ['orders.work'], 'orders.dead');

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
-import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
-import { declareDying } from '../../../../../test/houses/dying.js';
+import { type ApiHouse, apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { declareDying } from '../../../../../test/harnesses/dying.js';
 import { listenHttp } from '../http-listener.js';
 import { Dlx } from './dlx.js';
 import { eventLoop } from '../turns.js';
@@ -46,7 +46,7 @@ describe('/api/dlx/events', () => {
   let dlx: Dlx;
 
   beforeEach(() => {
-    rooms = apiHouse();
+    rooms = apiHarness();
     dlx = new Dlx({ broker: rooms.broker });
     const { api, broker } = apiHouseWith(dlx);
     rooms = { ...rooms, api, broker };
@@ -55,7 +55,7 @@ describe('/api/dlx/events', () => {
   });
 
   const apiHouseWith = (lent: Dlx): ApiHouse => {
-    const made = apiHouse({ host: { dlx: lent, broker: rooms.broker } });
+    const made = apiHarness({ host: { dlx: lent, broker: rooms.broker } });
     return { ...made, broker: rooms.broker };
   };
   const ask = async (query = '', as = authorization): Promise<Response> => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
-import { type Field, int64, longstr, type Properties, Shelved, toFieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
-import { declareDying, rejectAll } from '../../../../../test/houses/dying.js';
+import { type Field, int64, longstr, type Properties, PagedOut, toFieldTable } from '../../message/index.js';
+import { type ApiHouse, apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { declareDying, rejectAll } from '../../../../../test/harnesses/dying.js';
 
 interface Page {
   readonly items: readonly Record<string, never>[];
@@ -17,7 +17,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
   let channel: Channel;
 
   beforeEach(() => {
-    rooms = apiHouse();
+    rooms = apiHarness();
     channel = rooms.broker.connect().openChannel(silentOutbox);
     declareDying(channel, ['work', 'other']);
   });
@@ -229,7 +229,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     const bodyOf = (): never => {
       throw unreadable;
     };
-    lost.shelve(new Shelved({ bodyOf }, 4));
+    lost.pageOut(new PagedOut({ bodyOf }, 4));
     expect((await page()).items).toMatchObject([
       { payload: null, payload_bytes: 4, payload_error: { kind: 'unreadable', reason: 'a bad sector' } },
       { payload: 'here' },

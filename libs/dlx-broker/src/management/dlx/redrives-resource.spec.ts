@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
-import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
-import { declareDying, rejectAll } from '../../../../../test/houses/dying.js';
+import { type ApiHouse, apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { declareDying, rejectAll } from '../../../../../test/harnesses/dying.js';
 import { listenHttp } from '../http-listener.js';
 
 interface Task {
@@ -15,7 +15,7 @@ describe('/api/dlx/redrives', () => {
   let channel: Channel;
 
   beforeEach(() => {
-    rooms = apiHouse();
+    rooms = apiHarness();
     channel = rooms.broker.connect().openChannel(silentOutbox);
     declareDying(channel, ['work']);
   });

@@ -24,7 +24,7 @@ const start: Handler = async (request, management) => {
   });
   if (order.dryRun) {
     const { redrives, searches, turns } = management.dlx;
-    const task = await searches.run(request.user.name, () => redrives.rehearse(order, turns, request.signal));
+    const task = await searches.run(request.user.name, () => redrives.dryRun(order, turns, request.signal));
     if (request.signal.aborted) throw clientGone();
     request.note({ would_move: task.tally.moved, would_leave: task.tally.left });
     return ok(redriveToJson(task));

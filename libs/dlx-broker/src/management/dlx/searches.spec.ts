@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiHouse } from '../../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { silentOutbox } from '../../broker/index.js';
 import { Dlx } from './dlx.js';
 import { Searches } from './searches.js';
@@ -42,9 +42,9 @@ describe('a client that goes', () => {
         return new Promise((resolve) => setImmediate(resolve));
       },
     };
-    const rooms = apiHouse();
+    const rooms = apiHarness();
     const dlx = new Dlx({ broker: rooms.broker, turns });
-    const { api, broker } = apiHouse({ host: { broker: rooms.broker, dlx } });
+    const { api, broker } = apiHarness({ host: { broker: rooms.broker, dlx } });
     void broker;
     const channel = rooms.broker.connect().openChannel(silentOutbox);
     channel.declareQueue('dead');

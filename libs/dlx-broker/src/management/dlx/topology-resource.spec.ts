@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../broker/index.js';
 import { toFieldTable } from '../../message/index.js';
-import { apiHouse } from '../../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 
 describe('GET /api/dlx/topology', () => {
   const arrange = () => {
-    const rooms = apiHouse();
+    const rooms = apiHarness();
     const channel = rooms.broker.connect().openChannel(silentOutbox);
     const args = (more: Record<string, unknown>) => ({ arguments: toFieldTable(more) });
     channel.declareExchange('orders', { type: 'topic', durable: true });

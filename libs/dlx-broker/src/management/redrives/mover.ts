@@ -1,6 +1,6 @@
 import { AmqpError, type Entry, openExchange, type Queue, type Settled } from '../../broker/index.js';
 import { type Address, Message, originOf } from '../../message/index.js';
-import type { Left, Tally } from '../../redrive/index.js';
+import type { Left, RedriveCounts } from '../../redrive/index.js';
 import { redriven } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
 
@@ -17,7 +17,7 @@ export class Mover {
   constructor(
     readonly order: RedriveOrder,
     readonly task: string,
-    readonly tally: Tally,
+    readonly tally: RedriveCounts,
     readonly settled: Settled,
   ) {}
 

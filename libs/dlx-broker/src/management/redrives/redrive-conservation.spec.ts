@@ -113,18 +113,18 @@ describe('with a journal', () => {
     const waiting: (() => void)[] = [];
     let moves: string[] = [];
     const commits: string[][] = [];
-    let told = 0;
+    let sequence = 0;
     const journal: Journal = {
-      get told() {
-        return told;
+      get sequence() {
+        return sequence;
       },
       refuses: () => false,
       changed: nothing,
-      enqueued: ({ name }) => void (told++, moves.push(`+${name}`)),
+      enqueued: ({ name }) => void (sequence++, moves.push(`+${name}`)),
       delivered: nothing,
       returned: nothing,
       died: nothing,
-      settled: ({ name }) => void (told++, moves.push(`-${name}`)),
+      settled: ({ name }) => void (sequence++, moves.push(`-${name}`)),
       commit: (synced) => {
         if (moves.length > 0) commits.push(moves);
         moves = [];

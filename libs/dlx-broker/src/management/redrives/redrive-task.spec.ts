@@ -1,20 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deathsOf, fromFieldTable, longstr, type Message, toFieldTable } from '../../message/index.js';
-import { house, type House } from '../../testing/index.js';
-import { rejectAll } from '../../../../../test/houses/dying.js';
+import { harness, type Harness } from '../../testing/index.js';
+import { rejectAll } from '../../../../../test/harnesses/dying.js';
 import { type Channel, type QueueOptions, silentOutbox } from '../../broker/index.js';
 import { usualCircuit } from '../../redrive/index.js';
 import type { RedriveOrder } from './redrive-order.js';
 import { RedriveTask } from './redrive-task.js';
 
 describe('a redrive', () => {
-  let rooms: House;
+  let rooms: Harness;
   let channel: Channel;
   let ended: string[];
   let log: unknown[];
 
   beforeEach(() => {
-    rooms = house();
+    rooms = harness();
     ended = [];
     log = [];
     channel = rooms.broker.connect().openChannel(silentOutbox);

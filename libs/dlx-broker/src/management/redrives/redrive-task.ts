@@ -1,5 +1,5 @@
 import type { Clock, Entry } from '../../broker/index.js';
-import { Batches, Pacing, Redrive, Tally, WindowCircuit } from '../../redrive/index.js';
+import { Batches, Pacing, Redrive, RedriveCounts, WindowCircuit } from '../../redrive/index.js';
 import { matcherOf } from '../dlx/filter.js';
 import { Unread } from '../dlx/payload.js';
 import { Mover } from './mover.js';
@@ -56,7 +56,7 @@ export class RedriveTask extends Redrive {
     super({
       clock,
       pacing: new Pacing(dryRun ? Infinity : rate, clock.now(), keptTime),
-      tally: new Tally(),
+      tally: new RedriveCounts(),
       circuit: circuit && new WindowCircuit(circuit),
       batches: circuit && Batches.for(rate, circuit.atLeast),
       lookEvery,
@@ -107,7 +107,7 @@ export class RedriveTask extends Redrive {
     const { circuit, pacing, batches } = this.rules;
     if (circuit !== undefined) this.cameBack(this.#watch.look());
     if (this.state !== 'running') return;
-    this.order.vhost.agenda.batch(() => this.#move(now));
+    this.order.vhost.scheduler.batch(() => this.#move(now));
     if (this.#isFinished) return this.#finish();
     const due = pacing.rate === Infinity ? now : Math.max(now + shortestTick, pacing.next);
     this.#parts.clock.wakeAt(Math.max(due, batches?.next ?? now), this.#tick);

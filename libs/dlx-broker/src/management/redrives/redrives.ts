@@ -35,7 +35,7 @@ export class Redrives {
    * Looks where everything would go, as fast as the host's turns come. It has no part in the list.
    * @param signal stops it when its client goes
    */
-  rehearse(order: RedriveOrder, turns: Turns, signal?: AbortSignal): Promise<RedriveTask> {
+  dryRun(order: RedriveOrder, turns: Turns, signal?: AbortSignal): Promise<RedriveTask> {
     const { clock, log } = this.parts;
     const now = (): number => clock.now();
     const wakeAt = (time: number | undefined, tick: () => void): void => {

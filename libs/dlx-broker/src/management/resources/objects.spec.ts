@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromFieldTable, type FieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHouse } from '../../../../../test/houses/api-house.js';
+import { type ApiHouse, apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { listen } from '../../testing/listener.js';
 
 const publish = (more: object): { readonly body: object } => ({
@@ -12,17 +12,17 @@ const fetchOne = (more: object = {}): object => ({
 });
 
 async function withQueue(body: object = {}): Promise<ApiHouse> {
-  const house = apiHouse();
-  await house.call('PUT', '/queues/%2F/q', { body });
-  return house;
+  const harness = apiHarness();
+  await harness.call('PUT', '/queues/%2F/q', { body });
+  return harness;
 }
 
 describe('of a delayed exchange', () => {
   async function withDelayed(): Promise<ApiHouse> {
-    const house = apiHouse();
+    const harness = apiHarness();
     const body = { type: 'x-delayed-message', arguments: { 'x-delayed-type': 'fanout' } };
-    await house.call('PUT', '/exchanges/%2F/later', { body });
-    return house;
+    await harness.call('PUT', '/exchanges/%2F/later', { body });
+    return harness;
   }
 
   it('the type is among those there are', async () => {
@@ -212,7 +212,7 @@ describe('rule U3: missing things are not found', () => {
     '/queues/none',
     '/connections/none',
   ])('GET %s', async (path) => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect(await call('GET', path)).toMatchObject({
       status: 404,
       body: { error: 'Object Not Found', reason: 'Not Found' },
@@ -225,16 +225,21 @@ describe('numbers', () => {
     ((await call('GET', path)).body as Record<string, unknown>)['message_stats'];
 
   it('are those of this moment, and not there before anything happened', async () => {
-    const house = await withQueue();
-    expect(await statsOf(house, '/queues/%2F/q')).toBeUndefined();
-    expect(await statsOf(house, '/exchanges/%2F/amq.default')).toBeUndefined();
-    expect(await statsOf(house, '/overview')).toEqual({});
-    await house.call('POST', '/exchanges/%2F/amq.default/publish', publish({}));
-    expect(await statsOf(house, '/queues/%2F/q')).toEqual({ publish: 1, publish_details: { rate: 0 } });
-    expect(await statsOf(house, '/exchanges/%2F/amq.default')).toMatchObject({ publish_in: 1, publish_out: 1 });
-    await house.call('POST', '/queues/%2F/q/get', fetchOne());
-    expect(await statsOf(house, '/queues/%2F/q')).toMatchObject({ publish: 1, get_no_ack: 1, deliver_get: 1, ack: 0 });
-    expect(await statsOf(house, '/vhosts/%2F')).toMatchObject({ publish: 1, get_no_ack: 1 });
+    const harness = await withQueue();
+    expect(await statsOf(harness, '/queues/%2F/q')).toBeUndefined();
+    expect(await statsOf(harness, '/exchanges/%2F/amq.default')).toBeUndefined();
+    expect(await statsOf(harness, '/overview')).toEqual({});
+    await harness.call('POST', '/exchanges/%2F/amq.default/publish', publish({}));
+    expect(await statsOf(harness, '/queues/%2F/q')).toEqual({ publish: 1, publish_details: { rate: 0 } });
+    expect(await statsOf(harness, '/exchanges/%2F/amq.default')).toMatchObject({ publish_in: 1, publish_out: 1 });
+    await harness.call('POST', '/queues/%2F/q/get', fetchOne());
+    expect(await statsOf(harness, '/queues/%2F/q')).toMatchObject({
+      publish: 1,
+      get_no_ack: 1,
+      deliver_get: 1,
+      ack: 0,
+    });
+    expect(await statsOf(harness, '/vhosts/%2F')).toMatchObject({ publish: 1, get_no_ack: 1 });
   });
 
   it('of messages, bodies and policies', async () => {
@@ -262,17 +267,19 @@ describe('numbers', () => {
 
 describe('what is somebody else’s', () => {
   async function withUsers(): Promise<ApiHouse> {
-    const house = apiHouse();
+    const harness = apiHarness();
     for (const [name, tags] of [
       ['ann', 'management'],
       ['mon', 'monitoring'],
     ]) {
-      await house.call('PUT', `/users/${name}`, { body: { password: 'p', tags } });
-      await house.call('PUT', `/permissions/%2F/${name}`, { body: { configure: '^ann', write: '^ann', read: '^ann' } });
+      await harness.call('PUT', `/users/${name}`, { body: { password: 'p', tags } });
+      await harness.call('PUT', `/permissions/%2F/${name}`, {
+        body: { configure: '^ann', write: '^ann', read: '^ann' },
+      });
     }
-    await house.call('PUT', '/vhosts/closed');
-    await house.call('PUT', '/queues/closed/hidden', { body: {} });
-    return house;
+    await harness.call('PUT', '/vhosts/closed');
+    await harness.call('PUT', '/queues/closed/hidden', { body: {} });
+    return harness;
   }
 
   it('connections and channels are seen by monitors, closed by administrators', async () => {
@@ -316,7 +323,7 @@ describe('what is somebody else’s', () => {
   });
 
   it('rule O4: an exclusive queue is its owner’s, also over HTTP', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     listen(broker).channel.declareQueue('own', { exclusive: true });
     const reason = /^cannot obtain exclusive access to locked queue 'own' in vhost '\/'\./;
     for (const [method, path] of [
@@ -332,7 +339,7 @@ describe('what is somebody else’s', () => {
 });
 
 it('rule N6: however few connections there may be, an operator can act', async () => {
-  const { call } = apiHouse();
+  const { call } = apiHarness();
   await call('PUT', '/vhost-limits/%2F/max-connections', { body: { value: 0 } });
   expect((await call('PUT', '/queues/%2F/q', { body: {} })).status).toBe(201);
   expect((await call('POST', '/queues/%2F/q/get', fetchOne())).body).toEqual([]);
@@ -340,7 +347,7 @@ it('rule N6: however few connections there may be, an operator can act', async (
 
 describe('alarms', () => {
   it('fail the health checks', async () => {
-    const { call } = apiHouse({ host: { alarms: () => ['memory'] } });
+    const { call } = apiHarness({ host: { alarms: () => ['memory'] } });
     expect(await call('GET', '/health/checks/alarms')).toMatchObject({
       status: 503,
       body: { status: 'failed', reason: 'There are alarms in effect in the cluster', alarms: [{ resource: 'memory' }] },

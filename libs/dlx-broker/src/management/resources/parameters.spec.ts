@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { apiHouse } from '../../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 
 const limits = '/parameters/vhost-limits/%2F/limits';
 
 describe('limits of a virtual host', () => {
   it('are set one by one or all together, by either name', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     expect((await call('PUT', '/vhost-limits/%2F/max-queues', { body: { value: 5 } })).status).toBe(204);
     expect((await call('GET', limits)).body).toEqual({
       value: { 'max-queues': 5 },
@@ -24,7 +24,7 @@ describe('limits of a virtual host', () => {
   });
 
   it('hold at once', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     await call('PUT', '/vhost-limits/%2F/max-queues', { body: { value: 0 } });
     const connection = broker.connect();
     const channel = connection.openChannel({} as never);
@@ -39,7 +39,7 @@ describe('limits of a virtual host', () => {
     ['/parameters/nothing/%2F/x', {}, 'component nothing not found'],
     ['/parameters/operator_policy/%2F/x', { pattern: 'a', definition: {} }, 'Key "priority" not found in x'],
   ])('%s = %j is refused', async (path, value, line) => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect((await call('PUT', path, { body: { value } })).body).toEqual({
       error: 'bad_request',
       reason: `Validation failed\n\n${line}\n`,
@@ -47,7 +47,7 @@ describe('limits of a virtual host', () => {
   });
 
   it('a policy is no parameter, though an operator policy is', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     const value = { pattern: 'a', definition: { 'max-length': 3 }, priority: 0 };
     expect((await call('PUT', '/parameters/policy/%2F/x', { body: { value } })).body).toMatchObject({
       reason: 'policies may not be set using this method',
@@ -63,7 +63,7 @@ describe('limits of a virtual host', () => {
 
 describe('global parameters', () => {
   it('are any JSON, null included', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect((await call('PUT', '/global-parameters/a', { body: { value: { x: [1] } } })).status).toBe(201);
     expect((await call('PUT', '/global-parameters/a', { body: { value: null } })).status).toBe(204);
     expect((await call('GET', '/global-parameters')).body).toEqual([{ name: 'a', value: null }]);
@@ -73,7 +73,7 @@ describe('global parameters', () => {
   });
 
   it('the name of the cluster is one', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect((await call('GET', '/cluster-name')).body).toEqual({ name: 'rabbit@localhost' });
     expect((await call('PUT', '/cluster-name', { body: { name: 'home' } })).status).toBe(204);
     expect((await call('GET', '/cluster-name')).body).toEqual({ name: 'home' });

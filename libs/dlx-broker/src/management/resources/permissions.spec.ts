@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../testing/listener.js';
-import { apiHouse } from '../../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { codes } from '../reply.js';
 
 const rights = { configure: '', write: '^a', read: '.*' };
 const notFound = { status: 404, body: { error: 'Object Not Found', reason: 'Not Found' } };
 
 async function arrange() {
-  const house = apiHouse();
-  await house.call('PUT', '/users/ada', { body: { password: 'x', tags: '' } });
-  await house.call('PUT', '/vhosts/v');
-  return house;
+  const harness = apiHarness();
+  await harness.call('PUT', '/users/ada', { body: { password: 'x', tags: '' } });
+  await harness.call('PUT', '/vhosts/v');
+  return harness;
 }
 
 describe('permissions', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { listen, publishText } from '../../testing/listener.js';
-import { apiHouse } from '../../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 
 const policy = { pattern: '^a', definition: { 'max-length': 5 } };
 const kinds = ['policies', 'operator-policies'] as const;
 
 describe.each(kinds)('%s', (kind) => {
   it('are set (201, 204), shown, listed and deleted', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     const path = `/${kind}/%2F/a%2Fb`;
     expect((await call('PUT', path, { body: policy })).status).toBe(201);
     expect((await call('PUT', path, { body: { ...policy, priority: 3, 'apply-to': 'queues' } })).status).toBe(204);
@@ -21,7 +21,7 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   it('act at once, also on messages that wait (rule F6)', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     const { channel } = listen(broker);
     channel.declareQueue('a');
     for (const body of ['1', '2', '3']) publishText(channel, '', 'a', body);
@@ -49,7 +49,7 @@ describe.each(kinds)('%s', (kind) => {
     ],
     ['no JSON', '{', 'not_json'],
   ])('are refused with %s (rule F13)', async (_, body, reason) => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect(await call('PUT', `/${kind}/%2F/p`, { body })).toMatchObject({
       status: 400,
       body: { error: 'bad_request', reason },
@@ -58,7 +58,7 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   it('nowhere are refused', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect(await call('PUT', `/${kind}/nowhere/p`, { body: policy })).toMatchObject({
       status: 404,
       body: { error: 'not_found', reason: 'vhost_not_found' },
@@ -69,7 +69,7 @@ describe.each(kinds)('%s', (kind) => {
 
 describe('what is wrong with a policy', () => {
   it('is told as HTML, but not of operator policies (rule F13)', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     const body = { pattern: 'a', definition: { 'x<&>': 1 } };
     const reasons = await Promise.all(kinds.map(async (kind) => (await call('PUT', `/${kind}/%2F/p`, { body })).body));
     expect(reasons).toMatchObject([
@@ -79,7 +79,7 @@ describe('what is wrong with a policy', () => {
   });
 
   it('operator policies have fewer keys, and come as JSON only (rule F12)', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     const body = { pattern: 'a', definition: { 'dead-letter-exchange': 'x' } };
     expect((await call('PUT', '/policies/%2F/p', { body })).status).toBe(201);
     expect((await call('PUT', '/operator-policies/%2F/p', { body })).status).toBe(400);

@@ -19,7 +19,7 @@ const publish: Handler = async ({ names, user, body }, management) => {
   const { promise, settled } = safety();
   const outcome = asked(() =>
     management.as(user, vhost, (channel) =>
-      channel.deposit(exchangeIn(names['name']), key, properties, payload, settled),
+      channel.publishNow(exchangeIn(names['name']), key, properties, payload, settled),
     ),
   );
   if ((outcome & Outcome.Refused) !== 0 || !(await promise)) {

@@ -51,7 +51,7 @@ const purge: Handler = async (request, management) => {
   const queue = queueOf(request, management);
   const { name } = queue.home;
   management.as(request.user, name, (channel) => channel.purgeQueue(queue.name));
-  await new Promise<void>((resolve) => management.vhost(name).agenda.whenCleared(resolve));
+  await new Promise<void>((resolve) => management.vhost(name).scheduler.whenCleared(resolve));
   return noContent;
 };
 

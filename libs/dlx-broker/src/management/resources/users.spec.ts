@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../testing/listener.js';
-import { apiHouse } from '../../../../../test/houses/api-house.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 
 const bad = (reason: unknown) => ({ error: 'bad_request', reason });
 
 describe('a user', () => {
   it('is made (201), changed (204), shown with its hash, and deleted', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect((await call('PUT', '/users/ada', { body: { password: 'x', tags: 'management, b ,,c' } })).status).toBe(201);
     expect((await call('PUT', '/users/ada', { body: { password: 'x', tags: ['management'] } })).status).toBe(204);
     expect((await call('GET', '/users/ada')).body).toEqual({
@@ -23,7 +23,7 @@ describe('a user', () => {
   });
 
   it('may come with the hash of RabbitMQ, or without a password: then nobody can log in', async () => {
-    const { clock, call } = apiHouse();
+    const { clock, call } = apiHarness();
     const login = async (password: string) => {
       clock.advance(3_600_000); // failures are forgotten
       return (await call('GET', '/whoami', { as: `ada:${password}` })).status;
@@ -48,13 +48,13 @@ describe('a user', () => {
     ['no object', '[]', 'not_json'],
     ['JSON in JSON', '"x"', expect.stringContaining('doubly-JSON-encoded')],
   ])('is refused with %s', async (_, body, reason) => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     expect(await call('PUT', '/users/ada', { body })).toMatchObject({ status: 400, body: bad(reason) });
     expect(broker.access.user('ada')).toBeUndefined();
   });
 
   it('who is deleted is sent away at once', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     await call('PUT', '/users/ada', { body: { password: 'x', tags: '' } });
     await call('PUT', '/permissions/%2F/ada', { body: { configure: '.*', write: '.*', read: '.*' } });
     const { errors } = listen(broker, { user: 'ada' });
@@ -67,7 +67,7 @@ describe('a user', () => {
 
 describe('several users', () => {
   it('are listed by name, with the columns that were asked for, never in pages', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     for (const name of ['bob', 'ada']) await call('PUT', `/users/${name}`, { body: { tags: '' } });
     const names = [{ name: 'ada' }, { name: 'bob' }, { name: 'guest' }];
     expect((await call('GET', '/users?columns=name')).body).toEqual(names);
@@ -76,7 +76,7 @@ describe('several users', () => {
   });
 
   it('are deleted together, as far as they are there', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     for (const name of ['bob', 'ada']) await call('PUT', `/users/${name}`, { body: { tags: '' } });
     const remove = (body: object) => call('POST', '/users/bulk-delete', { body });
     expect(await remove({})).toMatchObject({ status: 400, body: bad('[{key_missing,users}]') });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { EmbeddedBackend } from '../../backend/index.js';
-import { house, ManualClock } from '../../testing/index.js';
+import { harness, ManualClock } from '../../testing/index.js';
 import { DlxConfigurationError } from '../../topology/index.js';
 import type { Connected } from '../options.js';
 import type { BrokerChoice } from './choice.js';
@@ -32,7 +32,7 @@ async function opened(choice: BrokerChoice): Promise<Connected> {
 
 describe('a choice of a broker', () => {
   it('is a frozen value of a kind, which nothing changes afterwards', () => {
-    const { broker, backend } = house();
+    const { broker, backend } = harness();
     const options = { vhost: 'shop', listen: { amqp: { port: 0 } } };
     const choices = [embedded(options), sharedBroker(broker, options), customBackend(backend)];
     expect(choices.map(({ kind }) => kind)).toEqual(['embedded', 'shared', 'custom']);
@@ -74,7 +74,7 @@ describe('a choice of a broker', () => {
     const own = await connect(embedded());
     await own.close();
     expect((own.backend as EmbeddedBackend).broker.isClosed).toBe(true);
-    const { broker, backend } = house();
+    const { broker, backend } = harness();
     await (await connect(sharedBroker(broker))).close();
     await (await connect(customBackend(backend))).close();
     expect(broker.isClosed).toBe(false);
@@ -174,7 +174,7 @@ describe('embedded() refuses', () => {
 });
 
 describe('sharedBroker() and customBackend() refuse', () => {
-  const { broker, backend } = house();
+  const { broker, backend } = harness();
   const shared = (options: unknown) => () => sharedBroker(broker, bad(options));
   refuses([
     [

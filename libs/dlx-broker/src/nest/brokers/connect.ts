@@ -1,9 +1,9 @@
 import { type Backend, EmbeddedBackend } from '../../backend/index.js';
 import { shownLines, shownText } from '../../message/index.js';
-import { type Ears, openBroker, type OwnBroker, type OwnBrokerOptions } from '../../own-broker.js';
+import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
 import { DlxConfigurationError } from '../../topology/index.js';
 import { guestOf, letIn } from '../../users/index.js';
-import { type Part, WaysIn } from '../../ways-in.js';
+import { type Part, Listeners } from '../../listeners.js';
 import type { Connected, SocketAddress } from '../options.js';
 import { SafeLogger } from '../safe-logger.js';
 import type { BrokerChoice } from './choice.js';
@@ -14,7 +14,7 @@ import type { ListenOptions } from './listen.js';
 const nothing = async (): Promise<void> => {};
 
 /** A backend that the caller opened and closes. */
-export const lent = (backend: Backend): Connected => ({
+export const givenBackend = (backend: Backend): Connected => ({
   backend,
   open: nothing,
   amqp: () => undefined,
@@ -35,22 +35,22 @@ export async function connect(choice: BrokerChoice): Promise<Connected> {
         'sharedBroker()',
       );
     case 'custom':
-      return lent(choice.backend);
+      return givenBackend(choice.backend);
   }
 }
 
 async function connectOwn(options: Readonly<EmbeddedBrokerOptions>): Promise<Connected> {
   const logger = new SafeLogger('DlxBroker');
-  const ears = earsOf(logger);
+  const reporter = earsOf(logger);
   const { dataDir } = options;
   if (dataDir !== undefined && (await vacated(dataDir))) {
     logger.warn(
       `data directory ${shownText(dataDir)}: taken from an application of this process whose start failed or whose shutdown hangs`,
     );
   }
-  const own = await openOwn(options, ears);
+  const own = await openOwn(options, reporter);
   try {
-    const connected = connectTo(own, options, ears, 'embedded()');
+    const connected = connectTo(own, options, reporter, 'embedded()');
     return dataDir === undefined ? connected : occupying(dataDir, connected);
   } catch (error) {
     await own.close(); // the directory is free for the next attempt
@@ -99,9 +99,9 @@ function occupying(directory: string, connected: Connected): Connected {
  * @param by the function that took the options, for errors
  */
 function connectTo(
-  at: OwnBroker,
+  at: OpenedBroker,
   { vhost = '/', user, listen = {} }: Readonly<AccessOptions>,
-  ears: Ears,
+  reporter: Reporter,
   by: string,
 ): Connected {
   const { broker, data } = at;
@@ -109,7 +109,14 @@ function connectTo(
   broker.addVirtualHost(vhost);
   letIn(broker, users ?? []); // at once: the application itself may be one of them
   const backend = new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) });
-  const ways = new WaysIn(broker, data, { ...ears, amqp, http, audit, memoryLimit, refused: refusal(listen, by) });
+  const ways = new Listeners(broker, data, {
+    ...reporter,
+    amqp,
+    http,
+    audit,
+    memoryLimit,
+    refused: refusal(listen, by),
+  });
   let opened = false;
   let closed: Promise<void> | undefined;
   return {
@@ -141,7 +148,7 @@ const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefin
   listener && { host: listener.host, port: listener.port };
 
 /** The log of the application also gets the notices for operators. */
-const earsOf = (logger: SafeLogger): Ears => ({
+const earsOf = (logger: SafeLogger): Reporter => ({
   notice: (text) => logger.log(shownText(text)),
   // What is wrong with a disk needs no stack.
   log: (error) => logger.error((error as Error).name === 'StoreError' ? shownLines((error as Error).message) : error),
@@ -160,10 +167,10 @@ const refusal =
   };
 
 /** @throws DlxConfigurationError */
-async function openOwn(options: Readonly<EmbeddedBrokerOptions>, ears: Ears): Promise<OwnBroker> {
+async function openOwn(options: Readonly<EmbeddedBrokerOptions>, reporter: Reporter): Promise<OpenedBroker> {
   const { rabbitmq, clock } = options;
   try {
-    return await openBroker({ rabbitmq, clock, data: dataOf(options) }, ears);
+    return await openBroker({ rabbitmq, clock, data: dataOf(options) }, reporter);
   } catch (error) {
     const { StoreError } = await import('../../store/index.js');
     if (!(error instanceof StoreError)) throw error;
@@ -176,7 +183,7 @@ function dataOf({
   durability,
   messageMemory,
   diskFreeLimit,
-}: Readonly<EmbeddedBrokerOptions>): OwnBrokerOptions['data'] {
+}: Readonly<EmbeddedBrokerOptions>): OpenBrokerOptions['data'] {
   if (dataDir === undefined) return undefined;
   return {
     directory: dataDir,

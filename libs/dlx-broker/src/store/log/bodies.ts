@@ -1,4 +1,4 @@
-import { type Message, packedLength, type Shelf, Shelved } from '../../message/index.js';
+import { type Message, packedLength, type BodyStore, PagedOut } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { endOfRecord } from './record.js';
 import { bodyLost, bodyUnreadable, shortRead } from './faults.js';
@@ -21,7 +21,7 @@ const costOf = ({ size, own }: Message): number => size + overhead + packedLengt
  * Bodies in memory, the newest as far as the memory goes, and on disk. A message that is stored can let go of its body;
  * a reader then reads it back, and checks it.
  */
-export class Bodies implements Shelf {
+export class Bodies implements BodyStore {
   /** Messages with their bodies in memory, a ring: from the oldest to the newest, with gaps where one is gone. */
   #ring: (Message | undefined)[] = new Array<Message | undefined>(1024);
   #oldest = 1;
@@ -32,7 +32,7 @@ export class Bodies implements Shelf {
   damaged: (error: StoreError) => void = () => undefined;
   /** The files these are in. */
   readonly #lostIn = new Set<string>();
-  readonly #places = new Map<number, Shelved>();
+  readonly #places = new Map<number, PagedOut>();
   #window = none;
   #windowOf: Segment | undefined;
   #windowStart = 0;
@@ -46,7 +46,7 @@ export class Bodies implements Shelf {
 
   /** A message that is stored now. */
   keep(message: Message): void {
-    if (!message.isAtHand) return this.shelve(message, message.size);
+    if (!message.isAtHand) return this.pageOut(message, message.size);
     const { mark } = message;
     if (this.#next - this.#oldest === this.#ring.length) this.#grow();
     this.messages.held.set(mark, this.#next);
@@ -78,17 +78,17 @@ export class Bodies implements Shelf {
     if (segment === undefined) return; // not written yet: then it has its body from elsewhere
     const [offset, length] = [this.messages.offset.get(root), this.messages.length.get(root)];
     segment.isHeld = true;
-    message.shelve(new Shelved({ bodyOf: ({ size }) => this.#read(segment, offset, length, size) }, message.size));
+    message.pageOut(new PagedOut({ bodyOf: ({ size }) => this.#read(segment, offset, length, size) }, message.size));
   }
 
   /** Its body is in the log. Most are of few sizes, and share their place in the message. */
-  shelve(message: Message, size: number): void {
+  pageOut(message: Message, size: number): void {
     let place = this.#places.get(size);
     if (place === undefined) {
       if (this.#places.size >= mostPlaces) this.#places.clear();
-      this.#places.set(size, (place = new Shelved(this, size)));
+      this.#places.set(size, (place = new PagedOut(this, size)));
     }
-    message.shelve(place);
+    message.pageOut(place);
   }
 
   /** @throws StoreError when it is not what was written */
@@ -156,7 +156,7 @@ export class Bodies implements Shelf {
     const message = this.#ring[this.#oldest & (this.#ring.length - 1)];
     if (message === undefined) return void this.#oldest++;
     this.#leave(this.#oldest, message);
-    this.shelve(message, message.size);
+    this.pageOut(message, message.size);
   }
 
   #leave(place: number, message: Message): void {

@@ -25,13 +25,13 @@ async function open(disk: FakeDisk, segment: number, slack: number) {
   return { ...listen(broker), broker, journal, disk, warnings };
 }
 
-type House = Awaited<ReturnType<typeof open>>;
+type Harness = Awaited<ReturnType<typeof open>>;
 
 /** Turns of the host in which nothing is written after which nothing will be. */
 const quiet = 20;
 
 /** @returns batches it took to come to rest; more than that many and it is taken not to */
-async function rest({ journal }: House, most: number): Promise<number> {
+async function rest({ journal }: Harness, most: number): Promise<number> {
   const before = journal.stats.commits;
   for (let idle = 0, last = before; idle < quiet && journal.stats.commits - before <= most; idle++) {
     await setImmediate();
@@ -43,7 +43,7 @@ async function rest({ journal }: House, most: number): Promise<number> {
 }
 
 /** One message in eight stays, all others go; each in a batch of its own. */
-async function churn({ channel, journal }: House, messages: number): Promise<void> {
+async function churn({ channel, journal }: Harness, messages: number): Promise<void> {
   for (let number = 0; number < messages; number++) {
     const queue = number % 8 === 0 ? 'parked' : 'q';
     channel.publish('', queue, { deliveryMode: 2 }, Buffer.from(`message ${number}`.padEnd(100)));
@@ -53,7 +53,7 @@ async function churn({ channel, journal }: House, messages: number): Promise<voi
   await journal.flush();
 }
 
-const parked = ({ broker }: House): string[] => {
+const parked = ({ broker }: Harness): string[] => {
   const bodies: string[] = [];
   broker
     .virtualHost('/')
@@ -67,23 +67,23 @@ describe('compaction', () => {
   it.each(sizes.flatMap((segment) => [2, 40].map((queues) => [segment, queues] as const)))(
     'comes to rest with segments of %d bytes and %d queues declared in each, and loses nothing',
     async (segment, queues) => {
-      const house = await open(new FakeDisk(), segment, 0);
-      for (const name of ['parked', 'q']) house.channel.declareQueue(name, { durable: true });
-      for (let more = 2; more < queues; more++) house.channel.declareQueue(`queue ${more}`, { durable: true });
-      await churn(house, 400);
-      const { segments } = house.journal.stats;
-      expect(await rest(house, segments * 3)).toBeLessThanOrEqual(segments * 2);
-      const kept = parked(house);
+      const harness = await open(new FakeDisk(), segment, 0);
+      for (const name of ['parked', 'q']) harness.channel.declareQueue(name, { durable: true });
+      for (let more = 2; more < queues; more++) harness.channel.declareQueue(`queue ${more}`, { durable: true });
+      await churn(harness, 400);
+      const { segments } = harness.journal.stats;
+      expect(await rest(harness, segments * 3)).toBeLessThanOrEqual(segments * 2);
+      const kept = parked(harness);
       expect(kept).toHaveLength(50);
-      const again = await open(house.disk.copy(), segment, 0);
+      const again = await open(harness.disk.copy(), segment, 0);
       expect([parked(again), again.journal.damage.places]).toEqual([kept, []]);
       expect(await rest(again, segments * 3), 'after it was opened again').toBeLessThanOrEqual(segments * 2);
     },
   );
 
   it('comes to rest with dead letters that have more in their headers than in their bodies', async () => {
-    const house = await open(new FakeDisk(), 16_384, 32_768);
-    const { channel, journal } = house;
+    const harness = await open(new FakeDisk(), 16_384, 32_768);
+    const { channel, journal } = harness;
     channel.declareQueue('work', { durable: true, arguments: atLeastOnceTo('nowhere') });
     for (let number = 0; number < 200; number++) {
       channel.publish('', 'work', { deliveryMode: 2 }, Buffer.alloc(100));
@@ -92,31 +92,31 @@ describe('compaction', () => {
     }
     await journal.flush();
     const { segments } = journal.stats;
-    expect(await rest(house, segments * 3)).toBeLessThanOrEqual(segments * 2);
+    expect(await rest(harness, segments * 3)).toBeLessThanOrEqual(segments * 2);
     expect(journal.stats.liveBytes).toBeGreaterThan(200 * 1_200);
-    const again = await open(house.disk.copy(), 16_384, 32_768);
+    const again = await open(harness.disk.copy(), 16_384, 32_768);
     expect(again.journal.stats.liveBytes / journal.stats.liveBytes).toBeCloseTo(1, 1);
     expect(await rest(again, segments * 3), 'after it was opened again').toBeLessThanOrEqual(segments * 2);
   });
 
   it.each([4_096, 10_000, 50_000])('frees what is not needed where segments of %d bytes hold much', async (segment) => {
-    const house = await open(new FakeDisk(), segment, 0);
-    for (const name of ['parked', 'q']) house.channel.declareQueue(name, { durable: true });
-    await churn(house, 2_000);
-    await rest(house, 10_000);
-    const { bytes, liveBytes, segments } = house.journal.stats;
-    expect(house.disk.files().has(segmentName(1))).toBe(false);
+    const harness = await open(new FakeDisk(), segment, 0);
+    for (const name of ['parked', 'q']) harness.channel.declareQueue(name, { durable: true });
+    await churn(harness, 2_000);
+    await rest(harness, 10_000);
+    const { bytes, liveBytes, segments } = harness.journal.stats;
+    expect(harness.disk.files().has(segmentName(1))).toBe(false);
     // Each segment begins with a header, and tells what is declared.
     expect(bytes).toBeLessThan(3.5 * (liveBytes + segments * 1_500) + segment);
   });
 
   it('tells of a segment that was damaged while it was open, and goes on after a restart', async () => {
     const segment = 4_096;
-    const house = await open(new FakeDisk(), segment, 1_000_000);
-    for (const name of ['parked', 'q']) house.channel.declareQueue(name, { durable: true });
-    await churn(house, 400);
-    await house.journal.close();
-    const running = await open(house.disk.copy(), segment, 0);
+    const harness = await open(new FakeDisk(), segment, 1_000_000);
+    for (const name of ['parked', 'q']) harness.channel.declareQueue(name, { durable: true });
+    await churn(harness, 400);
+    await harness.journal.close();
+    const running = await open(harness.disk.copy(), segment, 0);
     const first = segmentName(1);
     const at = (running.disk.files().get(first) as Buffer).indexOf('message 8 ');
     await (await running.disk.open(first, 'write')).write([Buffer.from('garbled')], at);
@@ -145,17 +145,17 @@ describe('compaction', () => {
   });
 
   it('tells once of a body that cannot be read back when it is wanted', async () => {
-    const house = await open(new FakeDisk(), 4_096, 1_000_000);
-    house.channel.declareQueue('q', { durable: true });
+    const harness = await open(new FakeDisk(), 4_096, 1_000_000);
+    harness.channel.declareQueue('q', { durable: true });
     for (const number of [1, 2]) {
-      house.channel.publish('', 'q', { deliveryMode: 2 }, Buffer.from(`message ${number}`));
-      await house.journal.flush();
+      harness.channel.publish('', 'q', { deliveryMode: 2 }, Buffer.from(`message ${number}`));
+      await harness.journal.flush();
     }
-    const at = (house.disk.files().get(segmentName(1)) as Buffer).indexOf('message 1');
-    await (await house.disk.open(segmentName(1), 'write')).write([Buffer.from('garbled')], at);
-    const [entry] = house.broker.virtualHost('/').queues.get('q')!.browse({ limit: 1 }).entries;
+    const at = (harness.disk.files().get(segmentName(1)) as Buffer).indexOf('message 1');
+    await (await harness.disk.open(segmentName(1), 'write')).write([Buffer.from('garbled')], at);
+    const [entry] = harness.broker.virtualHost('/').queues.get('q')!.browse({ limit: 1 }).entries;
     for (let look = 0; look < 2; look++) expect(() => entry!.message.body).toThrow('cannot be read back');
-    expect(house.channel.get('q')?.message.body.toString()).toBe('message 2');
-    expect(house.warnings.map(({ code }) => code)).toEqual(['damaged']);
+    expect(harness.channel.get('q')?.message.body.toString()).toBe('message 2');
+    expect(harness.warnings.map(({ code }) => code)).toEqual(['damaged']);
   });
 });

@@ -135,38 +135,38 @@ describe('the log', () => {
   });
 
   it('is the same after many deaths, moves and restarts', async () => {
-    let house = await open(new FakeDisk(), { segment: 8_000, slack: 30_000, memory: 3_000 });
-    house.declare('dead');
-    house.declare('q', new Map([...toDead, ['x-max-length', int32(20)]]));
+    let harness = await open(new FakeDisk(), { segment: 8_000, slack: 30_000, memory: 3_000 });
+    harness.declare('dead');
+    harness.declare('q', new Map([...toDead, ['x-max-length', int32(20)]]));
     for (const round of range(0, 12)) {
       for (const number of range(round * 30, round * 30 + 30)) {
-        put(house.channel, 'q', number);
-        if (number % 7 === 0) await house.journal.flush();
+        put(harness.channel, 'q', number);
+        if (number % 7 === 0) await harness.journal.flush();
       }
       const last = (round + 1) * 30;
-      expect(numbersIn(house.broker, 'q')).toEqual(range(last - 20, last));
-      expect(numbersIn(house.broker, 'dead')).toEqual(range(Math.max(0, last - 60), last - 20));
-      for (let got = 0; got < 30 && queueOf(house.broker, 'dead').length > 40 - 30; got++) {
-        house.channel.ack(house.channel.get('dead')!.deliveryTag);
+      expect(numbersIn(harness.broker, 'q')).toEqual(range(last - 20, last));
+      expect(numbersIn(harness.broker, 'dead')).toEqual(range(Math.max(0, last - 60), last - 20));
+      for (let got = 0; got < 30 && queueOf(harness.broker, 'dead').length > 40 - 30; got++) {
+        harness.channel.ack(harness.channel.get('dead')!.deliveryTag);
       }
-      house = await house.again();
+      harness = await harness.again();
     }
   });
 
   it('knows at-least-once dead letters wherever compaction takes them, and none by the number of another', async () => {
-    const house = await open(new FakeDisk(), { segment: 4_000, slack: 8_000 });
-    house.channel.declareExchange('dlx', { type: 'fanout', durable: true });
-    for (const name of ['dead', 'passing']) house.declare(name);
-    house.declare('work', atLeastOnceTo('dlx'));
-    put(house.channel, 'work', 0);
-    house.channel.get('work');
-    house.channel.reject(1, false);
+    const harness = await open(new FakeDisk(), { segment: 4_000, slack: 8_000 });
+    harness.channel.declareExchange('dlx', { type: 'fanout', durable: true });
+    for (const name of ['dead', 'passing']) harness.declare(name);
+    harness.declare('work', atLeastOnceTo('dlx'));
+    put(harness.channel, 'work', 0);
+    harness.channel.get('work');
+    harness.channel.reject(1, false);
     for (const number of range(1, 60)) {
-      put(house.channel, 'passing', number);
-      await house.journal.flush();
-      house.channel.get('passing', { noAck: true });
+      put(harness.channel, 'passing', number);
+      await harness.journal.flush();
+      harness.channel.get('passing', { noAck: true });
     }
-    const second = await house.again();
+    const second = await harness.again();
     expect(second.disk.files().has(segmentName(1))).toBe(false);
     expect([queueOf(second.broker, 'work').retained, numbersIn(second.broker, 'work')]).toEqual([1, []]);
     second.channel.bindQueue('dead', 'dlx', '');
@@ -179,12 +179,12 @@ describe('the log', () => {
   });
 
   it('lets nothing live longer than it could when the clock was set back', async () => {
-    const house = await open();
-    house.declare('q', new Map([['x-message-ttl', int32(1_000)]]));
-    put(house.channel, 'q', 1);
-    await house.journal.flush();
-    const past = new ManualClock(house.clock.now() - 1_000_000);
-    const { broker } = await house.again({}, past);
+    const harness = await open();
+    harness.declare('q', new Map([['x-message-ttl', int32(1_000)]]));
+    put(harness.channel, 'q', 1);
+    await harness.journal.flush();
+    const past = new ManualClock(harness.clock.now() - 1_000_000);
+    const { broker } = await harness.again({}, past);
     past.advance(999);
     expect(numbersIn(broker, 'q')).toEqual([1]);
     past.advance(1);
@@ -194,24 +194,24 @@ describe('the log', () => {
 
 describe('damage', () => {
   async function furnished() {
-    const house = await open(new FakeDisk(), { segment: 10_000 });
-    for (const name of ['a', 'b']) house.declare(name);
+    const harness = await open(new FakeDisk(), { segment: 10_000 });
+    for (const name of ['a', 'b']) harness.declare(name);
     for (const number of range(0, 40)) {
-      put(house.channel, number % 2 === 0 ? 'a' : 'b', number);
-      await house.journal.flush();
+      put(harness.channel, number % 2 === 0 ? 'a' : 'b', number);
+      await harness.journal.flush();
     }
-    await house.journal.close();
-    return house;
+    await harness.journal.close();
+    return harness;
   }
 
   it('of a message is told by its queue; all others are served', async () => {
-    const house = await furnished();
-    const bytes = house.disk.files().get(segmentName(2))!;
+    const harness = await furnished();
+    const bytes = harness.disk.files().get(segmentName(2))!;
     const at = bytes.indexOf('message 11,');
     expect(at).toBeGreaterThan(0);
     bytes.write('garbled', at + 100);
-    house.disk.put(segmentName(2), bytes);
-    const { broker, journal, disk: found } = await open(house.disk);
+    harness.disk.put(segmentName(2), bytes);
+    const { broker, journal, disk: found } = await open(harness.disk);
     expect(journal.damage.queues).toEqual([{ vhost: '/', queue: 'b', lost: 1 }]);
     expect(journal.damage.places).toMatchObject([{ file: segmentName(2), copy: `${segmentName(2)}.bad` }]);
     expect(
@@ -229,22 +229,22 @@ describe('damage', () => {
   });
 
   it('of what is declared costs nothing when it is told again elsewhere', async () => {
-    const house = await furnished();
-    const bytes = house.disk.files().get(segmentName(2))!;
+    const harness = await furnished();
+    const bytes = harness.disk.files().get(segmentName(2))!;
     bytes.fill('?', 512, 700);
-    house.disk.put(segmentName(2), bytes);
-    const { broker, journal } = await open(house.disk);
+    harness.disk.put(segmentName(2), bytes);
+    const { broker, journal } = await open(harness.disk);
     expect(journal.damage).toMatchObject({ queues: [], misplaced: 0 });
     expect(journal.damage.places).toHaveLength(1);
     expect([...numbersIn(broker, 'a'), ...numbersIn(broker, 'b')].length).toBe(40);
   });
 
   it('of the first header of a segment costs nothing, for there is a second', async () => {
-    const house = await furnished();
-    const bytes = house.disk.files().get(segmentName(1))!;
+    const harness = await furnished();
+    const bytes = harness.disk.files().get(segmentName(1))!;
     bytes.fill('?', 0, 64);
-    house.disk.put(segmentName(1), bytes);
-    const { broker } = await open(house.disk);
+    harness.disk.put(segmentName(1), bytes);
+    const { broker } = await open(harness.disk);
     expect([...numbersIn(broker, 'a'), ...numbersIn(broker, 'b')].length).toBe(40);
   });
 });
@@ -255,13 +255,14 @@ describe('a directory is refused, and left as it is,', () => {
     ['foreign-file', () => Buffer.from('a letter to a friend'.repeat(100))],
     ['foreign-file', () => writeHeader({ number: 7, salt: 1, version: formatVersion })],
   ])('as %s', async (code, bytes) => {
-    const house = await open();
-    house.declare('q');
-    await house.journal.close();
-    house.disk.put(segmentName(2), bytes());
-    const seen = (): string[] => [...house.disk.files()].map(([name, found]) => `${name} ${found.toString('latin1')}`);
+    const harness = await open();
+    harness.declare('q');
+    await harness.journal.close();
+    harness.disk.put(segmentName(2), bytes());
+    const seen = (): string[] =>
+      [...harness.disk.files()].map(([name, found]) => `${name} ${found.toString('latin1')}`);
     const before = seen();
-    await expect(DiskJournal.open(house.disk)).rejects.toMatchObject({ name: 'StoreError', code });
+    await expect(DiskJournal.open(harness.disk)).rejects.toMatchObject({ name: 'StoreError', code });
     expect(seen()).toEqual(before);
   });
 });
@@ -276,8 +277,8 @@ describe('a queue that goes with very many messages', () => {
   const many = 20_000;
 
   it('is gone for the log at once, and forgotten in turns; a crash meanwhile finds nothing of it (rule A8)', async () => {
-    const house = await open(new FakeDisk(), { segment: 200_000, memory: 0 });
-    const { channel, declare, journal, disk } = house;
+    const harness = await open(new FakeDisk(), { segment: 200_000, memory: 0 });
+    const { channel, declare, journal, disk } = harness;
     for (const name of ['q', 'stays']) declare(name);
     for (const number of range(0, many)) {
       put(channel, 'q', number, 20);
@@ -312,14 +313,14 @@ describe('a queue that goes with very many messages', () => {
     }
     await journal.flush();
     expect(journal.stats.segments).toBeLessThan(segments - 2); // those that are free have gone with a batch
-    const after = await house.again();
+    const after = await harness.again();
     expect([numbersIn(after.broker, 'q'), numbersIn(after.broker, 'stays')]).toEqual([[7], [0]]);
     expect(after.journal.damage).toMatchObject({ queues: [], misplaced: 0 });
   });
 
   it('leaves nothing that compaction takes along, or a later batch writes', async () => {
-    const house = await open(new FakeDisk(), { segment: 100_000, slack: 0, memory: 0 });
-    const { channel, declare, journal, disk } = house;
+    const harness = await open(new FakeDisk(), { segment: 100_000, slack: 0, memory: 0 });
+    const { channel, declare, journal, disk } = harness;
     for (const name of ['q', 'stays', 'new']) declare(name);
     for (const number of range(0, many)) {
       put(channel, number % 50 === 0 ? 'stays' : 'q', number, 20);
@@ -339,7 +340,7 @@ describe('a queue that goes with very many messages', () => {
     }
     await journal.flush();
     expect(journal.stats.entries).toBe(many / 50 + 40);
-    const after = await house.again();
+    const after = await harness.again();
     expect(numbersIn(after.broker, 'new')).toEqual(range(0, 40));
   });
 });

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import {
   type Broker,
-  type Holder,
+  type MessageOwner,
   isPersistent,
   type Journal,
   type Queue,
@@ -34,7 +34,7 @@ export class DiskJournal implements Journal {
   /** What was damaged when it was opened. */
   readonly damage: Damage;
   /** The number of changes received so far. */
-  told = 0;
+  sequence = 0;
   #recovered: Recovered | undefined;
   #restorer: MessageRestorer | undefined;
   /** True while recovery declares objects, which are in the log already. */
@@ -176,7 +176,7 @@ export class DiskJournal implements Journal {
     return true;
   }
 
-  refuses(queue: Holder, message: Message): boolean {
+  refuses(queue: MessageOwner, message: Message): boolean {
     return this.isFull && this.#keeps(queue, message);
   }
 
@@ -184,7 +184,7 @@ export class DiskJournal implements Journal {
     // A broker is born with a virtual host, of which the log may know more.
     if (this.#isDeclaring || (this.#recovered !== undefined && this.#segments.count > 0)) return;
     if (!this.#declared.isKept(change)) return;
-    this.told++;
+    this.sequence++;
     for (const queue of this.#declared.change(change)) this.#inventory.queueGone(queue);
     if (change.change === 'removed' && !this.#isDropping) this.#dropSome();
     this.#commits.changed(this.#declared.numberFor(change), change);
@@ -208,10 +208,10 @@ export class DiskJournal implements Journal {
     this.#dropSome();
   }
 
-  enqueued(queue: Holder, entry: Entry): void {
+  enqueued(queue: MessageOwner, entry: Entry): void {
     const { message } = entry;
     if (!this.#keeps(queue, message)) return this.parted(message); // the one it shares its body with may go
-    this.told++;
+    this.sequence++;
     this.#inventory.enqueued(queue.mark, entry);
   }
 
@@ -221,25 +221,25 @@ export class DiskJournal implements Journal {
 
   delivered(_queue: Queue, entry: Entry): void {
     if (entry.mark === 0) return;
-    this.told++;
+    this.sequence++;
     this.#inventory.handedOut(entry);
   }
 
   returned(queue: Queue, entry: Entry): void {
     if (entry.mark === 0 && !this.#isRestored(entry)) return;
-    this.told++;
+    this.sequence++;
     this.#inventory.cameBack(queue, entry);
   }
 
   died(_queue: Queue, entry: Entry, death: RetainedDeath): void {
     if (entry.mark === 0 && !this.#isRestored(entry)) return;
-    this.told++;
+    this.sequence++;
     this.#inventory.died(entry, death);
   }
 
-  settled(_queue: Holder, entry: Entry): void {
+  settled(_queue: MessageOwner, entry: Entry): void {
     if (entry.mark === 0 && !this.#isRestored(entry)) return;
-    this.told++;
+    this.sequence++;
     this.#inventory.gone(entry);
   }
 
@@ -261,7 +261,7 @@ export class DiskJournal implements Journal {
   }
 
   /** Rules L1 and L3. */
-  #keeps(queue: Holder, message: Message): boolean {
+  #keeps(queue: MessageOwner, message: Message): boolean {
     if (queue.mark === 0) queue.mark = this.#declared.numberOf(queue.home.name, queue.name) ?? notKept;
     return queue.mark > 0 && isPersistent(queue.declared, message);
   }

@@ -1,4 +1,4 @@
-import { type Broker, type Holder, inRestoreOrder } from '../../broker/index.js';
+import { type Broker, type MessageOwner, inRestoreOrder } from '../../broker/index.js';
 import { type Message, messageOf } from '../../message/index.js';
 import type { Doubles } from './columns.js';
 import { type Entry, Mark } from './entry-table.js';
@@ -29,11 +29,11 @@ export class MessageRestorer {
       const queue = home?.holder(name);
       if (home === undefined || queue === undefined) continue;
       queue.mark = number;
-      this.#refill(queue, this.recovered.inventory.entries.of(number), home.agenda.clock.now());
+      this.#refill(queue, this.recovered.inventory.entries.of(number), home.scheduler.clock.now());
     }
   }
 
-  #refill(queue: Holder, numbers: Uint32Array, now: number): void {
+  #refill(queue: MessageOwner, numbers: Uint32Array, now: number): void {
     const { replay, inventory } = this.recovered;
     const { marks } = inventory.entries;
     const isHeld = (number: number): boolean => (marks.get(number) & Mark.Held) !== 0;
@@ -52,7 +52,7 @@ export class MessageRestorer {
       this.#place(queue, part, now);
   }
 
-  #place(queue: Holder, numbers: Uint32Array, now: number): void {
+  #place(queue: MessageOwner, numbers: Uint32Array, now: number): void {
     const { replay, inventory } = this.recovered;
     const suspect = this.afterCrash && queue.declared.type === 'classic';
     for (const number of numbers) {
@@ -92,7 +92,7 @@ export class MessageRestorer {
     const { exchange, routingKey, own, notes } = replay.envelopes.get(number) as Envelope;
     const message = messageOf(exchange, routingKey, own, nothing, notes);
     message.mark = number;
-    inventory.bodies.shelve(message, replay.sizes.get(number));
+    inventory.bodies.pageOut(message, replay.sizes.get(number));
     if (isShared) this.#shared.set(number, message);
     return message;
   }

@@ -61,75 +61,75 @@ afterEach(() => vi.restoreAllMocks());
 
 describe('a batch', () => {
   it('of many messages is written in many turns', async () => {
-    const house = await open(new FakeDisk(), { recordsInTurn: 100 });
-    for (const body of range(1_000)) house.publish(body);
-    const turns = await recordsOfTurns(house);
+    const harness = await open(new FakeDisk(), { recordsInTurn: 100 });
+    for (const body of range(1_000)) harness.publish(body);
+    const turns = await recordsOfTurns(harness);
     expect(turns.length).toBeGreaterThanOrEqual(10);
     expect(Math.max(...turns)).toBeLessThanOrEqual(100);
-    expect(house.journal.stats.commits).toBe(2);
-    expect((await open(house.disk.copy(), {})).bodies()).toEqual(range(1_000));
+    expect(harness.journal.stats.commits).toBe(2);
+    expect((await open(harness.disk.copy(), {})).bodies()).toEqual(range(1_000));
   });
 
   it('of many messages has an end, also when more come in each turn than one writes', async () => {
-    const house = await open(new FakeDisk(), { recordsInTurn: 10 });
-    for (const body of range(1_000)) house.publish(body);
+    const harness = await open(new FakeDisk(), { recordsInTurn: 10 });
+    for (const body of range(1_000)) harness.publish(body);
     let turns = 0;
-    await recordsOfTurns(house, () => {
-      if (house.journal.stats.commits > 1 || turns++ === 1_000) return;
-      for (let each = 0; each < 20; each++) house.publish('more');
+    await recordsOfTurns(harness, () => {
+      if (harness.journal.stats.commits > 1 || turns++ === 1_000) return;
+      for (let each = 0; each < 20; each++) harness.publish('more');
     });
     // The messages that come are written beside ten of those that were there.
     expect(turns).toBeLessThan(300);
-    expect((await open(house.disk.copy(), {})).bodies()).toEqual(house.bodies());
+    expect((await open(harness.disk.copy(), {})).bodies()).toEqual(harness.bodies());
   });
 
   it('tells of many things declared in many turns, again and again with what is changed in between', async () => {
-    const house = await open(new FakeDisk(), { recordsInTurn: 100, segment: 4_096, slack: 0, factor: 1.2 });
-    for (let n = 0; n < 500; n++) house.channel.declareQueue(`queue ${n}`, { durable: true });
+    const harness = await open(new FakeDisk(), { recordsInTurn: 100, segment: 4_096, slack: 0, factor: 1.2 });
+    for (let n = 0; n < 500; n++) harness.channel.declareQueue(`queue ${n}`, { durable: true });
     let next = 0;
-    const turns = await recordsOfTurns(house, () => {
+    const turns = await recordsOfTurns(harness, () => {
       if (next === 100) return;
-      house.channel.deleteQueue(`queue ${next}`);
-      house.channel.deleteQueue(`queue ${499 - next}`);
-      house.channel.declareQueue(`queue ${next++}`, { durable: true, autoDelete: true });
-      house.publish('x'.repeat(400));
+      harness.channel.deleteQueue(`queue ${next}`);
+      harness.channel.deleteQueue(`queue ${499 - next}`);
+      harness.channel.declareQueue(`queue ${next++}`, { durable: true, autoDelete: true });
+      harness.publish('x'.repeat(400));
     });
     expect(Math.max(...turns)).toBeLessThanOrEqual(100 + 2);
-    const again = await open(house.disk.copy(), {});
+    const again = await open(harness.disk.copy(), {});
     expect([...again.broker.virtualHost('/').queues.keys()].sort()).toEqual(
-      [...house.broker.virtualHost('/').queues.keys()].sort(),
+      [...harness.broker.virtualHost('/').queues.keys()].sort(),
     );
   });
 
   it('gives the number of a settled message to another only behind the settlement', async () => {
-    const house = await open(new FakeDisk(), { recordsInTurn: 1 });
-    for (const body of range(40)) house.publish(body);
-    await house.journal.flush();
-    const { channel } = house;
+    const harness = await open(new FakeDisk(), { recordsInTurn: 1 });
+    for (const body of range(40)) harness.publish(body);
+    await harness.journal.flush();
+    const { channel } = harness;
     // They come back, and are settled before anything is told of it: changed, and gone.
     for (let n = 0; n < 20; n++) channel.get('q');
     channel.nack(0, true, true);
     for (let n = 0; n < 20; n++) channel.get('q');
     channel.ack(0, true);
     let next = 0;
-    await recordsOfTurns(house, () => {
-      if (next < 30) house.publish(`new ${next++}`);
+    await recordsOfTurns(harness, () => {
+      if (next < 30) harness.publish(`new ${next++}`);
     });
-    await house.journal.flush();
+    await harness.journal.flush();
     expect(next).toBe(30);
-    expect((await open(house.disk.copy(), {})).bodies()).toEqual(house.bodies());
-    expect(house.bodies()).toHaveLength(50);
+    expect((await open(harness.disk.copy(), {})).bodies()).toEqual(harness.bodies());
+    expect(harness.bodies()).toHaveLength(50);
   });
 
   it('is not safe for those who wait until its last turn is written', async () => {
-    const house = await open(new FakeDisk(), { recordsInTurn: 10 });
-    for (const body of range(100)) house.publish(body);
+    const harness = await open(new FakeDisk(), { recordsInTurn: 10 });
+    for (const body of range(100)) harness.publish(body);
     let safe: boolean | undefined;
     let asked = 0;
-    await recordsOfTurns(house, () => {
+    await recordsOfTurns(harness, () => {
       if (asked++ > 0) return;
-      house.publish('last');
-      house.broker.whenKept(-1, () => (safe = house.disk.files().size > 0 && house.journal.stats.commits > 1));
+      harness.publish('last');
+      harness.broker.onStored(-1, () => (safe = harness.disk.files().size > 0 && harness.journal.stats.commits > 1));
       expect(safe).toBeUndefined();
     });
     expect(safe).toBe(true);
@@ -139,13 +139,13 @@ describe('a batch', () => {
 describe('compaction of a segment', () => {
   it('takes many batches, and loses nothing of what is changed in between', async () => {
     const disk = new FakeDisk();
-    const house = await open(disk, { slack: Infinity, segment: 100_000 });
-    for (const body of range(2_000)) house.publish(body.padEnd(200));
-    for (let n = 0; n < 1_000; n++) house.channel.get('q');
-    await house.journal.flush();
-    for (let n = 0; n < 900; n++) house.publish(`later ${n}`.padEnd(200));
-    house.channel.ack(800, true);
-    await house.journal.close();
+    const harness = await open(disk, { slack: Infinity, segment: 100_000 });
+    for (const body of range(2_000)) harness.publish(body.padEnd(200));
+    for (let n = 0; n < 1_000; n++) harness.channel.get('q');
+    await harness.journal.flush();
+    for (let n = 0; n < 900; n++) harness.publish(`later ${n}`.padEnd(200));
+    harness.channel.ack(800, true);
+    await harness.journal.close();
     const running = await open(disk.copy(), { slack: 0, factor: 1.1, segment: 100_000, recordsInTurn: 50 });
     const before = running.journal.stats.segments;
     let got = 0;

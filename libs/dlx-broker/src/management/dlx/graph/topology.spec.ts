@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, type VirtualHost, silentOutbox } from '../../../broker/index.js';
 import { Message, noProperties, toFieldTable } from '../../../message/index.js';
-import { house } from '../../../testing/index.js';
+import { harness } from '../../../testing/index.js';
 import { keysOf, oneKey, overlaps } from './keys.js';
 import { Reach } from './reach.js';
 import { type Topology, topologyOf } from './topology.js';
@@ -13,7 +13,7 @@ describe('the topology', () => {
   let channel: Channel;
 
   beforeEach(() => {
-    const { broker } = house();
+    const { broker } = harness();
     vhost = broker.virtualHost('/');
     channel = broker.connect().openChannel(silentOutbox);
   });
@@ -205,7 +205,7 @@ describe('the topology', () => {
     const alternates = fc.array(fc.option(fc.constantFrom(...names)), { minLength: 4, maxLength: 4 });
     fc.assert(
       fc.property(types, alternates, fc.array(binding, { maxLength: 20 }), key, (kinds, others, bindings, asked) => {
-        const { broker } = house();
+        const { broker } = harness();
         const made = broker.connect().openChannel(silentOutbox);
         for (const [index, name] of names.entries()) {
           const args = others[index] ? { 'alternate-exchange': others[index] } : {};

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { apiHouse, type ApiHouse } from '../../../../test/houses/api-house.js';
+import { apiHarness, type ApiHouse } from '../../../../test/harnesses/api-harness.js';
 
 describe('a path', () => {
   it.each([
@@ -18,12 +18,12 @@ describe('a path', () => {
     ['/vhosts/..', 404],
     ['', 404],
   ])('%s: %i', async (path, status) => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     expect((await call('GET', path)).status).toBe(status);
   });
 
   it('may name anything at all', async () => {
-    const { broker, call } = apiHouse();
+    const { broker, call } = apiHarness();
     const names = ['..', '%', '%2F', 'a/b', 'ü €', '__proto__', 'a?b#c', '\\', ' '];
     for (const name of names) expect((await call('PUT', `/vhosts/${encodeURIComponent(name)}`)).status).toBe(201);
     expect([...broker.virtualHosts.keys()].slice(1)).toEqual(names);
@@ -41,13 +41,13 @@ describe('a method', () => {
     ['OPTIONS', '/vhosts/a', 200, 'HEAD, GET, PUT, DELETE, OPTIONS'],
     ['BREW', '/whoami', 501, null],
   ])('%s %s: %i', async (method, path, status, allow) => {
-    const answer = await apiHouse().call(method, path, { as: '' });
+    const answer = await apiHarness().call(method, path, { as: '' });
     expect(answer).toMatchObject({ status, body: undefined });
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
   it('HEAD is GET without its body', async () => {
-    const { call } = apiHouse();
+    const { call } = apiHarness();
     const { status, headers, body } = await call('HEAD', '/whoami');
     expect([status, body, headers.get('content-type')]).toEqual([200, undefined, 'application/json']);
     expect(Number(headers.get('content-length'))).toBe(JSON.stringify((await call('GET', '/whoami')).body).length);
@@ -55,15 +55,15 @@ describe('a method', () => {
 });
 
 describe('what a tag opens:', () => {
-  let house: ApiHouse;
+  let harness: ApiHouse;
   const tags = ['', 'impersonator', 'management', 'policymaker', 'monitoring', 'administrator'];
   beforeAll(async () => {
-    house = apiHouse();
-    for (const tag of tags) await house.call('PUT', `/users/u-${tag}`, { body: { password: 'x', tags: tag } });
-    await house.call('PUT', '/vhosts/mine');
+    harness = apiHarness();
+    for (const tag of tags) await harness.call('PUT', `/users/u-${tag}`, { body: { password: 'x', tags: tag } });
+    await harness.call('PUT', '/vhosts/mine');
     for (const tag of tags) {
       const body = { configure: '', write: '', read: '' };
-      await house.call('PUT', `/permissions/mine/u-${tag}`, { body });
+      await harness.call('PUT', `/permissions/mine/u-${tag}`, { body });
     }
   });
 
@@ -94,14 +94,14 @@ describe('what a tag opens:', () => {
     const told: (string | number)[] = [];
     for (const tag of tags) {
       const body = method === 'PUT' ? policy : undefined;
-      const answer = await house.call(method, path, { as: `u-${tag}:x`, ...(body && { body }) });
+      const answer = await harness.call(method, path, { as: `u-${tag}:x`, ...(body && { body }) });
       told.push(answer.status === 401 ? (answer.body as { reason: string }).reason : answer.status);
     }
     expect(told).toEqual(expected);
   });
 
   it('lists show what one may see', async () => {
-    const names = async (tag: string) => (await house.call('GET', '/vhosts?columns=name', { as: `u-${tag}:x` })).body;
+    const names = async (tag: string) => (await harness.call('GET', '/vhosts?columns=name', { as: `u-${tag}:x` })).body;
     expect(await names('management')).toEqual([{ name: 'mine' }]);
     expect(await names('monitoring')).toEqual([{ name: '/' }, { name: 'mine' }]);
   });

@@ -7,7 +7,7 @@ import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
 import type { Ground } from './scene.js';
 
 /** A broker of our own in real time, with both of its ports open. */
-export interface House extends Ground {
+export interface Harness extends Ground {
   readonly broker: Broker;
   readonly http: string;
   readonly httpPort: number;
@@ -16,7 +16,7 @@ export interface House extends Ground {
   close(): Promise<void>;
 }
 
-export async function openHouse(): Promise<House> {
+export async function openHouse(): Promise<Harness> {
   const broker = new Broker({
     clock: new SystemClock(),
     names: randomNames,

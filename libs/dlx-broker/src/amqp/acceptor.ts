@@ -10,8 +10,8 @@ export interface TlsOptions {
   readonly ca?: string | Buffer;
 }
 
-/** Whom a door is for. */
-export interface House {
+/** Whom a acceptor is for. */
+export interface AcceptorHost {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
   /** A socket was accepted. Undefined when there is no room for it. */
@@ -20,21 +20,21 @@ export interface House {
   enter(socket: Socket, since: number, newcomer: Newcomer): void;
 }
 
-interface Visitor {
+interface PendingSocket {
   readonly socket: Socket;
   readonly since: number;
   readonly newcomer: Newcomer;
 }
 
 /** The port itself. Connections in their TLS handshake count, and have a time limit. */
-export class Door {
+export class Acceptor {
   readonly server: Server;
   /** Whose TLS handshake goes on, by the two ends of the socket. */
-  readonly #visitors = new Map<string, Visitor>();
+  readonly #pendingCount = new Map<string, PendingSocket>();
 
   constructor(
     tls: TlsOptions | undefined,
-    readonly house: House,
+    readonly host: AcceptorHost,
   ) {
     const options = { noDelay: true, keepAlive: true };
     if (tls === undefined) this.server = createServer(options, (socket) => this.#plain(socket));
@@ -46,47 +46,47 @@ export class Door {
   }
 
   /** How many sockets have not got through their TLS handshake. */
-  get visitors(): number {
-    return this.#visitors.size;
+  get pendingCount(): number {
+    return this.#pendingCount.size;
   }
 
   /** Ends connections whose TLS handshake takes longer than this, in milliseconds. */
   hurry(limit: number): void {
-    const latest = this.house.now() - limit;
-    for (const { socket, since } of this.#visitors.values()) if (since <= latest) socket.destroy();
+    const latest = this.host.now() - limit;
+    for (const { socket, since } of this.#pendingCount.values()) if (since <= latest) socket.destroy();
   }
 
   /** Accepts no connection any more, and ends those in their TLS handshake. */
   close(): void {
     this.server.close();
-    for (const { socket } of this.#visitors.values()) socket.destroy();
+    for (const { socket } of this.#pendingCount.values()) socket.destroy();
   }
 
   #plain(socket: Socket): void {
-    const newcomer = this.house.arrive(socket);
+    const newcomer = this.host.arrive(socket);
     if (newcomer === undefined) socket.destroy();
-    else this.house.enter(socket, this.house.now(), newcomer);
+    else this.host.enter(socket, this.host.now(), newcomer);
   }
 
   #visited(socket: Socket): void {
-    const newcomer = this.house.arrive(socket);
+    const newcomer = this.host.arrive(socket);
     if (newcomer === undefined) return void socket.destroy();
     const ends = endsOf(socket);
-    const visitor = { socket, since: this.house.now(), newcomer };
-    this.#visitors.set(ends, visitor);
+    const pending = { socket, since: this.host.now(), newcomer };
+    this.#pendingCount.set(ends, pending);
     socket.once('close', () => {
-      if (this.#visitors.get(ends) !== visitor) return;
-      this.#visitors.delete(ends);
+      if (this.#pendingCount.get(ends) !== pending) return;
+      this.#pendingCount.delete(ends);
       newcomer.leave();
     });
   }
 
   #secured(socket: Socket): void {
     const ends = endsOf(socket);
-    const visitor = this.#visitors.get(ends);
-    if (visitor === undefined) return void socket.destroy(); // it had to make room meanwhile
-    this.#visitors.delete(ends);
-    this.house.enter(socket, visitor.since, visitor.newcomer);
+    const pending = this.#pendingCount.get(ends);
+    if (pending === undefined) return void socket.destroy(); // it had to make room meanwhile
+    this.#pendingCount.delete(ends);
+    this.host.enter(socket, pending.since, pending.newcomer);
   }
 }
 

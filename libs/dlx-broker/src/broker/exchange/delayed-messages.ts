@@ -1,36 +1,36 @@
 import type { Message } from '../../message/index.js';
-import type { Chore } from '../agenda.js';
-import type { Holder, Journal } from '../ports.js';
+import type { Task } from '../scheduler.js';
+import type { MessageOwner, Journal } from '../ports.js';
 import type { Place } from '../queue/entry.js';
 import { Alarm, type Wakeups } from '../wakeups.js';
 import { delayOf, withDelayOver } from './delay.js';
 import { DueHeap, Held } from './due-heap.js';
 
 /** What a delayed exchange borrows from its virtual host. */
-export interface HoldHome {
+export interface DelayedMessagesHome {
   readonly name: string;
   readonly wakeups: Wakeups;
   readonly journal: Journal | undefined;
   /** Some messages are due: `work` is to be called. */
-  undertake(chore: Chore): void;
+  schedule(task: Task): void;
   /** Routes a message whose time has come. */
   release(message: Message, now: number): void;
 }
 
 /** What the journal knows an exchange's hold by. No queue can have such a name (rule O3). */
 const prefix = 'delayed\n';
-export const holdName = (exchange: string): string => prefix + exchange;
+export const delayedName = (exchange: string): string => prefix + exchange;
 
 /** The exchange whose hold is called so, if it is one. */
-export const exchangeOfHold = (name: string): string | undefined =>
+export const exchangeOfDelayed = (name: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
 
 /** What a delayed exchange holds back. One alarm wakes it for what is due next, however many there are. */
-export class Hold implements Holder, Chore {
+export class DelayedMessages implements MessageOwner, Task {
   /** The journal's own, as a queue's. */
   mark = 0;
   readonly name: string;
-  readonly declared: Holder['declared'];
+  readonly declared: MessageOwner['declared'];
   readonly #heap = new DueHeap();
   /** Of those that have a message id; several that share one are a set. */
   readonly #ids = new Map<string, Held | Set<Held>>();
@@ -40,10 +40,10 @@ export class Hold implements Holder, Chore {
   #isReleasing = false;
 
   constructor(
-    readonly home: HoldHome,
+    readonly home: DelayedMessagesHome,
     exchange: { readonly name: string; readonly type: string; readonly durable: boolean },
   ) {
-    this.name = holdName(exchange.name);
+    this.name = delayedName(exchange.name);
     this.declared = { type: exchange.type, durable: exchange.durable, owner: undefined };
     this.#alarm = new Alarm(() => this.#due());
   }
@@ -125,7 +125,7 @@ export class Hold implements Holder, Chore {
 
   #due(): void {
     this.#isReleasing = true;
-    this.home.undertake(this);
+    this.home.schedule(this);
   }
 
   /** While some are released the others wait for that. */

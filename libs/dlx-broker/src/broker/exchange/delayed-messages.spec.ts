@@ -6,7 +6,7 @@ import { ManualClock } from '../../testing/manual-clock.js';
 import { Broker } from '../broker.js';
 import { AmqpError } from '../errors.js';
 import type { VirtualHost } from '../virtual-host.js';
-import type { Hold } from './hold.js';
+import type { DelayedMessages } from './delayed-messages.js';
 
 // As the README of RabbitMQ's delayed-message plugin and its checks have it: an exchange of the type x-delayed-message
 // routes like the type its argument x-delayed-type names, so many milliseconds later as the header x-delay says.
@@ -35,7 +35,7 @@ function arrange(type = 'direct', bindingKey = 'go') {
     vhost.queues.get(queue)!.peek(({ message }) => void found.push(Buffer.from(message.body).toString()));
     return found;
   };
-  const hold = (): Hold => vhost.exchange('later').hold!;
+  const hold = (): DelayedMessages => vhost.exchange('later').hold!;
   const passed = (): number => clock.now() - start;
   return { ...listener, broker, vhost, clock, publish, bodies, hold, passed, start };
 }

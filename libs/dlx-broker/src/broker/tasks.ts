@@ -1,9 +1,9 @@
-import type { Chore } from './agenda.js';
+import type { Task } from './scheduler.js';
 import { Deque } from './deque.js';
 
 /** Long works of commands, one after the other, and who waits for their end. */
 export class Chores {
-  readonly #chores = new Deque<Chore>();
+  readonly #tasks = new Deque<Task>();
   /** Chores so far, and how many of them are done. */
   #begun = 0;
   #done = 0;
@@ -15,26 +15,26 @@ export class Chores {
   }
 
   get length(): number {
-    return this.#chores.length;
+    return this.#tasks.length;
   }
 
-  add(chore: Chore): void {
-    this.#chores.push(chore);
+  add(task: Task): void {
+    this.#tasks.push(task);
     this.#begun++;
   }
 
   /** Goes on with the first one. @returns steps taken */
   work(now: number, limit: number): number {
-    const chore = this.#chores.first();
-    if (chore === undefined) return 0;
-    const steps = chore.work(now, limit);
+    const task = this.#tasks.first();
+    if (task === undefined) return 0;
+    const steps = task.work(now, limit);
     if (steps >= limit) return steps;
-    this.#chores.shift();
+    this.#tasks.shift();
     this.#done++;
     return steps;
   }
 
-  /** Calls `then` when all chores up to this number are done: at once when they are, else by {@link nextTold}. */
+  /** Calls `then` when all tasks up to this number are done: at once when they are, else by {@link nextTold}. */
   after(upTo: number, then: () => void): void {
     if (upTo <= this.#done) then();
     else this.#waiting.push({ upTo, tell: then });

@@ -4,7 +4,7 @@ import { Deque } from './deque.js';
 import type { Clock, Journal, Pace, Settled } from './ports.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import type { Queue } from './queue/queue.js';
-import { Chores } from './chores.js';
+import { Chores } from './tasks.js';
 import { Clearing } from './clearing.js';
 import { Stalls } from './queue/stall.js';
 import { Wakeups } from './wakeups.js';
@@ -17,7 +17,7 @@ export interface Output {
 }
 
 /** Work of one command that may be long: a bulk settlement. */
-export interface Chore {
+export interface Task {
   /**
    * Goes on where it stopped.
    * @param limit steps at most
@@ -33,25 +33,25 @@ interface Waiter {
   readonly letters: number;
 }
 
-/** So many steps of a chore are done at once, whatever else there is to do. */
+/** So many steps of a task are done at once, whatever else there is to do. */
 const atOnce = 256;
 
-/** How the agenda gets a dead letter to its exchange: the virtual host's part of the walk. */
-export type Carry = (letter: DeadLetter, now: number) => void;
+/** How the scheduler gets a dead letter to its exchange: the virtual host's part of the walk. */
+export type RouteDeadLetter = (letter: DeadLetter, now: number) => void;
 
 /**
  * What is still to be done. A command changes one room and leaves the rest here: dead letters to be carried on, queues
  * to be attended, outputs to be sent. It is a list and not a recursion, so a chain of any length needs no stack; with
  * a pace, the host gets its turn in between. Outputs leave after the command, never inside it.
  */
-export class Agenda {
+export class Scheduler {
   readonly wakeups = new Wakeups();
   /** Queues that stand still. */
   readonly stalls = new Stalls();
   readonly dead = new Deque<DeadLetter>();
   /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
   readonly leaving = new Set<Outstanding>();
-  readonly #chores = new Chores();
+  readonly #tasks = new Chores();
   readonly #queues = new Deque<Queue>();
   readonly #clearing = new Clearing();
   readonly #outputs = new Deque<Output>();
@@ -79,7 +79,7 @@ export class Agenda {
     readonly clock: Clock,
     readonly pace: Pace | undefined,
     readonly journal: Journal | undefined,
-    readonly carry: Carry,
+    readonly routeDeadLetter: RouteDeadLetter,
   ) {
     this.#steps = pace?.budget ?? Infinity;
   }
@@ -94,7 +94,7 @@ export class Agenda {
   end(now: number): void {
     if (this.#isBusy) this.#work(now);
     if (--this.#depth > 0) return;
-    for (let tell = this.#chores.nextTold(); tell !== undefined; tell = this.#chores.nextTold()) tell();
+    for (let tell = this.#tasks.nextTold(); tell !== undefined; tell = this.#tasks.nextTold()) tell();
     if (this.journal !== undefined) this.#commit(this.journal);
     if (this.wakeups.next !== this.#asked && !this.#stopped && !this.#isRinging) this.#askClock();
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
@@ -102,23 +102,23 @@ export class Agenda {
 
   /** Inside a command: lets the queues deliver what is possible so far. Dead letters leave afterwards. */
   attendQueues(now: number): void {
-    if (this.#steps > 0) this.#steps -= this.attendUpTo(now, this.#steps);
+    if (this.#steps > 0) this.#steps -= this.serveUpTo(now, this.#steps);
     this.#mindPace();
   }
 
   /**
-   * The same as part of a chore.
+   * The same as part of a task.
    * @param limit steps at most
    * @returns steps taken; as many as the limit when there may be more to do
    */
-  attendUpTo(now: number, limit: number): number {
+  serveUpTo(now: number, limit: number): number {
     let steps = 0;
     while (steps < limit) {
       const queue = this.#queues.shift();
       if (queue === undefined) return steps;
       queue.attended = false;
-      const taken = queue.attend(now, limit - steps);
-      if (taken >= limit - steps) this.attend(queue);
+      const taken = queue.serve(now, limit - steps);
+      if (taken >= limit - steps) this.serve(queue);
       steps += taken > 0 ? taken : 1;
     }
     return limit;
@@ -130,7 +130,7 @@ export class Agenda {
     for (; count < limit; count++) {
       const letter = this.dead.shift();
       if (letter === undefined) break;
-      this.carry(letter, now);
+      this.routeDeadLetter(letter, now);
       this.#carried++;
     }
     return count;
@@ -152,48 +152,48 @@ export class Agenda {
     }
   }
 
-  attend(queue: Queue): void {
+  serve(queue: Queue): void {
     if (queue.attended) return;
     queue.attended = true;
     this.#queues.push(queue);
   }
 
   /** Queues are attended when it is done, for what returns together counts together (rules C6, J2). */
-  undertake(chore: Chore): void {
-    this.#chores.add(chore);
+  schedule(task: Task): void {
+    this.#tasks.add(task);
   }
 
   /**
-   * The same for a chore that is little work most of the time. A little of it is done now, even where the steps of this turn
+   * The same for a task that is little work most of the time. A little of it is done now, even where the steps of this turn
    * are spent, so that its client need not wait for others.
    */
-  undertakeSoon(chore: Chore, now: number): void {
+  undertakeSoon(task: Task, now: number): void {
     const limit = Math.min(atOnce, this.#steps + (this.pace?.budget ?? Infinity));
     if (limit > 0) {
-      const steps = chore.work(now, limit);
+      const steps = task.work(now, limit);
       this.#steps -= steps;
       this.#mindPace();
       if (steps < limit) return;
     }
-    this.undertake(chore);
+    this.schedule(task);
   }
 
-  /** The number of the last chore so far. */
+  /** The number of the last task so far. */
   get lastChore(): number {
-    return this.#chores.last;
+    return this.#tasks.last;
   }
 
-  /** Calls `then` when all chores up to this one are done: at once when they are, else after the command that ends the last. */
+  /** Calls `then` when all tasks up to this one are done: at once when they are, else after the command that ends the last. */
   afterChores(then: () => void, upTo = this.lastChore): void {
-    this.#chores.after(upTo, then);
+    this.#tasks.after(upTo, then);
   }
 
   /**
    * Work that nothing else waits for: memory and records of what is gone for every client already. With a pace it takes
    * half of the steps of a turn at most, so that deliveries go on meanwhile.
    */
-  clearAway(chore: Chore | undefined): void {
-    if (chore !== undefined) this.#clearing.add(chore);
+  clearAway(task: Task | undefined): void {
+    if (task !== undefined) this.#clearing.add(task);
   }
 
   /** Calls `then` when all is cleared away that was left so far: at once when nothing is. */
@@ -207,8 +207,8 @@ export class Agenda {
   }
 
   /** The number of changes that the journal has received. */
-  get told(): number {
-    return this.journal?.told ?? 0;
+  get sequence(): number {
+    return this.journal?.sequence ?? 0;
   }
 
   /**
@@ -216,7 +216,7 @@ export class Agenda {
    * will receive the dead letters.
    * @returns the waiter, for {@link joins}
    */
-  whenSynced(then: Settled): object {
+  onDurable(then: Settled): object {
     this.#last = { settled: then, letters: this.#carried + this.dead.length };
     this.#uncommitted.push(this.#last);
     return this.#last;
@@ -229,18 +229,18 @@ export class Agenda {
   }
 
   /** The same at once, if the journal has received no change since. */
-  whenKept(since: number, then: Settled): void {
-    if (this.told === since) then();
-    else this.whenSynced(then);
+  onStored(since: number, then: Settled): void {
+    if (this.sequence === since) then();
+    else this.onDurable(then);
   }
 
   /** No more calls of the clock. Commands that are going on in turns come to their end, for there may be no other turn. */
   stop(): void {
     this.#stopped = true;
     this.clock.wakeAt(undefined, this.tick);
-    if (this.#chores.length === 0) return;
+    if (this.#tasks.length === 0) return;
     this.batch(() => {
-      while (this.#chores.length > 0) this.#chores.work(this.#now, Infinity);
+      while (this.#tasks.length > 0) this.#tasks.work(this.#now, Infinity);
     });
   }
 
@@ -271,16 +271,16 @@ export class Agenda {
         this.#ring(now);
         continue;
       }
-      if (this.#chores.length > 0) {
-        this.#steps -= this.#chores.work(now, this.#steps);
+      if (this.#tasks.length > 0) {
+        this.#steps -= this.#tasks.work(now, this.#steps);
         continue;
       }
       // A queue comes to rest before what died in it arrives anywhere, also if that is the same queue.
       const queue = this.#queues.shift();
       if (queue !== undefined) {
         queue.attended = false;
-        const steps = queue.attend(now, this.#steps);
-        if (steps >= this.#steps) this.attend(queue);
+        const steps = queue.serve(now, this.#steps);
+        if (steps >= this.#steps) this.serve(queue);
         this.#steps -= steps > 0 ? steps : 1;
         continue;
       }
@@ -295,7 +295,7 @@ export class Agenda {
   }
 
   get #isBusy(): boolean {
-    if (this.dead.length > 0 || this.#queues.length > 0 || this.#chores.length > 0) return true;
+    if (this.dead.length > 0 || this.#queues.length > 0 || this.#tasks.length > 0) return true;
     return this.#isRinging || !this.#clearing.isDone;
   }
 

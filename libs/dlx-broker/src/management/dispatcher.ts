@@ -25,7 +25,7 @@ export interface Bindings {
 const smallBody = 65_536;
 
 /** In bytes. */
-export interface DoorLimits {
+export interface DispatcherLimits {
   readonly bodyLimit: number;
   readonly replyLimit: number;
 }
@@ -38,14 +38,14 @@ interface Asker extends Pick<ApiRequest, 'user' | 'peer' | 'note'> {
 export type ApiContext = Context<{ Bindings: Bindings }>;
 
 /** Between a path and its handler: method, login, tags, virtual host and type of the body, in RabbitMQ's order. */
-export class Door {
+export class Dispatcher {
   readonly #host: ManagementHost;
   readonly #management: Management;
   readonly #login: Login;
-  readonly #limits: DoorLimits;
+  readonly #limits: DispatcherLimits;
   readonly #bodies: BodyRoom;
 
-  constructor(host: ManagementHost, limits: DoorLimits) {
+  constructor(host: ManagementHost, limits: DispatcherLimits) {
     this.#host = host;
     this.#management = new Management(host, limits.replyLimit);
     this.#login = new Login(host);
@@ -105,11 +105,11 @@ export class Door {
     }
     const handler = resource[method === 'HEAD' ? 'GET' : (method as 'GET')];
     if (handler === undefined) throw notFound();
-    const { told } = this.#host.broker;
+    const { sequence } = this.#host.broker;
     const answer = await handler(request, this.#management);
     if (isChange(method)) {
       await new Promise<void>((resolve) => this.#host.broker.whenPoliciesApply(resolve));
-      await this.#kept(told);
+      await this.#kept(sequence);
     }
     return answer instanceof Response ? answer : this.answer(c, answer);
   }
@@ -125,7 +125,7 @@ export class Door {
   #kept(since: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const lost = (failure: Error): void => reject(new Problem(500, 'internal_error', failure.message));
-      this.#host.broker.whenKept(since, (failure) => (failure === undefined ? resolve() : lost(failure)));
+      this.#host.broker.onStored(since, (failure) => (failure === undefined ? resolve() : lost(failure)));
     });
   }
 

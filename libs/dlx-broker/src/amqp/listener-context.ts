@@ -10,14 +10,14 @@ import type { Limits } from './limits.js';
 
 /** How a connection came in. */
 export interface Arrival {
-  /** When the system accepted the socket, by the clock of the surroundings. */
+  /** When the system accepted the socket, by the clock of the context. */
   readonly at: number;
   /** Among those that have not logged in. */
   readonly newcomer: Newcomer;
 }
 
 /** What all connections of a listener share. */
-export interface Surroundings {
+export interface ListenerContext {
   readonly broker: Broker;
   readonly limits: Limits;
   readonly logins: Logins;

@@ -1,5 +1,5 @@
 import { BadRequestException } from '@nestjs/common';
-import { isHopeless, type ErrorTests } from '../retry/index.js';
+import { isNotRetryable, type ErrorTests } from '../retry/index.js';
 
 /** Errors that no further attempt will cure: a policy that says nothing else parks these at once. */
-export const hopeless: ErrorTests = [BadRequestException, isHopeless];
+export const notRetryable: ErrorTests = [BadRequestException, isNotRetryable];

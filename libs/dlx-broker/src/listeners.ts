@@ -4,13 +4,13 @@ import { policyPatterns } from './host/index.js';
 
 import type { Broker } from './broker/index.js';
 import type { HttpListener, HttpOptions, ManagementHost } from './management/index.js';
-import type { Ears } from './own-broker.js';
+import type { Reporter } from './open-broker.js';
 import { faultsOf } from './storage-faults.js';
 import type { Data } from './store/index.js';
 import { LoginThrottle } from './users/index.js';
 
 /** Ways for other processes into a broker; each is there only if it is asked for. */
-export interface WaysInOptions extends Ears {
+export interface ListenersOptions extends Reporter {
   /** A port for AMQP 0-9-1 clients: by default 5672 on loopback; 0 is any free port. */
   readonly amqp?: Omit<ListenOptions, 'authenticate' | 'throttle'> | undefined;
   /** A port for the management API: by default 15672 on loopback; 0 is any free port. */
@@ -29,7 +29,7 @@ export interface WaysInOptions extends Ears {
 export type Part = 'amqp' | 'http' | 'audit';
 
 /** The ports of a broker. Its store stops publishers when it is short of space, and the management API shows it. */
-export class WaysIn {
+export class Listeners {
   amqp: Listener | undefined;
   http: HttpListener | undefined;
   readonly #host: ManagementHost;
@@ -42,7 +42,7 @@ export class WaysIn {
   constructor(
     private readonly broker: Broker,
     data: Data | undefined,
-    private readonly options: WaysInOptions,
+    private readonly options: ListenersOptions,
   ) {
     const { amqp, log, memoryLimit, notice } = options;
     this.#memory = amqp?.memory ?? processMemory(memoryLimit);
@@ -88,7 +88,7 @@ export class WaysIn {
     await Promise.all([this.http?.close(), this.amqp?.close()]);
   }
 
-  async #listenForAmqp(amqp: NonNullable<WaysInOptions['amqp']>): Promise<Listener> {
+  async #listenForAmqp(amqp: NonNullable<ListenersOptions['amqp']>): Promise<Listener> {
     const { log, notice } = this.options;
     const { listen } = await import('./amqp/index.js');
     return listen(this.broker, {

@@ -17,7 +17,7 @@ interface Traveller {
  * @param consumed the queues with which a way begins
  * @throws DlxConfigurationError naming the queues, who asked for the first of them, and a way out
  */
-export function refuseCutCircles(topology: Topology, consumed: ReadonlySet<string>): void {
+export function refuseDroppingCycles(topology: Topology, consumed: ReadonlySet<string>): void {
   for (const queue of topology.queues) {
     const circle = consumed.has(queue.name) && dies(queue) ? circleFrom(queue, topology) : undefined;
     if (circle === undefined) continue;

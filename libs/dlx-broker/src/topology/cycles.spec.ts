@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refuseCutCircles } from './circles.js';
+import { refuseDroppingCycles } from './cycles.js';
 import { DlxConfigurationError } from './configuration-error.js';
 import { fieldTableOf } from './field.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration } from './topology.js';
@@ -28,7 +28,7 @@ const check =
     exchanges: readonly ExchangeDeclaration[] = [],
   ) =>
   () =>
-    refuseCutCircles({ queues, bindings, exchanges }, new Set(['work']));
+    refuseDroppingCycles({ queues, bindings, exchanges }, new Set(['work']));
 
 describe('queues in a circle of times to live, which the broker cuts (rule I2), are refused:', () => {
   it.each([

@@ -17,7 +17,7 @@ export interface LeftAt {
 const mostAddresses = 100;
 
 /** What a redrive came to so far, in memory that does not grow with it. */
-export class Tally {
+export class RedriveCounts {
   moved = 0;
   /** Delivered, expired or dropped before its turn came. */
   gone = 0;

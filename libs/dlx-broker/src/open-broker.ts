@@ -8,7 +8,7 @@ import type { Data, DataOptions } from './store/index.js';
 const clusterId = 'internal_cluster_id';
 
 /** What a broker of this process's own is to be like. */
-export interface OwnBrokerOptions {
+export interface OpenBrokerOptions {
   /** The version of RabbitMQ to behave like; default 3.10. */
   readonly rabbitmq?: ProfileName | undefined;
   /** What tells the time; that of this machine by default. */
@@ -18,7 +18,7 @@ export interface OwnBrokerOptions {
 }
 
 /** Receivers of log lines and faults. */
-export interface Ears {
+export interface Reporter {
   /** Hears what an operator may want to know: of refused logins, of what was found in the data directory, of its disk. */
   readonly notice?: ((text: string) => void) | undefined;
   /** Hears of faults of our own, of disks that fail, and of what is damaged in the data directory. */
@@ -26,7 +26,7 @@ export interface Ears {
 }
 
 /** A broker in real time, and what it keeps. */
-export interface OwnBroker {
+export interface OpenedBroker {
   readonly broker: Broker;
   readonly data: Data | undefined;
   /** Keeps what is to be kept, and ends. */
@@ -34,9 +34,9 @@ export interface OwnBroker {
 }
 
 /** Makes a broker, with all that its data directory knows. @throws StoreError when the directory cannot be had */
-export async function openBroker(options: OwnBrokerOptions, ears: Ears): Promise<OwnBroker> {
+export async function openBroker(options: OpenBrokerOptions, reporter: Reporter): Promise<OpenedBroker> {
   const { rabbitmq, clock = new SystemClock(), data: kept } = options;
-  const data = kept && (await openDirectory(kept, clock, ears));
+  const data = kept && (await openDirectory(kept, clock, reporter));
   const broker = new Broker({
     clock,
     names: randomNames,
@@ -50,7 +50,7 @@ export async function openBroker(options: OwnBrokerOptions, ears: Ears): Promise
     await data?.close();
   };
   try {
-    if (data !== undefined) await restore(data, broker, ears);
+    if (data !== undefined) await restore(data, broker, reporter);
     if (!broker.parameters.has(clusterId))
       broker.parameters.set(clusterId, `rabbitmq-cluster-id-${randomNames.token()}`);
     return { broker, data, close };
@@ -62,9 +62,9 @@ export async function openBroker(options: OwnBrokerOptions, ears: Ears): Promise
 
 /** The code of the store is loaded only when a data directory is used. */
 async function openDirectory(
-  { directory, ...options }: NonNullable<OwnBrokerOptions['data']>,
+  { directory, ...options }: NonNullable<OpenBrokerOptions['data']>,
   clock: Clock,
-  { notice, log }: Ears,
+  { notice, log }: Reporter,
 ): Promise<Data> {
   const { openData } = await import('./store/index.js');
   let spaceChanged = (_isLow: boolean): void => {}; // until it is open
@@ -90,7 +90,7 @@ function spaceLine({ journal, directory, diskFreeLimit }: Data, isLow: boolean):
 }
 
 /** Nothing that is damaged is passed over in silence. */
-async function restore({ journal, directory, isNew }: Data, broker: Broker, { notice, log }: Ears): Promise<void> {
+async function restore({ journal, directory, isNew }: Data, broker: Broker, { notice, log }: Reporter): Promise<void> {
   const { damageLines, StoreError } = await import('./store/index.js');
   broker.stalls.changed = (stalled, isOver) => {
     if (isOver) notice?.(stallOverLine);

@@ -38,7 +38,7 @@ export interface ApiHouse {
   call(method: string, path: string, call?: ApiCall): Promise<Read>;
 }
 
-export interface HouseOptions extends ApiOptions {
+export interface HarnessOptions extends ApiOptions {
   readonly rabbitmq?: ProfileName;
   /** What it is lent beside broker, time and patterns. */
   readonly host?: Partial<ManagementHost>;
@@ -46,7 +46,7 @@ export interface HouseOptions extends ApiOptions {
   readonly makeHost?: (broker: Broker) => Partial<ManagementHost>;
 }
 
-export function apiHouse(options: HouseOptions = {}): ApiHouse {
+export function apiHarness(options: HarnessOptions = {}): ApiHouse {
   const { host: more, makeHost, rabbitmq, ...apiOptions } = options;
   const clock = new ManualClock();
   const patterns = policyPatterns; // whoever asks over HTTP is a stranger

@@ -1,16 +1,16 @@
 import { emptyTable, longstr, type Properties } from '../../libs/dlx-broker/src/message/index.js';
 import { DeadLetters, type DeadLetter } from '../../libs/dlx-broker/src/streams/index.js';
-import { house } from '../../libs/dlx-broker/src/testing/house.js';
+import { harness } from '../../libs/dlx-broker/src/testing/harness.js';
 
-/** Where the letters of {@link lettersHouse} lie. */
+/** Where the letters of {@link lettersHarness} lie. */
 export const deadQueue = 'orders.dead';
 
 /**
- * A house for dead letters: the exchange `shop` with the key `order.created` leads to the queue `orders`; what dies
+ * A harness for dead letters: the exchange `shop` with the key `order.created` leads to the queue `orders`; what dies
  * there, or in `invoices` or `expiring` (after 50 ms), comes to `orders.dead`, and from there to `graveyard`.
  */
-export async function lettersHouse() {
-  const { clock, broker, backend, queue } = house();
+export async function lettersHarness() {
+  const { clock, broker, backend, queue } = harness();
   const declared = { durable: true, autoDelete: false, arguments: emptyTable };
   const dying = (to: string) => new Map([['x-dead-letter-exchange', longstr(to)]]);
   const exchange = (name: string, type: string) => ({ ...declared, name, type, internal: false });

@@ -6,7 +6,7 @@ import { ManualClock } from './manual-clock.js';
 import { QueueView } from './queue-view.js';
 
 /** When the clock of a test starts, and the broker beside it. */
-export interface HouseOptions {
+export interface HarnessOptions {
   /** The instant at which the clock starts: a Date, or milliseconds since 1970. */
   readonly start?: Date | number;
   /** Default `/`. */
@@ -16,7 +16,7 @@ export interface HouseOptions {
 }
 
 /** A whole broker of its own for one test: time stands still until the clock is moved, names are counted. */
-export interface House {
+export interface Harness {
   readonly clock: ManualClock;
   readonly broker: Broker;
   readonly backend: EmbeddedBackend;
@@ -32,20 +32,20 @@ const patterns: BrokerOptions['patterns'] = {
   },
 };
 
-/** Every option of a house. */
-export const houseOptions = { start: true, vhost: true, rabbitmq: true } satisfies Record<keyof HouseOptions, true>;
+/** Every option of a harness. */
+export const harnessOptions = { start: true, vhost: true, rabbitmq: true } satisfies Record<keyof HarnessOptions, true>;
 
 /**
  * Makes a broker for one test, with a clock that stands still and a backend.
  * @throws DlxConfigurationError for an option there is not, or a start that is no time
  */
-export function house(options: HouseOptions = {}): House {
-  refuseUnknown(optionsOf(options, 'house', 'write { start: new Date() }'), Object.keys(houseOptions), 'house');
+export function harness(options: HarnessOptions = {}): Harness {
+  refuseUnknown(optionsOf(options, 'harness', 'write { start: new Date() }'), Object.keys(harnessOptions), 'harness');
   const { start, vhost = '/', rabbitmq } = options;
   if (start !== undefined && !Number.isFinite(start instanceof Date ? start.getTime() : start)) {
-    throw refused(start, 'start of house', 'is no time; write a Date, or milliseconds since 1970');
+    throw refused(start, 'start of harness', 'is no time; write a Date, or milliseconds since 1970');
   }
-  if (rabbitmq !== undefined) oneOf(...Object.keys(profiles)).read(rabbitmq, 'rabbitmq of house');
+  if (rabbitmq !== undefined) oneOf(...Object.keys(profiles)).read(rabbitmq, 'rabbitmq of harness');
   const clock = new ManualClock(start);
   const broker = new Broker({
     clock,
