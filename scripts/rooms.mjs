@@ -18,7 +18,7 @@ export const rooms = [
   { name: 'topology', job: 'declarations as plain data, from code or options', imports: ['broker'] },
   {
     name: 'host',
-    job: 'what this machine lends the core: time, names, turns, patterns, async contexts',
+    job: 'what this machine gives the core: time, names, turns, patterns, async contexts',
     imports: ['broker'],
   },
   { name: 'store', job: "keeps a broker's state on disk", imports: ['broker'] },

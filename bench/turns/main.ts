@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commands } from '../../libs/dlx-broker/src/cli/ctl/commands.js';
 import { runCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';
-import { resources } from '../../libs/dlx-broker/src/management/resources.js';
+import { resources } from '../../libs/dlx-broker/src/management/api/resources.js';
 import { linesOf } from './commands.js';
 import type { Turn } from './meter.js';
 import { type Asked, requestsOf } from './requests.js';

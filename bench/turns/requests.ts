@@ -1,4 +1,4 @@
-import type { Resource } from '../../libs/dlx-broker/src/management/resource.js';
+import type { Resource } from '../../libs/dlx-broker/src/management/http/resource.js';
 import { definitions, type Size } from './scene.js';
 
 /** One request, and what has to be made in the broker before it. */

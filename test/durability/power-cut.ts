@@ -207,7 +207,7 @@ class Run {
       factor: 1.2,
       memory: this.#memory,
       // Batches that take many turns, in which others go on, and some that take one.
-      recordsInTurn: [1, 3, 4_096][this.seed % 3],
+      recordsInTurn: [1, 3, 4_096, 4_096, 4_096, 4_096][this.seed % 6],
       now: () => clock.now(),
     });
     const told = mutant.journal?.(journal) ?? journal;

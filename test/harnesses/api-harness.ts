@@ -29,7 +29,7 @@ export interface ApiCall {
 }
 
 /** The HTTP API of a broker of its own, without a port, in virtual time. */
-export interface ApiHouse {
+export interface ApiHarness {
   readonly clock: ManualClock;
   readonly broker: Broker;
   readonly host: ManagementHost;
@@ -46,7 +46,7 @@ export interface HarnessOptions extends ApiOptions {
   readonly makeHost?: (broker: Broker) => Partial<ManagementHost>;
 }
 
-export function apiHarness(options: HarnessOptions = {}): ApiHouse {
+export function apiHarness(options: HarnessOptions = {}): ApiHarness {
   const { host: more, makeHost, rabbitmq, ...apiOptions } = options;
   const clock = new ManualClock();
   const patterns = policyPatterns; // whoever asks over HTTP is a stranger

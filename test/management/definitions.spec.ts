@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiHarness, type ApiHouse } from '../harnesses/api-harness.js';
+import { apiHarness, type ApiHarness } from '../harnesses/api-harness.js';
 
 const rabbitmq = process.env['RABBITMQ_MANAGEMENT_URL'];
 if (rabbitmq === undefined) console.warn('SKIPPED: definitions to and from RabbitMQ: no RABBITMQ_MANAGEMENT_URL');
@@ -102,7 +102,7 @@ describe.skipIf(rabbitmq === undefined)('definitions', () => {
     return text === '' ? undefined : JSON.parse(text);
   };
   const callOf =
-    (harness: ApiHouse): Call =>
+    (harness: ApiHarness): Call =>
     async (method, path, body) => {
       const answer = await harness.call(method, path, { body });
       if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);

@@ -2,7 +2,7 @@ import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
 import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { Statistics } from '../../libs/dlx-broker/src/management/statistics.js';
+import { Statistics } from '../../libs/dlx-broker/src/management/statistics/statistics.js';
 import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
 import type { Ground } from './scene.js';
 

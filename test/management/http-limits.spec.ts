@@ -1,7 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { apiHarness, type ApiHouse } from '../harnesses/api-harness.js';
-import { type HttpLimits, type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http-listener.js';
+import { apiHarness, type ApiHarness } from '../harnesses/api-harness.js';
+import {
+  type HttpLimits,
+  type HttpListener,
+  listenHttp,
+} from '../../libs/dlx-broker/src/management/http/http-listener.js';
 
 const guest = `authorization: Basic ${Buffer.from('guest:guest').toString('base64')}`;
 const head = (line: string, ...headers: readonly string[]): string =>
@@ -15,7 +19,7 @@ interface Talk {
 
 describe('a client that', () => {
   let listener: HttpListener;
-  let harness: ApiHouse;
+  let harness: ApiHarness;
   afterEach(() => listener.close());
 
   async function open(limits: Partial<HttpLimits>, bodyLimit = 1_000): Promise<() => Talk> {

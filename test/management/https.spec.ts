@@ -2,12 +2,12 @@ import { request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { apiHarness, type ApiHouse } from '../harnesses/api-harness.js';
+import { apiHarness, type ApiHarness } from '../harnesses/api-harness.js';
 import { TestAuthority } from '../amqp/certificates.js';
 
 describe('the HTTP API over TLS', () => {
   const authority = new TestAuthority('a test');
-  let harness: ApiHouse;
+  let harness: ApiHarness;
   let listener: HttpListener;
   beforeAll(async () => {
     harness = apiHarness();

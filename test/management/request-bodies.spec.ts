@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http-listener.js';
-import { resources } from '../../libs/dlx-broker/src/management/resources.js';
-import { apiHarness, type ApiHouse } from '../harnesses/api-harness.js';
+import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http/http-listener.js';
+import { resources } from '../../libs/dlx-broker/src/management/api/resources.js';
+import { apiHarness, type ApiHarness } from '../harnesses/api-harness.js';
 
 interface Row {
   /** As the registry has it. */
@@ -11,7 +11,7 @@ interface Row {
   readonly body: object;
   readonly status: number;
   /** What the request has changed, to be looked at behind it. */
-  readonly changed?: (harness: ApiHouse) => unknown;
+  readonly changed?: (harness: ApiHarness) => unknown;
   readonly to?: unknown;
   /** Part of the answer. */
   readonly answer?: RegExp;
@@ -20,8 +20,8 @@ interface Row {
 const rights = { configure: '.*', write: '.*', read: '.*' };
 const topicRights = { exchange: 'amq.topic', write: '.*', read: '.*' };
 const policy = { pattern: '^new', definition: { 'max-length': 7 } };
-const root = ({ broker }: ApiHouse) => broker.virtualHost('/');
-const newUser = ({ broker }: ApiHouse) => broker.access.user('new')?.tags;
+const root = ({ broker }: ApiHarness) => broker.virtualHost('/');
+const newUser = ({ broker }: ApiHarness) => broker.access.user('new')?.tags;
 
 /** Every route that takes a body, in an order in which each finds what it needs. */
 const rows: readonly Row[] = [

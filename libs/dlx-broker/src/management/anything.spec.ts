@@ -4,8 +4,8 @@ import { limitNames } from '../broker/index.js';
 import { apiHarness } from '../../../../test/harnesses/api-harness.js';
 import { listen } from '../testing/listener.js';
 import { guestOf, letIn } from '../users/index.js';
-import { methodNames } from './resource.js';
-import { resources } from './resources.js';
+import { methodNames } from './http/resource.js';
+import { resources } from './api/resources.js';
 
 /** Words that mean something somewhere, so that what is sent gets past the first check now and then. */
 const words = [

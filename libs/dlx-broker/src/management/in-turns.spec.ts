@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Queue } from '../broker/index.js';
 import { Dlx } from './dlx/dlx.js';
-import { SharedTurns, type Turns } from './turns.js';
-import { type ApiHouse, apiHarness } from '../../../../test/harnesses/api-harness.js';
+import { SharedTurns, type Turns } from './http/turns.js';
+import { type ApiHarness, apiHarness } from '../../../../test/harnesses/api-harness.js';
 
 /** Each look at the clock is a step of a tenth of a millisecond, so fifty steps are a turn. */
 class CountedTurns implements Turns {
@@ -40,7 +40,7 @@ class CountedTurns implements Turns {
 
 const count = 3_000;
 
-function harness(replyLimit?: number): ApiHouse & { readonly turns: CountedTurns } {
+function harness(replyLimit?: number): ApiHarness & { readonly turns: CountedTurns } {
   const turns = new CountedTurns();
   const made = apiHarness({
     ...(replyLimit !== undefined && { replyLimit }),

@@ -1,10 +1,10 @@
-export { type Api, type ApiOptions, createApi } from './app.js';
+export { type Api, type ApiOptions, createApi } from './http/app.js';
 export type { Fault, ManagementHost, OpenPort } from './host.js';
-export { type HttpLimits, HttpListener, type HttpOptions, listenHttp } from './http-listener.js';
+export { type HttpLimits, HttpListener, type HttpOptions, listenHttp } from './http/http-listener.js';
 export { loadDefinitions } from './definitions/load.js';
-export { Problem } from './reply.js';
+export { Problem } from './http/reply.js';
 export { AuditFile } from './audit/audit-file.js';
 export type { AuditEntry, AuditSink } from './audit/audit-log.js';
 export { Dlx, type DlxParts } from './dlx/dlx.js';
-export type { RedriveOrder } from './redrives/redrive-order.js';
-export { RedriveTask } from './redrives/redrive-task.js';
+export type { RedriveOrder } from './dlx/redrives/redrive-order.js';
+export { RedriveTask } from './dlx/redrives/redrive-task.js';

@@ -7,13 +7,13 @@ import {
   silentOutbox,
 } from '../broker/index.js';
 
-import { visibleVhosts } from './auth.js';
+import { visibleVhosts } from './http/auth.js';
 import { Dlx } from './dlx/dlx.js';
 import type { ManagementHost } from './host.js';
-import { Measures } from './measures.js';
-import { notFound } from './reply.js';
-import type { ApiRequest } from './resource.js';
-import { Statistics } from './statistics.js';
+import { Measures } from './statistics/measures.js';
+import { notFound } from './http/reply.js';
+import type { ApiRequest } from './http/resource.js';
+import { Statistics } from './statistics/statistics.js';
 
 /** Default limit of a reply, in bytes. */
 export const usualReplyLimit = 64_000_000;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../broker/index.js';
-import { apiHarness, type ApiHouse } from '../../../../../test/harnesses/api-harness.js';
+import { apiHarness, type ApiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { AuditFile } from './audit-file.js';
 import { type AuditEntry, AuditLog } from './audit-log.js';
 
@@ -140,7 +140,7 @@ describe('the audit file', () => {
 });
 
 describe('/api/dlx/audit', () => {
-  let rooms: ApiHouse;
+  let rooms: ApiHarness;
   let entries: AuditEntry[];
   beforeEach(() => {
     entries = [];

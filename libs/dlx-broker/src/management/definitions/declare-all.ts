@@ -1,10 +1,10 @@
 import { AmqpError, type Channel, type VirtualHost } from '../../broker/index.js';
 import { type FieldTable, isPredeclared, isReserved } from '../../message/index.js';
-import { booleanIn, requiredText, textIn } from '../body.js';
-import { FieldJsonError, tableOfJson } from '../field-json.js';
+import { booleanIn, requiredText, textIn } from '../http/body.js';
+import { FieldJsonError, tableOfJson } from '../api/field-json.js';
 import type { Management } from '../management.js';
-import { badRequest, codes, detailOf } from '../reply.js';
-import type { JsonObject } from '../resource.js';
+import { badRequest, codes, detailOf } from '../http/reply.js';
+import type { JsonObject } from '../http/resource.js';
 import { listIn } from './lists.js';
 
 /**

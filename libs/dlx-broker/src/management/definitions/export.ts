@@ -1,15 +1,15 @@
 import { type Broker, Exchange, type Queue, type VirtualHost } from '../../broker/index.js';
 import { isPredeclared } from '../../message/index.js';
-import { tableToJson } from '../field-json.js';
-import { joined, Rows } from '../json.js';
-import type { Row } from '../listing.js';
-import { permissionRows } from '../resources/permissions.js';
-import { parameterRows } from '../resources/parameters.js';
-import { policyRows } from '../resources/policies.js';
-import { topicPermissionRows } from '../resources/topic-permissions.js';
-import { versionOf } from '../version.js';
-import { placed, type PlacedBinding } from '../views/binding-columns.js';
-import { without } from '../without.js';
+import { tableToJson } from '../api/field-json.js';
+import { joined, Rows } from '../http/json.js';
+import type { Row } from '../api/listing.js';
+import { permissionRows } from '../api/resources/permissions.js';
+import { parameterRows } from '../api/resources/parameters.js';
+import { policyRows } from '../api/resources/policies.js';
+import { topicPermissionRows } from '../api/resources/topic-permissions.js';
+import { versionOf } from '../api/version.js';
+import { placed, type PlacedBinding } from '../api/views/binding-columns.js';
+import { without } from '../api/without.js';
 import { userToJson } from './user-json.js';
 
 /** All that is declared, in the shape that RabbitMQ's own tools write and read. */

@@ -1,9 +1,9 @@
-import { checkNesting } from '../body.js';
-import { inTurns, longestTurn } from '../turns.js';
-import { LargeJsonError, parsedJson } from '../json-parse.js';
+import { checkNesting } from '../http/body.js';
+import { inTurns, longestTurn } from '../http/turns.js';
+import { LargeJsonError, parsedJson } from '../http/json-parse.js';
 import type { Management } from '../management.js';
-import { badRequest } from '../reply.js';
-import type { JsonObject } from '../resource.js';
+import { badRequest } from '../http/reply.js';
+import type { JsonObject } from '../http/resource.js';
 import { existingVhost, importBroker, importVhost } from './import.js';
 
 /** The object that definitions are; nothing at all is an empty one. Yields wherever it may pause. @throws Problem 400 */

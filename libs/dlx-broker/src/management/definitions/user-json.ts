@@ -1,9 +1,9 @@
 import { erlangJson, isUserLimit, type User, type UserLimits } from '../../broker/index.js';
 import { defaultHashing, hashPassword, keep, keptPassword } from '../../users/index.js';
-import { textIn } from '../body.js';
-import type { Row } from '../listing.js';
-import { badRequest } from '../reply.js';
-import type { JsonObject } from '../resource.js';
+import { textIn } from '../http/body.js';
+import type { Row } from '../api/listing.js';
+import { badRequest } from '../http/reply.js';
+import type { JsonObject } from '../http/resource.js';
 
 /** A user as the API and definitions show it; the hash is RabbitMQ's, so that users travel both ways. */
 export function userToJson({ name, passwordHash, tags, limits = {} }: User): Row {

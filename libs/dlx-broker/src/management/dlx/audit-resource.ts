@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../audit/audit-log.js';
-import { ok } from '../reply.js';
-import type { Handler, Resource } from '../resource.js';
+import { ok } from '../http/reply.js';
+import type { Handler, Resource } from '../http/resource.js';
 import { numberIn, onlyKnown } from './input.js';
 
 /** What operators did, the newest first. */

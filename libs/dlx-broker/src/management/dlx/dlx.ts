@@ -1,11 +1,11 @@
 import type { Broker } from '../../broker/index.js';
 import { AuditLog, type AuditSink } from '../audit/audit-log.js';
-import type { RedriveTask } from '../redrives/redrive-task.js';
-import { Redrives } from '../redrives/redrives.js';
+import type { RedriveTask } from './redrives/redrive-task.js';
+import { Redrives } from './redrives/redrives.js';
 import { EventStreams } from './event-streams.js';
 import { filterToJson } from './input.js';
 import { Searches } from './searches.js';
-import { SharedTurns, type Turns } from '../turns.js';
+import { SharedTurns, type Turns } from '../http/turns.js';
 
 /** What {@link Dlx} is lent; everything but the broker has a default. */
 export interface DlxParts {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
 import { toFieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { declareDying } from '../../../../../test/harnesses/dying.js';
 import { filterNames } from './input.js';
 
@@ -14,7 +14,7 @@ const section = (heading: string): string => page.split(`# ${heading}\n`)[1]!.sp
 const sample = (heading: string): unknown => JSON.parse(/```json\n([^]*?)```/.exec(section(heading))![1]!);
 
 describe('docs/reference/dlx-api.md', () => {
-  let rooms: ApiHouse;
+  let rooms: ApiHarness;
   let channel: Channel;
 
   beforeEach(() => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../broker/index.js';
-import { writtenJson } from '../json.js';
-import { longestTurn, type Turns } from '../turns.js';
+import { writtenJson } from '../http/json.js';
+import { longestTurn, type Turns } from '../http/turns.js';
 
 /** Milliseconds after which a listener that reads nothing is dropped, and in which it hears something at least. */
 const patience = { unread: 30_000, silence: 15_000 };

@@ -1,8 +1,8 @@
 import type { Broker, User, VirtualHost } from '../../broker/index.js';
-import { isOf, visibleVhosts } from '../auth.js';
-import type { Redrives } from '../redrives/redrives.js';
-import { Problem } from '../reply.js';
-import type { Turns } from '../turns.js';
+import { isOf, visibleVhosts } from '../http/auth.js';
+import type { Redrives } from './redrives/redrives.js';
+import { Problem } from '../http/reply.js';
+import type { Turns } from '../http/turns.js';
 import { EventStream } from './event-stream.js';
 import { LiveChanges, type LiveFilter } from './live-changes.js';
 

@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
-import { type ApiHouse, apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { declareDying } from '../../../../../test/harnesses/dying.js';
-import { listenHttp } from '../http-listener.js';
+import { listenHttp } from '../http/http-listener.js';
 import { Dlx } from './dlx.js';
-import { eventLoop } from '../turns.js';
+import { eventLoop } from '../http/turns.js';
 
 const nothing = (): void => {};
 const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
@@ -41,7 +41,7 @@ class Reader {
 }
 
 describe('/api/dlx/events', () => {
-  let rooms: ApiHouse;
+  let rooms: ApiHarness;
   let channel: Channel;
   let dlx: Dlx;
 
@@ -54,7 +54,7 @@ describe('/api/dlx/events', () => {
     declareDying(channel, ['work']);
   });
 
-  const apiHouseWith = (lent: Dlx): ApiHouse => {
+  const apiHouseWith = (lent: Dlx): ApiHarness => {
     const made = apiHarness({ host: { dlx: lent, broker: rooms.broker } });
     return { ...made, broker: rooms.broker };
   };

@@ -1,5 +1,5 @@
-import { checkVhost } from '../auth.js';
-import type { Handler, Resource } from '../resource.js';
+import { checkVhost } from '../http/auth.js';
+import type { Handler, Resource } from '../http/resource.js';
 import { numberIn, onlyKnown } from './input.js';
 
 /** Live counters as Server-Sent Events: `state` with everything, then `change` with what changed. */

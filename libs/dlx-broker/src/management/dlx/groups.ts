@@ -1,7 +1,7 @@
 import type { Entry } from '../../broker/index.js';
 import { recordedAddressOf, type Message } from '../../message/index.js';
-import { ok } from '../reply.js';
-import type { Handler, Resource } from '../resource.js';
+import { ok } from '../http/reply.js';
+import type { Handler, Resource } from '../http/resource.js';
 import { matcherOf } from './filter.js';
 import { Unread } from './payload.js';
 import { cursorIn, filterInQuery, filterNames, numberIn, onlyKnown, wordIn } from './input.js';
@@ -10,7 +10,7 @@ import { idOf } from './message-json.js';
 import { aboutQueue, scanned } from './messages.js';
 import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
-import { inTurns } from '../turns.js';
+import { inTurns } from '../http/turns.js';
 
 /** The properties by which messages are grouped; each is the filter parameter of the same name, with `-` for `_`. */
 const ways = {

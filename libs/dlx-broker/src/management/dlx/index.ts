@@ -1,4 +1,4 @@
-import type { Resource } from '../resource.js';
+import type { Resource } from '../http/resource.js';
 import { audit } from './audit-resource.js';
 import { events } from './events.js';
 import { groups } from './groups.js';

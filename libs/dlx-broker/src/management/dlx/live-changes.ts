@@ -1,6 +1,6 @@
 import type { Queue, VirtualHost } from '../../broker/index.js';
-import { Rows } from '../json.js';
-import type { RedriveTask } from '../redrives/redrive-task.js';
+import { Rows } from '../http/json.js';
+import type { RedriveTask } from './redrives/redrive-task.js';
 import { liveCounters, liveRow } from './counters-json.js';
 import { redriveToJson } from './redrive-json.js';
 

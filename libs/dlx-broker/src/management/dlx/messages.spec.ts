@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
 import { type Field, int64, longstr, type Properties, PagedOut, toFieldTable } from '../../message/index.js';
-import { type ApiHouse, apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { declareDying, rejectAll } from '../../../../../test/harnesses/dying.js';
 
 interface Page {
@@ -13,7 +13,7 @@ interface Page {
 }
 
 describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
-  let rooms: ApiHouse;
+  let rooms: ApiHarness;
   let channel: Channel;
 
   beforeEach(() => {

@@ -1,15 +1,15 @@
 import type { Entry, Queue } from '../../broker/index.js';
-import { JsonSink } from '../json.js';
+import { JsonSink } from '../http/json.js';
 import type { Management } from '../management.js';
-import { badRequest, noContent, notFound, ok } from '../reply.js';
-import type { ApiRequest, Handler, Resource } from '../resource.js';
+import { badRequest, noContent, notFound, ok } from '../http/reply.js';
+import type { ApiRequest, Handler, Resource } from '../http/resource.js';
 import { type MessageFilter, matcherOf } from './filter.js';
 import { cursorIn, filterInQuery, filterNames, filterToJson, numberIn, onlyKnown, wordIn } from './input.js';
 import { messageToJson, type Shown } from './message-json.js';
 import { Unread } from './payload.js';
 import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
-import { inTurns } from '../turns.js';
+import { inTurns } from '../http/turns.js';
 
 /** Messages of a page: the default and the maximum. */
 const pageSize = { usual: 50, most: 500 };

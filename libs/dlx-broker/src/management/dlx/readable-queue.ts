@@ -1,7 +1,7 @@
 import type { Queue } from '../../broker/index.js';
 import type { Management } from '../management.js';
-import { notFound } from '../reply.js';
-import type { ApiRequest } from '../resource.js';
+import { notFound } from '../http/reply.js';
+import type { ApiRequest } from '../http/resource.js';
 
 /**
  * The queue a request names, if its user may read from it: looking into a queue shows what a consumer would get.

@@ -1,9 +1,9 @@
 import type { Queue, User, VirtualHost } from '../../broker/index.js';
 import { type Address, isShortstr, longestShortstr } from '../../message/index.js';
 import { type CircuitSettings, usualCircuit, usualRate } from '../../redrive/index.js';
-import type { RedriveOrder } from '../redrives/redrive-order.js';
-import { badRequest } from '../reply.js';
-import type { JsonObject } from '../resource.js';
+import type { RedriveOrder } from './redrives/redrive-order.js';
+import { badRequest } from '../http/reply.js';
+import type { JsonObject } from '../http/resource.js';
 import { filterInJson, notAn, objectEntries, onlyKnown } from './input.js';
 
 const keys = ['vhost', 'queue', 'filter', 'ids', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'dry_run'];

@@ -1,4 +1,4 @@
-import type { RedriveTask } from '../redrives/redrive-task.js';
+import type { RedriveTask } from './redrives/redrive-task.js';
 import { filterToJson } from './input.js';
 
 /** A redrive as JSON; times are milliseconds since 1970. */

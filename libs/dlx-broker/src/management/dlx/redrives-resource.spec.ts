@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
-import { type ApiHouse, apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { declareDying, rejectAll } from '../../../../../test/harnesses/dying.js';
-import { listenHttp } from '../http-listener.js';
+import { listenHttp } from '../http/http-listener.js';
 
 interface Task {
   readonly id: string;
@@ -11,7 +11,7 @@ interface Task {
 }
 
 describe('/api/dlx/redrives', () => {
-  let rooms: ApiHouse;
+  let rooms: ApiHarness;
   let channel: Channel;
 
   beforeEach(() => {

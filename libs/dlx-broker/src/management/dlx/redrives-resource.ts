@@ -1,10 +1,10 @@
-import { checkVhost, isOf } from '../auth.js';
+import { checkVhost, isOf } from '../http/auth.js';
 import type { Management } from '../management.js';
-import { RedriveConflictError } from '../redrives/redrives.js';
-import type { RedriveOrder } from '../redrives/redrive-order.js';
-import type { RedriveTask } from '../redrives/redrive-task.js';
-import { badRequest, clientGone, created, noContent, notAuthorised, notFound, ok, Problem } from '../reply.js';
-import type { ApiRequest, Handler, Resource } from '../resource.js';
+import { RedriveConflictError } from './redrives/redrives.js';
+import type { RedriveOrder } from './redrives/redrive-order.js';
+import type { RedriveTask } from './redrives/redrive-task.js';
+import { badRequest, clientGone, created, noContent, notAuthorised, notFound, ok, Problem } from '../http/reply.js';
+import type { ApiRequest, Handler, Resource } from '../http/resource.js';
 import { filterToJson } from './input.js';
 import { readableQueue } from './readable-queue.js';
 import { redriveIn } from './redrive-input.js';

@@ -3,7 +3,7 @@ import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { silentOutbox } from '../../broker/index.js';
 import { Dlx } from './dlx.js';
 import { Searches } from './searches.js';
-import type { Turns } from '../turns.js';
+import type { Turns } from '../http/turns.js';
 
 describe('searches', () => {
   it('are counted, and limited by user and in all', async () => {

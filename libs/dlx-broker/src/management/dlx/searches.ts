@@ -1,4 +1,4 @@
-import { Problem } from '../reply.js';
+import { Problem } from '../http/reply.js';
 
 /** Searches and dry runs at the same time: in all, and of one user. */
 const most = { all: 16, ofUser: 4 };

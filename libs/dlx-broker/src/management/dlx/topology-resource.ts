@@ -1,13 +1,13 @@
 import type { VirtualHost } from '../../broker/index.js';
-import { checkVhost } from '../auth.js';
-import { joined } from '../json.js';
+import { checkVhost } from '../http/auth.js';
+import { joined } from '../http/json.js';
 import type { Management } from '../management.js';
-import { ok } from '../reply.js';
-import type { ApiRequest, Handler, Resource } from '../resource.js';
+import { ok } from '../http/reply.js';
+import type { ApiRequest, Handler, Resource } from '../http/resource.js';
 import { onlyKnown } from './input.js';
 import { type TopologyJson, topologyToJson } from './graph/topology-json.js';
 import { topologyOf } from './graph/topology.js';
-import { inTurns } from '../turns.js';
+import { inTurns } from '../http/turns.js';
 
 /** How exchanges and queues hang together, and where dead letters go; of one virtual host or of all one may see. */
 const show: Handler = async (request, management) => {

@@ -1,5 +1,5 @@
 import type { Queue } from '../../../broker/index.js';
-import { Rows } from '../../json.js';
+import { Rows } from '../../http/json.js';
 import { typedTable } from '../typed-field.js';
 import type { DeadLetterEdge } from './dead-letter-edges.js';
 import type { Loop } from './loops.js';

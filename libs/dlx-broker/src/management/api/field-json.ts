@@ -1,0 +1,100 @@
+import { deepestNesting, type Field, type FieldTable } from '../../message/index.js';
+
+/** A JSON value that has no place in a field table; the message is RabbitMQ's reason (rule U1). */
+export class FieldJsonError extends Error {
+  override readonly name = 'FieldJsonError';
+}
+
+/** Values of one table, nested ones counted: a frame of 128 KB cannot hold many more, and each is converted in one turn. */
+const mostValues = 131_072;
+
+/** What may still be converted of a table. */
+interface Room {
+  left: number;
+}
+
+/** Arguments or headers of a parsed JSON object: integers become longs, fractions doubles (rule U1). @throws FieldJsonError */
+export function tableOfJson(object: object): FieldTable {
+  return tableOf(object, 1, { left: mostValues });
+}
+
+function tableOf(object: object, depth: number, room: Room): FieldTable {
+  if (depth > deepestNesting) throw new FieldJsonError(`nested more than ${deepestNesting} levels deep`);
+  const entries = object instanceof Map ? [...(object as Map<string, unknown>)] : Object.entries(object);
+  take(room, entries.length);
+  return new Map(entries.map(([name, value]): [string, Field] => [name, fieldOf(value, depth, room)]));
+}
+
+/** @throws FieldJsonError when that many values are too many */
+function take(room: Room, count: number): void {
+  room.left -= count;
+  if (room.left < 0) throw new FieldJsonError(`a table has more than ${mostValues} values, nested ones counted`);
+}
+
+function listOf(values: readonly unknown[], depth: number, room: Room): Field {
+  take(room, values.length);
+  return { type: 'A', value: values.map((each) => fieldOf(each, depth + 1, room)) };
+}
+
+function fieldOf(value: unknown, depth: number, room: Room): Field {
+  switch (typeof value) {
+    case 'string':
+      return { type: 'S', value };
+    case 'boolean':
+      return { type: 't', value };
+    case 'number':
+      return numberOf(value);
+    default:
+      if (value === null || value === undefined) throw new FieldJsonError('null_not_allowed');
+      if (depth > deepestNesting) throw new FieldJsonError(`nested more than ${deepestNesting} levels deep`);
+      if (Array.isArray(value)) return listOf(value, depth, room);
+      return { type: 'F', value: tableOf(value as object, depth + 1, room) };
+  }
+}
+
+/** An integer of more than 64 bits would not travel. */
+function numberOf(value: number): Field {
+  const isLong = Number.isInteger(value) && !Object.is(value, -0) && Math.abs(value) < 2 ** 63;
+  if (!isLong) return { type: 'd', value };
+  return { type: 'l', value: Number.isSafeInteger(value) ? value : BigInt(value) };
+}
+
+/** Arguments or headers as JSON has them: an object without a prototype, so that no name is special. */
+export function tableToJson(table: FieldTable): Record<string, unknown> {
+  const object = Object.create(null) as Record<string, unknown>;
+  for (const [name, field] of table) object[name] = fieldToJson(field);
+  return object;
+}
+
+function fieldToJson(field: Field): unknown {
+  switch (field.type) {
+    case 'F':
+      return tableToJson(field.value);
+    case 'A':
+      return field.value.map(fieldToJson);
+    case 'D':
+      return field.value.value / 10 ** field.value.scale;
+    case 'l':
+    case 'T':
+      return Number(field.value);
+    case 'x':
+      return textOrBase64(field.value);
+    case 'V':
+      return 'undefined';
+    default:
+      return field.value;
+  }
+}
+
+/** Bytes that are text are shown as text. */
+export function textOrBase64(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    const lines =
+      Buffer.from(bytes)
+        .toString('base64')
+        .match(/.{1,76}/g) ?? [];
+    return `Not UTF-8, base64 is: ${lines.join('\n')}`;
+  }
+}

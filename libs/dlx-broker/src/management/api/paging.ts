@@ -1,0 +1,90 @@
+import type { Effort, Patterns } from '../../broker/index.js';
+import { Rows } from '../http/json.js';
+import { badRequest, Problem } from '../http/reply.js';
+
+/** A page of a list, counted from 1. */
+export interface Page {
+  readonly number: number;
+  readonly size: number;
+  /** Part of the name, or a pattern; undefined for all. */
+  readonly name: string | undefined;
+  readonly useRegex: boolean;
+}
+
+const defaultPageSize = 100;
+const largestPageSize = 500;
+
+/** Undefined without a parameter for pages: then nothing is filtered either. @throws Problem 400 for an invalid page */
+export function pageIn(query: URLSearchParams): Page | undefined {
+  const number = integer(query.get('page'));
+  const asked = integer(query.get('page_size'));
+  if (number === undefined) return undefined;
+  if (number < 1 || (asked !== undefined && (asked < 1 || asked > largestPageSize))) {
+    const reason = `Invalid pagination parameters: page number ${number}, page size ${asked ?? 'undefined'}`;
+    throw new Problem(400, 'invalid_pagination_parameters', reason);
+  }
+  const name = query.get('name') ?? '';
+  const useRegex = query.get('use_regex') === 'true';
+  return { number, size: asked ?? defaultPageSize, name: name === '' ? undefined : name, useRegex };
+}
+
+const tooDear = (steps: number, count: number): Problem =>
+  badRequest(`the pattern in 'name' takes more than ${steps} steps for ${count} names: say it in a simpler way`);
+
+const invalid = (): Problem => badRequest('Pagination parameters are invalid');
+
+function integer(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  if (!/^[+-]?\d+$/.test(text)) throw invalid();
+  return Number(text);
+}
+
+/** Steps that a pattern may take for all names of a request together: so many, and for each name so many more. */
+const patience = { all: 1_000_000, each: 200 };
+
+/**
+ * Whether a name is wanted; case does not count. Of all names together a pattern may take only so many steps.
+ * @param count of names
+ * @throws Problem 400 when the pattern is none; the filter itself throws it when the pattern takes too many steps
+ */
+export function nameFilter(
+  { name = '', useRegex }: Page,
+  patterns: Patterns,
+  count: number,
+): (name: string) => boolean {
+  if (!useRegex) {
+    const wanted = name.toLowerCase();
+    return (text) => text.toLowerCase().includes(wanted);
+  }
+  try {
+    const matcher = patterns.compile(`(?i)${name}`);
+    const effort: Effort = { steps: 0 };
+    const most = patience.all + patience.each * count;
+    return (text) => {
+      const matched = matcher.matches(text, effort);
+      if (effort.steps > most) throw tooDear(most, count);
+      return matched;
+    };
+  } catch {
+    throw invalid();
+  }
+}
+
+/** @param found how many are left by the filter @throws Problem 400 when there are not so many pages */
+export function cut<T>(items: readonly T[], { number, size }: Page, total: number, show: (item: T) => unknown): object {
+  const start = (number - 1) * size;
+  if (start > items.length) {
+    const reason = `Page out of range, page: ${number} page size: ${size}, len: ${items.length}`;
+    throw new Problem(400, 'page_out_of_range', reason);
+  }
+  const shown = items.slice(start, start + size);
+  return {
+    filtered_count: items.length,
+    item_count: shown.length,
+    items: new Rows(shown, show),
+    page: number,
+    page_count: Math.ceil(items.length / size),
+    page_size: size,
+    total_count: total,
+  };
+}

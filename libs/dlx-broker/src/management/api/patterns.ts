@@ -1,0 +1,27 @@
+import { PatternError, type Patterns } from '../../broker/index.js';
+import { codes, Problem } from '../http/reply.js';
+
+/**
+ * Refuses permissions whose pattern is none. The reason is RabbitMQ's term, lists of characters and all; the message of
+ * the problem, which the log and the command line show, names the permission.
+ * @param all the patterns by the right that each is for
+ * @param whose user and virtual host, for people
+ * @param show how the pattern itself is shown in RabbitMQ's term
+ * @throws Problem 400 for the first that is none
+ */
+export function checkPatterns(
+  patterns: Patterns,
+  all: Readonly<Record<string, string>>,
+  whose: string,
+  show: (pattern: string) => unknown = codes,
+): void {
+  for (const [right, pattern] of Object.entries(all)) {
+    try {
+      patterns.compile(pattern);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const term = ['invalid_regexp', show(pattern), [codes(error.reason), error.position]];
+      throw new Problem(400, 'bad_request', term, {}, error.of(right, pattern, whose).message);
+    }
+  }
+}

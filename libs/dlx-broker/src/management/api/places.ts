@@ -1,0 +1,16 @@
+import type { VirtualHost } from '../../broker/index.js';
+import { isOf } from '../http/auth.js';
+import type { Management } from '../management.js';
+import type { ApiRequest } from '../http/resource.js';
+
+/** Where a list looks: the virtual host in the path, else all that the user may enter; administrators see them all. */
+export function placesOf({ names, user }: ApiRequest, management: Management): readonly VirtualHost[] {
+  const { broker } = management;
+  if (names['vhost'] !== undefined) return [management.vhost(names['vhost'])];
+  const all = [...broker.virtualHosts.values()];
+  if (isOf('administrator', user)) return all;
+  return all.filter(({ name }) => broker.access.mayEnter(user.name, name));
+}
+
+/** The request asks only for what is declared. */
+export const withoutStatistics = ({ query }: ApiRequest): boolean => query.get('disable_stats') === 'true';

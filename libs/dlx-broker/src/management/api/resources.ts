@@ -1,0 +1,67 @@
+import { dlx } from '../dlx/index.js';
+import type { Resource } from '../http/resource.js';
+import { bindings } from './resources/bindings.js';
+import { channels } from './resources/channels.js';
+import { connections } from './resources/connections.js';
+import { definitions } from './resources/definitions.js';
+import { exchanges } from './resources/exchanges.js';
+import { globalParameters } from './resources/global-parameters.js';
+import { health } from './resources/health.js';
+import { nodes } from './resources/nodes.js';
+import { overview } from './resources/overview.js';
+import { parameters } from './resources/parameters.js';
+import { permissions } from './resources/permissions.js';
+import { plugins } from './resources/plugins.js';
+import { policies } from './resources/policies.js';
+import { publishing } from './resources/publish.js';
+import { queueGet } from './resources/queue-get.js';
+import { queues } from './resources/queues.js';
+import { topicPermissions } from './resources/topic-permissions.js';
+import { userLimits } from './resources/user-limits.js';
+import { users } from './resources/users.js';
+import { vhostLimits } from './resources/vhost-limits.js';
+import { vhosts } from './resources/vhosts.js';
+import { whoami } from './resources/whoami.js';
+
+/*
+ * How to add a resource. A file in resources/ exports a list of rows, `readonly Resource[]`, and gets one line below.
+ *
+ *   export const things: readonly Resource[] = [
+ *     { path: '/things', allows: 'management', GET: (request, management) => list(request, management, rows) },
+ *     { path: '/things/:vhost/:name', allows: 'management', GET: get, PUT: put, DELETE: remove },
+ *   ];
+ *
+ * A row is one path below `/api` and a handler for each method; 405, OPTIONS, HEAD, trailing slashes, decoding of names,
+ * login, tags (`allows`), existence of `:vhost` and its being open to the user are done before a handler is called. A
+ * handler gets the request (`names`, `query`, `user`, `body()`) and the management (`broker`, `vhost(name)`,
+ * `vhostsOf(user)`, `as(user, vhost, (channel) => ...)`, `host`, `now()`) and answers with data: `ok(...)`, `one(...)`,
+ * `list(...)`, `put('created')`, `noContent`, or a Response to stream. It throws `notFound()`, `badRequest(reason)`, a
+ * Problem of its own, or lets the engine's AmqpError through (reply.ts makes HTTP of it).
+ *
+ * Test it without a port, in virtual time: `apiHarness().call('PUT', '/things/%2F/a', { body })` of test/harnesses/api-harness.ts.
+ */
+export const resources: readonly Resource[] = [
+  ...overview,
+  ...nodes,
+  ...exchanges,
+  ...publishing,
+  ...queues,
+  ...queueGet,
+  ...bindings,
+  ...connections,
+  ...channels,
+  ...health,
+  ...whoami,
+  ...vhosts,
+  ...users,
+  ...userLimits,
+  ...permissions,
+  ...topicPermissions,
+  ...policies,
+  ...parameters,
+  ...globalParameters,
+  ...vhostLimits,
+  ...definitions,
+  ...plugins,
+  ...dlx,
+];

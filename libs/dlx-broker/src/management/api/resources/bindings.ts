@@ -1,0 +1,132 @@
+import { inTurns } from '../../http/turns.js';
+import { listOf, oneOf } from '../listing.js';
+import type { Management } from '../../management.js';
+import { placesOf } from '../places.js';
+import { propertiesKey } from '../properties-key.js';
+import { type Answer, badRequest, created, noContent, notFound } from '../../http/reply.js';
+import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
+import {
+  bindingColumns,
+  bindingOrder,
+  bindingsBetween,
+  bindingsFrom,
+  bindingsOf,
+  bindingsTo,
+  type PlacedBinding,
+} from '../views/binding-columns.js';
+import { exchangeIn } from './exchanges.js';
+import { argumentsIn } from './queues.js';
+
+const show = (request: ApiRequest, management: Management, bindings: readonly PlacedBinding[]): Promise<Answer> => {
+  // RabbitMQ does not cut bindings into pages.
+  const query = new URLSearchParams(request.query);
+  query.delete('page');
+  return listOf({ ...request, query }, management, bindings, bindingColumns, bindingOrder);
+};
+
+const getAll: Handler = (request, management) =>
+  show(request, management, placesOf(request, management).flatMap(bindingsOf));
+
+const fromExchange: Handler = (request, management) => {
+  const vhost = management.vhost(request.names['vhost'] ?? '');
+  const source = vhost.exchanges.get(exchangeIn(request.names['name']));
+  return show(request, management, source === undefined ? [] : bindingsFrom(vhost, source));
+};
+
+const toDestination =
+  (kind: 'queue' | 'exchange'): Handler =>
+  (request, management) => {
+    const vhost = management.vhost(request.names['vhost'] ?? '');
+    const { name = '' } = request.names;
+    const destination = kind === 'queue' ? vhost.queues.get(name) : vhost.exchanges.get(exchangeIn(name));
+    return show(request, management, destination === undefined ? [] : bindingsTo(vhost, destination));
+  };
+
+/** From one to another: `q` or `e` says what the other is. */
+function between({ names }: ApiRequest, management: Management): readonly PlacedBinding[] {
+  const { vhost = '', destination = '' } = names;
+  const place = management.vhost(vhost);
+  const source = exchangeIn(names['source']);
+  const found = isQueue(names) ? place.queues.get(destination) : place.exchanges.get(exchangeIn(destination));
+  const from = place.exchanges.get(source);
+  return found === undefined || from === undefined ? [] : bindingsBetween(place, from, found);
+}
+
+/** @throws Problem 404 for any other letter */
+function isQueue({ kind }: ApiRequest['names']): boolean {
+  if (kind !== 'q' && kind !== 'e') throw notFound();
+  return kind === 'q';
+}
+
+const getBetween: Handler = (request, management) => show(request, management, between(request, management));
+
+const post: Handler = async (request, management) => {
+  const { names, user } = request;
+  const { vhost = '', destination = '' } = names;
+  const source = exchangeIn(names['source']);
+  const body = await request.body();
+  const key = body['routing_key'] ?? '';
+  if (typeof key !== 'string') throw badRequest(['not_string', 'routing_key']);
+  const args = argumentsIn(body);
+  management.as(user, vhost, (channel) => {
+    if (isQueue(names)) channel.bindQueue(destination, source, key, args);
+    else channel.bindExchange(exchangeIn(destination), source, key, args);
+  });
+  // Relative to where it was posted to.
+  return created({ location: [destination, propertiesKey(key, args)].map(encodeURIComponent).join('/') });
+};
+
+const getOne: Handler = async (request, management) =>
+  oneOf(request, await bindingOf(request, management), bindingColumns);
+
+const deleteOne: Handler = async (request, management) => {
+  const { source, destination, bindingKey, args, kind, vhost } = await bindingOf(request, management);
+  management.as(request.user, vhost, (channel) => {
+    if (kind === 'queue') channel.unbindQueue(destination, source, bindingKey, args);
+    else channel.unbindExchange(destination, source, bindingKey, args);
+  });
+  return noContent;
+};
+
+/** @throws Problem 404 */
+async function bindingOf(request: ApiRequest, management: Management): Promise<PlacedBinding> {
+  const asked = plainKey(request.names['props'] ?? '');
+  const work = bindingCalled(asked, between(request, management));
+  const found = await inTurns(work, management.dlx.turns, request.signal);
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+function* bindingCalled(
+  asked: string,
+  bindings: readonly PlacedBinding[],
+): Generator<void, PlacedBinding | undefined, void> {
+  for (const binding of bindings) {
+    if (plainKey(propertiesKey(binding.bindingKey, binding.args)) === asked) return binding;
+    yield;
+  }
+  return undefined;
+}
+
+/** Key and hash apart, and the key as it is: who writes `a.*` and who writes `a.%2A` mean the same. */
+function plainKey(propsKey: string): string {
+  const [key = '', ...rest] = propsKey.split('~');
+  const bytes = Buffer.from(key.replaceAll('+', ' ')).toString('latin1');
+  const plain = bytes.replaceAll(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(parseInt(code.slice(1), 16)));
+  return [Buffer.from(plain, 'latin1').toString(), ...rest.filter((part) => part !== '')].join('~');
+}
+
+export const bindings: readonly Resource[] = [
+  { path: '/bindings', allows: 'management', GET: getAll },
+  { path: '/bindings/:vhost', allows: 'management', GET: getAll },
+  { path: '/bindings/:vhost/e/:source/:kind/:destination', allows: 'management', GET: getBetween, POST: post },
+  {
+    path: '/bindings/:vhost/e/:source/:kind/:destination/:props',
+    allows: 'management',
+    GET: getOne,
+    DELETE: deleteOne,
+  },
+  { path: '/exchanges/:vhost/:name/bindings/source', allows: 'management', GET: fromExchange },
+  { path: '/exchanges/:vhost/:name/bindings/destination', allows: 'management', GET: toDestination('exchange') },
+  { path: '/queues/:vhost/:name/bindings', allows: 'management', GET: toDestination('queue') },
+];

@@ -1,0 +1,153 @@
+import { isUtf8 } from 'node:buffer';
+import { AmqpError, type Channel, type Got, type Queue } from '../../../broker/index.js';
+import { integerIn } from '../../http/body.js';
+import { inTurns } from '../../http/turns.js';
+import { JsonSink, tooLarge, type WrittenJson } from '../../http/json.js';
+import type { Management } from '../../management.js';
+import { propertiesToJson } from '../properties-json.js';
+import { badRequest, channelErrorOf, notAuthorised, ok, Problem } from '../../http/reply.js';
+import type { ApiRequest, Handler, JsonObject, Resource } from '../../http/resource.js';
+
+/** What becomes of the messages afterwards. Unsettled messages return to the queue when the channel closes. */
+const ackModes: ReadonlyMap<unknown, AckMode> = new Map([
+  ['ack_requeue_true', { noAck: false }],
+  ['ack_requeue_false', { noAck: true }],
+  ['reject_requeue_true', { noAck: false, requeue: true }],
+  ['reject_requeue_false', { noAck: false, requeue: false }],
+]);
+
+interface AckMode {
+  readonly noAck: boolean;
+  readonly requeue?: boolean;
+}
+
+/** Rule U2. A long reply is made in turns: other clients get and publish meanwhile, as on RabbitMQ. */
+const get: Handler = async (request, management) => {
+  const json = await request.body('ackmode', 'count', 'encoding');
+  const how = askedFor(json);
+  const mode = ackModes.get(json['ackmode']);
+  if (mode === undefined) throw badRequest(['unsupported_ackmode', json['ackmode']]);
+  return ok(await closing(() => fetched(request, management, how, mode)));
+};
+
+interface Asked {
+  /** Negative is no limit. */
+  readonly count: number;
+  readonly encoding: 'auto' | 'base64';
+  /** Bytes of a payload that are shown. */
+  readonly truncate: number;
+}
+
+/** @throws Problem 400 */
+function askedFor(json: JsonObject): Asked {
+  const { encoding } = json;
+  const count = integerIn(json, 'count') ?? 0;
+  if (encoding !== 'auto' && encoding !== 'base64') {
+    throw badRequest('Unsupported encoding. Please use auto or base64.');
+  }
+  const truncate = Math.max(0, integerIn(json, 'truncate') ?? Infinity);
+  return { count, encoding, truncate };
+}
+
+async function fetched(
+  { names, user, signal }: ApiRequest,
+  management: Management,
+  how: Asked,
+  mode: AckMode,
+): Promise<WrittenJson> {
+  const { vhost = '', name = '' } = names;
+  return management.during(user, vhost, (channel) => {
+    channel.vhost.check(user, 'read', 'queue', name);
+    return inTurns(taken(channel, name, how, mode, management.replyLimit), management.dlx.turns, signal);
+  });
+}
+
+/**
+ * Takes messages until there are enough, or none, or the reply is full: what does not fit stays in the queue.
+ * @throws Problem 413 when not even the first fits
+ */
+function* taken(
+  channel: Channel,
+  name: string,
+  how: Asked,
+  { noAck, requeue }: AckMode,
+  limit: number,
+): Generator<void, WrittenJson, void> {
+  const sink = new JsonSink(Infinity);
+  const tags: number[] = [];
+  let count = 0;
+  for (; how.count < 0 || count < how.count; count++) {
+    if (!hasRoom(channel.vhost.queues.get(name), how, limit - sink.bytes)) {
+      if (count > 0) break;
+      throw tooLarge(limit);
+    }
+    while (channel.expireSome(name)) yield;
+    const got = nextOf(channel, name, noAck, count > 0);
+    if (got === undefined) break;
+    if (requeue !== undefined) tags.push(got.deliveryTag);
+    sink.add((count === 0 ? '[' : ',') + JSON.stringify(shown(got, how)));
+    yield;
+  }
+  sink.add(count === 0 ? '[]' : ']');
+  // Only now: a message that went back at once would be fetched again.
+  for (const tag of requeue === undefined ? [] : tags) {
+    channel.reject(tag, requeue);
+    yield;
+  }
+  return sink.end();
+}
+
+/** Those before one that cannot be read now are settled, perhaps, and are answered. @throws AmqpError */
+function nextOf(channel: Channel, name: string, noAck: boolean, isEnough: boolean): Got | undefined {
+  try {
+    return channel.get(name, { noAck });
+  } catch (error) {
+    if (isEnough && isUnreadable(error)) return undefined;
+    throw error;
+  }
+}
+
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof AmqpError && error.reply === 'INTERNAL_ERROR' && error.closes === 'channel';
+
+/** Beside its body a message takes about so many bytes of a reply, most of them names. */
+const envelope = 512;
+
+/** Whether the next message fits; base64 is the longest way to write a body, but for control characters. */
+function hasRoom(queue: Queue | undefined, { truncate }: Asked, room: number): boolean {
+  const size = queue?.head?.size;
+  return size === undefined || envelope + (Math.min(size, truncate) * 4) / 3 <= room;
+}
+
+function shown({ message, body, redelivered, messageCount }: Got, { encoding, truncate }: Asked): object {
+  const { exchange, routingKey, properties } = message;
+  const part = Buffer.from(body.subarray(0, truncate));
+  const isText = encoding === 'auto' && isUtf8(part);
+  return {
+    payload_bytes: body.length,
+    redelivered,
+    exchange,
+    routing_key: routingKey,
+    message_count: messageCount,
+    properties: propertiesToJson(properties),
+    payload: part.toString(isText ? 'utf8' : 'base64'),
+    payload_encoding: isText ? 'string' : 'base64',
+  };
+}
+
+/** An error closes the channel: RabbitMQ tells it with its code, unless it is one that HTTP has a status for. */
+async function closing<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof AmqpError) || error.reply === 'NOT_ALLOWED') throw error;
+    if (isUnreadable(error)) throw new Problem(503, 'unavailable', channelErrorOf(error));
+    if (error.reply === 'NOT_FOUND') throw new Problem(404, 'not_found', error.message);
+    if (error.reply === 'ACCESS_REFUSED') throw notAuthorised(error.message);
+    throw badRequest(channelErrorOf(error));
+  }
+}
+
+export const queueGet: readonly Resource[] = [
+  { path: '/queues/:vhost/:name/get', allows: 'management', readsMuch: true, POST: get },
+];

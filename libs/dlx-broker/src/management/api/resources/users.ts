@@ -1,0 +1,81 @@
+import { AmqpError, type Broker } from '../../../broker/index.js';
+import { userOfJson, userToJson } from '../../definitions/user-json.js';
+import { one } from '../listing.js';
+import { badRequest, noContent, notFound, put } from '../../http/reply.js';
+import type { Handler, Resource } from '../../http/resource.js';
+import { wholeList } from '../whole-list.js';
+import { permissionRows } from './permissions.js';
+import { topicPermissionRows } from './topic-permissions.js';
+
+const byName = ['name'];
+
+const getAll: Handler = (request, management) =>
+  wholeList(request, management, management.broker.access.users().map(userToJson), byName);
+
+const getWithoutPermissions: Handler = (request, management) => {
+  const { access } = management.broker;
+  const permitted = new Set(access.listPermissions().map(({ user }) => user));
+  const others = access.users().filter(({ name }) => !permitted.has(name));
+  return wholeList(request, management, others.map(userToJson), byName);
+};
+
+const getOne: Handler = (request, { broker }) => {
+  const user = broker.access.user(request.name('user'));
+  if (user === undefined) throw notFound();
+  return one(request, userToJson(user));
+};
+
+const putOne: Handler = async ({ name, body }, { broker }) => {
+  const user = userOfJson(await body());
+  return put(broker.access.setUser(name('user'), user));
+};
+
+const deleteOne: Handler = ({ name }, { broker }) => {
+  if (!deleteUser(broker, name('user'))) throw notFound();
+  return noContent;
+};
+
+const bulkDelete: Handler = async ({ body }, { broker }) => {
+  const { users } = await body('users');
+  if (!Array.isArray(users)) throw badRequest('users should be a list of names');
+  for (const user of users as readonly unknown[]) {
+    if (typeof user !== 'string' || broker.access.user(user) === undefined) throw badRequest(['no_such_user', user]);
+    deleteUser(broker, user);
+  }
+  return noContent;
+};
+
+/** Ends the connections of a deleted user. False when there is no such user. */
+function deleteUser(broker: Broker, name: string): boolean {
+  if (!broker.access.deleteUser(name)) return false;
+  for (const vhost of broker.virtualHosts.values()) {
+    for (const connection of vhost.connections) {
+      if (connection.user?.name === name)
+        connection.force(new AmqpError('CONNECTION_FORCED', `user '${name}' is deleted`));
+    }
+  }
+  return true;
+}
+
+const getPermissions: Handler = (request, management) => {
+  const user = request.name('user');
+  if (management.broker.access.user(user) === undefined) throw notFound();
+  const rows = permissionRows(management.broker).filter((row) => row.user === user);
+  return wholeList(request, management, rows, ['vhost', 'user']);
+};
+
+const getTopicPermissions: Handler = (request, management) => {
+  const user = request.name('user');
+  if (management.broker.access.user(user) === undefined) throw notFound();
+  const rows = topicPermissionRows(management.broker).filter((row) => row.user === user);
+  return wholeList(request, management, rows, ['vhost', 'user', 'exchange']);
+};
+
+export const users: readonly Resource[] = [
+  { path: '/users', allows: 'administrator', GET: getAll },
+  { path: '/users/bulk-delete', allows: 'administrator', POST: bulkDelete },
+  { path: '/users/without-permissions', allows: 'administrator', GET: getWithoutPermissions },
+  { path: '/users/:user', allows: 'administrator', GET: getOne, PUT: putOne, DELETE: deleteOne },
+  { path: '/users/:user/permissions', allows: 'administrator', GET: getPermissions },
+  { path: '/users/:user/topic-permissions', allows: 'administrator', GET: getTopicPermissions },
+];

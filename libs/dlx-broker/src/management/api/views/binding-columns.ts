@@ -1,0 +1,85 @@
+import { Exchange, type Exchange as Source, type Queue, type VirtualHost } from '../../../broker/index.js';
+import { emptyTable, type FieldTable } from '../../../message/index.js';
+import type { Columns } from '../columns.js';
+import { tableToJson } from '../field-json.js';
+import { propertiesKey } from '../properties-key.js';
+
+/** A binding, as it is found from both of its ends. */
+export interface PlacedBinding {
+  readonly vhost: string;
+  readonly source: string;
+  readonly destination: string;
+  readonly kind: 'queue' | 'exchange';
+  readonly bindingKey: string;
+  readonly args: FieldTable;
+}
+
+export const bindingColumns: Columns<PlacedBinding> = {
+  source: ({ source }) => source,
+  vhost: ({ vhost }) => vhost,
+  destination: ({ destination }) => destination,
+  destination_type: ({ kind }) => kind,
+  routing_key: ({ bindingKey }) => bindingKey,
+  arguments: ({ args }) => tableToJson(args),
+  properties_key: ({ bindingKey, args }) => propertiesKey(bindingKey, args),
+};
+
+export const bindingOrder: readonly string[] = [
+  'vhost',
+  'source',
+  'type',
+  'destination',
+  'routing_key',
+  'properties_key',
+];
+
+/** All bindings of a virtual host, those of the default exchange too (rule O7). */
+export function bindingsOf(vhost: VirtualHost): readonly PlacedBinding[] {
+  return [...vhost.exchanges.values()].flatMap((exchange) => bindingsFrom(vhost, exchange));
+}
+
+/** Those that begin at an exchange. */
+export function bindingsFrom(vhost: VirtualHost, source: Source): readonly PlacedBinding[] {
+  if (source.name === '') return [...vhost.queues.values()].map((queue) => defaultBinding(vhost, queue));
+  return source.bindings().map((binding) => placed(vhost, source, binding));
+}
+
+/** Those that lead to a queue or an exchange: only exchanges that know it are looked at. */
+export function bindingsTo(vhost: VirtualHost, destination: Queue | Exchange): readonly PlacedBinding[] {
+  const found = destination instanceof Exchange ? [] : [defaultBinding(vhost, destination)];
+  for (const source of destination.boundTo as ReadonlySet<Source>) {
+    for (const binding of source.bindingsTo(destination)) found.push(placed(vhost, source, binding));
+  }
+  return found;
+}
+
+/** Those from an exchange to a queue or another exchange. */
+export function bindingsBetween(vhost: VirtualHost, source: Source, to: Queue | Exchange): readonly PlacedBinding[] {
+  if (source.name === '') return to instanceof Exchange ? [] : [defaultBinding(vhost, to)];
+  return source.bindingsTo(to).map((binding) => placed(vhost, source, binding));
+}
+
+type Bound = ReturnType<Source['bindings']>[number];
+
+/** One that begins at an exchange other than the default one. */
+export const placed = (
+  vhost: VirtualHost,
+  source: Source,
+  { destination, bindingKey, arguments: args }: Bound,
+): PlacedBinding => ({
+  vhost: vhost.name,
+  source: source.name,
+  destination: destination.name,
+  kind: destination instanceof Exchange ? 'exchange' : 'queue',
+  bindingKey,
+  args,
+});
+
+const defaultBinding = (vhost: VirtualHost, { name }: Queue): PlacedBinding => ({
+  vhost: vhost.name,
+  source: '',
+  destination: name,
+  kind: 'queue',
+  bindingKey: name,
+  args: emptyTable,
+});

@@ -1,0 +1,16 @@
+import { list, type Row } from './listing.js';
+import type { Management } from '../management.js';
+import type { Answer } from '../http/reply.js';
+import type { ApiRequest } from '../http/resource.js';
+
+/** A list that RabbitMQ does not cut into pages, whatever is asked for. */
+export function wholeList(
+  request: ApiRequest,
+  management: Management,
+  rows: readonly Row[],
+  sortedBy: readonly string[] = ['vhost', 'name'],
+): Promise<Answer> {
+  const query = new URLSearchParams(request.query);
+  query.delete('page');
+  return list({ ...request, query }, management, rows, sortedBy);
+}

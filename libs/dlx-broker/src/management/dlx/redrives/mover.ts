@@ -1,0 +1,98 @@
+import { AmqpError, type Entry, openExchange, type Queue, type Settled } from '../../../broker/index.js';
+import { type Address, Message, originOf } from '../../../message/index.js';
+import type { Left, RedriveCounts } from '../../../redrive/index.js';
+import { redriven } from './redriven-headers.js';
+import type { RedriveOrder } from './redrive-order.js';
+
+const noBody = new Uint8Array();
+
+/** Destinations whose dead letters are looked after. */
+const mostAfterlives = 50;
+
+/** Takes single messages to their address, and counts what became of them. */
+export class Mover {
+  readonly #known = new Set<string>();
+
+  /** @param settled called for each message that moved, when the journal has it, or has given up */
+  constructor(
+    readonly order: RedriveOrder,
+    readonly task: string,
+    readonly tally: RedriveCounts,
+    readonly settled: Settled,
+  ) {}
+
+  /** Why nothing can be moved at all any more. */
+  fault(): string | undefined {
+    const { vhost, queue, user } = this.order;
+    if (queue.deleted) return `queue '${queue.name}' is gone`;
+    return refusalOf(() => vhost.check(user, 'read', 'queue', queue.name))?.message;
+  }
+
+  /** @returns the queues that got it, or would in a dry run; undefined when it stayed */
+  move(entry: Entry, now: number): readonly string[] | undefined {
+    const { order, tally, task } = this;
+    const { message, position } = entry;
+    const to = order.to ?? recordedIn(message);
+    // What headers tell of an origin is no address: the publisher of the message may have written them.
+    if (to === undefined)
+      return void tally.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
+    const { by, queue, keepsHistory = false } = order;
+    const headers = redriven(message, { from: queue.name, by, task, keepsHistory }, now);
+    const result = this.#try(entry, to, new Message(message.exchange, message.routingKey, { headers }, noBody));
+    if (result === 'gone') return void tally.gone++;
+    if (typeof result === 'string') return void tally.leave(result, to, position);
+    tally.moved++;
+    tally.arrived(result);
+    return result;
+  }
+
+  /** The queues to which the dead letters of these go; each is asked once. */
+  *afterlives(message: Message, queues: readonly string[]): Iterable<Queue> {
+    const { vhost } = this.order;
+    for (const name of queues) {
+      if (this.#known.has(name) || this.#known.size >= mostAfterlives) continue;
+      this.#known.add(name);
+      const { deadLetterExchange: exchange, deadLetterRoutingKey } = vhost.queues.get(name)?.settings ?? {};
+      if (exchange === undefined || !vhost.exchanges.has(exchange)) continue;
+      const key = deadLetterRoutingKey ?? (this.order.to ?? message.origin)?.routingKey ?? '';
+      for (const dead of vhost.wouldRoute(exchange, key, message)) yield vhost.queues.get(dead) as Queue;
+    }
+  }
+
+  #try(entry: Entry, { exchange, routingKey }: Address, shown: Message): readonly string[] | Left | 'gone' {
+    const { vhost, queue, user, dryRun, keepsHistory } = this.order;
+    const refusal = refusalOf(() => {
+      vhost.check(user, 'write', 'exchange', exchange);
+      const found = vhost.exchanges.get(exchange);
+      if (found !== undefined) vhost.checkTopic(user, 'write', found, routingKey); // rule N5
+    });
+    if (refusal !== undefined) return 'forbidden';
+    try {
+      if (dryRun) {
+        openExchange(vhost, exchange);
+        const queues = vhost.wouldRoute(exchange, routingKey, shown);
+        return queues.length === 0 ? 'unroutable' : queues;
+      }
+      const { headers } = shown.properties;
+      const origin = keepsHistory ? entry.message.origin : undefined;
+      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, origin, settled: this.settled });
+      return result.outcome === 'moved' ? result.queues : result.outcome;
+    } catch (error) {
+      if (!(error instanceof AmqpError)) throw error;
+      return error.reply === 'NOT_FOUND' ? 'no_exchange' : 'forbidden';
+    }
+  }
+}
+
+const recordedIn = ({ origin }: Message): Address | undefined =>
+  origin && { exchange: origin.exchange, routingKey: origin.routingKey };
+
+function refusalOf(check: () => void): AmqpError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof AmqpError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Turns } from '../../http/turns.js';
+import type { RedriveOrder } from './redrive-order.js';
+import { type RedriveParts, RedriveTask } from './redrive-task.js';
+
+/** A redrive that cannot begin beside those that run. */
+export class RedriveConflictError extends Error {
+  override readonly name = 'RedriveConflictError';
+}
+
+/** Redrives that are not over, and of those that are, so many are remembered. */
+const most = { running: 20, remembered: 100 };
+
+/** The redrives of a broker: those that run, and the last of those that ran. */
+export class Redrives {
+  readonly #tasks = new Map<string, RedriveTask>();
+  #number = 0;
+
+  constructor(readonly parts: RedriveParts) {}
+
+  /** @throws RedriveConflictError when the queue is being redriven already, or too many are */
+  start(order: RedriveOrder): RedriveTask {
+    const running = this.list().filter((task) => !task.isOver);
+    const same = running.find((task) => task.order.queue === order.queue);
+    if (same !== undefined) {
+      throw new RedriveConflictError(`queue '${order.queue.name}' is being redriven already, by redrive '${same.id}'`);
+    }
+    if (running.length >= most.running) throw new RedriveConflictError(`${most.running} redrives run already`);
+    const task = new RedriveTask(this.#name(), order, this.parts);
+    this.#tasks.set(task.id, task);
+    this.#forget();
+    return task;
+  }
+
+  /**
+   * Looks where everything would go, as fast as the host's turns come. It has no part in the list.
+   * @param signal stops it when its client goes
+   */
+  dryRun(order: RedriveOrder, turns: Turns, signal?: AbortSignal): Promise<RedriveTask> {
+    const { clock, log } = this.parts;
+    const now = (): number => clock.now();
+    const wakeAt = (time: number | undefined, tick: () => void): void => {
+      if (time !== undefined) void turns.next().then(tick);
+    };
+    return new Promise((resolve) => {
+      const ended = (task: RedriveTask): void => {
+        signal?.removeEventListener('abort', stop);
+        resolve(task);
+      };
+      const stop = (): void => void task.stop('its client is gone');
+      const task = new RedriveTask(this.#name(), { ...order, dryRun: true }, { clock: { now, wakeAt }, ended, log });
+      signal?.addEventListener('abort', stop);
+      if (signal?.aborted === true) stop();
+    });
+  }
+
+  get(id: string): RedriveTask | undefined {
+    return this.#tasks.get(id);
+  }
+
+  /** The newest first. */
+  list(): readonly RedriveTask[] {
+    return [...this.#tasks.values()].reverse();
+  }
+
+  /** Stops them all, and those that are over look back no longer. */
+  close(): void {
+    for (const task of this.#tasks.values()) task.close('the broker shut down');
+  }
+
+  /** Other than any before, also before a restart: it is written on messages. */
+  #name(): string {
+    return `${this.parts.clock.now().toString(36)}-${++this.#number}`;
+  }
+
+  #forget(): void {
+    const over = this.list().filter((task) => task.isOver);
+    for (const task of over.slice(most.remembered)) {
+      task.close();
+      this.#tasks.delete(task.id);
+    }
+  }
+}

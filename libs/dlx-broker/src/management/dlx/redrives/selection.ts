@@ -1,0 +1,79 @@
+import type { Cursor, Entry, Queue } from '../../../broker/index.js';
+import type { Matches } from '../filter.js';
+import { scan } from '../scan.js';
+
+/** The messages a redrive is about, a few at a time. What arrives after its start is not among them. */
+export interface Selection {
+  /** @param most messages looked at, at most */
+  next(most: number, limit: number): readonly Entry[];
+  /** Messages looked at. */
+  readonly scanned: number;
+  readonly isDone: boolean;
+}
+
+/** All that match a filter, in the order of the queue, each once. */
+export class Filtered implements Selection {
+  scanned = 0;
+  isDone = false;
+  #cursor: Cursor | undefined;
+  readonly #last: number;
+  /** Whether all that stand behind a newer one are newer, too. */
+  readonly #inOrder: boolean;
+
+  constructor(
+    readonly queue: Queue,
+    readonly matches: Matches | undefined,
+    readonly now: () => number,
+  ) {
+    this.#last = queue.lastPosition;
+    this.#inOrder = queue.declared.type === 'classic' && queue.settings.maxPriority === undefined;
+  }
+
+  next(most: number, limit: number): readonly Entry[] {
+    const entries: Entry[] = [];
+    const { queue, matches, now } = this;
+    let isPast = false;
+    const found = (entry: Entry): boolean => {
+      if (entry.position <= this.#last) entries.push(entry);
+      else isPast = this.#inOrder;
+      return !isPast && entries.length < limit;
+    };
+    const work = scan({ queue, matches, after: this.#cursor, most, now, found });
+    let step = work.next();
+    while (step.done !== true) step = work.next();
+    this.scanned += step.value.scanned;
+    this.#cursor = step.value.next;
+    this.isDone = isPast || this.#cursor === undefined;
+    return entries;
+  }
+}
+
+/** Those of certain positions, in their order. */
+export class Picked implements Selection {
+  scanned = 0;
+  /** How many were asked for and are not there. */
+  missing = 0;
+  readonly #positions: readonly number[];
+
+  constructor(
+    readonly queue: Queue,
+    positions: readonly number[],
+  ) {
+    this.#positions = [...new Set(positions)].sort((one, other) => one - other);
+  }
+
+  get isDone(): boolean {
+    return this.scanned >= this.#positions.length;
+  }
+
+  next(most: number, limit: number): readonly Entry[] {
+    const entries: Entry[] = [];
+    const upTo = Math.min(this.#positions.length, this.scanned + most);
+    while (this.scanned < upTo && entries.length < limit) {
+      const entry = this.queue.find(this.#positions[this.scanned++] as number);
+      if (entry === undefined) this.missing++;
+      else entries.push(entry);
+    }
+    return entries;
+  }
+}

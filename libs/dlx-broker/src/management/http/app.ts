@@ -1,0 +1,51 @@
+import { Hono } from 'hono';
+import { type Bindings, Dispatcher } from './dispatcher.js';
+import type { ManagementHost } from '../host.js';
+import { usualReplyLimit } from '../management.js';
+import { notFound } from './reply.js';
+import type { Resource } from './resource.js';
+import { resources as allResources } from '../api/resources.js';
+import { checkOrigin, safeHeaders } from './safety.js';
+
+/** What the world sees of the API; everything has a default. */
+export interface ApiOptions {
+  /** Names in the Host header beside `localhost` and addresses; `*` for any. */
+  readonly hosts?: readonly string[];
+  /** Bytes of a request's body. Default 20 MB, as in later releases of RabbitMQ. */
+  readonly bodyLimit?: number;
+  /** Bytes of a reply. Default 64 MB; a longer reply is refused with 413. */
+  readonly replyLimit?: number;
+  /** Beside those of the registry. */
+  readonly resources?: readonly Resource[];
+}
+
+export type Api = Hono<{ Bindings: Bindings }>;
+
+/** The whole API as a function of a request, without a port. */
+export function createApi(host: ManagementHost, options: ApiOptions = {}): Api {
+  const { hosts = [], bodyLimit = 20_000_000, replyLimit = usualReplyLimit, resources = [] } = options;
+  const dispatcher = new Dispatcher(host, { bodyLimit, replyLimit });
+  // Paths are taken as they came: a name may be `..` or hold any percent sign.
+  const app: Api = new Hono({ getPath: (request, { env } = {}) => pathOf(request, (env as Bindings).incoming?.url) });
+  app.use(async (c, next) => {
+    await next();
+    for (const [name, value] of safeHeaders) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+  });
+  app.use(async (c, next) => {
+    checkOrigin(c.req.raw, hosts);
+    await next();
+  });
+  for (const resource of [...allResources, ...resources]) {
+    for (const path of [`/api${resource.path}`, `/api${resource.path}/`]) {
+      app.all(path, (c) => dispatcher.enter(c, resource));
+    }
+  }
+  app.notFound((c) => dispatcher.answer(c, notFound().answer));
+  app.onError((error, c) => dispatcher.refuse(c, error));
+  return app;
+}
+
+function pathOf(request: Request, raw: string | undefined): string {
+  const url = raw ?? request.url.slice(request.url.indexOf('/', request.url.indexOf(':') + 3));
+  return url.replace(/[?#].*$/s, '');
+}

@@ -1,0 +1,59 @@
+import type { Broker, User } from '../../broker/index.js';
+import type { Resource } from './resource.js';
+import { notAuthorised, notFound, noVhost } from './reply.js';
+
+/** What a resource asks of the user beside any right to be here at all. */
+export type Audience = 'management' | 'monitor' | 'policymaker' | 'administrator';
+
+interface Rule {
+  readonly tags: readonly string[];
+  readonly refusal: string;
+  /** The reason for users with the tag and without access to the virtual host, if not the usual one. */
+  readonly vhostRefusal?: string;
+}
+
+/** The tags that give access to a resource, and the reason for all other users: RabbitMQ's own rights and texts. */
+const audiences: Readonly<Record<Audience, Rule>> = {
+  management: {
+    tags: ['management', 'policymaker', 'monitoring', 'administrator'],
+    refusal: 'Not management user',
+  },
+  monitor: { tags: ['monitoring', 'administrator'], refusal: 'Not monitor user' },
+  policymaker: {
+    tags: ['policymaker', 'administrator'],
+    refusal: 'User not authorised to access object',
+    vhostRefusal: 'User not authorised to access object',
+  },
+  administrator: { tags: ['administrator'], refusal: 'Not administrator user' },
+};
+
+/** True if the user has one of these tags. */
+export const isOf = (audience: Audience, user: User): boolean =>
+  user.tags.some((tag) => audiences[audience].tags.includes(tag));
+
+/** @throws Problem 401: first for users without any tag of the API, then for users without the required tag */
+export function checkAudience(user: User, audience: Audience): void {
+  for (const asked of ['management', audience] as const) {
+    if (!isOf(asked, user)) throw notAuthorised(audiences[asked].refusal);
+  }
+}
+
+/** @throws Problem 404 when there is no such virtual host, 401 when it is closed to the user */
+export function checkVhost(
+  broker: Broker,
+  user: User,
+  vhost: string,
+  method: string,
+  { allows, visibleVhost }: Pick<Resource, 'allows' | 'visibleVhost'> = { allows: 'management' },
+): void {
+  if (!broker.virtualHosts.has(vhost)) throw method === 'PUT' || method === 'POST' ? noVhost() : notFound();
+  if (isOf('administrator', user) || broker.access.mayEnter(user.name, vhost)) return;
+  if (visibleVhost === true && isOf('monitor', user)) return;
+  throw notAuthorised(audiences[allows].vhostRefusal ?? 'User not authorised to access virtual host');
+}
+
+/** The content of lists: everything for users who monitor, otherwise the virtual hosts of the user. */
+export function visibleVhosts(broker: Broker, user: User): readonly string[] {
+  const all = [...broker.virtualHosts.keys()].sort();
+  return isOf('monitor', user) ? all : all.filter((vhost) => broker.access.mayEnter(user.name, vhost));
+}

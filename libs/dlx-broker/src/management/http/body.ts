@@ -1,0 +1,96 @@
+import { deepestNesting } from '../../message/index.js';
+import { LargeJsonError, nestingOf, parsedJson } from './json-parse.js';
+import type { JsonObject } from './resource.js';
+import { badRequest } from './reply.js';
+
+/** The words of the releases of RabbitMQ that have such a limit. */
+const tooLong = () => badRequest('Exceeded HTTP request body size limit');
+
+/**
+ * Reads a body as long as it is short enough.
+ * @param keep hears of each piece before it is kept, and may throw
+ * @throws Problem 400
+ */
+export async function readBody(request: Request, limit: number, keep: (bytes: number) => void): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLong();
+  if (request.body === null) return new Uint8Array();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    if (size > limit) throw tooLong();
+    keep(piece.length);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, size);
+}
+
+/** What a body says as JSON; nothing at all is an empty object. Yields wherever it may pause. @throws Problem 400 */
+export function* valueIn(text: string): Generator<void, unknown, void> {
+  if (text.trim() === '' || text === 'undefined') return {};
+  yield* checkNesting(text);
+  try {
+    return yield* parsedJson(text);
+  } catch (error) {
+    throw badRequest(error instanceof LargeJsonError ? error.message : 'not_json');
+  }
+}
+
+/** See {@link ApiRequest.body}. @param value what {@link valueIn} gave: JSON that is parsed already */
+export function jsonObject(value: unknown, required: readonly string[]): JsonObject {
+  if (typeof value === 'string') {
+    const doubly = 'the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?';
+    throw badRequest(`invalid payload: ${doubly}`);
+  }
+  // Some clients send a null, and older ones of RabbitMQ's own an undefined, for nothing.
+  if (value === null || typeof value === 'boolean') return jsonObject({}, required);
+  if (typeof value !== 'object' || Array.isArray(value)) throw badRequest('not_json');
+  const object = Object.setPrototypeOf(value, null) as JsonObject;
+  const missing = required.filter((key) => object[key] === undefined);
+  if (missing.length > 0) throw badRequest(erlangList(missing.map((key) => `{key_missing,${key}}`)));
+  return object;
+}
+
+/** What is nested without end could be read, but never shown again. @throws Problem 400 */
+export function* checkNesting(json: string): Generator<void, void, void> {
+  const limit = 2 * deepestNesting;
+  if ((yield* nestingOf(json, limit)) > limit) throw badRequest(`nested more than ${limit} levels deep`);
+}
+
+/** As Erlang prints a list: over several lines when it is long. */
+function erlangList(parts: readonly string[]): string {
+  const line = `[${parts.join(',')}]`;
+  return line.length < 79 ? line : `[${parts.join(',\n ')}]`;
+}
+
+/** A boolean as rabbitmqadmin may send it. @throws Problem 400 */
+export function booleanIn(object: JsonObject, key: string, otherwise = false): boolean {
+  const value = object[key];
+  if (value === undefined || value === null) return otherwise;
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw badRequest(['not_boolean', value]);
+}
+
+/** An integer as a number or in digits, as rabbitmqadmin may send it; undefined when it is not there. @throws Problem 400 */
+export function integerIn(object: JsonObject, key: string): number | undefined {
+  const value = object[key];
+  if (value === undefined || value === null) return undefined;
+  const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isSafeInteger(Math.trunc(number))) return Math.trunc(number);
+  throw badRequest(['not_integer', value]);
+}
+
+/** @throws Problem 400 when it is there and no text */
+export function textIn(object: JsonObject, key: string): string | undefined {
+  const value = object[key];
+  if (value === undefined || typeof value === 'string') return value;
+  throw badRequest(`${key} should be a string`);
+}
+
+/** @throws Problem 400 when it is no text */
+export function requiredText(object: JsonObject, key: string): string {
+  const value = textIn(object, key);
+  if (value !== undefined) return value;
+  throw badRequest(`[{key_missing,${key}}]`);
+}

@@ -1,0 +1,231 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
+import { checkAudience, checkVhost } from './auth.js';
+import { jsonObject, readBody, valueIn } from './body.js';
+import { checkMemory } from '../statistics/memory-check.js';
+import { bodyLimitsFor, BodyRoom, type BodyShare } from './body-room.js';
+import type { ManagementHost } from '../host.js';
+import type { Visit } from './http-connections.js';
+import { inTurns } from './turns.js';
+import { WrittenJson, writtenJson } from './json.js';
+import { Login } from './login.js';
+import { Management } from '../management.js';
+import { namesIn } from '../api/names.js';
+import { type Answer, notFound, Problem, problemOf } from './reply.js';
+import { type ApiRequest, type JsonObject, methodNames, type Resource } from './resource.js';
+
+/** What the adapter to Node hands over; a test makes one up. */
+export interface Bindings {
+  readonly incoming?: Pick<IncomingMessage, 'socket' | 'url'>;
+  /** Of the port; there is none without one. */
+  readonly visit?: Visit | undefined;
+}
+
+/** Bytes of a body that are read during a memory alarm, too: what an operator asks for then is small. */
+const smallBody = 65_536;
+
+/** In bytes. */
+export interface DispatcherLimits {
+  readonly bodyLimit: number;
+  readonly replyLimit: number;
+}
+
+/** Who asks, and what is noted of it. */
+interface Asker extends Pick<ApiRequest, 'user' | 'peer' | 'note'> {
+  readonly share: BodyShare;
+}
+
+export type ApiContext = Context<{ Bindings: Bindings }>;
+
+/** Between a path and its handler: method, login, tags, virtual host and type of the body, in RabbitMQ's order. */
+export class Dispatcher {
+  readonly #host: ManagementHost;
+  readonly #management: Management;
+  readonly #login: Login;
+  readonly #limits: DispatcherLimits;
+  readonly #bodies: BodyRoom;
+
+  constructor(host: ManagementHost, limits: DispatcherLimits) {
+    this.#host = host;
+    this.#management = new Management(host, limits.replyLimit);
+    this.#login = new Login(host);
+    this.#limits = limits;
+    this.#bodies = new BodyRoom(bodyLimitsFor(limits.bodyLimit));
+  }
+
+  async enter(c: ApiContext, resource: Resource): Promise<Response> {
+    const { method, raw } = c.req;
+    const allow = allowOf(resource);
+    if (!knownMethods.includes(method)) return this.answer(c, { status: 501 });
+    if (!allow.includes(method)) return this.answer(c, { status: 405, headers: { allow: allow.join(', ') } });
+    if (method === 'OPTIONS') return this.answer(c, { status: 200, headers: { allow: allow.join(', ') } });
+    // A socket that is gone already has no address any more, and is not to pass for one of this machine.
+    const peer = c.env?.incoming?.socket.remoteAddress ?? 'unknown';
+    const user = await this.#login.user(raw.headers, peer, raw.signal);
+    c.env?.visit?.entered(user.name);
+    const notes: Record<string, unknown> = {};
+    const share = this.#bodies.share(user.name);
+    const request = this.#request(c, resource, { user, peer, share, note: (more) => void Object.assign(notes, more) });
+    const act = (): Promise<Response> => this.#inTurn(c, resource, request);
+    try {
+      return await (isChange(method) ? this.#audited(request, resource, notes, act) : act());
+    } finally {
+      share.end();
+    }
+  }
+
+  /** What reads waits until its reply may be made: clients that do not read theirs do not fill the memory. */
+  async #inTurn(c: ApiContext, resource: Resource, request: ApiRequest): Promise<Response> {
+    const visit = c.env?.visit;
+    if (visit === undefined || (isChange(request.method) && resource.readsMuch !== true)) {
+      return this.#act(c, resource, request);
+    }
+    this.#checkRights(resource, request);
+    // A body that comes slowly is read before, and takes no turn meanwhile.
+    const body = isChange(request.method) ? await request.bytes() : undefined;
+    const made = await visit.turn(request.user.name, request.signal);
+    try {
+      const text = async (): Promise<string> => Buffer.from(body ?? []).toString();
+      const bytes = async (): Promise<Uint8Array> => body ?? new Uint8Array();
+      const json = async (...required: string[]) => this.#json(await text(), required, request.signal);
+      const readBefore = { text, bytes, body: json };
+      const response = await this.#act(c, resource, body === undefined ? request : { ...request, ...readBefore });
+      visit.made(request.user.name, Number(response.headers.get('content-length') ?? 0));
+      return response;
+    } finally {
+      made();
+    }
+  }
+
+  async #act(c: ApiContext, resource: Resource, request: ApiRequest): Promise<Response> {
+    const { method, headers } = request;
+    this.#checkRights(resource, request);
+    if (isChange(method) && method !== 'DELETE' && !isAccepted(resource, headers)) {
+      return this.answer(c, { status: 415 });
+    }
+    const handler = resource[method === 'HEAD' ? 'GET' : (method as 'GET')];
+    if (handler === undefined) throw notFound();
+    const { sequence } = this.#host.broker;
+    const answer = await handler(request, this.#management);
+    if (isChange(method)) {
+      await new Promise<void>((resolve) => this.#host.broker.whenPoliciesApply(resolve));
+      await this.#kept(sequence);
+    }
+    return answer instanceof Response ? answer : this.answer(c, answer);
+  }
+
+  /** @throws Problem */
+  #checkRights(resource: Resource, { method, user, names: { vhost } }: ApiRequest): void {
+    const { allows, allowsChange = allows, anyVhost } = resource;
+    checkAudience(user, isChange(method) ? allowsChange : allows);
+    if (vhost !== undefined && anyVhost !== true) checkVhost(this.#management.broker, user, vhost, method, resource);
+  }
+
+  /** An answer promises what was changed: it comes when the journal has it. */
+  #kept(since: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const lost = (failure: Error): void => reject(new Problem(500, 'internal_error', failure.message));
+      this.#host.broker.onStored(since, (failure) => (failure === undefined ? resolve() : lost(failure)));
+    });
+  }
+
+  /** Whatever changes something, or should have, is on record: who, what, where, and what it came to. */
+  async #audited(
+    { method, user, names, peer }: ApiRequest,
+    { path }: Resource,
+    details: Readonly<Record<string, unknown>>,
+    act: () => Promise<Response>,
+  ): Promise<Response> {
+    const record = (status: number): void => {
+      const entry = { user: user.name, from: peer, action: `${method} /api${path}`, names, status };
+      this.#management.dlx.audit.record(Object.keys(details).length === 0 ? entry : { ...entry, details });
+    };
+    try {
+      const response = await act();
+      record(response.status);
+      return response;
+    } catch (error) {
+      record(problemOf(error)?.status ?? 500);
+      throw error;
+    }
+  }
+
+  async answer(c: ApiContext, { status, body, headers = {} }: Answer): Promise<Response> {
+    const all = new Headers(headers);
+    if (status === 200) all.set('cache-control', 'no-cache');
+    if (body === undefined && (status === 200 || status === 201)) all.set('content-length', '0');
+    if (body === undefined) return new Response(null, { status, headers: all });
+    if (!all.has('content-type')) all.set('content-type', 'application/json');
+    const { pieces, bytes } = await this.#written(c, body);
+    all.set('content-length', String(bytes));
+    if (c.req.method !== 'HEAD' && pieces.length === 1) return new Response(pieces[0], { status, headers: all });
+    return new Response(c.req.method === 'HEAD' ? null : streamOf(pieces), { status, headers: all });
+  }
+
+  async #written({ req }: ApiContext, body: unknown): Promise<WrittenJson> {
+    if (body instanceof WrittenJson) return body;
+    return inTurns(writtenJson(body, this.#limits.replyLimit), this.#management.dlx.turns, req.raw.signal);
+  }
+
+  refuse(c: ApiContext, error: unknown): Response | Promise<Response> {
+    const problem = problemOf(error);
+    if (problem !== undefined) return this.answer(c, problem.answer);
+    if (!c.req.raw.signal.aborted) this.#host.log?.(error); // a client that goes away is no fault of ours
+    return this.answer(c, { status: 500, body: { error: 'internal_error', reason: 'Internal Server Error' } });
+  }
+
+  #request({ req }: ApiContext, resource: Resource, { user, peer, share, note }: Asker): ApiRequest {
+    let kept = 0;
+    const keep = (length: number): void => {
+      share.keep(length);
+      if ((kept += length) > smallBody) checkMemory(this.#host);
+    };
+    const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#limits.bodyLimit, keep);
+    const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
+    const names = namesIn(`/api${resource.path}`, req.path);
+    return {
+      method: req.method,
+      user,
+      names,
+      name: (of) => names[of] ?? '',
+      query: new URL(req.url).searchParams,
+      headers: req.raw.headers,
+      peer,
+      signal: req.raw.signal,
+      note,
+      bytes,
+      text,
+      body: async (...required) => this.#json(await text(), required, req.raw.signal),
+    };
+  }
+
+  async #json(text: string, required: readonly string[], signal: AbortSignal): Promise<JsonObject> {
+    return jsonObject(await inTurns(valueIn(text), this.#management.dlx.turns, signal), required);
+  }
+}
+
+/** One piece after the other, as the client takes them. */
+function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  let next = 0;
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = pieces[next++];
+      if (piece === undefined) controller.close();
+      else controller.enqueue(piece);
+    },
+  });
+}
+
+const knownMethods: readonly string[] = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+const isChange = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
+
+function allowOf(resource: Resource): readonly string[] {
+  const known = methodNames.filter((name) => resource[name] !== undefined);
+  return [...(resource.GET === undefined ? [] : ['HEAD']), ...known, 'OPTIONS'];
+}
+
+function isAccepted({ accepts }: Resource, headers: Headers): boolean {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  return accepts === undefined || (type !== undefined && accepts.includes(type));
+}

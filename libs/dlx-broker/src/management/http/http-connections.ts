@@ -1,0 +1,183 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { endsOf, Newcomers } from '../../users/index.js';
+import { HttpConnection } from './http-connection.js';
+import { Problem } from './reply.js';
+import { ReplyRoom, usualReplyLimits } from './reply-room.js';
+
+/** Connections of the HTTP API at a time. */
+export interface ConnectionLimits {
+  readonly connections: number;
+  /** Of one user. */
+  readonly connectionsOfUser: number;
+  /** That have not logged in: of one address, and in all. */
+  readonly newcomersOfAddress: number;
+  readonly newcomers: number;
+  /** Milliseconds in which a client has to read 256 kB of its reply, or the rest of it. */
+  readonly writeTimeout: number;
+}
+
+export const usualConnectionLimits: ConnectionLimits = {
+  connections: 1_000,
+  connectionsOfUser: 256,
+  newcomersOfAddress: 100,
+  newcomers: 400,
+  writeTimeout: 30_000,
+};
+
+/** Milliseconds in which a client has to read as much while replies of the same user wait for room. */
+const shortWriteTimeout = 1_000;
+
+/** What the port hears of a request on its way through the API. */
+export interface Visit {
+  /** Its user is known. @throws Problem 429 when the user has too many connections */
+  entered(user: string): void;
+  /** See {@link ReplyRoom.turn}. */
+  turn(user: string, signal: AbortSignal): Promise<() => void>;
+  /** The reply was made, and has so many bytes. */
+  made(user: string, bytes: number): void;
+}
+
+/** The connections of the HTTP API: which of them makes room for others, and what waits to be read. */
+export class HttpConnections {
+  readonly #limits: ConnectionLimits;
+  readonly #now: () => number;
+  readonly #newcomers: Newcomers;
+  readonly #room: ReplyRoom;
+  readonly #open = new Set<HttpConnection>();
+  /** Of users, between two requests; the one that is idle longest first. */
+  readonly #idle = new Set<HttpConnection>();
+  readonly #ofUser = new Map<string, number>();
+  readonly #bySocket = new WeakMap<object, HttpConnection>();
+  /** By the two ends of the socket: the encrypted and the plain side of one have the same. */
+  readonly #byEnds = new Map<string, HttpConnection>();
+
+  /** @param now milliseconds of a clock that never goes back */
+  constructor(limits: ConnectionLimits, now: () => number) {
+    const { newcomersOfAddress: ofAddress, newcomers: all } = limits;
+    this.#limits = limits;
+    this.#now = now;
+    this.#newcomers = new Newcomers({ ofAddress, all }, now);
+    this.#room = new ReplyRoom(usualReplyLimits, now);
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** A socket was accepted; without room for it, it ends without a word. */
+  accept(socket: Socket): void {
+    if (this.#open.size >= this.#limits.connections && !this.#makeRoom()) return void socket.destroy();
+    const connection = new HttpConnection(socket, endsOf(socket), this.#now());
+    this.#byEnds.set(connection.ends, connection);
+    this.#open.add(connection);
+    connection.newcomer = this.#newcomers.arrived(socket.remoteAddress ?? '', () => this.#drop(connection));
+    this.#bySocket.set(socket, connection);
+    socket.once('close', () => this.#forget(connection));
+  }
+
+  /** TLS is through. */
+  secured(socket: Socket): void {
+    const connection = this.#byEnds.get(endsOf(socket));
+    if (connection === undefined) return void socket.destroy();
+    connection.socket = socket;
+    this.#bySocket.set(socket, connection);
+  }
+
+  /** A request has come whole, up to its body. Undefined when its connection had to make room meanwhile. */
+  visit({ socket }: Pick<IncomingMessage, 'socket'>, response: Pick<ServerResponse, 'once'>): Visit | undefined {
+    const connection = this.#bySocket.get(socket);
+    if (connection === undefined || !this.#open.has(connection)) return undefined;
+    const done: (() => void)[] = [];
+    this.#begins(connection);
+    response.once('close', () => {
+      for (const each of done) each();
+      this.#ends(connection);
+    });
+    return {
+      entered: (user) => this.#entered(connection, user),
+      turn: (user, signal) => this.#room.turn(user, signal),
+      made: (user, bytes) => {
+        const read = this.#room.hold(user, bytes);
+        connection.unread += bytes;
+        done.push(() => {
+          connection.unread -= bytes;
+          read();
+        });
+      },
+    };
+  }
+
+  /** Ends connections whose clients do not read; sooner, while replies of the same user wait for it. */
+  look(): void {
+    const now = this.#now();
+    for (const connection of this.#open) {
+      const stalled = connection.stalledFor(now);
+      const limit = this.#room.isShort(connection.user ?? '') ? shortWriteTimeout : this.#limits.writeTimeout;
+      if (stalled >= limit) this.#drop(connection);
+    }
+    this.#room.look();
+  }
+
+  #makeRoom(): boolean {
+    if (this.#newcomers.dropOldest()) return true;
+    const oldest = this.#idle.values().next().value;
+    if (oldest !== undefined) this.#drop(oldest);
+    return oldest !== undefined;
+  }
+
+  #begins(connection: HttpConnection): void {
+    connection.active++;
+    connection.newcomer?.speaks();
+    this.#idle.delete(connection);
+  }
+
+  #ends(connection: HttpConnection): void {
+    if (--connection.active > 0 || !this.#open.has(connection)) return;
+    connection.newcomer?.rests();
+    if (connection.user !== undefined) this.#idle.add(connection);
+  }
+
+  #entered(connection: HttpConnection, user: string): void {
+    if (connection.user === user) return;
+    const count = this.#ofUser.get(user) ?? 0;
+    if (count >= this.#limits.connectionsOfUser && !this.#dropIdleOf(user)) throw tooMany(count);
+    this.#leaveUser(connection);
+    connection.user = user;
+    this.#ofUser.set(user, (this.#ofUser.get(user) ?? 0) + 1);
+    connection.newcomer?.leave();
+    connection.newcomer = undefined;
+  }
+
+  #dropIdleOf(user: string): boolean {
+    for (const connection of this.#idle) {
+      if (connection.user !== user) continue;
+      this.#drop(connection);
+      return true;
+    }
+    return false;
+  }
+
+  #leaveUser({ user }: HttpConnection): void {
+    if (user === undefined) return;
+    const count = (this.#ofUser.get(user) ?? 1) - 1;
+    if (count === 0) this.#ofUser.delete(user);
+    else this.#ofUser.set(user, count);
+  }
+
+  #drop(connection: HttpConnection): void {
+    this.#forget(connection);
+    connection.plain.destroy();
+  }
+
+  #forget(connection: HttpConnection): void {
+    if (!this.#open.delete(connection)) return;
+    if (this.#byEnds.get(connection.ends) === connection) this.#byEnds.delete(connection.ends);
+    this.#idle.delete(connection);
+    this.#leaveUser(connection);
+    connection.newcomer?.leave();
+  }
+}
+
+const tooMany = (count: number): Problem =>
+  new Problem(429, 'too_many_requests', `${count} connections of this user are open`, { connection: 'close' });

@@ -1,0 +1,144 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { type ApiOptions, createApi } from './app.js';
+import { Dlx } from '../dlx/dlx.js';
+import { eventLoop } from './turns.js';
+import { type ConnectionLimits, HttpConnections, usualConnectionLimits, type Visit } from './http-connections.js';
+import type { ManagementHost, OpenPort } from '../host.js';
+import { interval, Statistics } from '../statistics/statistics.js';
+
+/** Address and limits of the management API. */
+export interface HttpOptions extends ApiOptions {
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Default 15672; 0 is any free port. */
+  readonly port?: number;
+  readonly limits?: Partial<HttpLimits>;
+  /** Certificate and key in PEM; TLS 1.2 at least. Without them passwords cross the network as they are. */
+  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
+}
+
+/** Opens a port for the HTTP API. @returns once clients can connect @throws what the system says, e.g. EADDRINUSE */
+export async function listenHttp(host: ManagementHost, options: HttpOptions = {}): Promise<HttpListener> {
+  const listener = new HttpListener(host, options);
+  await listener.open(options.host ?? '127.0.0.1', options.port ?? 15672);
+  return listener;
+}
+
+/** Limits of a client: a client that sends a request letter by letter delays no other client. */
+export interface HttpLimits extends ConnectionLimits {
+  /** Milliseconds for a connection to send the headers of its first request, and each further one. */
+  readonly headersTimeout: number;
+  /** Milliseconds for a whole request. */
+  readonly requestTimeout: number;
+  /** Milliseconds between two requests. */
+  readonly keepAliveTimeout: number;
+  /** Bytes of all headers of a request. */
+  readonly maxHeaderSize: number;
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  ...usualConnectionLimits,
+  headersTimeout: 5_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 16_384,
+};
+
+/** Milliseconds between two looks at what clients read. */
+const lookInterval = 500;
+
+/** The port of the management API, and the connections that came in through it. */
+export class HttpListener {
+  readonly #server: Server;
+  readonly #protocol: 'http' | 'https';
+  readonly #log: ManagementHost['log'];
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #connections: HttpConnections;
+  readonly #looks: NodeJS.Timeout;
+  /** Its own; undefined when it was lent one. */
+  readonly #dlx: Dlx | undefined;
+
+  /** See {@link listenHttp}. */
+  constructor(host: ManagementHost, options: HttpOptions) {
+    this.#log = host.log;
+    const statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory, host.memory);
+    this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
+    const { turns } = host.dlx ?? (this.#dlx as Dlx);
+    const sample = (): void => void statistics.sampleIn(turns).catch((error: unknown) => host.log?.(error));
+    if (host.statistics === undefined) this.#timer = setInterval(sample, interval).unref();
+    const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
+    const api = createApi({ ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) }, options);
+    const visits = new WeakMap<object, Visit>();
+    const answer = getRequestListener(
+      (request, env) => api.fetch(request, { ...env, visit: visits.get(env.outgoing) }),
+      {
+        overrideGlobalObjects: false,
+      },
+    );
+    const limits = { ...defaultHttpLimits, ...options.limits };
+    const connectionsCheckingInterval = Math.min(1_000, limits.headersTimeout);
+    const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits;
+    const settings = { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize, connectionsCheckingInterval };
+    const connections = (this.#connections = new HttpConnections(limits, () => performance.now()));
+    const listener: RequestListener = (request, response) => {
+      const visit = connections.visit(request, response);
+      if (visit === undefined) return void request.socket.destroy();
+      visits.set(response, visit);
+      void answer(request, response);
+    };
+    const { tls } = options;
+    this.#protocol = tls === undefined ? 'http' : 'https';
+    this.#server =
+      tls === undefined
+        ? createServer(settings, listener)
+        : createTlsServer(
+            { ...settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: limits.headersTimeout },
+            listener,
+          );
+    this.#server.on('connection', (socket: Socket) => connections.accept(socket));
+    this.#server.on('secureConnection', (socket: Socket) => connections.secured(socket));
+    this.#looks = setInterval(() => connections.look(), lookInterval).unref();
+  }
+
+  /** How many are open. */
+  get connections(): number {
+    return this.#connections.count;
+  }
+
+  get host(): string {
+    return (this.#server.address() as AddressInfo).address;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  #ports(): readonly OpenPort[] {
+    return this.#server.listening ? [{ protocol: this.#protocol, host: this.host, port: this.port }] : [];
+  }
+
+  open(host: string, port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off('error', reject);
+        this.#server.on('error', (error) => this.#log?.(error));
+        resolve();
+      });
+    });
+  }
+
+  /** Accepts no connection any more and closes the open ones. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    clearInterval(this.#looks);
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.#dlx?.close();
+    await eventLoop.next(); // ends the streams of events
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}

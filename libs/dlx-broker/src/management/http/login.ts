@@ -1,0 +1,79 @@
+import type { Clock, User } from '../../broker/index.js';
+import { isLoopback, type LoginAttempt, type Logins, loginsOf, usersOf } from '../../users/index.js';
+import type { ManagementHost } from '../host.js';
+import { clientGone, notAuthorised, Problem } from './reply.js';
+
+const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
+
+/** The request does not say who asks. */
+const unknownUser = (): Problem => new Problem(401, 'not_authorized', undefined, challenge);
+const loginFailed = (): Problem => new Problem(401, 'not_authorized', 'Login failed', challenge);
+const malformed = (): Problem => new Problem(400, 'bad_request', undefined);
+const tooMany = (): Problem =>
+  new Problem(429, 'too_many_requests', 'Too many failed logins of this address wait', { 'retry-after': '1' });
+
+/** Who asks, by the words of HTTP's Basic scheme. Nothing is remembered but failures. */
+export class Login {
+  readonly #host: ManagementHost;
+  readonly #isUser: NonNullable<ManagementHost['authenticate']>;
+  readonly #logins: Logins;
+
+  constructor(host: ManagementHost) {
+    const { access } = host.broker;
+    this.#host = host;
+    this.#isUser = host.authenticate ?? usersOf(access);
+    this.#logins = loginsOf(access, { ...host, authenticate: this.#isUser });
+  }
+
+  /**
+   * @param peer the client's address
+   * @param signal ends when the client goes; then nothing is looked at
+   * @throws Problem 401, 429 when too many failed logins of the address wait already, 400 for what is not Basic
+   */
+  async user(headers: Headers, peer: string, signal: AbortSignal): Promise<User> {
+    const authorization = headers.get('authorization');
+    if (authorization === null) throw unknownUser();
+    const { user, password } = credentialsIn(authorization);
+    const isLocal = isLoopback(peer) && !isForwarded(headers);
+    const attempt = this.#logins.attempt({ user, password, mechanism: 'HTTP', address: peer, isLocal });
+    if (attempt.wait > 0) await waited(attempt, this.#host.broker.clock, signal);
+    const isUser = attempt.look();
+    if (attempt.isCrowded) throw tooMany();
+    const found = isUser ? this.#host.broker.access.user(user) : undefined;
+    if (found !== undefined) return found;
+    if (!isLocal && this.#isUser({ user, password, isLocal: true })) {
+      throw notAuthorised('User can only log in via localhost');
+    }
+    throw loginFailed();
+  }
+}
+
+/** Waits for the turn of an attempt. @throws Problem when the client has gone meanwhile */
+async function waited(attempt: LoginAttempt, clock: Clock, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clock.wakeAt(undefined, end);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', end);
+    clock.wakeAt(clock.now() + attempt.wait, end);
+  });
+  if (!signal.aborted) return;
+  attempt.drop();
+  throw clientGone();
+}
+
+/** A proxy on this machine speaks for clients that may be anywhere. */
+const isForwarded = (headers: Headers): boolean => headers.has('x-forwarded-for') || headers.has('forwarded');
+
+/** @throws Problem */
+function credentialsIn(header: string): { readonly user: string; readonly password: string } {
+  if (!/^basic /i.test(header)) throw loginFailed();
+  const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];
+  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  if (colon < 0) throw malformed();
+  return { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}

@@ -1,0 +1,30 @@
+import { badRequest, type Problem } from '../http/reply.js';
+
+/** A stretch of the past and the distance of the samples that are asked for in it, in milliseconds. */
+export interface Range {
+  readonly first: number;
+  readonly last: number;
+  readonly step: number;
+}
+
+/** What is asked for apart: `lengths_age` and `lengths_incr` for the lengths of queues, and so on. */
+export type RangeKind = 'lengths' | 'msg_rates' | 'data_rates' | 'node_stats';
+
+const mostSamples = 500;
+
+/** Undefined without parameters for it. @throws Problem 400 for an invalid range */
+export function rangeIn(query: URLSearchParams, kind: RangeKind, now: number): Range | undefined {
+  const age = integer(query.get(`${kind}_age`));
+  const step = integer(query.get(`${kind}_incr`));
+  if (age === undefined || step === undefined) return undefined;
+  if (age <= 0 || step <= 0 || Math.floor(age / step) > mostSamples) throw invalid(age, step);
+  const last = Math.floor(now / (step * 1000)) * step * 1000;
+  return { first: last - age * 1000, last, step: step * 1000 };
+}
+
+/** What is no number is not there. */
+const integer = (text: string | null): number | undefined =>
+  text !== null && /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+
+const invalid = (age: number, step: number): Problem =>
+  badRequest(`Invalid range parameters: age ${age}, incr ${step}`);
