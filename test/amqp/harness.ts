@@ -1,6 +1,6 @@
 import { listen, type Listener, type ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
 import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
-import { randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/clock.js';
+import { randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
 import { Broker, type Pace } from '../../libs/dlx-broker/src/broker/index.js';
 import type { WireOptions } from '../contract/wire/connection.js';

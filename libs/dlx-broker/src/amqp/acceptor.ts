@@ -10,7 +10,7 @@ export interface TlsOptions {
   readonly ca?: string | Buffer;
 }
 
-/** Whom a acceptor is for. */
+/** What an acceptor needs from its listener. */
 export interface AcceptorHost {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
@@ -30,7 +30,7 @@ interface PendingSocket {
 export class Acceptor {
   readonly server: Server;
   /** Whose TLS handshake goes on, by the two ends of the socket. */
-  readonly #pendingCount = new Map<string, PendingSocket>();
+  readonly #pending = new Map<string, PendingSocket>();
 
   constructor(
     tls: TlsOptions | undefined,
@@ -47,19 +47,19 @@ export class Acceptor {
 
   /** How many sockets have not got through their TLS handshake. */
   get pendingCount(): number {
-    return this.#pendingCount.size;
+    return this.#pending.size;
   }
 
   /** Ends connections whose TLS handshake takes longer than this, in milliseconds. */
   hurry(limit: number): void {
     const latest = this.host.now() - limit;
-    for (const { socket, since } of this.#pendingCount.values()) if (since <= latest) socket.destroy();
+    for (const { socket, since } of this.#pending.values()) if (since <= latest) socket.destroy();
   }
 
   /** Accepts no connection any more, and ends those in their TLS handshake. */
   close(): void {
     this.server.close();
-    for (const { socket } of this.#pendingCount.values()) socket.destroy();
+    for (const { socket } of this.#pending.values()) socket.destroy();
   }
 
   #plain(socket: Socket): void {
@@ -73,19 +73,19 @@ export class Acceptor {
     if (newcomer === undefined) return void socket.destroy();
     const ends = endsOf(socket);
     const pending = { socket, since: this.host.now(), newcomer };
-    this.#pendingCount.set(ends, pending);
+    this.#pending.set(ends, pending);
     socket.once('close', () => {
-      if (this.#pendingCount.get(ends) !== pending) return;
-      this.#pendingCount.delete(ends);
+      if (this.#pending.get(ends) !== pending) return;
+      this.#pending.delete(ends);
       newcomer.leave();
     });
   }
 
   #secured(socket: Socket): void {
     const ends = endsOf(socket);
-    const pending = this.#pendingCount.get(ends);
+    const pending = this.#pending.get(ends);
     if (pending === undefined) return void socket.destroy(); // it had to make room meanwhile
-    this.#pendingCount.delete(ends);
+    this.#pending.delete(ends);
     this.host.enter(socket, pending.since, pending.newcomer);
   }
 }

@@ -42,7 +42,7 @@ export interface ConnectOptions {
 }
 
 /**
- * A broker: virtual hosts, users, and one scheduler (scheduler) for all of them. Ready once constructed; there is no start().
+ * A broker: virtual hosts, users, and one scheduler for all of them. Ready once constructed; there is no start().
  */
 export class Broker {
   readonly access: Access;
@@ -66,7 +66,7 @@ export class Broker {
     this.addVirtualHost('/', { description: 'Default virtual host', tags: [] });
   }
 
-  /** The time it was lent. */
+  /** The clock of the host. */
   get clock(): Clock {
     return this.#options.clock;
   }

@@ -4,7 +4,7 @@ import { Deque } from './deque.js';
 /** What is gone for every client and still has to be cleared away, one task after the other. */
 export class Clearing {
   readonly #tasks = new Deque<Task>();
-  /** Chores so far, and how many of them are done. */
+  /** Tasks added so far, and how many of them are done. */
   #begun = 0;
   #done = 0;
   readonly #waiting = new Deque<{ readonly upTo: number; readonly tell: () => void }>();

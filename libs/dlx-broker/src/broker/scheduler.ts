@@ -4,7 +4,7 @@ import { Deque } from './deque.js';
 import type { Clock, Journal, Pace, Settled } from './ports.js';
 import type { DeadLetter } from './queue/dead-letter.js';
 import type { Queue } from './queue/queue.js';
-import { Chores } from './tasks.js';
+import { TaskQueue } from './tasks.js';
 import { Clearing } from './clearing.js';
 import { Stalls } from './queue/stall.js';
 import { Wakeups } from './wakeups.js';
@@ -51,7 +51,7 @@ export class Scheduler {
   readonly dead = new Deque<DeadLetter>();
   /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
   readonly leaving = new Set<Outstanding>();
-  readonly #tasks = new Chores();
+  readonly #tasks = new TaskQueue();
   readonly #queues = new Deque<Queue>();
   readonly #clearing = new Clearing();
   readonly #outputs = new Deque<Output>();
@@ -100,14 +100,8 @@ export class Scheduler {
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
   }
 
-  /** Inside a command: lets the queues deliver what is possible so far. Dead letters leave afterwards. */
-  attendQueues(now: number): void {
-    if (this.#steps > 0) this.#steps -= this.serveUpTo(now, this.#steps);
-    this.#mindPace();
-  }
-
   /**
-   * The same as part of a task.
+   * Serves the queues on the list.
    * @param limit steps at most
    * @returns steps taken; as many as the limit when there may be more to do
    */
@@ -179,12 +173,12 @@ export class Scheduler {
   }
 
   /** The number of the last task so far. */
-  get lastChore(): number {
+  get lastTask(): number {
     return this.#tasks.last;
   }
 
   /** Calls `then` when all tasks up to this one are done: at once when they are, else after the command that ends the last. */
-  afterChores(then: () => void, upTo = this.lastChore): void {
+  afterTasks(then: () => void, upTo = this.lastTask): void {
     this.#tasks.after(upTo, then);
   }
 
@@ -212,8 +206,7 @@ export class Scheduler {
   }
 
   /**
-   * Calls `then` when all that was done so far is safe, or cannot be any more: everything said to the journal, and what it
-   * will receive the dead letters.
+   * Calls `then` when all changes so far, and those of the pending dead letters, are durable, or with the error.
    * @returns the waiter, for {@link joins}
    */
   onDurable(then: Settled): object {

@@ -2,9 +2,9 @@ import type { Task } from './scheduler.js';
 import { Deque } from './deque.js';
 
 /** Long works of commands, one after the other, and who waits for their end. */
-export class Chores {
+export class TaskQueue {
   readonly #tasks = new Deque<Task>();
-  /** Chores so far, and how many of them are done. */
+  /** Tasks added so far, and how many of them are done. */
   #begun = 0;
   #done = 0;
   readonly #waiting = new Deque<{ readonly upTo: number; readonly tell: () => void }>();

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import type { Clock, Names, Pace } from '../broker/index.js';
+import type { Clock } from '../broker/index.js';
 import { HomeContext } from './home-context.js';
 
 /** Node's timers take no longer delay, in milliseconds. */
@@ -32,9 +31,3 @@ export class SystemClock implements Clock {
 }
 
 const startTimer = (ring: () => void, delay: number): NodeJS.Timeout => setTimeout(ring, delay);
-
-/** Names that cannot be guessed. */
-export const randomNames: Names = { token: () => randomBytes(16).toString('base64url') };
-
-/** Lets the event loop turn after five hundred steps: some are as dear as five microseconds (bench/event-loop.ts). */
-export const turnPace: Pace = { budget: 500, later: (resume) => setImmediate(resume) };

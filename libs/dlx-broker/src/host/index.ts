@@ -1,4 +1,6 @@
-export { SystemClock, randomNames, turnPace } from './clock.js';
+export { SystemClock } from './clock.js';
 export { HomeContext } from './home-context.js';
+export { randomNames } from './names.js';
+export { turnPace } from './pace.js';
 export { policyPatterns } from './patterns.js';
 export { after } from './timer.js';

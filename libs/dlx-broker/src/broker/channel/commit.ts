@@ -29,7 +29,7 @@ export function commit(
   };
   if (sizeOf(held) > fewEnough) {
     scheduler.schedule(committing);
-    scheduler.afterChores(() => (complete ? scheduler.batch(kept) : fail(channel, settled)));
+    scheduler.afterTasks(() => (complete ? scheduler.batch(kept) : fail(channel, settled)));
     return;
   }
   committing.work(now, Infinity);
@@ -42,7 +42,7 @@ export function commit(
 function fail(channel: Channel, settled: Settled | undefined): void {
   const { scheduler, connection } = channel;
   scheduler.batch(() => scheduler.schedule(new Resting(scheduler)));
-  scheduler.afterChores(() =>
+  scheduler.afterTasks(() =>
     connection.lane.after(() => {
       const error = partialCompletion();
       settled?.(error);

@@ -20,7 +20,6 @@ export interface CommitManner {
 }
 
 /**
- * /**
  * Publishes what a transaction held, then settles in the order of its commit (rules J6, K8, K12). However much it is, it
  * stops at its limit.
  */

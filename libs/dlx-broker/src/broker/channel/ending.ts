@@ -25,30 +25,32 @@ export class Ending implements Task {
 
   /** Part of a command. */
   start(): void {
-    const { lastChore } = this.#scheduler;
+    const { lastTask } = this.#scheduler;
     this.#scheduler.undertakeSoon(this, this.#scheduler.clock.now());
-    if (this.#scheduler.lastChore > lastChore) this.#upTo = this.#scheduler.lastChore;
+    if (this.#scheduler.lastTask > lastTask) this.#upTo = this.#scheduler.lastTask;
   }
 
   /** Calls `then` when nothing is left: at once when it is so. */
   after(then: () => void): void {
     const upTo = this.#upTo;
-    this.#scheduler.afterChores(() => (this.#upTo > upTo ? this.after(then) : then()), upTo);
+    this.#scheduler.afterTasks(() => (this.#upTo > upTo ? this.after(then) : then()), upTo);
   }
 
   work(now: number, limit: number): number {
-    const { lastChore } = this.#scheduler;
+    const { lastTask } = this.#scheduler;
     const steps = this.#work(now, limit);
-    if (this.#scheduler.lastChore > lastChore) this.#upTo = this.#scheduler.lastChore; // messages return in a task of their own
+    if (this.#scheduler.lastTask > lastTask) this.#upTo = this.#scheduler.lastTask; // messages return in a task of their own
     return steps;
   }
 
   #work(now: number, limit: number): number {
     let steps = 0;
-    for (; this.#next < this.channels.length; this.#next++) {
-      const taken = (this.channels[this.#next] as Channel).letGo(now, limit - steps);
-      steps += taken > 0 ? taken : 1;
+    while (this.#next < this.channels.length) {
       if (steps >= limit) return limit;
+      const taken = (this.channels[this.#next] as Channel).letGo(now, limit - steps);
+      if (taken >= limit - steps) return limit; // the channel may have more, also with the next limit
+      this.#next++;
+      steps += taken > 0 ? taken : 1;
     }
     for (const queue of this.queues ?? []) {
       if (steps >= limit) return limit;

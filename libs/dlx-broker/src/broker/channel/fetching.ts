@@ -89,7 +89,7 @@ export function getLater(
   }
   fetching.queue.touch(now);
   scheduler.schedule(fetching);
-  scheduler.afterChores(() => {
+  scheduler.afterTasks(() => {
     if (channel.isClosed) return;
     if (fetching.error === undefined) answer(fetching.got);
     else channel.failLate(fetching.error, methodIds.basicGet);
