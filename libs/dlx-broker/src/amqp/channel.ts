@@ -132,7 +132,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     this.connection.holdUntilSent(write);
   }
 
-  promised(bytes: number): boolean {
+  reserve(bytes: number): boolean {
     return this.connection.traffic.promise(bytes);
   }
 
