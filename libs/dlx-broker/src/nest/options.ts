@@ -113,7 +113,7 @@ export interface Connected {
   amqp(): SocketAddress | undefined;
   /** Where its management API is, once it is open. */
   http(): SocketAddress | undefined;
-  /** Ends what the module itself began; nothing of what it was givenBackend. */
+  /** Ends what the module itself began; nothing of what it was given. */
   close(): Promise<void>;
 }
 
