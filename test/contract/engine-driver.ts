@@ -6,7 +6,7 @@ import {
   type ChannelOutbox,
   type Connection,
 } from '../../libs/dlx-broker/src/broker/index.js';
-import { PolicyError } from '../../libs/dlx-broker/src/broker/policy.js';
+import { PolicyError } from '../../libs/dlx-broker/src/broker/policy/policy.js';
 import { noProperties, type FieldTable, type Message } from '../../libs/dlx-broker/src/message/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';

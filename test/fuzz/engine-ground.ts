@@ -1,6 +1,6 @@
 import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
 import { Broker, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
-import { PolicyError } from '../../libs/dlx-broker/src/broker/policy.js';
+import { PolicyError } from '../../libs/dlx-broker/src/broker/policy/policy.js';
 import type { DeadLetter } from '../../libs/dlx-broker/src/broker/queue/dead-letter.js';
 import { type Entry, entryOf } from '../../libs/dlx-broker/src/broker/queue/entry.js';
 import type { Queue } from '../../libs/dlx-broker/src/broker/queue/queue.js';

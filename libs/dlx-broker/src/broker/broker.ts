@@ -1,18 +1,18 @@
 import { methodIds } from '../message/index.js';
-import { Access } from './access.js';
-import { Scheduler } from './scheduler.js';
+import { Access } from './access/access.js';
+import { Scheduler } from './scheduler/scheduler.js';
 import { Connection } from './channel/connection.js';
-import { endVirtualHost } from './end-virtual-host.js';
+import { endVirtualHost } from './virtual-host/end.js';
 import { AmqpError, methodOf } from './errors.js';
 import { TotalCounters } from './counters.js';
 import { GlobalParameters } from './global-parameters.js';
 import type { Patterns } from './patterns.js';
-import { PolicyBook } from './policy-book.js';
+import { PolicyBook } from './policy/policy-book.js';
 import type { ClientDetails, Clock, ConnectionOutbox, Journal, Names, Pace, Settled, TopologyChange } from './ports.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
 import type { Stalls } from './queue/stall.js';
-import { VirtualHost } from './virtual-host.js';
-import { noMetadata, type VirtualHostMetadata } from './virtual-host-parts.js';
+import { VirtualHost } from './virtual-host/virtual-host.js';
+import { noMetadata, type VirtualHostMetadata } from './virtual-host/parts.js';
 
 /** What a broker gets from its host: clock, names, journal, pace and patterns. */
 export interface BrokerOptions {

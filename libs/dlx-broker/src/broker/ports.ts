@@ -1,11 +1,11 @@
 import type { FieldTable, Message } from '../message/index.js';
-import type { Permissions, User } from './access.js';
-import type { TopicPermissions } from './topic-access.js';
-import type { LimitName } from './virtual-host-limits.js';
-import type { VirtualHostMetadata } from './virtual-host-parts.js';
+import type { Permissions, User } from './access/access.js';
+import type { TopicPermissions } from './access/topic-access.js';
+import type { LimitName } from './virtual-host/limits.js';
+import type { VirtualHostMetadata } from './virtual-host/parts.js';
 import type { AmqpError } from './errors.js';
 import type { ExchangeDeclared } from './exchange/exchange.js';
-import type { Policy } from './policy.js';
+import type { Policy } from './policy/policy.js';
 import type { Entry, Place as EntryPlace, RetainedDeath } from './queue/entry.js';
 import type { Queue, QueueDeclared } from './queue/queue.js';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports.js';
-import { Alarm, type Wakeups } from '../wakeups.js';
+import { Alarm, type Wakeups } from '../scheduler/timers.js';
 import type { Unacked } from './unacked.js';
 
 /** How long a delivery may stay unacknowledged, in milliseconds (rule Q8). */

@@ -1,17 +1,23 @@
 import { emptyTable, type FieldTable, methodIds, type Properties, type RecordedOrigin } from '../../message/index.js';
-import type { Scheduler } from '../scheduler.js';
-import { declareExchange, type ExchangeOptions } from '../declare-exchange.js';
-import { declareQueue, type QueueOk, type QueueOptions } from '../declare-queue.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
+import { declareExchange, type ExchangeOptions } from '../commands/declare-exchange.js';
+import { declareQueue, type QueueOk, type QueueOptions } from '../commands/declare-queue.js';
 import { AmqpError, methodOf, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
 import type { ChannelOutbox, Settled } from '../ports.js';
 import { Counters } from '../counters.js';
 import type { Outcome } from '../outcome.js';
-import type { VirtualHost } from '../virtual-host.js';
-import { bindExchange, bindQueue, deleteExchange, deleteQueue, type DeleteQueueOptions } from './binding-commands.js';
-import { purgeQueue, unbindExchange, unbindQueue } from './binding-commands.js';
+import type { VirtualHost } from '../virtual-host/virtual-host.js';
+import {
+  bindExchange,
+  bindQueue,
+  deleteExchange,
+  deleteQueue,
+  type DeleteQueueOptions,
+} from '../commands/binding-commands.js';
+import { purgeQueue, unbindExchange, unbindQueue } from '../commands/binding-commands.js';
 import type { Confirms } from './confirms.js';
 import type { Connection } from './connection.js';
-import { consume, type ConsumeOptions } from './consume.js';
+import { consume, type ConsumeOptions } from '../commands/consume.js';
 import { Ending } from './ending.js';
 import { getLater, getNow } from './fetching.js';
 import { commit } from './commit.js';

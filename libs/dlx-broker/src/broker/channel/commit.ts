@@ -2,7 +2,7 @@ import { methodIds } from '../../message/index.js';
 import { partialCompletion } from '../errors.js';
 import type { Settled } from '../ports.js';
 import type { Channel } from './channel.js';
-import { Resting } from './resting.js';
+import { Resting } from '../scheduler/flush-task.js';
 import { fewEnough } from './settler.js';
 import { type Held, type HeldPublish, sizeOf } from './transaction.js';
 

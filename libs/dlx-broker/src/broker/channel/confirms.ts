@@ -1,4 +1,4 @@
-import type { Output } from '../scheduler.js';
+import type { Output } from '../scheduler/scheduler.js';
 import type { Channel } from './channel.js';
 import type { Connection } from './connection.js';
 

@@ -1,13 +1,13 @@
 import type { AmqpError } from '../errors.js';
-import type { User } from '../access.js';
-import type { Output } from '../scheduler.js';
+import type { User } from '../access/access.js';
+import type { Output } from '../scheduler/scheduler.js';
 import type { ChannelOutbox, ClientDetails, ConnectionOutbox } from '../ports.js';
 import type { Queue } from '../queue/queue.js';
-import type { UserPresence } from '../user-limits.js';
-import type { VirtualHost } from '../virtual-host.js';
+import type { UserPresence } from '../access/user-limits.js';
+import type { VirtualHost } from '../virtual-host/virtual-host.js';
 import { Channel } from './channel.js';
 import { Ending } from './ending.js';
-import { Lane } from './lane.js';
+import { Lane } from '../scheduler/pending-outputs.js';
 
 /** A client's connection to one virtual host: its channels, its exclusive queues, its user. */
 export class Connection {

@@ -1,6 +1,6 @@
-import type { Scheduler, Task } from '../scheduler.js';
+import type { Scheduler, Task } from '../scheduler/scheduler.js';
 import type { Queue } from '../queue/queue.js';
-import type { VirtualHost } from '../virtual-host.js';
+import type { VirtualHost } from '../virtual-host/virtual-host.js';
 import type { Channel } from './channel.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Task } from '../scheduler.js';
+import type { Task } from '../scheduler/scheduler.js';
 import { methodIds } from '../../message/index.js';
 import { AmqpError, noQueue } from '../errors.js';
 import type { Queue } from '../queue/queue.js';

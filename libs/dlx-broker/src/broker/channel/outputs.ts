@@ -1,5 +1,5 @@
 import type { Message } from '../../message/index.js';
-import type { Output } from '../scheduler.js';
+import type { Output } from '../scheduler/scheduler.js';
 import type { AmqpError } from '../errors.js';
 import type { Delivery } from '../ports.js';
 import type { Channel } from './channel.js';

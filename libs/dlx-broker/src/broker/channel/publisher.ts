@@ -9,12 +9,12 @@ import {
 } from '../../message/index.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { checkLength, checkTable } from '../input-checks.js';
+import { checkLength, checkTable } from '../commands/input-checks.js';
 import type { Settled } from '../ports.js';
-import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../publication-checks.js';
-import { openExchange, parseExpiration, withoutBcc } from '../publication-checks.js';
-import { replyQueue } from '../reply-addresses.js';
-import { routeAhead } from '../routed.js';
+import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../commands/publication-checks.js';
+import { openExchange, parseExpiration, withoutBcc } from '../commands/publication-checks.js';
+import { replyQueue } from '../virtual-host/reply-addresses.js';
+import { routeAhead } from '../virtual-host/routed.js';
 import { Outcome } from '../outcome.js';
 import type { Channel } from './channel.js';
 import { Confirms } from './confirms.js';

@@ -1,6 +1,6 @@
 import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
-import { checkTable } from '../input-checks.js';
+import { checkTable } from '../commands/input-checks.js';
 import type { Channel } from './channel.js';
 import { type CommitManner, Committing } from './committing.js';
 import { areOfOne } from './lots.js';

@@ -1,7 +1,7 @@
 import type { FieldTable, Message } from '../../message/index.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Return } from '../queue/entry.js';
-import type { Routed } from '../routed.js';
+import type { Routed } from '../virtual-host/routed.js';
 import { compare, isOfSame } from './lots.js';
 import type { Outstanding } from './outstanding.js';
 import { priorityOf } from './records-by-priority.js';

@@ -5,7 +5,7 @@ import { listen, publishText } from '../../testing/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { Broker } from '../broker.js';
 import { AmqpError } from '../errors.js';
-import type { VirtualHost } from '../virtual-host.js';
+import type { VirtualHost } from '../virtual-host/virtual-host.js';
 import type { DelayedMessages } from './delayed-messages.js';
 
 // As the README of RabbitMQ's delayed-message plugin and its checks have it: an exchange of the type x-delayed-message

@@ -1,8 +1,8 @@
 import type { Message } from '../../message/index.js';
-import type { Task } from '../scheduler.js';
+import type { Task } from '../scheduler/scheduler.js';
 import type { MessageOwner, Journal } from '../ports.js';
 import type { Place } from '../queue/entry.js';
-import { Alarm, type Wakeups } from '../wakeups.js';
+import { Alarm, type Wakeups } from '../scheduler/timers.js';
 import { delayOf, withDelayOver } from './delay.js';
 import { DueHeap, Held } from './due-heap.js';
 

@@ -1,6 +1,6 @@
 import type { FieldTable, Message } from '../../message/index.js';
-import type { Task } from '../scheduler.js';
-import { inSteps } from '../clearing.js';
+import type { Task } from '../scheduler/scheduler.js';
+import { inSteps } from '../scheduler/clearing.js';
 import { ExchangeCounters } from '../counters.js';
 import { Queue } from '../queue/queue.js';
 import { bindingIdentity } from './binding-identity.js';

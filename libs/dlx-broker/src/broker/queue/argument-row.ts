@@ -1,5 +1,5 @@
 import type { DeathReason } from '../../message/index.js';
-import type { PolicyKey } from '../policy-values.js';
+import type { PolicyKey } from '../policy/policy-values.js';
 import type { Accepts } from './argument-values.js';
 import type { QueueType } from './queue-types.js';
 

@@ -1,5 +1,5 @@
-import { key, limit as anyLimit, natural as isNatural, oneOf as isOneOf } from '../policy-values.js';
-import { positive as isPositive, text as isText } from '../policy-values.js';
+import { key, limit as anyLimit, natural as isNatural, oneOf as isOneOf } from '../policy/policy-values.js';
+import { positive as isPositive, text as isText } from '../policy/policy-values.js';
 import type { Profile } from '../profile.js';
 import type { QueueArgument } from './argument-row.js';
 import { anything, boolean, deadLetterKey, natural, oneOf, positive, priority } from './argument-values.js';

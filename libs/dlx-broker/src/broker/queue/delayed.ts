@@ -1,4 +1,4 @@
-import { Alarm, type Wakeups } from '../wakeups.js';
+import { Alarm, type Wakeups } from '../scheduler/timers.js';
 import { CountedEntry, type Entry, type Return } from './entry.js';
 import type { QueueSettings } from './arguments.js';
 

@@ -1,4 +1,4 @@
-import { Alarm, type Wakeups } from '../wakeups.js';
+import { Alarm, type Wakeups } from '../scheduler/timers.js';
 import type { Ready } from './ready-list.js';
 
 /** Wakes a queue when its next message expires: one alarm for the head, never one per message. */

@@ -1,4 +1,4 @@
-import { Alarm, type Wakeups } from '../wakeups.js';
+import { Alarm, type Wakeups } from '../scheduler/timers.js';
 
 /** How long a queue may stay unused (rule B12): any use starts the time anew, a consumer stops it. */
 export class Lease {

@@ -1,4 +1,4 @@
-import type { Task } from '../scheduler.js';
+import type { Task } from '../scheduler/scheduler.js';
 import type { Contents } from './contents.js';
 import type { Entry } from './entry.js';
 import type { Queue } from './queue.js';

@@ -1,11 +1,11 @@
 import type { DeathReason, FieldTable, Message } from '../../message/index.js';
-import type { Task } from '../scheduler.js';
+import type { Task } from '../scheduler/scheduler.js';
 import type { Connection } from '../channel/connection.js';
 import type { TotalCounters } from '../counters.js';
 import type { Deque } from '../deque.js';
 import type { Journal } from '../ports.js';
 import type { Profile } from '../profile.js';
-import type { Wakeups } from '../wakeups.js';
+import type { Wakeups } from '../scheduler/timers.js';
 import type { DeadLetter } from './dead-letter.js';
 import type { Queue } from './queue.js';
 import type { QueueType } from './queue-types.js';

@@ -1,5 +1,5 @@
 import type { Deque } from '../deque.js';
-import { Alarm, type Wakeups } from '../wakeups.js';
+import { Alarm, type Wakeups } from '../scheduler/timers.js';
 import type { DeadLetter } from './dead-letter.js';
 
 /** How long an at-least-once dead letter that found no target waits for its next try, in milliseconds (rule M3). */

@@ -1,4 +1,4 @@
-import { Alarm, type Wakeups } from '../wakeups.js';
+import { Alarm, type Wakeups } from '../scheduler/timers.js';
 import type { Queue } from './queue.js';
 
 /** How long a queue waits before it reads again, in milliseconds: twice as long after each failure, up to the last. */

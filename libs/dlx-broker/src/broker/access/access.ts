@@ -1,0 +1,177 @@
+import { accessRefused } from '../errors.js';
+import { PatternError, type Patterns } from '../patterns.js';
+import type { TopologyChange } from '../ports.js';
+import { RememberedMatcher } from './remembered-matcher.js';
+import { TopicAccess } from './topic-access.js';
+import { orderedLimits, type UserLimitName, type UserLimits, UserPresence } from './user-limits.js';
+
+export type Right = 'configure' | 'write' | 'read';
+export type AccessKind = 'queue' | 'exchange';
+
+/** A user of a broker: tags, and the hash of the password. */
+export interface User {
+  readonly name: string;
+  /** `administrator`, `management`, `impersonator` ... */
+  readonly tags: readonly string[];
+  /** Opaque here: the authenticator makes and compares it. Undefined: no password is accepted for this user. */
+  readonly passwordHash: string | undefined;
+  /** Undefined: none (rule N7). */
+  readonly limits?: UserLimits | undefined;
+}
+
+/** What a user may do in one virtual host: a pattern of names for each right (rule N1). */
+export interface Permissions {
+  readonly configure: string;
+  readonly write: string;
+  readonly read: string;
+}
+
+export interface UserPermissions extends Permissions {
+  readonly user: string;
+  readonly vhost: string;
+}
+
+/** Users, and what they may do where. */
+export class Access {
+  readonly topics: TopicAccess;
+  /** What users have now, and may have (rule N7). */
+  readonly presence = new UserPresence((user) => this.#users.get(user)?.limits);
+  readonly #patterns: Patterns;
+  readonly #report: (change: TopologyChange) => void;
+  readonly #users = new Map<string, User>();
+  /** By user, then virtual host. */
+  readonly #grants = new Map<string, Map<string, Grant>>();
+
+  /** @param report called after every change */
+  constructor(patterns: Patterns, report: (change: TopologyChange) => void = () => {}) {
+    this.#patterns = patterns;
+    this.#report = report;
+    this.topics = new TopicAccess(patterns, report);
+  }
+
+  user(name: string): User | undefined {
+    return this.#users.get(name);
+  }
+
+  users(): readonly User[] {
+    return [...this.#users.values()];
+  }
+
+  /** Makes a user or replaces tags and password; permissions stay, and so do limits that are not given. */
+  setUser(name: string, { tags = [], passwordHash, limits }: Partial<Omit<User, 'name'>> = {}): 'created' | 'changed' {
+    const existing = this.#users.get(name);
+    this.#putUser({ name, tags, passwordHash, limits: { ...existing?.limits, ...limits } });
+    return existing === undefined ? 'created' : 'changed';
+  }
+
+  /** Sets some limits, the others stay (rule N7). False when there is no such user. */
+  setUserLimits(name: string, limits: UserLimits): boolean {
+    const user = this.#users.get(name);
+    if (user !== undefined) this.#putUser({ ...user, limits: { ...user.limits, ...limits } });
+    return user !== undefined;
+  }
+
+  /** @param limit one, unless all are to go. False when there is no such user */
+  clearUserLimits(name: string, limit?: UserLimitName): boolean {
+    const user = this.#users.get(name);
+    if (user?.limits !== undefined) {
+      this.#putUser({ ...user, limits: limit === undefined ? undefined : { ...user.limits, [limit]: undefined } });
+    }
+    return user !== undefined;
+  }
+
+  #putUser({ limits, ...user }: User): void {
+    const ordered = orderedLimits(limits);
+    const details = ordered === undefined ? user : { ...user, limits: ordered };
+    this.#users.set(user.name, details);
+    this.#report({ kind: 'user', change: 'added', name: user.name, details });
+  }
+
+  /** With all permissions; false when there is no such user. */
+  deleteUser(name: string): boolean {
+    this.#grants.delete(name);
+    this.topics.forgetUser(name);
+    const existed = this.#users.delete(name);
+    if (existed) this.#report({ kind: 'user', change: 'removed', name });
+    return existed;
+  }
+
+  /** @throws PatternError when a pattern is no regular expression; nothing has changed then */
+  setPermissions(user: string, vhost: string, permissions: Permissions): 'created' | 'changed' {
+    const grant = new Grant(permissions, this.#patterns, `of user '${user}' in vhost '${vhost}'`);
+    let grants = this.#grants.get(user);
+    if (grants === undefined) this.#grants.set(user, (grants = new Map()));
+    const existed = grants.has(vhost);
+    grants.set(vhost, grant);
+    this.#report({ kind: 'permission', change: 'added', vhost, name: user, details: grant.permissions });
+    return existed ? 'changed' : 'created';
+  }
+
+  /** False when there were none. */
+  deletePermissions(user: string, vhost: string): boolean {
+    const existed = this.#grants.get(user)?.delete(vhost) ?? false;
+    if (existed) this.#report({ kind: 'permission', change: 'removed', vhost, name: user });
+    return existed;
+  }
+
+  permissions(user: string, vhost: string): UserPermissions | undefined {
+    const grant = this.#grants.get(user)?.get(vhost);
+    return grant && { user, vhost, ...grant.permissions };
+  }
+
+  listPermissions(): readonly UserPermissions[] {
+    return [...this.#grants].flatMap(([user, grants]) =>
+      [...grants].map(([vhost, grant]) => ({ user, vhost, ...grant.permissions })),
+    );
+  }
+
+  /** The virtual host is gone, and every permission in it. */
+  forgetVirtualHost(vhost: string): void {
+    for (const grants of this.#grants.values()) grants.delete(vhost);
+    this.topics.forgetVirtualHost(vhost);
+  }
+
+  /** Whether a user has any permissions there, be they empty (rule N1). */
+  mayEnter(user: string, vhost: string): boolean {
+    return this.#grants.get(user)?.has(vhost) ?? false;
+  }
+
+  /**
+   * @param user undefined is the host application itself: it may do everything
+   * @throws 403 with the text of rule N1; the default exchange is called `amq.default` (rule N2)
+   */
+  check(user: string | undefined, vhost: string, right: Right, kind: AccessKind, name: string): void {
+    if (user === undefined) return;
+    const known = kind === 'exchange' && name === '' ? 'amq.default' : name;
+    if (this.#grants.get(user)?.get(vhost)?.allows(right, known) === true) return;
+    throw accessRefused(`access to ${kind} '${known}' in vhost '${vhost}' refused for user '${user}'`);
+  }
+}
+
+/** The patterns of one user in one virtual host. */
+class Grant {
+  readonly permissions: Permissions;
+  readonly #matchers: Readonly<Record<Right, RememberedMatcher>>;
+
+  /** @throws PatternError that says which pattern it is, and whose */
+  constructor({ configure, write, read }: Permissions, patterns: Patterns, whose: string) {
+    const compile = (right: Right, pattern: string): RememberedMatcher => {
+      try {
+        return new RememberedMatcher(pattern, patterns);
+      } catch (error) {
+        if (!(error instanceof PatternError)) throw error;
+        throw error.of(right, pattern, whose);
+      }
+    };
+    this.permissions = { configure, write, read };
+    this.#matchers = {
+      configure: compile('configure', configure),
+      write: compile('write', write),
+      read: compile('read', read),
+    };
+  }
+
+  allows(right: Right, name: string): boolean {
+    return this.#matchers[right].matches(name);
+  }
+}

@@ -1,0 +1,116 @@
+import { accessRefused } from '../errors.js';
+import { PatternError, type Patterns } from '../patterns.js';
+import type { TopologyChange } from '../ports.js';
+import { RememberedMatcher } from './remembered-matcher.js';
+
+/** Which routing keys a user may publish with, or bind by, on one topic exchange. */
+export interface TopicPermissions {
+  /** Empty for the default exchange, where it has no effect. */
+  readonly exchange: string;
+  /**
+   * Patterns of routing keys; `{username}` and `{vhost}` in them stand for the names. `{client_id}` does not: clients of
+   * AMQP 0-9-1 have none, and RabbitMQ leaves it as it is.
+   */
+  readonly write: string;
+  readonly read: string;
+}
+
+export interface UserTopicPermissions extends TopicPermissions {
+  readonly user: string;
+  readonly vhost: string;
+}
+
+interface Grant {
+  readonly permissions: TopicPermissions;
+  readonly write: RememberedMatcher;
+  readonly read: RememberedMatcher;
+}
+
+/** Topic permissions of all users. Where a user has none for an exchange, every routing key is allowed. */
+export class TopicAccess {
+  readonly #patterns: Patterns;
+  readonly #report: (change: TopologyChange) => void;
+  /** By virtual host, then user, then exchange. */
+  readonly #grants = new Map<string, Map<string, Map<string, Grant>>>();
+
+  /** @param report called after every change */
+  constructor(patterns: Patterns, report: (change: TopologyChange) => void) {
+    this.#patterns = patterns;
+    this.#report = report;
+  }
+
+  /** @throws PatternError when a pattern is no regular expression; nothing has changed then */
+  set(user: string, vhost: string, { exchange, write, read }: TopicPermissions): 'created' | 'changed' {
+    const permissions = { exchange, write, read };
+    const matcher = (right: string, pattern: string): RememberedMatcher => {
+      try {
+        this.#patterns.compile(pattern); // as it is written, for the error
+      } catch (error) {
+        if (!(error instanceof PatternError)) throw error;
+        throw error.of(right, pattern, `for topics of exchange '${exchange}' of user '${user}' in vhost '${vhost}'`);
+      }
+      return new RememberedMatcher(expanded(pattern, user, vhost), this.#patterns);
+    };
+    const grant = { permissions, write: matcher('write', write), read: matcher('read', read) };
+    const grants = this.#of(user, vhost);
+    const existed = grants.has(exchange);
+    grants.set(exchange, grant);
+    this.#report({ kind: 'topic-permission', change: 'added', vhost, name: user, details: permissions });
+    return existed ? 'changed' : 'created';
+  }
+
+  /** @param exchange default: all of them. @returns false when there were none */
+  delete(user: string, vhost: string, exchange?: string): boolean {
+    const grants = this.#grants.get(vhost)?.get(user);
+    if (grants === undefined) return false;
+    const gone = [...grants.keys()].filter((name) => exchange === undefined || name === exchange);
+    for (const name of gone) {
+      grants.delete(name);
+      this.#report({ kind: 'topic-permission', change: 'removed', vhost, name: user, exchange: name });
+    }
+    if (grants.size === 0) this.#grants.get(vhost)?.delete(user);
+    return gone.length > 0;
+  }
+
+  list(): readonly UserTopicPermissions[] {
+    return [...this.#grants].flatMap(([vhost, users]) =>
+      [...users].flatMap(([user, grants]) =>
+        [...grants.values()].map(({ permissions }) => ({ user, vhost, ...permissions })),
+      ),
+    );
+  }
+
+  /** @throws 403 when there are permissions for this topic exchange, and they do not allow this routing key (rule N5) */
+  check(user: string, vhost: string, right: 'write' | 'read', exchange: string, routingKey: string): void {
+    const grant = this.#grants.get(vhost)?.get(user)?.get(exchange);
+    if (grant === undefined || grant[right].matches(routingKey)) return;
+    const topic = `topic '${routingKey}' in exchange '${exchange}' in vhost '${vhost}'`;
+    throw accessRefused(`access to ${topic} refused for user '${user}'`);
+  }
+
+  /** The user is gone, and every permission with it. */
+  forgetUser(user: string): void {
+    for (const users of this.#grants.values()) users.delete(user);
+  }
+
+  forgetVirtualHost(vhost: string): void {
+    this.#grants.delete(vhost);
+  }
+
+  #of(user: string, vhost: string): Map<string, Grant> {
+    let users = this.#grants.get(vhost);
+    if (users === undefined) this.#grants.set(vhost, (users = new Map()));
+    let grants = users.get(user);
+    if (grants === undefined) users.set(user, (grants = new Map()));
+    return grants;
+  }
+}
+
+/**
+ * Rule V6: the names stand for themselves. RabbitMQ reads them as patterns, so that a user called `.*` may do
+ * everything, and one with a lone bracket loses the connection.
+ */
+const expanded = (pattern: string, user: string, vhost: string): string =>
+  pattern.replaceAll('{username}', () => literal(user)).replaceAll('{vhost}', () => literal(vhost));
+
+const literal = (name: string): string => name.replaceAll(/[^\p{L}\p{N}_]/gu, '\\$&');

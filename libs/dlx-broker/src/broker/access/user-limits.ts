@@ -1,0 +1,77 @@
+import { methodIds } from '../../message/index.js';
+import { AmqpError, methodOf } from '../errors.js';
+
+const userLimitNames = ['max-channels', 'max-connections'] as const;
+
+export type UserLimitName = (typeof userLimitNames)[number];
+
+/** How many connections and channels a user may have in all virtual hosts together; a negative number is no limit. */
+export type UserLimits = Readonly<Partial<Record<UserLimitName, number>>>;
+
+export const isUserLimit = (name: string): name is UserLimitName =>
+  (userLimitNames as readonly string[]).includes(name);
+
+/** In the order of their names; undefined when there are none. */
+export function orderedLimits(limits: UserLimits | undefined): UserLimits | undefined {
+  const known = userLimitNames.filter((name) => limits?.[name] !== undefined);
+  return known.length === 0 ? undefined : Object.fromEntries(known.map((name) => [name, limits?.[name]]));
+}
+
+interface Count {
+  connections: number;
+  channels: number;
+}
+
+/** The limits of a user as they are now. */
+type LimitsOf = (user: string) => UserLimits | undefined;
+
+/** How many connections and channels each user has now, and whether it may have one more (rule N7). */
+export class UserPresence {
+  readonly #counts = new Map<string, Count>();
+
+  constructor(readonly limitsOf: LimitsOf) {}
+
+  /** @throws 530 when the user has as many connections as it may have */
+  checkConnection(user: string): void {
+    const limit = this.#reached(user, 'max-connections', this.#counts.get(user)?.connections ?? 0);
+    if (limit === undefined) return;
+    const text = `connection refused for user '${user}': user connection limit (${limit}) is reached`;
+    const error = new AmqpError('NOT_ALLOWED', text);
+    error.method = methodOf(methodIds.connectionOpen);
+    throw error;
+  }
+
+  /** @throws 530 when the user has as many channels as it may have */
+  checkChannel(user: string): void {
+    const limit = this.#reached(user, 'max-channels', this.#counts.get(user)?.channels ?? 0);
+    if (limit === undefined) return;
+    const reached = `has reached the maximum allowed user limit of (${limit})`;
+    throw new AmqpError('NOT_ALLOWED', `number of channels opened for user '${user}' ${reached}`);
+  }
+
+  connected(user: string): void {
+    const count = this.#counts.get(user);
+    if (count === undefined) this.#counts.set(user, { connections: 1, channels: 0 });
+    else count.connections++;
+  }
+
+  disconnected(user: string): void {
+    const count = this.#counts.get(user);
+    if (count !== undefined && --count.connections === 0) this.#counts.delete(user);
+  }
+
+  opened(user: string): void {
+    const count = this.#counts.get(user);
+    if (count !== undefined) count.channels++;
+  }
+
+  closed(user: string): void {
+    const count = this.#counts.get(user);
+    if (count !== undefined) count.channels--;
+  }
+
+  #reached(user: string, name: UserLimitName, count: number): number | undefined {
+    const limit = this.limitsOf(user)?.[name];
+    return limit !== undefined && limit >= 0 && count >= limit ? limit : undefined;
+  }
+}

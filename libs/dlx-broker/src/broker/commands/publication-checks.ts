@@ -1,0 +1,117 @@
+import { accessRefused, preconditionFailed } from '../errors.js';
+import { erlangString } from '../erlang-terms.js';
+import type { Exchange } from '../exchange/exchange.js';
+import { longestTtl } from '../queue/argument-values.js';
+import { compact, fieldTypeNames, isEmptyTable } from '../../message/index.js';
+import type { CarbonCopies, FieldTable, Properties } from '../../message/index.js';
+
+// What is checked on every publish. The caller keeps the order of rule K7: size, permission, exchange, user-id,
+// expiration, delivery mode, carbon copies.
+
+/**
+ * @param text the `expiration` property: milliseconds as a decimal integer, with a sign if need be
+ * @returns milliseconds
+ * @throws 406 with the text of rule B3
+ */
+export function parseExpiration(text: string): number {
+  const length = text.length;
+  if (length === 0 || length > 12) return parseAnyExpiration(text); // 315360000000 has 12 digits
+  let milliseconds = 0;
+  for (let index = 0; index < length; index++) {
+    const digit = text.charCodeAt(index) - 48;
+    if (digit < 0 || digit > 9) return parseAnyExpiration(text);
+    milliseconds = milliseconds * 10 + digit;
+  }
+  return milliseconds <= longestTtl ? milliseconds : parseAnyExpiration(text);
+}
+
+function parseAnyExpiration(text: string): number {
+  const number = /^[+-]?[0-9]+/.exec(text)?.[0];
+  if (number === undefined) throw invalidExpiration(text, 'no_integer');
+  if (number.length < text.length) {
+    throw invalidExpiration(text, `{leftover_string,${erlangString(text.slice(number.length))}}`);
+  }
+  const milliseconds = BigInt(number.startsWith('+') ? number.slice(1) : number);
+  if (milliseconds < 0n) throw invalidExpiration(text, `{value_negative,${milliseconds}}`);
+  if (milliseconds > longestTtl) throw invalidExpiration(text, `{value_too_large,${milliseconds}}`);
+  return Number(milliseconds);
+}
+
+const invalidExpiration = (text: string, reason: string) =>
+  preconditionFailed(`invalid expiration '${text}': ${reason}`);
+
+/**
+ * The further routing keys of a message (rules G2, G3). Elements that are no text are ignored.
+ * @returns undefined when there are none
+ * @throws 406 when `CC` or `BCC` is no array
+ */
+export function carbonCopiesOf(headers: FieldTable | undefined): CarbonCopies | undefined {
+  if (headers === undefined || isEmptyTable(headers)) return undefined;
+  const cc = keysIn(headers, 'CC');
+  const bcc = keysIn(headers, 'BCC');
+  return cc === undefined && bcc === undefined ? undefined : { cc: cc ?? noKeys, bcc: bcc ?? noKeys };
+}
+
+const noKeys: readonly string[] = [];
+
+function keysIn(headers: FieldTable, name: 'CC' | 'BCC'): readonly string[] | undefined {
+  const field = headers.get(name);
+  if (field === undefined) return undefined;
+  if (field.type !== 'A') {
+    const type = fieldTypeNames[field.type];
+    throw preconditionFailed(`invalid message: {unacceptable_type_in_header,"${name}",${type}}`);
+  }
+  const keys: string[] = [];
+  for (const key of field.value) if (key.type === 'S') keys.push(key.value);
+  return keys.length === 0 ? undefined : keys;
+}
+
+/** The headers as consumers see them: the same table unless there is a `BCC` (rule G3). */
+export function withoutBcc(headers: FieldTable): FieldTable {
+  if (!headers.has('BCC')) return headers;
+  const visible = new Map(headers);
+  visible.delete('BCC');
+  return compact(visible);
+}
+
+/** Transient, persistent or not said (rule K7). */
+export function checkDeliveryMode(deliveryMode: number | undefined): void {
+  if (deliveryMode === undefined || deliveryMode === 1 || deliveryMode === 2) return;
+  throw preconditionFailed(`invalid message: {delivery_mode_unknown,${deliveryMode}}`);
+}
+
+/**
+ * Who names a sender must be that user, or allowed to speak for others (rule K7).
+ * @param user who publishes; undefined is the host application itself
+ */
+export function checkUserId(
+  properties: Properties,
+  user: { readonly name: string; readonly tags: readonly string[] } | undefined,
+): void {
+  const claimed = properties.userId;
+  if (claimed === undefined || user === undefined || claimed === user.name) return;
+  if (user.tags.includes('impersonator')) return;
+  throw preconditionFailed(`user_id property set to '${claimed}' but authenticated user was '${user.name}'`);
+}
+
+/** What knows the exchanges of a virtual host. */
+interface Exchanges {
+  readonly name: string;
+  exchange(name: string): Exchange;
+}
+
+/**
+ * The exchange to which a message is published.
+ * @throws 404, or 403 for an internal one, to which only bindings lead (rule K7)
+ */
+export function openExchange(vhost: Exchanges, name: string): Exchange {
+  const exchange = vhost.exchange(name);
+  if (!exchange.declared.internal) return exchange;
+  throw accessRefused(`cannot publish to internal exchange '${name}' in vhost '${vhost.name}'`);
+}
+
+/** @param limit in bytes, as the body (rule K7) */
+export function checkSize(size: number, limit: number): void {
+  if (size <= limit) return;
+  throw preconditionFailed(`message size ${size} is larger than configured max size ${limit}`);
+}

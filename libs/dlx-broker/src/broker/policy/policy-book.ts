@@ -1,0 +1,39 @@
+import type { Exchange } from '../exchange/exchange.js';
+import type { Effort, Patterns } from '../patterns.js';
+import { Policies } from './policy.js';
+import type { Profile } from '../profile.js';
+import type { QueueDeclared } from '../queue/queue.js';
+import type { InForce } from '../queue/in-force.js';
+import { effectiveSettings } from '../queue/settings.js';
+
+/** A virtual host's policies, and what they come to for each queue and exchange (rules F3 to F8, F12). */
+export class PolicyBook {
+  readonly user: Policies;
+  readonly operator: Policies;
+  readonly #profile: Profile;
+
+  constructor(patterns: Patterns, profile: Profile) {
+    this.user = new Policies(patterns, 'user', profile);
+    this.operator = new Policies(patterns, 'operator', profile);
+    this.#profile = profile;
+  }
+
+  /** Each pattern is asked once: names and settings come of the same answer. */
+  inForce(queue: QueueDeclared, effort?: Effort): InForce {
+    const { name, type, arguments: args } = queue;
+    const policy = this.user.matchQueue(name, type, effort);
+    const operatorPolicy = this.operator.matchQueue(name, type, effort);
+    const settings = effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
+    return { settings, policy, operatorPolicy };
+  }
+
+  /** An alternate exchange by argument, else by policy (rule G6); the default exchange never has one. */
+  applyToExchange(exchange: Exchange, effort?: Effort): void {
+    const policy = this.user.matchExchange(exchange.name, effort);
+    exchange.policy = policy?.name;
+    const argument = exchange.declared.arguments.get('alternate-exchange');
+    const byPolicy = exchange.name === '' ? undefined : policy?.definition.get('alternate-exchange');
+    if (argument?.type === 'S') exchange.alternate = argument.value;
+    else exchange.alternate = typeof byPolicy === 'string' ? byPolicy : undefined;
+  }
+}

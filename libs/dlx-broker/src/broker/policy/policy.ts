@@ -1,0 +1,193 @@
+import { deepestNesting } from '../../message/index.js';
+import { erlangJson, erlangString } from '../erlang-terms.js';
+import { PatternError } from '../patterns.js';
+import type { Effort, Matcher, Patterns } from '../patterns.js';
+import { policyKey, supportsAll, wrongTogether } from './policy-keys.js';
+import { type Profile, profiles } from '../profile.js';
+import type { QueueType } from '../queue/queue-types.js';
+
+/** The last three since RabbitMQ 4 (rule W13); there are no streams here, so what is for them matches nothing. */
+export type ApplyTo = 'queues' | 'exchanges' | 'all' | 'classic_queues' | 'quorum_queues' | 'streams';
+
+/** Settings for all queues and exchanges whose names match a pattern. */
+export interface Policy {
+  readonly name: string;
+  readonly pattern: string;
+  readonly applyTo: ApplyTo;
+  readonly priority: number;
+  readonly definition: ReadonlyMap<string, unknown>;
+}
+
+/** A policy as a client asks for it, perhaps in JSON; {@link Policies.set} checks every part. */
+export interface PolicyRequest {
+  readonly pattern: unknown;
+  /** A Map or a plain object of policy keys. */
+  readonly definition: unknown;
+  /** Default `all`. */
+  readonly applyTo?: unknown;
+  /** Default 0; of several policies that match, the highest applies (rule F7). */
+  readonly priority?: unknown;
+}
+
+/** An invalid policy; the message is RabbitMQ's (rule F13). */
+export class PolicyError extends Error {
+  override readonly name = 'PolicyError';
+}
+
+interface Ranked {
+  readonly policy: Policy;
+  readonly matcher: Matcher;
+  readonly fits: Readonly<Record<QueueType, boolean>>;
+}
+
+function areAlike(one: Policy, other: Policy): boolean {
+  const { pattern, applyTo, priority, definition } = one;
+  if (pattern !== other.pattern || applyTo !== other.applyTo || priority !== other.priority) return false;
+  if (definition.size !== other.definition.size) return false;
+  for (const [key, value] of definition) if (other.definition.get(key) !== value) return false;
+  return true;
+}
+
+/** The policies of one virtual host: those of its users, or those of the operator (rule F12). */
+export class Policies {
+  readonly #patterns: Patterns;
+  readonly #operator: boolean;
+  readonly #profile: Profile;
+  readonly #byName = new Map<string, Ranked>();
+  /** Highest priority first, equal ones by name; made again after a change. */
+  #ranking: readonly Ranked[] | undefined;
+
+  constructor(patterns: Patterns, kind: 'user' | 'operator' = 'user', profile: Profile = profiles['3.10']) {
+    this.#patterns = patterns;
+    this.#profile = profile;
+    this.#operator = kind === 'operator';
+  }
+
+  /**
+   * Makes a policy or replaces the one of that name. The same once more changes nothing: its object stays (rule B12).
+   * @throws PolicyError with all that is wrong, a line each
+   */
+  set(name: string, request: PolicyRequest): 'created' | 'changed' {
+    for (const part of ['pattern', 'definition'] as const) {
+      if (request[part] === undefined) throw new PolicyError(`[{key_missing,${part}}]`);
+    }
+    const { pattern, applyTo = 'all', priority = 0 } = request;
+    const definition = entriesOf(request.definition);
+    const matcher = this.#compile(pattern);
+    const wrong = [
+      wrongDefinition(definition, this.#operator, this.#profile),
+      isTooDeep(request.definition, 0) ? `definition is nested more than ${deepestNesting} levels deep` : undefined,
+      wrongApplyTo(applyTo, this.#profile),
+      typeof matcher === 'string' ? matcher : undefined,
+      typeof priority === 'number' ? undefined : `priority should be a number, actually was ${erlangJson(priority)}`,
+    ].filter((line) => line !== undefined);
+    if (wrong.length > 0 || definition === undefined || typeof matcher === 'string') {
+      throw new PolicyError(`Validation failed\n\n${wrong.join('\n')}\n`);
+    }
+    const policy = { name, pattern, applyTo, priority, definition } as Policy;
+    const keys = [...definition.keys()];
+    const fits = { classic: supportsAll('classic', keys), quorum: supportsAll('quorum', keys) };
+    const before = this.#byName.get(name);
+    if (before !== undefined && areAlike(before.policy, policy)) return 'changed';
+    this.#byName.set(name, { policy, matcher, fits });
+    this.#ranking = undefined;
+    return before === undefined ? 'created' : 'changed';
+  }
+
+  /** False when there is none of that name. */
+  delete(name: string): boolean {
+    this.#ranking = undefined;
+    return this.#byName.delete(name);
+  }
+
+  get(name: string): Policy | undefined {
+    return this.#byName.get(name)?.policy;
+  }
+
+  list(): readonly Policy[] {
+    return [...this.#byName.values()].map((each) => each.policy);
+  }
+
+  /** The one policy that applies to a queue (rules F7, F8). */
+  matchQueue(name: string, type: QueueType, effort?: Effort): Policy | undefined {
+    if (this.#byName.size === 0) return undefined;
+    for (const { policy, matcher, fits } of this.#ranked()) {
+      if (appliesTo(policy, type) && fits[type] && matcher.matches(name, effort)) return policy;
+    }
+    return undefined;
+  }
+
+  /** The one policy that applies to an exchange; its keys for queues do no harm there. */
+  matchExchange(name: string, effort?: Effort): Policy | undefined {
+    if (this.#byName.size === 0 || this.#operator) return undefined;
+    for (const { policy, matcher } of this.#ranked()) {
+      if ((policy.applyTo === 'all' || policy.applyTo === 'exchanges') && matcher.matches(name, effort)) return policy;
+    }
+    return undefined;
+  }
+
+  #ranked(): readonly Ranked[] {
+    return (this.#ranking ??= [...this.#byName.values()].sort(
+      (one, other) => other.policy.priority - one.policy.priority || (one.policy.name < other.policy.name ? -1 : 1),
+    ));
+  }
+
+  /** What is wrong, if it is no pattern. */
+  #compile(pattern: unknown): Matcher | string {
+    if (typeof pattern !== 'string') return `pattern should be a binary but was ${erlangJson(pattern)}`;
+    try {
+      return this.#patterns.compile(pattern);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const fault = `{${erlangString(error.reason)},${error.position}}`;
+      return `pattern should be regular expression but is invalid: ${fault}`;
+    }
+  }
+}
+
+const appliesTo = ({ applyTo }: Policy, type: QueueType): boolean =>
+  applyTo === 'all' || applyTo === 'queues' || applyTo === `${type}_queues`;
+
+const applyTos: readonly unknown[] = ['queues', 'exchanges', 'all'];
+const moreApplyTos: readonly unknown[] = [...applyTos, 'classic_queues', 'quorum_queues', 'streams'];
+
+function wrongApplyTo(applyTo: unknown, { appliesToQueueTypes }: Profile): string | undefined {
+  if ((appliesToQueueTypes ? moreApplyTos : applyTos).includes(applyTo)) return undefined;
+  const wrong = `apply-to '${String(applyTo)}' unrecognised; should be`;
+  if (!appliesToQueueTypes) return `${wrong} 'queues', 'exchanges' or 'all'`;
+  return `${wrong} one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'`; // rule W13
+}
+
+/** By name, as RabbitMQ checks them. */
+function entriesOf(definition: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (typeof definition !== 'object' || definition === null || Array.isArray(definition)) return undefined;
+  const entries: [string, unknown][] = definition instanceof Map ? [...definition] : Object.entries(definition);
+  return new Map(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** RabbitMQ accepts any depth; here showing and storing a value must end. */
+function isTooDeep(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth > deepestNesting) return true;
+  const parts: Iterable<unknown> = value instanceof Map ? value.values() : Object.values(value);
+  for (const part of parts) if (isTooDeep(part, depth + 1)) return true;
+  return false;
+}
+
+/** The first value that is refused, else all unknown keys. */
+function wrongDefinition(
+  definition: ReadonlyMap<string, unknown> | undefined,
+  operator: boolean,
+  profile: Profile,
+): string | undefined {
+  if (definition === undefined) return 'definition should be an object of policy settings';
+  if (definition.size === 0) return 'no policy provided';
+  const unknown: string[] = [];
+  for (const [name, value] of definition) {
+    const known = policyKey(name, operator, profile);
+    if (known === undefined) unknown.push(`{${erlangJson(name)},${erlangJson(value)}}`);
+    else if (!known.accepts(value, profile)) return `${erlangJson(value)} ${known.refusal}`;
+  }
+  if (unknown.length === 0) return wrongTogether(definition);
+  return `[${unknown.join(',')}] are not recognised policy settings`;
+}

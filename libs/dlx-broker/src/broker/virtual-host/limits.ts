@@ -1,0 +1,42 @@
+import type { TopologyChange } from '../ports.js';
+
+export const limitNames = ['max-connections', 'max-queues'] as const;
+
+export type LimitName = (typeof limitNames)[number];
+
+/** How many connections and queues a virtual host may have; a negative number is no limit. */
+export class VirtualHostLimits {
+  readonly #values = new Map<LimitName, number>();
+
+  /** @param report called after every change */
+  constructor(
+    readonly vhost: string,
+    readonly report: (change: TopologyChange) => void,
+  ) {}
+
+  get(name: LimitName): number | undefined {
+    return this.#values.get(name);
+  }
+
+  /** The limit, if so many are as many as there may be. */
+  reachedBy(name: LimitName, count: number): number | undefined {
+    const limit = this.#values.get(name);
+    return limit !== undefined && limit >= 0 && count >= limit ? limit : undefined;
+  }
+
+  list(): ReadonlyMap<LimitName, number> {
+    return this.#values;
+  }
+
+  set(name: LimitName, value: number): void {
+    this.#values.set(name, value);
+    this.report({ kind: 'vhost-limit', change: 'added', vhost: this.vhost, name, value });
+  }
+
+  /** False when there was none. */
+  delete(name: LimitName): boolean {
+    const existed = this.#values.delete(name);
+    if (existed) this.report({ kind: 'vhost-limit', change: 'removed', vhost: this.vhost, name });
+    return existed;
+  }
+}

@@ -1,0 +1,95 @@
+import {
+  compact,
+  type FieldTable,
+  type Message,
+  messageOf,
+  notesOf,
+  type RecordedOrigin,
+} from '../../message/index.js';
+import type { Settled } from '../ports.js';
+import { carbonCopiesOf, openExchange, withoutBcc } from '../commands/publication-checks.js';
+import type { Entry } from '../queue/entry.js';
+import type { Queue } from '../queue/queue.js';
+import type { VirtualHost } from './virtual-host.js';
+
+/** Where a message is moved to, and as what. */
+export interface Redrive {
+  readonly exchange: string;
+  readonly routingKey: string;
+  /** In place of the message's own; {@link headersForRedrive} makes them. */
+  readonly headers: FieldTable | undefined;
+  /** What goes on being known of it; a message that begins anew has none. */
+  readonly origin?: RecordedOrigin | undefined;
+  /** Called when it has moved and what the journal promises is kept, or cannot be kept any more. */
+  readonly settled?: Settled;
+}
+
+/** What a redrive came to; only a message that moved has left its queue. */
+export type RedriveResult =
+  | { readonly outcome: 'moved'; readonly queues: readonly string[] }
+  /** It is no longer ready in its queue: delivered, expired, dropped, or the queue is gone. */
+  | { readonly outcome: 'gone' }
+  /** No queue would get it. */
+  | { readonly outcome: 'unroutable' }
+  /** These queues are full and refuse publishes (rule C7), or the disk is. */
+  | { readonly outcome: 'refused'; readonly queues: readonly string[] };
+
+/** See {@link VirtualHost.redrive}. */
+export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redrive): RedriveResult {
+  const { scheduler } = vhost;
+  const now = scheduler.begin();
+  try {
+    if (!isReady(queue, entry)) return { outcome: 'gone' };
+    const exchange = openExchange(vhost, to.exchange);
+    const message = readdressed(entry.message, to);
+    const targets = [...vhost.queuesOf(message, exchange)];
+    if (targets.length === 0) return { outcome: 'unroutable' };
+    const { journal } = vhost;
+    const full = targets.filter(
+      (target) =>
+        target.wouldRefuse(message, target === queue ? entry : undefined) || journal?.refuses(target, message) === true,
+    );
+    if (full.length > 0) return { outcome: 'refused', queues: namesOf(full) };
+    queue.withdraw(entry, now);
+    queue.counters.redriven++;
+    vhost.counters.redriven++;
+    vhost.publish(message, exchange, now);
+    if (to.settled !== undefined) {
+      if (scheduler.journal !== undefined) scheduler.onDurable(to.settled);
+      else to.settled();
+    }
+    return { outcome: 'moved', queues: namesOf(targets) };
+  } finally {
+    scheduler.end(now);
+  }
+}
+
+/** See {@link VirtualHost.discard}. */
+export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean {
+  const now = vhost.scheduler.begin();
+  try {
+    if (!isReady(queue, entry)) return false;
+    queue.withdraw(entry, now);
+    queue.counters.discarded++;
+    vhost.counters.discarded++;
+    return true;
+  } finally {
+    vhost.scheduler.end(now);
+  }
+}
+
+/** The message under another address, as if it had been published there with these headers. */
+export function readdressed(
+  message: Message,
+  { exchange, routingKey, headers, origin }: Omit<Redrive, 'settled'>,
+): Message {
+  const copies = headers && carbonCopiesOf(headers);
+  const visible = headers && compact(withoutBcc(headers));
+  const properties = { ...message.own, headers: visible, expiration: message.expiration };
+  return messageOf(exchange, routingKey, properties, message, notesOf(copies, origin));
+}
+
+/** A queue that is gone holds none. */
+const isReady = (queue: Queue, entry: Entry): boolean => queue.find(entry.position) === entry;
+
+const namesOf = (queues: readonly Queue[]): readonly string[] => queues.map(({ name }) => name);
