@@ -20,7 +20,24 @@ describe('in the handshake', () => {
       return properties.map(([name, { type }]) => `${name} ${type}`).sort();
     });
     const names = ['cluster_name', 'copyright', 'information', 'platform', 'product', 'version'].map((it) => `${it} S`);
-    expect(said).toEqual(brokers.same(['capabilities F', ...names]));
+    const own = ['capabilities F', ...names];
+    expect(said.map((each) => each.filter((it) => it !== 'dlx_broker F'))).toEqual(brokers.same(own));
+  });
+
+  it('rule T9: only this server has a table dlx_broker, which clients of RabbitMQ ignore', async () => {
+    const said = await brokers.each(async (wire) => {
+      const talk = await Talk.begin(wire);
+      const { args } = await talk.method();
+      talk.drop();
+      return (args['properties'] as unknown as FieldTable).get('dlx_broker');
+    });
+    const own = table(
+      new Map([
+        ['version', longstr('0.1.0')],
+        ['delayed', bool(true)],
+      ]),
+    );
+    expect(said).toEqual(brokers.all.map((_, index) => (index === 0 ? own : undefined)));
   });
 
   it('a locale nobody knows is fine, and open-ok says an empty text', async () => {

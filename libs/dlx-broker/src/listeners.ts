@@ -12,7 +12,7 @@ import { LoginThrottle } from './users/index.js';
 /** Ways for other processes into a broker; each is there only if it is asked for. */
 export interface ListenersOptions extends Reporter {
   /** A port for AMQP 0-9-1 clients: by default 5672 on loopback; 0 is any free port. */
-  readonly amqp?: Omit<ListenOptions, 'authenticate' | 'throttle'> | undefined;
+  readonly amqp?: Omit<ListenOptions, 'authenticate' | 'http' | 'throttle'> | undefined;
   /** A port for the management API: by default 15672 on loopback; 0 is any free port. */
   readonly http?: HttpOptions | undefined;
   /** A file to which everything that operators do over HTTP is appended. */
@@ -74,13 +74,19 @@ export class Listeners {
   }
 
   /**
-   * Opens what was asked for.
-   * @throws what the system says of a port, or an AuditFileError; or what `refused` makes of it
+   * Opens what was asked for: the port for AMQP last, for its clients get the port of the other one (rule T9).
+   * @throws what the system says of a port, or an AuditFileError; or what `refused` makes of it; then no port is open
    */
   async open(): Promise<void> {
     const { amqp, http } = this.options;
-    if (amqp !== undefined) this.amqp = await this.#listenForAmqp(amqp).catch(this.#refuse('amqp'));
-    if (http !== undefined) this.http = await this.#listenForHttp(http);
+    try {
+      if (http !== undefined) this.http = await this.#listenForHttp(http);
+      if (amqp !== undefined) this.amqp = await this.#listenForAmqp(amqp).catch(this.#refuse('amqp'));
+    } catch (error) {
+      await this.http?.close();
+      this.http = undefined;
+      throw error;
+    }
   }
 
   /** Accepts no client any more, and closes all connections (320). */
@@ -89,13 +95,15 @@ export class Listeners {
   }
 
   async #listenForAmqp(amqp: NonNullable<ListenersOptions['amqp']>): Promise<Listener> {
-    const { log, notice } = this.options;
+    const { http, log, notice } = this.options;
+    const place = this.http && { port: this.http.port, isSecure: http?.tls !== undefined };
     const { listen } = await import('./amqp/index.js');
     return listen(this.broker, {
       ...(log && { log }),
       ...(notice && { notice }),
       ...amqp,
       throttle: this.#throttle,
+      ...(place && { http: place }),
       memory: this.#memory,
       alarms: [...(amqp.alarms ?? []), ...this.#alarms],
     });

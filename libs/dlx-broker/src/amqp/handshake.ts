@@ -1,5 +1,5 @@
-import { type FieldTable, bool, compact, longstr, methodIds, table } from '../message/index.js';
-import { AmqpError } from '../broker/index.js';
+import { type Field, type FieldTable, bool, compact, int32, longstr, methodIds, table } from '../message/index.js';
+import { AmqpError, product } from '../broker/index.js';
 import { Client } from './client.js';
 import { readTableBody } from './field-table.js';
 import { ByteReader } from './frame/byte-reader.js';
@@ -35,11 +35,32 @@ const capabilities = [
   'direct_reply_to',
 ];
 
+/** Where the management API of the same broker is, on the same machine. */
+export interface HttpPlace {
+  readonly port: number;
+  /** It speaks TLS. */
+  readonly isSecure: boolean;
+}
+
+/**
+ * What only this server says of itself (rule T9), so that a client can use what RabbitMQ does not have without trying it out.
+ * @param http the management API, if there is one
+ */
+function ownProperties(http: HttpPlace | undefined): FieldTable {
+  const own = new Map<string, Field>([
+    ['version', longstr(product.version)],
+    ['delayed', bool(true)],
+  ]);
+  if (http !== undefined) own.set('http', int32(http.port)).set('https', bool(http.isSecure));
+  return own;
+}
+
 /** What the server says of itself (rule T2). Tools show it; some clients look at the capabilities. */
-export const serverProperties = (version: string): FieldTable =>
+export const serverProperties = (version: string, http?: HttpPlace): FieldTable =>
   new Map([
     ['capabilities', table(new Map(capabilities.map((name) => [name, bool(true)])))],
     ['cluster_name', longstr('dlx-broker')],
+    ['dlx_broker', table(ownProperties(http))],
     ['copyright', longstr('Copyright (c) the dlx-broker authors')],
     ['information', longstr('dlx-broker, which behaves like RabbitMQ. Licensed under the MIT license.')],
     ['platform', longstr(`Node.js ${process.versions.node}`)],

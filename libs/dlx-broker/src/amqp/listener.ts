@@ -1,13 +1,13 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { type Alarm, Alarms, memoryAlarm, type MemoryUse, processMemory } from '../alarms/index.js';
-import { AmqpError, type Broker, profiles } from '../broker/index.js';
+import { AmqpError, type Broker, versionOf } from '../broker/index.js';
 import { type Authenticate, loginsOf, type LoginThrottle, type Newcomer, Newcomers } from '../users/index.js';
 import { ClientConnection } from './connection.js';
 import { Acceptor, type TlsOptions } from './acceptor.js';
 import { Flusher } from './flusher.js';
 import { BufferPool } from './frame/buffer-pool.js';
 import { UnfinishedFrames } from './frame/unfinished-frames.js';
-import { serverProperties } from './handshake.js';
+import { type HttpPlace, serverProperties } from './handshake.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { Shortage } from './shortage.js';
 import type { ListenerContext } from './listener-context.js';
@@ -27,14 +27,13 @@ export interface ListenOptions {
   readonly alarms?: readonly Alarm[];
   /** Shared with other listeners, so that guessing at one port counts at all. */
   readonly throttle?: LoginThrottle;
+  /** The management API of the same broker: clients get its port (rule T9). */
+  readonly http?: HttpPlace;
   /** Hears what an operator may want to know of clients: refused logins, never with a password. */
   readonly notice?: (text: string) => void;
   /** Hears of faults of our own; nothing a client does is one. */
   readonly log?: (error: unknown) => void;
 }
-
-/** The release of RabbitMQ that a broker behaves like, as the server properties name it. */
-const versionOf = (broker: Broker): string => (broker.profile === profiles['4'] ? '4.2.0' : '3.10.8');
 
 /** Milliseconds between looks at heartbeats, handshakes and alarms. */
 const interval = 500;
@@ -70,7 +69,7 @@ export class Listener {
       broker,
       limits: granted,
       logins: loginsOf(broker.access, { ...options, now }),
-      properties: serverProperties(versionOf(broker)),
+      properties: serverProperties(versionOf(broker), options.http),
       pool: new BufferPool(),
       flusher: new Flusher(),
       alarms: new Alarms([memoryAlarm(memory), ...alarms]),

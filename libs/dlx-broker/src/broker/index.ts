@@ -9,6 +9,7 @@ export type { QueueOk, QueueOptions } from './commands/declare-queue.js';
 export { erlangJson } from './erlang-terms.js';
 export * from './errors.js';
 export * from './ports.js';
+export { product, versionOf } from './product.js';
 export { type ProfileName, profiles } from './profile.js';
 export { Queue } from './queue/queue.js';
 export type { QueueArgument, Written } from './queue/argument-row.js';

@@ -1,4 +1,4 @@
-import { type Broker, Exchange, type Queue, type VirtualHost } from '../../broker/index.js';
+import { type Broker, Exchange, type Queue, versionOf, type VirtualHost } from '../../broker/index.js';
 import { isPredeclared } from '../../message/index.js';
 import { tableToJson } from '../api/field-json.js';
 import { joined, Rows } from '../http/json.js';
@@ -7,7 +7,6 @@ import { permissionRows } from '../api/resources/permissions.js';
 import { parameterRows } from '../api/resources/parameters.js';
 import { policyRows } from '../api/resources/policies.js';
 import { topicPermissionRows } from '../api/resources/topic-permissions.js';
-import { versionOf } from '../api/version.js';
 import { placed, type PlacedBinding } from '../api/views/binding-columns.js';
 import { without } from '../api/without.js';
 import { userToJson } from './user-json.js';

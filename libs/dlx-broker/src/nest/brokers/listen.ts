@@ -5,7 +5,7 @@ import type { ServedUser } from '../../users/index.js';
 import { type Check, checkAll, type Checks, isFunction, isText, readLater } from '../check-options.js';
 
 /** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
-export type AmqpPortOptions = Omit<AmqpOptions, 'authenticate' | 'throttle'>;
+export type AmqpPortOptions = Omit<AmqpOptions, 'authenticate' | 'http' | 'throttle'>;
 
 /** A port for the management API: on loopback, 15672, by default; 0 is any that is free. */
 export type HttpPortOptions = Omit<HttpOptions, 'resources'>;

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { versionOf } from '../../../broker/index.js';
 import type { Columns } from '../columns.js';
 import { listOf, oneOf } from '../listing.js';
 import { machineSeries } from '../../statistics/machine.js';
@@ -8,7 +9,6 @@ import { withoutStatistics } from '../places.js';
 import { notFound, ok } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import { churnSeries } from '../../statistics/series.js';
-import { versionOf } from '../version.js';
 import { exchangeTypeRows } from '../views/exchange-types.js';
 import { memoryOf, relativeMemoryOf } from '../views/memory.js';
 import { contexts } from './overview.js';

@@ -1,4 +1,4 @@
-import type { User, VirtualHost } from '../../../broker/index.js';
+import { product, type User, versionOf, type VirtualHost } from '../../../broker/index.js';
 import { isOf } from '../../http/auth.js';
 import type { Columns } from '../columns.js';
 import { oneOf } from '../listing.js';
@@ -8,7 +8,6 @@ import { portsOf } from '../ports.js';
 import { withoutStatistics } from '../places.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import { churnSeries, deliveredNames, publishedNames, vhostSeries } from '../../statistics/series.js';
-import { product, versionOf } from '../version.js';
 import { exchangeTypeRows } from '../views/exchange-types.js';
 
 const lengths: readonly string[] = ['messages', 'messages_ready', 'messages_unacknowledged'];
