@@ -1,5 +1,5 @@
-// Writes the ids of the methods, and how they are read and written, from the table in amqp-methods.mjs. With --check it only
-// compares.
+// Writes the ids of the methods, and how they are read and written, from the table in amqp-methods.mjs: those that clients send
+// (and both sides), and those that only servers send. With --check it only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
@@ -63,7 +63,7 @@ function runs(args) {
 function reader({ name, wireName, args }) {
   const known = args.filter((arg) => !arg.reserved);
   if (args.length === 0)
-    return `/** \`${wireName}\` has no arguments. */\nexport function read${pascal(name)}(from: ByteReader): void { from.finish(); }`;
+    return `/** \`${wireName}\` has no arguments. */\nexport function read${pascal(name)}(from: MethodReader): void { from.finish(); }`;
   const lines = runs(args).map((run, index) => {
     if (run[0].type === 'bit') {
       const bits = `bits${index}`;
@@ -80,15 +80,15 @@ function reader({ name, wireName, args }) {
     variable(arg.name) === arg.name ? arg.name : `${arg.name}: ${variable(arg.name)}`,
   );
   if (known.length === 0)
-    return `/** \`${wireName}\`: nothing in it is of use. */\nexport function read${pascal(name)}(from: ByteReader): void {\n${lines.join('\n')}\nfrom.finish();\n}`;
-  return `export interface ${pascal(name)} {\n${fields}\n}\n\n/** \`${wireName}\` */\nexport function read${pascal(name)}(from: ByteReader): ${pascal(name)} {\n${lines.join('\n')}\nfrom.finish();\nreturn { ${result.join(', ')} };\n}`;
+    return `/** \`${wireName}\`: nothing in it is of use. */\nexport function read${pascal(name)}(from: MethodReader): void {\n${lines.join('\n')}\nfrom.finish();\n}`;
+  return `export interface ${pascal(name)} {\n${fields}\n}\n\n/** \`${wireName}\` */\nexport function read${pascal(name)}(from: MethodReader): ${pascal(name)} {\n${lines.join('\n')}\nfrom.finish();\nreturn { ${result.join(', ')} };\n}`;
 }
 
 const variable = (name) => (name === 'arguments' ? 'args' : name);
 
 function writer({ name, wireName, args }) {
   const known = args.filter((arg) => !arg.reserved);
-  const parameters = known.map((arg) => `, ${arg.name}: ${types[arg.type]}`).join('');
+  const parameters = known.map((arg) => `, ${variable(arg.name)}: ${types[arg.type]}`).join('');
   const value = (arg) => (arg.reserved ? nothing[arg.type] : arg.name);
   const lines = runs(args).map((run) => {
     if (run[0].type === 'bit') {
@@ -97,7 +97,9 @@ function writer({ name, wireName, args }) {
         .filter((bit) => bit !== '');
       return `to.octet(${bits.join(' | ') || '0'});`;
     }
-    return run[0].type === 'table' ? `writeTable(to, ${run[0].name});` : `to.${run[0].type}(${value(run[0])});`;
+    return run[0].type === 'table'
+      ? `writeTable(to, ${variable(run[0].name)});`
+      : `to.${run[0].type}(${value(run[0])});`;
   });
   return `/** \`${wireName}\` */\nexport function write${pascal(name)}(to: FrameWriter, channel: number${parameters}): void {\nto.method(channel, methodIds.${camel(name)});\n${lines.join('\n')}\nto.end();\n}`;
 }
@@ -115,21 +117,20 @@ ${ids.join('\n')}
 /** The class of everything that concerns messages; their headers name it. */
 export const basicClass = methodIds.basicPublish >>> 16;
 `;
-const codecSource = `${generated}import { type FieldTable, methodIds, writeTable } from '../message/index.js';
-import { readTable } from './field-table.js';
-import type { ByteReader } from './frame/byte-reader.js';
-import type { FrameWriter } from './frame/writer.js';
 
-${methods
-  .filter((method) => method.direction.includes('<'))
-  .map(reader)
-  .join('\n\n')}
+/** The methods of one direction: reading and writing, side by side. */
+const codecSource = (isIn) => {
+  const those = methods.filter(isIn);
+  const readsTables = those.some(({ args }) => args.some(({ type }) => type === 'table'));
+  const messageImports = readsTables ? 'type FieldTable, methodIds, writeTable' : 'methodIds';
+  return `${generated}import { ${messageImports} } from '../../message/index.js';
+${readsTables ? "import { readTable } from '../field-table.js';" : ''}
+import type { FrameWriter } from '../frame/writer.js';
+import type { MethodReader } from '../method-reader.js';
 
-${methods
-  .filter((method) => method.direction.includes('>'))
-  .map(writer)
-  .join('\n\n')}
+${those.map((method) => `${reader(method)}\n\n${writer(method)}`).join('\n\n')}
 `;
+};
 
 async function put(path, text) {
   const target = source(path);
@@ -140,5 +141,12 @@ async function put(path, text) {
   process.exitCode = 1;
 }
 
-await put('message/wire/method-ids.ts', idsSource);
-await put('amqp/methods.ts', codecSource);
+await put('message/codec/method-ids.ts', idsSource);
+await put(
+  'wire/methods/from-clients.ts',
+  codecSource(({ direction }) => direction.includes('<')),
+);
+await put(
+  'wire/methods/from-servers.ts',
+  codecSource(({ direction }) => direction === '>'),
+);

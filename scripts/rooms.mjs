@@ -14,6 +14,11 @@ export const rooms = [
     core: true,
     bottom: true,
   },
+  {
+    name: 'wire',
+    job: 'AMQP 0-9-1 in bytes, for servers and clients: frames, methods, field tables, properties',
+    imports: [],
+  },
   { name: 'broker', job: 'the core: virtual hosts, exchanges, queues, channels, policies', imports: [], core: true },
   { name: 'topology', job: 'declarations as plain data, from code or options', imports: ['broker'] },
   {
@@ -32,14 +37,14 @@ export const rooms = [
   {
     name: 'amqp',
     job: 'the AMQP 0-9-1 listener: bytes to commands, output to bytes',
-    imports: ['alarms', 'broker', 'users'],
+    imports: ['wire', 'alarms', 'broker', 'users'],
   },
   { name: 'redrive', job: 'how a redrive goes: its state, rate, circuit and counts', imports: [] },
   { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'redrive', 'users'] },
   {
     name: 'backend',
     job: 'one port, two brokers behind it: embedded, or a real RabbitMQ',
-    imports: ['broker', 'topology', 'host'],
+    imports: ['wire', 'broker', 'topology', 'host'],
   },
   {
     name: 'retry',

@@ -1,7 +1,5 @@
-import { BufferPool } from '../../libs/dlx-broker/src/amqp/frame/buffer-pool.js';
-import { FrameWriter } from '../../libs/dlx-broker/src/amqp/frame/writer.js';
-import { HeaderWriter } from '../../libs/dlx-broker/src/amqp/properties.js';
 import { type Field, Message, table } from '../../libs/dlx-broker/src/message/index.js';
+import { BufferPool, FrameWriter, HeaderWriter } from '../../libs/dlx-broker/src/wire/index.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { type Arguments, writeMethod } from '../contract/wire/methods.js';
 

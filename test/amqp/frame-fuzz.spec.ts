@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Malformed, ByteReader } from '../../libs/dlx-broker/src/amqp/frame/byte-reader.js';
-import { FrameReader, type FrameSink, frameTypes } from '../../libs/dlx-broker/src/amqp/frame/reader.js';
-import { headerPrefix, ReceivedProperties } from '../../libs/dlx-broker/src/amqp/properties.js';
-import * as methods from '../../libs/dlx-broker/src/amqp/methods.js';
-import { AmqpError } from '../../libs/dlx-broker/src/broker/index.js';
-import { methodIds } from '../../libs/dlx-broker/src/message/index.js';
+import { Malformed, methodIds } from '../../libs/dlx-broker/src/message/index.js';
+import {
+  FrameReader,
+  type FrameSink,
+  frameTypes,
+  headerPrefix,
+  type MethodReader,
+  methods,
+  ReceivedProperties,
+  StrictMethodReader,
+  WireError,
+} from '../../libs/dlx-broker/src/wire/index.js';
 import { frameCorpus } from './frame-corpus.js';
 import { Mutator } from './mutator.js';
 
@@ -14,7 +20,7 @@ const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
 /** Milliseconds of the processor that no input may take. */
 const patience = 50;
 
-type Read = (from: ByteReader) => unknown;
+type Read = (from: MethodReader) => unknown;
 const readers = new Map<number, Read>(
   Object.entries(methodIds).flatMap(([name, id]) => {
     const read = (methods as unknown as Record<string, Read>)[`read${name[0]?.toUpperCase()}${name.slice(1)}`];
@@ -25,7 +31,7 @@ const readers = new Map<number, Read>(
 /** Decodes whatever comes, as a connection does. */
 class Decoder implements FrameSink {
   frames = 0;
-  readonly #from = new ByteReader(Buffer.alloc(0));
+  readonly #from = new StrictMethodReader(Buffer.alloc(0));
 
   frame(type: number, _channel: number, bytes: Buffer, start: number, end: number): boolean {
     this.frames += 1;
@@ -62,7 +68,7 @@ describe('the frame parser, fed with mutated frames cut at random boundaries', (
       // The machine may have done something else meanwhile; only such an input is looked at more closely.
       slowest = Math.max(slowest, took < patience ? took : costOf(() => read(decoder, pieces)));
       if (outcome === undefined) outcomes.whole += 1;
-      else if (outcome instanceof AmqpError || outcome instanceof Malformed) outcomes.refused += 1;
+      else if (outcome instanceof WireError || outcome instanceof Malformed) outcomes.refused += 1;
       else throw new Error(`input ${count}: ${input.toString('hex')}`, { cause: outcome });
     }
     const grown = used() - before;

@@ -9,7 +9,8 @@ const folders = [
   'test/security',
   'test/contract/cases',
   'libs/dlx-broker/src/amqp',
-  'libs/dlx-broker/src/amqp/frame',
+  'libs/dlx-broker/src/wire/frame',
+  'libs/dlx-broker/src/wire/properties',
 ];
 
 /** The source of a test file by its short name. */

@@ -1,6 +1,6 @@
 import { AmqpError, methodOf } from '../broker/index.js';
 import { Malformed, methodIds } from '../message/index.js';
-import { erlangBinary } from './frame/reader.js';
+import { erlangBinary, WireError } from '../wire/index.js';
 
 /** Arguments of a method that end too soon or too late; RabbitMQ shows their bytes. */
 const cannotDecode = (args: Buffer): AmqpError =>
@@ -9,11 +9,16 @@ const cannotDecode = (args: Buffer): AmqpError =>
 /** More would not fit into a reply text anyway. */
 const longestSnippet = 256;
 
+/** Bytes that break the protocol end the connection as an error of the core does. Any other error stays as it is. */
+export const inWordsOfTheCore = (error: unknown): unknown =>
+  error instanceof WireError ? new AmqpError(error.reply, error.detail) : error;
+
 /**
  * Names the method in whose course an error came up, unless the error is of the kind that RabbitMQ blames on none.
  * @param id class and method in one number
  */
-export function blamed(error: unknown, id: number): unknown {
+export function blamed(failure: unknown, id: number): unknown {
+  const error = inWordsOfTheCore(failure);
   if (!(error instanceof AmqpError) || error.reply === 'INTERNAL_ERROR') return error;
   if (error.reply === 'FRAME_ERROR' && !error.message.startsWith('FRAME_ERROR - cannot decode')) return error;
   if (error.method[0] === 0) error.method = methodOf(id);

@@ -5,12 +5,7 @@ import { blamed, undecoded, unknownMethod } from './blame.js';
 import { commands } from './commands.js';
 import type { ClientConnection } from './connection.js';
 import { Content, type ContentRules, type Publishing } from './content.js';
-import type { ByteReader } from './frame/byte-reader.js';
-import { frameTypes } from './frame/reader.js';
-import type { FrameWriter } from './frame/writer.js';
-import * as methods from './methods.js';
-import type { BasicGet } from './methods.js';
-import { HeaderWriter } from './properties.js';
+import { frameTypes, type FrameWriter, HeaderWriter, type MethodReader, methods } from '../wire/index.js';
 
 /** Why a frame was not taken: the rest must wait. */
 const later = false;
@@ -57,7 +52,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
   }
 
   /** @returns false when the frame must come again later */
-  frame(type: number, bytes: Buffer, start: number, end: number, from: ByteReader): boolean {
+  frame(type: number, bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
     if (this.#isClosing) return this.#ignore(type, bytes, start);
     if (this.#isFetching) return this.#wait();
     try {
@@ -71,7 +66,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
   }
 
   /** `basic.get`: the message, or nothing. */
-  get({ queue, noAck }: BasicGet): void {
+  get({ queue, noAck }: methods.BasicGet): void {
     let [isLate, isAnswered] = [false, false];
     this.engine.fetch(queue, { noAck }, (got) => {
       isAnswered = true;
@@ -168,7 +163,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     this.#close(error);
   }
 
-  #method(bytes: Buffer, start: number, end: number, from: ByteReader): boolean {
+  #method(bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
     const id = bytes.readInt32BE(start);
     from.reset(bytes, start + 4, end);
     if (id === methodIds.basicPublish) return this.#publish(bytes, start + 4, end, from);
@@ -191,7 +186,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     return later;
   }
 
-  #publish(bytes: Buffer, start: number, end: number, from: ByteReader): boolean {
+  #publish(bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
     if (this.connection.isBlocked()) return later;
     const last = this.#lastPublish;
     if (last !== undefined && isSame(last.bytes, bytes, start, end)) this.#content.begin(last.publishing);
@@ -214,7 +209,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     return taken;
   }
 
-  #other(id: number, from: ByteReader): boolean {
+  #other(id: number, from: MethodReader): boolean {
     if (id === methodIds.channelOpen) {
       methods.readChannelOpen(from);
       throw secondOpen();

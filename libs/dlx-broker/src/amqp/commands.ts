@@ -1,8 +1,7 @@
 import { AmqpError, methodOf, notKept, partialCompletion } from '../broker/index.js';
 import { methodIds } from '../message/index.js';
 import type { ClientChannel } from './channel.js';
-import type { ByteReader } from './frame/byte-reader.js';
-import * as methods from './methods.js';
+import { type MethodReader, methods } from '../wire/index.js';
 
 /** What a method of a client does on its channel. Whatever goes wrong is thrown. */
 export interface Command {
@@ -11,7 +10,7 @@ export interface Command {
    * it is run when all of that is out.
    */
   readonly answers: boolean;
-  run(channel: ClientChannel, from: ByteReader): void;
+  run(channel: ClientChannel, from: MethodReader): void;
 }
 
 type Run = Command['run'];
@@ -23,7 +22,7 @@ const unanswered = (run: Run): Command => ({ answers: false, run });
  * What was declared or undone is kept before that is said, as RabbitMQ's transactions are.
  * @param run what to answer, if anything
  */
-const kept = (id: number, run: (channel: ClientChannel, from: ByteReader) => (() => void) | undefined): Command => ({
+const kept = (id: number, run: (channel: ClientChannel, from: MethodReader) => (() => void) | undefined): Command => ({
   answers: true,
   run: (channel, from) => {
     const { scheduler } = channel.engine;

@@ -1,23 +1,19 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
 import { methodIds } from '../message/index.js';
-import { isTold, textFor } from './blame.js';
+import { inWordsOfTheCore, isTold, textFor } from './blame.js';
 import { ClientChannel } from './channel.js';
 import { checkOpen, readOwnMethod, tooManyChannels } from './first-methods.js';
 import type { Client } from './client.js';
 import { Details } from './details.js';
-import { ByteReader } from './frame/byte-reader.js';
-import { checkFrame } from './frame/check.js';
-import { FrameReader, type FrameSink, frameTypes } from './frame/reader.js';
-import { tooManyFrames } from './frame/unfinished-frames.js';
-import { FrameWriter } from './frame/writer.js';
+import { tooManyFrames } from './unfinished-frames.js';
 import { Handshake, type Tuning } from './handshake.js';
-import { frameOverhead, type Limits } from './limits.js';
-import * as methods from './methods.js';
-import { HeaderReader, protocolHeader } from './protocol-header.js';
+import type { Limits } from './limits.js';
 import type { Arrival, ListenerContext } from './listener-context.js';
 import { Traffic } from './traffic.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
+import { checkFrame, frameOverhead, FrameReader, type FrameSink, frameTypes, FrameWriter } from '../wire/index.js';
+import { HeaderReader, methods, protocolHeader, StrictMethodReader } from '../wire/index.js';
 
 const nothing = Buffer.alloc(0);
 const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
@@ -35,7 +31,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   readonly channels = new Map<number, ClientChannel>();
   tuning = untuned;
   readonly #reader: FrameReader;
-  readonly #from = new ByteReader(nothing);
+  readonly #from = new StrictMethodReader(nothing);
   /** Each is only there while it is needed: most connections are past both. */
   #header: HeaderReader | undefined = new HeaderReader();
   #handshake: Handshake | undefined;
@@ -329,8 +325,9 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   /** The first error counts; what comes after it is only its consequence. */
-  #fail(error: unknown): void {
+  #fail(failure: unknown): void {
     if (this.#state === 'over' || this.#state === 'closing') return;
+    const error = inWordsOfTheCore(failure);
     const shaking = this.#state !== 'running';
     const { limits } = this.context;
     if (shaking && !isTold(error)) return this.end(limits.silence);

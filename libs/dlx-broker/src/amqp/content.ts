@@ -1,8 +1,15 @@
 import { AmqpError } from '../broker/index.js';
 import { basicClass } from '../message/index.js';
-import { frameError, frameTypes } from './frame/reader.js';
-import { bodySizeIn, headerPrefix, PropertiesReader, type ReceivedProperties } from './properties.js';
-import { isMost, UnfinishedBody } from './unfinished-body.js';
+import {
+  bodySizeIn,
+  frameError,
+  frameTypes,
+  headerPrefix,
+  isMost,
+  PropertiesReader,
+  type ReceivedProperties,
+  UnfinishedBody,
+} from '../wire/index.js';
 
 /** A publish whose content is still to come. */
 export interface Publishing {

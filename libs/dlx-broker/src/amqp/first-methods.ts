@@ -1,25 +1,23 @@
 import { AmqpError } from '../broker/index.js';
 import { methodIds } from '../message/index.js';
 import { blamed, undecoded } from './blame.js';
-import type { ByteReader } from './frame/byte-reader.js';
-import { frameTypes, unexpectedFrame } from './frame/reader.js';
-import { readChannelOpen, readConnectionClose, readConnectionUpdateSecret } from './methods.js';
+import { frameTypes, type MethodReader, methods, unexpectedFrame } from '../wire/index.js';
 
 /** The first frame of a channel has to open it. @throws AmqpError 505, 504, or 501 when it cannot be decoded */
-export function checkOpen(type: number, bytes: Buffer, start: number, end: number, from: ByteReader): void {
+export function checkOpen(type: number, bytes: Buffer, start: number, end: number, from: MethodReader): void {
   if (type !== frameTypes.method) {
     throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
   }
   const id = bytes.readInt32BE(start);
   if (id !== methodIds.channelOpen) throw blamed(new AmqpError('CHANNEL_ERROR', "expected 'channel.open'"), id);
-  decode(id, bytes, start, end, from, readChannelOpen);
+  decode(id, bytes, start, end, from, methods.readChannelOpen);
 }
 
 /**
  * Reads a method that is for the connection itself, of those that clients may send.
  * @returns class and method in one number @throws AmqpError 505, 504, or 501 when it cannot be decoded
  */
-export function readOwnMethod(type: number, bytes: Buffer, start: number, end: number, from: ByteReader): number {
+export function readOwnMethod(type: number, bytes: Buffer, start: number, end: number, from: MethodReader): number {
   if (type !== frameTypes.method) throw unexpectedFrame(type, bytes.subarray(start, end));
   const id = bytes.readInt32BE(start);
   const read = ownMethods.get(id);
@@ -30,14 +28,14 @@ export function readOwnMethod(type: number, bytes: Buffer, start: number, end: n
   return id;
 }
 
-type Read = (from: ByteReader) => unknown;
+type Read = (from: MethodReader) => unknown;
 
 const ownMethods: ReadonlyMap<number, Read> = new Map<number, Read>([
-  [methodIds.connectionClose, readConnectionClose],
-  [methodIds.connectionUpdateSecret, readConnectionUpdateSecret],
+  [methodIds.connectionClose, methods.readConnectionClose],
+  [methodIds.connectionUpdateSecret, methods.readConnectionUpdateSecret],
 ]);
 
-function decode(id: number, bytes: Buffer, start: number, end: number, from: ByteReader, read: Read): void {
+function decode(id: number, bytes: Buffer, start: number, end: number, from: MethodReader, read: Read): void {
   from.reset(bytes, start + 4, end);
   try {
     read(from);

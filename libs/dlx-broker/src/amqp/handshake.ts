@@ -1,14 +1,27 @@
-import { type Field, type FieldTable, bool, compact, int32, longstr, methodIds, table } from '../message/index.js';
+import {
+  ByteReader,
+  type Field,
+  type FieldTable,
+  bool,
+  compact,
+  int32,
+  longstr,
+  methodIds,
+  table,
+} from '../message/index.js';
 import { AmqpError, product } from '../broker/index.js';
 import { Client } from './client.js';
-import { readTableBody } from './field-table.js';
-import { ByteReader } from './frame/byte-reader.js';
-import { frameTypes } from './frame/reader.js';
-import type { FrameWriter } from './frame/writer.js';
-import { type Limits, smallestFrameSize } from './limits.js';
-import * as methods from './methods.js';
+import type { Limits } from './limits.js';
 import { isLoopback, type LoginAttempt, type Newcomer } from '../users/index.js';
 import type { ListenerContext } from './listener-context.js';
+import {
+  frameTypes,
+  type FrameWriter,
+  type MethodReader,
+  methods,
+  readTableBody,
+  smallestFrameSize,
+} from '../wire/index.js';
 
 /** The handshake failed and the client gets no reason: the connection ends after a delay. */
 export class Refused extends Error {
@@ -101,7 +114,7 @@ export class Handshake {
   }
 
   /** @throws Refused, AmqpError 403, or Malformed, which is as good as refused */
-  frame(type: number, channel: number, bytes: Buffer, start: number, end: number, from: ByteReader): Step {
+  frame(type: number, channel: number, bytes: Buffer, start: number, end: number, from: MethodReader): Step {
     if (type !== frameTypes.method || channel !== 0) throw new Refused('no method of the connection');
     const id = bytes.readInt32BE(start);
     from.reset(bytes, start + 4, end);
@@ -113,7 +126,7 @@ export class Handshake {
     return 'more';
   }
 
-  #startOk(from: ByteReader): void {
+  #startOk(from: MethodReader): void {
     const { clientProperties: said, mechanism, response } = methods.readConnectionStartOk(from);
     const clientProperties = compact(said);
     this.client = new Client(clientProperties);
@@ -162,7 +175,7 @@ export class Handshake {
     this.#next = methodIds.connectionTuneOk;
   }
 
-  #tuneOk(from: ByteReader): void {
+  #tuneOk(from: MethodReader): void {
     const { channelMax, frameMax, heartbeat } = methods.readConnectionTuneOk(from);
     const { channels, frameSize } = this.host.limits;
     if (frameMax < smallestFrameSize || frameMax > frameSize) throw new Refused('frame_max');

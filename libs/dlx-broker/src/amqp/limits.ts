@@ -60,12 +60,3 @@ export const defaultLimits: Limits = {
   signOfLife: 10_000,
   unfinishedUnderAlarm: 30_000,
 };
-
-/** No frame-max may be below this. */
-export const smallestFrameSize = 4096;
-
-/** Before frame-max is negotiated; clients may have much to say of themselves. */
-export const firstFrameSize = 8192;
-
-/** Bytes around a frame's payload: type, channel, size and the end octet. */
-export const frameOverhead = 8;

@@ -4,9 +4,9 @@ import type { FieldTable } from '../message/index.js';
 import type { Logins, Newcomer } from '../users/index.js';
 import type { ClientConnection } from './connection.js';
 import type { Flusher } from './flusher.js';
-import type { BufferPool } from './frame/buffer-pool.js';
-import type { UnfinishedFrames } from './frame/unfinished-frames.js';
+import type { UnfinishedFrames } from './unfinished-frames.js';
 import type { Limits } from './limits.js';
+import type { BufferPool } from '../wire/index.js';
 
 /** How a connection came in. */
 export interface Arrival {

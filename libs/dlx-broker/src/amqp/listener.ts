@@ -5,12 +5,12 @@ import { type Authenticate, loginsOf, type LoginThrottle, type Newcomer, Newcome
 import { ClientConnection } from './connection.js';
 import { Acceptor, type TlsOptions } from './acceptor.js';
 import { Flusher } from './flusher.js';
-import { BufferPool } from './frame/buffer-pool.js';
-import { UnfinishedFrames } from './frame/unfinished-frames.js';
+import { UnfinishedFrames } from './unfinished-frames.js';
 import { type HttpPlace, serverProperties } from './handshake.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { Shortage } from './shortage.js';
 import type { ListenerContext } from './listener-context.js';
+import { BufferPool } from '../wire/index.js';
 
 export interface ListenOptions {
   /** Default `127.0.0.1`, so that other machines have access only on purpose. */

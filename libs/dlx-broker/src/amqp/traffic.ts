@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Traffic as Counted } from '../broker/index.js';
-import type { FrameWriter } from './frame/writer.js';
 import type { ListenerContext } from './listener-context.js';
+import type { FrameWriter } from '../wire/index.js';
 
 /** What a connection does about a client that does not read. */
 export interface Pressure {

@@ -1,10 +1,10 @@
 export * from './field-table.js';
 export { compact, hasMoreThan, isEmptyTable, packedLength, PackedTable } from './packed-table.js';
-export { ByteReader, Malformed, UnknownFieldType } from './wire/byte-reader.js';
-export { ByteWriter } from './wire/byte-writer.js';
-export { readTable, readTableBody, writeSortedTable, writeTable } from './wire/table-codec.js';
-export { basicClass, methodIds } from './wire/method-ids.js';
-export { decodeText, encodeText, isShortstr, isUtf8, longestShortstr, textLength } from './wire/text.js';
+export { ByteReader, Malformed, UnknownFieldType } from './codec/byte-reader.js';
+export { ByteWriter } from './codec/byte-writer.js';
+export { readTable, readTableBody, writeSortedTable, writeTable } from './codec/table-codec.js';
+export { basicClass, methodIds } from './codec/method-ids.js';
+export { decodeText, encodeText, isShortstr, isUtf8, longestShortstr, textLength } from './codec/text.js';
 export * from './message.js';
 export * from './death.js';
 export { isClaimed, recordDeath, RecordedDeaths } from './deaths.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { array, bool, type Field, type FieldTable, int32, int64, longstr, table, timestamp } from './field-table.js';
 import { compact, PackedTable } from './packed-table.js';
-import { ByteReader } from './wire/byte-reader.js';
-import { ByteWriter } from './wire/byte-writer.js';
-import { readTable, writeTable } from './wire/table-codec.js';
+import { ByteReader } from './codec/byte-reader.js';
+import { ByteWriter } from './codec/byte-writer.js';
+import { readTable, writeTable } from './codec/table-codec.js';
 
 const empty: Field = { type: 'V', value: undefined };
 

@@ -1,10 +1,10 @@
 import { emptyTable, type Field, type FieldTable } from './field-table.js';
-import { ByteReader } from './wire/byte-reader.js';
-import { ByteWriter } from './wire/byte-writer.js';
-import { readField, readTableBody, writeTable } from './wire/table-codec.js';
-import { endOfField, markOf, skipTable } from './wire/table-scan.js';
-import { isPackable } from './wire/packable.js';
-import { encodeText } from './wire/text.js';
+import { ByteReader } from './codec/byte-reader.js';
+import { ByteWriter } from './codec/byte-writer.js';
+import { readField, readTableBody, writeTable } from './codec/table-codec.js';
+import { endOfField, markOf, skipTable } from './codec/table-scan.js';
+import { isPackable } from './codec/packable.js';
+import { encodeText } from './codec/text.js';
 
 /**
  * A field table as the bytes of the wire. As objects a table can take 45 times as much memory, so a message that waits

@@ -1,7 +1,7 @@
-import { headerPrefix } from '../properties.js';
+import { headerPrefix } from '../properties/received.js';
 import { frameError, frameTypes, unexpectedFrame } from './reader.js';
 
-/** Whether a frame is one at all. @throws AmqpError 501, or 505 for a heartbeat of a channel */
+/** Whether a frame is one at all. @throws WireError 501, or 505 for a heartbeat of a channel */
 export function checkFrame(type: number, number: number, bytes: Buffer, start: number, end: number): void {
   const { method, header, body, heartbeat } = frameTypes;
   const length = end - start;

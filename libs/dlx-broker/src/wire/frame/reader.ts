@@ -1,6 +1,5 @@
-import { AmqpError } from '../../broker/index.js';
-import { firstFrameSize, frameOverhead } from '../limits.js';
-import type { FrameHolder, UnfinishedFrames } from './unfinished-frames.js';
+import { WireError } from '../wire-error.js';
+import { firstFrameSize, frameOverhead } from './sizes.js';
 
 /** The types of frames. */
 export const frameTypes = { method: 1, header: 2, body: 3, heartbeat: 8 } as const;
@@ -20,8 +19,22 @@ export interface FrameSink {
    * @returns false when it is not taken now: it is offered again at the next {@link FrameReader.run}
    */
   frame(type: number, channel: number, bytes: Buffer, start: number, end: number): boolean;
-  /** The part of a frame that has come was given up, see {@link UnfinishedFrames}; nothing more can be read. */
+  /** The part of a frame that has come was given up, see {@link FrameHolder}; nothing more can be read. */
   gaveUp?(): void;
+}
+
+/** A reader that holds a part of a frame. */
+export interface FrameHolder {
+  /** Gives it up, and the connection with it. */
+  drop(): void;
+}
+
+/** Counts the parts of frames that all readers of a listener hold. */
+export interface HeldFrames {
+  /** The holder has received a part of its frame. @param bytes more that it holds for it, at least 0 */
+  grew(holder: FrameHolder, bytes: number): void;
+  /** Its frame is whole, or given up. @param bytes that it held */
+  over(holder: FrameHolder, bytes: number): void;
 }
 
 /**
@@ -31,11 +44,13 @@ export interface FrameSink {
 export class FrameReader implements FrameHolder {
   /** The largest payload allowed; much more is refused before anything is kept. */
   largest = firstFrameSize - frameOverhead;
+  /** The largest payload of a content header, if it may be above that: RabbitMQ does not split headers for frame-max. */
+  largestHeader = 0;
   /** The input was not a frame, so the start of the next frame is unknown. */
   isBroken = false;
   readonly #sink: FrameSink;
   /** Those of all readers beside this one. */
-  readonly #unfinished: UnfinishedFrames | undefined;
+  readonly #unfinished: HeldFrames | undefined;
   /** Read, but not looked at yet. */
   #chunks: Buffer[] = [];
   /** Where in the first chunk. */
@@ -44,7 +59,7 @@ export class FrameReader implements FrameHolder {
   #filled = 0;
   #isPaused = false;
 
-  constructor(sink: FrameSink, unfinished?: UnfinishedFrames) {
+  constructor(sink: FrameSink, unfinished?: HeldFrames) {
     this.#sink = sink;
     this.#unfinished = unfinished;
   }
@@ -68,7 +83,7 @@ export class FrameReader implements FrameHolder {
     this.#isPaused = true;
   }
 
-  /** Hands out all frames there are, until one is not taken. @throws AmqpError 501; nothing more can be read then */
+  /** Hands out all frames there are, until one is not taken. @throws WireError 501; nothing more can be read then */
   run(): void {
     this.#isPaused = false;
     for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
@@ -100,7 +115,7 @@ export class FrameReader implements FrameHolder {
     while (length - at >= prefix) {
       if (this.#isPaused) return this.#stop(at);
       const size = chunk.readUInt32BE(at + 3);
-      if (size > this.largest + forgiven) throw this.#tooLarge(chunk, at, size);
+      if (size > this.largest + forgiven) this.#checkLarge(chunk, at, size);
       const end = at + prefix + size;
       if (end >= length) break;
       if (chunk[end] !== frameEnd) throw this.#badEnd(chunk, at, end);
@@ -124,7 +139,7 @@ export class FrameReader implements FrameHolder {
     if (this.#filled < prefix) return 'incomplete';
     const partial = this.#partial as Buffer;
     const size = partial.readUInt32BE(3);
-    if (size > this.largest + forgiven) throw this.#tooLarge(partial, 0, size);
+    if (size > this.largest + forgiven) this.#checkLarge(partial, 0, size);
     const whole = prefix + size + 1;
     this.#take(chunk, whole);
     if (this.#filled < whole) return 'incomplete';
@@ -172,15 +187,16 @@ export class FrameReader implements FrameHolder {
     return Math.max(needed, Math.min(filled * 2, whole));
   }
 
-  #badEnd(bytes: Buffer, at: number, end: number): AmqpError {
+  #badEnd(bytes: Buffer, at: number, end: number): WireError {
     this.isBroken = true;
     const payload = bytes.subarray(at + prefix, end);
     return frameError(bytes[at] as number, payload, `{invalid_frame_end_marker,${bytes[end]}}`);
   }
 
-  #tooLarge(bytes: Buffer, at: number, size: number): AmqpError {
+  #checkLarge(bytes: Buffer, at: number, size: number): void {
+    if (bytes[at] === frameTypes.header && size <= this.largestHeader) return;
     this.isBroken = true;
-    return frameError(bytes[at] as number, empty, `{frame_too_large,${size},${this.largest}}`);
+    throw frameError(bytes[at] as number, empty, `{frame_too_large,${size},${this.largest}}`);
   }
 }
 
@@ -202,9 +218,9 @@ function erlangTerm(bytes: Buffer): string {
 }
 
 /** A frame that is none. */
-export const frameError = (type: number, payload: Buffer, reason: string): AmqpError =>
-  new AmqpError('FRAME_ERROR', `type ${type}, ${snippet(payload)}: ${reason}`);
+export const frameError = (type: number, payload: Buffer, reason: string): WireError =>
+  new WireError('FRAME_ERROR', `type ${type}, ${snippet(payload)}: ${reason}`);
 
 /** A frame where there should be none of this kind. */
-export const unexpectedFrame = (type: number, payload: Buffer): AmqpError =>
-  new AmqpError('UNEXPECTED_FRAME', `type ${type}, ${snippet(payload)}`);
+export const unexpectedFrame = (type: number, payload: Buffer): WireError =>
+  new WireError('UNEXPECTED_FRAME', `type ${type}, ${snippet(payload)}`);

@@ -1,7 +1,7 @@
 import { ByteWriter } from '../../message/index.js';
-import { frameOverhead } from '../limits.js';
 import { type BufferPool, pooledSize } from './buffer-pool.js';
 import { frameEnd, frameTypes } from './reader.js';
+import { frameOverhead, smallestFrameSize } from './sizes.js';
 
 /** Where finished bytes go. `done` is called when they may be overwritten. */
 export type WriteBytes = (bytes: Uint8Array, done: (() => void) | undefined) => void;
@@ -19,7 +19,7 @@ const nothing = Buffer.alloc(0);
  * once per turn of the event loop.
  */
 export class FrameWriter extends ByteWriter {
-  /** The largest payload the client takes. */
+  /** The largest payload the peer takes. */
   largest = smallestPayload;
   readonly #pool: BufferPool;
   readonly #write: WriteBytes;
@@ -76,7 +76,7 @@ export class FrameWriter extends ByteWriter {
     bytes[this.at++] = frameEnd;
   }
 
-  /** A body in as many frames as the client's frame-max asks for; none when it is empty (rule T6). */
+  /** A body in as many frames as the peer's frame-max asks for; none when it is empty (rule T6). */
   body(channel: number, body: Uint8Array): void {
     const { length } = body;
     for (let from = 0; from < length; from += this.largest) {
@@ -146,4 +146,4 @@ export class FrameWriter extends ByteWriter {
 }
 
 /** Until frame-max is negotiated. */
-const smallestPayload = 4096 - frameOverhead;
+const smallestPayload = smallestFrameSize - frameOverhead;

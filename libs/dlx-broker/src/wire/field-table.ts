@@ -1,13 +1,11 @@
-import { AmqpError } from '../broker/index.js';
 import { type ByteReader, type FieldTable, UnknownFieldType } from '../message/index.js';
 import { readTable as read, readTableBody as readBody } from '../message/index.js';
+import { WireError } from './wire-error.js';
 
-export { writeSortedTable, writeTable } from '../message/index.js';
-
-/** Reads a field table with its length in front (rule T8). @throws Malformed, or 541 for an unknown type */
+/** Reads a field table with its length in front (rule T8). @throws Malformed, or WireError 541 for an unknown type */
 export const readTable = (from: ByteReader): FieldTable => orInternalError(() => read(from));
 
-/** The rest of the bytes as a table without a length, as AMQPLAIN has it. @throws Malformed, or 541 */
+/** The rest of the bytes as a table without a length, as AMQPLAIN has it. @throws Malformed, or WireError 541 */
 export const readTableBody = (from: ByteReader): FieldTable => orInternalError(() => readBody(from));
 
 /** RabbitMQ has no better word for a type it does not know. */
@@ -15,7 +13,7 @@ export function orInternalError<T>(act: () => T): T {
   try {
     return act();
   } catch (error) {
-    if (error instanceof UnknownFieldType) throw new AmqpError('INTERNAL_ERROR', error.message);
+    if (error instanceof UnknownFieldType) throw new WireError('INTERNAL_ERROR', error.message);
     throw error;
   }
 }

@@ -1,17 +1,12 @@
-import { AmqpError } from '../../broker/index.js';
-
-/** A reader that holds a part of a frame. */
-export interface FrameHolder {
-  /** Gives it up, and the connection with it. */
-  drop(): void;
-}
+import { AmqpError } from '../broker/index.js';
+import type { FrameHolder, HeldFrames } from '../wire/index.js';
 
 /**
  * Frames of which only a part has come, over all connections of a listener (decision 119). Above the limit the holder
  * that has been silent longest gives its part up: a client that sends goes on, one that stopped in the middle of a
  * frame goes.
  */
-export class UnfinishedFrames {
+export class UnfinishedFrames implements HeldFrames {
   /** Held now. */
   bytes = 0;
   /** Those that hold a part, the silent ones first. */
@@ -20,7 +15,6 @@ export class UnfinishedFrames {
   /** @param limit bytes at most */
   constructor(readonly limit: number) {}
 
-  /** The holder has received a part of its frame. @param bytes more that it holds for it, at least 0 */
   grew(holder: FrameHolder, bytes: number): void {
     this.bytes += bytes;
     this.#holders.delete(holder);
@@ -32,7 +26,6 @@ export class UnfinishedFrames {
     }
   }
 
-  /** Its frame is whole, or given up. @param bytes that it held */
   over(holder: FrameHolder, bytes: number): void {
     if (this.#holders.delete(holder)) this.bytes -= bytes;
   }

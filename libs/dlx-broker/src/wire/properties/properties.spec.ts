@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import {
+  ByteReader,
+  ByteWriter,
   type DeathEntry,
   type Field,
+  Malformed,
   Message,
   modernDialect,
   NotedMessage,
+  PackedTable,
   type Properties,
-} from '../message/index.js';
-import { die } from '../testing/die.js';
-import { ByteReader, Malformed } from './frame/byte-reader.js';
-import { ByteWriter, PackedTable } from '../message/index.js';
-import { readTable } from './field-table.js';
-import { HeaderWriter, headerPrefix, PropertiesReader, ReceivedProperties } from './properties.js';
+} from '../../message/index.js';
+import { die } from '../../testing/die.js';
+import { readTable } from '../field-table.js';
+import { HeaderWriter } from './header-writer.js';
+import { headerPrefix, PropertiesReader, ReceivedProperties } from './received.js';
 
 function encoded(properties: Properties): Buffer {
   const to = new ByteWriter(Buffer.alloc(0));

@@ -73,6 +73,19 @@ describe('what is no frame ends the reading (rule T5)', () => {
     expect(reader.isBroken).toBe(true);
   });
 
+  it('by its size, which for a content header may be another one', () => {
+    const { reader, seen } = reading();
+    reader.largest = 100;
+    reader.largestHeader = 200;
+    for (const piece of [frame(2, 1, 'x'.repeat(200)), frame(2, 1, 'y'.repeat(201)).subarray(0, 7)]) reader.push(piece);
+    expect(() => reader.run()).toThrow('FRAME_ERROR - type 2, all octets = <<>>: {frame_too_large,201,100}');
+    expect(seen).toEqual([[2, 1, 'x'.repeat(200)]]);
+    const other = reading();
+    other.reader.largestHeader = 20_000;
+    other.reader.push(frame(3, 1, 'x'.repeat(20_000)).subarray(0, 7));
+    expect(() => other.reader.run()).toThrow('{frame_too_large,20000,8184}');
+  });
+
   it('by its size, before its payload has come', () => {
     for (const size of [1, 7]) {
       const { reader } = reading();

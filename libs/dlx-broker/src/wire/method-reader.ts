@@ -1,0 +1,22 @@
+import { ByteReader, decodeText, isUtf8 } from '../message/index.js';
+import { WireError } from './wire-error.js';
+
+/** Reads the arguments of methods. A name may be any bytes, as a server may send them: no byte is lost. */
+export class MethodReader extends ByteReader {
+  /** A short string of a method. */
+  name(): string {
+    return this.shortstr();
+  }
+}
+
+/** Reads the methods of clients, whose names have to be UTF-8, as RabbitMQ does. */
+export class StrictMethodReader extends MethodReader {
+  /** @throws WireError 501 when a name is not UTF-8 */
+  override name(): string {
+    const length = this.octet();
+    const at = this.take(length);
+    const name = decodeText(this.bytes, at, at + length);
+    if (!isUtf8(name)) throw new WireError('FRAME_ERROR', 'Malformed UTF-8 in shortstr');
+    return name;
+  }
+}

@@ -1,0 +1,2 @@
+export * from './from-clients.js';
+export * from './from-servers.js';
