@@ -73,7 +73,7 @@ for (const kind of worldKinds) {
       client.emit('reminder.mail', {}, { delay: 200, messageId: 'two' });
       const cancelled = await client.cancelDelayed('one').catch((error: Error) => error.message);
       if (isExact) expect(cancelled).toBe(1);
-      else expect(cancelled).toContain('only the embedded broker can');
+      else expect(cancelled).toContain('RabbitMQ 3.10 cannot take back delayed messages');
       await expect.poll(() => came.map(({ id }) => id), { timeout: 10_000, interval: 5 }).toContain('two');
       expect(came.map(({ id }) => id)).toEqual(isExact ? ['two'] : ['one', 'two']);
     });

@@ -4,13 +4,14 @@ import {
   UnroutableError,
   type Backend,
   type BackendDelivery,
-  type BrowsePage,
+  type BackendState,
   type ConsumeOptions,
   type Consumption,
   type Done,
   type Publication,
   type QueueStatus,
   type ReplyChannel,
+  type ServerInfo,
 } from '../../libs/dlx-broker/src/backend/index.js';
 import { SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { int32, Message, type FieldTable } from '../../libs/dlx-broker/src/message/index.js';
@@ -33,6 +34,7 @@ interface Outstanding {
 export class WireBackend implements Backend {
   readonly rejectsWithHeaders = false;
   readonly clock = new SystemClock();
+  readonly state: BackendState = { kind: 'ready', server: { product: 'RabbitMQ', version: '3.10' } };
   readonly #options: WireOptions;
   readonly #outstanding = new Map<number, Outstanding>();
   #connection: WireConnection | undefined;
@@ -41,6 +43,15 @@ export class WireBackend implements Backend {
 
   constructor(options: WireOptions) {
     this.#options = options;
+  }
+
+  get ready(): Promise<ServerInfo> {
+    return this.connect().then(() => ({ product: 'RabbitMQ', version: '3.10' }));
+  }
+
+  /** It does not watch its connection. */
+  onState(): () => void {
+    return () => undefined;
   }
 
   async connect(): Promise<void> {
@@ -87,7 +98,7 @@ export class WireBackend implements Backend {
       const channel = (state.channel = await this.#open());
       channel.listener = ({ name, ...method }) => {
         if (name === 'basic.deliver') onDelivery(new WireDelivery(this, channel, queue, { name, ...method }));
-        if (name === 'basic.cancel') options.onCancel?.();
+        if (name === 'basic.cancel') options.onCancel?.('deleted');
       };
       await channel.call('basic.qos', { prefetchCount: options.prefetch });
       const args: FieldTable =
@@ -95,8 +106,8 @@ export class WireBackend implements Backend {
       await channel.call('basic.consume', { queue, consumerTag: 'c', arguments: args });
       if (state.isClosed) await channel.call('channel.close', { code: 200 });
     };
-    begin().catch(() => options.onCancel?.());
     return {
+      started: begin(),
       cancel: () => void state.channel?.call('basic.cancel', { consumerTag: 'c' }).catch(() => undefined),
       close: () => {
         state.isClosed = true;
@@ -114,20 +125,12 @@ export class WireBackend implements Backend {
       const { args } = await this.#once((channel) => channel.call('queue.declare', { queue, passive: true }));
       return {
         messages: args['messageCount'] as number,
-        unacknowledged: 0,
+        unacknowledged: undefined,
         consumers: args['consumerCount'] as number,
       };
     } catch {
       return undefined;
     }
-  }
-
-  queueNames(): Promise<readonly string[]> {
-    return Promise.reject(new Error('AMQP has no list of queues'));
-  }
-
-  browse(): Promise<BrowsePage> {
-    return Promise.reject(new Error('AMQP cannot look into queues'));
   }
 
   async close(): Promise<void> {

@@ -223,7 +223,7 @@ describe.each(Object.entries(styles))('retried %s', (_, { policy, own }) => {
     await dlx.publish('work', body ?? { id: 1 }, { messageId: '1', ...(body && { contentType: 'application/json' }) });
     await dlx.advance('10m', { except: ['work'] }); // a handler that never ends holds its message
 
-    const names = await dlx.backend.queueNames();
+    const names = await dlx.backend.listing.queueNames();
     const places = names.filter((name) => dlx.queue(name).ready + dlx.queue(name).unacknowledged > 0);
     const inCircle = rejects && own === 'circle';
     const ends = given.ends ?? (rejects && !inCircle && runs < attempts ? 'dead' : 'parked');

@@ -31,7 +31,7 @@ async function start(providers: readonly Type[] = []): Promise<INestApplicationC
 
 /** What lies in a queue, by the numbers in the bodies. */
 async function lying(app: INestApplicationContext, name: string): Promise<readonly number[]> {
-  const { messages } = await app.get(DlxBroker).backend.browse(name, 10_000);
+  const { messages } = await app.get(DlxBroker).backend.browsing!.browse(name, 10_000);
   return messages.map(({ body }) => Number(Buffer.from(body).toString()));
 }
 

@@ -65,15 +65,18 @@ export {
 
 // Errors
 export { AmqpError, PatternError, PolicyError } from './broker/index.js';
+export { BackendError, NotAvailableError } from './backend/index.js';
 
 // Backends, for customBackend()
 export {
   type Backend,
   type BackendDelivery,
+  type BackendState,
   type BrowsePage,
   type Consumption,
   type Done,
   EmbeddedBackend,
+  need,
   type Publication,
   type QueueStatus,
   type ReplyChannel,

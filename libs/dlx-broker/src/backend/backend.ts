@@ -1,6 +1,7 @@
 import type { Clock } from '../broker/index.js';
 import type { DeathReason, FieldTable, Message, Properties, RecordedOrigin } from '../message/index.js';
 import type { Topology } from '../topology/index.js';
+import type { BackendState, ServerInfo } from './state.js';
 
 /** A message to be published. */
 export interface Publication {
@@ -55,9 +56,15 @@ export interface ConsumeOptions {
   readonly prefetch: number;
   readonly priority?: number;
   readonly exclusive?: boolean;
-  /** Called when the broker ends the consumer (its queue was deleted) or a reconnecting backend loses it. */
-  readonly onCancel?: () => void;
+  /** Called once when the consumer ended and the backend does not bring it back. A lost connection is no end. */
+  readonly onCancel?: (reason: CancelReason, failure?: Error) => void;
 }
+
+/**
+ * Why a consumer ended: its queue was deleted; the broker refused to begin it again after a reconnect, or ended it for an
+ * error; or the connection was closed for good.
+ */
+export type CancelReason = 'deleted' | 'refused' | 'closed';
 
 /** A message that died in a queue. */
 export interface BackendDeath {
@@ -66,7 +73,7 @@ export interface BackendDeath {
   readonly reason: DeathReason;
 }
 
-/** Where a page of {@link Backend.browse} ended. Opaque. */
+/** Where a page of {@link Browsing.browse} ended. Opaque. */
 export type BrowseCursor = object;
 
 /** A page of the messages that wait in a queue. */
@@ -76,8 +83,13 @@ export interface BrowsePage {
   readonly next: BrowseCursor | undefined;
 }
 
-/** A running consumer. */
+/** A consumer. */
 export interface Consumption {
+  /**
+   * Settles when the broker has the consumer, or it was cancelled before that; absent when the broker has it already.
+   * When it rejects, there is no consumer, and `onCancel` is not called.
+   */
+  readonly started?: Promise<void>;
   /** No new deliveries from now on; those in hand stay and can still be settled. */
   cancel(): void;
   /** Gives back everything unsettled (to its original position) and ends; implies cancel. */
@@ -86,16 +98,64 @@ export interface Consumption {
 
 /** The state of a queue, read without consuming. */
 export interface QueueStatus {
+  /** Messages that are ready to be delivered. */
   readonly messages: number;
-  readonly unacknowledged: number;
+  /** Undefined where the backend cannot tell: a passive declare does not. */
+  readonly unacknowledged: number | undefined;
   readonly consumers: number;
+}
+
+/** Looks at waiting messages. */
+export interface Browsing {
+  /**
+   * The messages that wait in a queue, in the order of delivery: none is delivered, counted or flagged.
+   * @param limit messages at most
+   * @param after where the page before ended; undefined: from the first
+   * @throws TopologyError when there is no such queue
+   */
+  browse(queue: string, limit: number, after?: BrowseCursor): Promise<BrowsePage>;
+}
+
+/** Knows what there is. */
+export interface Listing {
+  /** The names of all queues of the virtual host. */
+  queueNames(): Promise<readonly string[]>;
+}
+
+/** Reports deaths. */
+export interface Deaths {
+  /**
+   * Reports messages that die in a queue, for any reason.
+   * @returns what ends it
+   */
+  onDeath(listener: (death: BackendDeath) => void): () => void;
+}
+
+/** What only some servers can do. Reach a member by `need(backend, 'browsing')`, which explains its absence. */
+export interface Capabilities {
+  readonly browsing?: Browsing;
+  readonly listing?: Listing;
+  /** Exact delays: the broker has exchanges of the type `x-delayed-message`. Absent where wait queues are used instead. */
+  readonly delayed?: DelayedPublishing;
+  readonly deaths?: Deaths;
 }
 
 /**
  * The interface between Nest and a broker. The embedded backend answers in the same call stack wherever a
  * callback allows it and creates no promise per message; a RabbitMQ backend answers later.
  */
-export interface Backend {
+export interface Backend extends Capabilities {
+  /** How it is connected now. The embedded backend is always ready. */
+  readonly state: BackendState;
+  /** Settles with the first `ready`; rejects when the start failed. */
+  readonly ready: Promise<ServerInfo>;
+  /**
+   * Calls the listener with each new state, not with the present one.
+   * @returns what ends it
+   */
+  onState(listener: (state: BackendState) => void): () => void;
+  /** A better remedy for a capability that its server lacks, such as an option of this backend. */
+  remedyFor?(capability: keyof Capabilities): string | undefined;
   /** True when `reject(headers)` adds its headers to the dead letter. AMQP's reject cannot (an extension of ours). */
   readonly rejectsWithHeaders: boolean;
   /**
@@ -105,7 +165,10 @@ export interface Backend {
   readonly recordsOrigins?: boolean;
   /** Its time: the host's, or in tests one that they move. */
   readonly clock: Clock;
-  /** Idempotent. */
+  /**
+   * Settles when it is connected. Idempotent.
+   * @throws ConnectError when the retries of the start are used up; after a first success it reconnects by itself
+   */
   connect(): Promise<void>;
   /**
    * Declares everything, deletes nothing. What exists with other arguments is a TopologyError that shows, argument by
@@ -114,8 +177,6 @@ export interface Backend {
    */
   declare(topology: Topology): Promise<ReadonlySet<string>>;
   publish(publication: Publication, done?: Done): void;
-  /** Exact delays, where the broker has exchanges of the type `x-delayed-message`; absent where wait queues have to do. */
-  readonly delayed?: DelayedPublishing;
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption;
   /**
    * A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`.
@@ -137,20 +198,6 @@ export interface Backend {
   status(queue: string): Promise<QueueStatus | undefined>;
   /** The dead-letter exchange of a queue by its arguments or a policy; absent where the backend cannot tell. */
   deadLetterExchange?(queue: string): string | undefined;
-  /** The names of all queues. */
-  queueNames(): Promise<readonly string[]>;
-  /**
-   * Looks at the messages that wait in a queue, in the order of delivery: none is delivered, counted or flagged.
-   * @param after where the page before ended; undefined: from the first
-   * @throws TopologyError when there is no such queue
-   */
-  browse(queue: string, limit: number, after?: BrowseCursor): Promise<BrowsePage>;
-  /**
-   * Reports messages that die in a queue, for any reason, if the backend can know it: a remote broker does not report
-   * deaths.
-   * @returns what ends it
-   */
-  onDeath?(listener: (death: BackendDeath) => void): () => void;
   /** Cancels consumers and returns what is unsettled. Idempotent. */
   close(): Promise<void>;
 }
@@ -163,7 +210,7 @@ export interface DelayedPublishing {
    * Takes back what waits for an exchange.
    * @returns how many messages had this id
    */
-  cancel(exchange: string, messageId: string): number;
+  cancel(exchange: string, messageId: string): number | Promise<number>;
 }
 
 /** Publishes requests whose replies come back without a queue of their own (rule S1). */

@@ -1,6 +1,19 @@
+/** When doing the same again may succeed. */
+export type Retryable = 'never' | 'later';
+
+/** A failure of a backend, which says whether a retry makes sense and whether the message may be there already. */
+export abstract class BackendError extends Error {
+  /** `later`: the same publish may succeed later. `never`: configuration or the message itself has to change first. */
+  abstract readonly retry: Retryable;
+  /** True when a queue may have the message although it failed: a retry keeps its message id. */
+  abstract readonly mayBeTaken: boolean;
+}
+
 /** No queue got a mandatory message: RabbitMQ's basic.return. */
-export class UnroutableError extends Error {
+export class UnroutableError extends BackendError {
   override readonly name = 'UnroutableError';
+  readonly retry = 'never';
+  readonly mayBeTaken = false;
   readonly code = 312;
 
   constructor(exchange: string, routingKey: string) {
@@ -9,8 +22,11 @@ export class UnroutableError extends Error {
 }
 
 /** A full queue refused the message (rule C7), or the disk did: a publisher confirm with nack. */
-export class RefusedError extends Error {
+export class RefusedError extends BackendError {
   override readonly name = 'RefusedError';
+  readonly retry = 'later';
+  /** Other queues of the same exchange may have taken it. */
+  readonly mayBeTaken = true;
 
   /** @param trouble what is wrong with the store, if that is why */
   constructor(exchange: string, routingKey: string, trouble?: string) {
@@ -20,6 +36,21 @@ export class RefusedError extends Error {
         ? `${queue} is full and refused the message (nack)`
         : `${queue} cannot keep the message (nack): ${trouble}`,
     );
+  }
+}
+
+/** The server behind a backend, or a wire to it, cannot do what was asked. The text names the server, why, and a remedy. */
+export class NotAvailableError extends BackendError {
+  override readonly name = 'NotAvailableError';
+  readonly retry = 'never';
+  readonly mayBeTaken = false;
+
+  constructor(
+    /** The member of `Backend` that is absent. */
+    readonly capability: string,
+    message: string,
+  ) {
+    super(message);
   }
 }
 
@@ -36,8 +67,10 @@ export interface TopologyDifference {
 }
 
 /** The declarations do not fit what the broker has, or the broker refused one. Nothing was deleted. */
-export class TopologyError extends Error {
+export class TopologyError extends BackendError {
   override readonly name = 'TopologyError';
+  readonly retry = 'never';
+  readonly mayBeTaken = false;
 
   constructor(
     message: string,

@@ -201,7 +201,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     for (const timer of this.#restoring) clearTimeout(timer);
     this.#restoring.clear();
     await redrives;
-    await this.#turn.catch(() => undefined);
+    for (const consumer of this.#consumers.values()) consumer.cancel(); // also one that the broker has not begun yet
+    await this.#atMost(this.#turn.catch(() => undefined)); // a declare may wait for a server that is gone
     await this.#stop([...this.#consumers.values()]);
   }
 
@@ -249,17 +250,22 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     ]);
     await this.backend.connect();
     await this.#declare(plan); // there may be more handlers than at first, or a queue less
+    const starts: Promise<void>[] = [];
     for (const consumer of plan.consumers) {
-      if (this.#closing) return;
+      if (this.#closing) break;
       if (!consumer.handlers.every(({ handler }) => ready.has(handler))) continue;
       const known = this.#consumers.get(consumer.queue);
       const running =
         known ?? new QueueConsumer(consumer, this.backend, this.#settlement, this.#attempts, this.#home, this.#logger);
       running.update(consumer);
       this.#consumers.set(consumer.queue, running);
-      if (!running.running) running.start((lost) => this.#restoreSoon(lost));
+      if (!running.running) {
+        const started = running.start((lost, failure) => this.#restoreSoon(lost, failure));
+        if (started !== undefined) starts.push(started);
+      }
       for (const planned of consumer.handlers) this.#report(planned, consumer, plan.topology);
     }
+    await Promise.all(starts);
   }
 
   /** Once for each handler. */
@@ -311,11 +317,12 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** The queue was deleted, or its node is down. */
-  #restoreSoon(consumer: QueueConsumer): void {
+  #restoreSoon(consumer: QueueConsumer, failure?: Error): void {
     this.#settlement.timers.sweep();
     if (this.#closing) return;
+    const why = failure === undefined ? '' : ` (${textOf(failure)})`;
     this.#logger.warn(
-      `the broker ended the consumer of '${shownText(consumer.queue)}'; it starts again in ${restorePause} ms`,
+      `the broker ended the consumer of '${shownText(consumer.queue)}'${why}; it starts again in ${restorePause} ms`,
     );
     const restore = (): void => {
       this.#restoring.delete(timer);
@@ -330,11 +337,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   async #stop(consumers: readonly QueueConsumer[]): Promise<void> {
     for (const consumer of consumers) consumer.cancel();
-    const idle = Promise.all(consumers.map((consumer) => consumer.idle()));
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.options.drainTimeout)));
-    await Promise.race([idle, timeout]);
-    clearTimeout(timer);
+    await this.#atMost(Promise.all(consumers.map((consumer) => consumer.idle())));
     for (const consumer of consumers) {
       const left = consumer.close();
       if (left > 0)
@@ -342,5 +345,13 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       this.#consumers.delete(consumer.queue);
     }
     this.#settlement.timers.sweep();
+  }
+
+  /** Waits for work, but no longer than option `drainTimeout`. */
+  async #atMost(work: Promise<unknown>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.options.drainTimeout)));
+    await Promise.race([work, timeout]);
+    clearTimeout(timer);
   }
 }

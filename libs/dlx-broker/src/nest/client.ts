@@ -16,6 +16,7 @@ import { decodePayload, encodePayload } from './payload.js';
 import { DlxRecord } from './record-builder.js';
 import { replyKindOf } from './replies.js';
 import { SafeLogger } from './safe-logger.js';
+import { type DlxStatus, followStatus } from './status.js';
 import { UnroutableEvents } from './unroutable-events.js';
 
 /** Where a client publishes. */
@@ -32,8 +33,8 @@ export interface DlxClientOptions {
 /** How an event is published. */
 export interface EmitOptions {
   /**
-   * The delay: milliseconds or `'10m'`, up to 49 days. To the millisecond on the embedded broker, elsewhere rounded
-   * up by at most 28 %.
+   * The delay: milliseconds or `'10m'`, up to 49 days. To the millisecond where the broker has exact delays, elsewhere
+   * rounded up by at most 28 %.
    */
   readonly delay?: number | string;
   /** The id for {@link DlxClient.cancelDelayed}; the client makes one by default. */
@@ -78,6 +79,7 @@ export class DlxClient extends ClientProxy {
   readonly #unroutable: UnroutableEvents;
   readonly #dropped: (publication: Publication) => void;
   #replies: ReplyChannel | undefined;
+  #unfollow: (() => void) | undefined;
   #connected = false;
   #closed = false;
   #ended = false;
@@ -99,13 +101,18 @@ export class DlxClient extends ClientProxy {
     return this.#unroutable.count;
   }
 
+  /** Emits the present status of the connection once {@link connect} was called, and each change. */
+  override get status(): Observable<DlxStatus> {
+    return super.status as Observable<DlxStatus>;
+  }
+
   override async connect(): Promise<void> {
     if (this.#ended) throw new ClientClosedError();
     this.#closed = false;
     if (this.#connected) return;
     await this.#backend.connect();
     this.#connected = true;
-    this._status$.next('connected');
+    this.#unfollow ??= followStatus(this.#backend, (status) => this._status$.next(status));
   }
 
   /**
@@ -115,6 +122,9 @@ export class DlxClient extends ClientProxy {
   override close(): void {
     this.#replies?.close();
     this.#failRequests(new Error('the client was closed'));
+    this.#unfollow?.();
+    this.#unfollow = undefined;
+    if (this.#connected) this._status$.next('disconnected');
     this.#connected = false;
     this.#closed = true;
   }
@@ -162,10 +172,10 @@ export class DlxClient extends ClientProxy {
   }
 
   /**
-   * Takes back a delayed event that is not due yet. On the embedded broker only.
+   * Takes back a delayed event that is not due yet, where the broker has exact delays.
    * @param exchange it was emitted to; default: that of events
    * @returns how many events had this message id
-   * @throws DlxConfigurationError on a broker that keeps delayed events in queues
+   * @throws NotAvailableError on a broker that keeps delayed events in queues
    */
   async cancelDelayed(messageId: string, exchange = this.#events): Promise<number> {
     await this.connect();

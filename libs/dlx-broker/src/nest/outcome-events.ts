@@ -44,8 +44,8 @@ export class OutcomeEvents {
   /** Hot: later subscribers get no earlier events. The backend reports deaths only while there is a subscriber. */
   readonly stream: Observable<OutcomeEvent>;
 
-  constructor(private readonly backend: Pick<Backend, 'clock' | 'onDeath'>) {
-    const hearOfDeaths = () => new Subscription(backend.onDeath?.((death) => this.#ofDeath(death)));
+  constructor(private readonly backend: Pick<Backend, 'clock' | 'deaths'>) {
+    const hearOfDeaths = () => new Subscription(backend.deaths?.onDeath((death) => this.#ofDeath(death)));
     this.stream = using(hearOfDeaths, () => this.#subject).pipe(share());
   }
 

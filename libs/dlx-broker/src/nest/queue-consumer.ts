@@ -1,7 +1,7 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
 import type { HomeContext } from '../host/index.js';
-import type { Backend, BackendDelivery, Consumption } from '../backend/index.js';
+import type { Backend, BackendDelivery, CancelReason, Consumption } from '../backend/index.js';
 import { deathsOf, grantedAttempt, shownText } from '../message/index.js';
 import { matchesPattern } from '../topology/index.js';
 import { Askers } from './askers.js';
@@ -54,15 +54,23 @@ export class QueueConsumer {
     this.#single = plan.handlers.length === 1 ? plan.handlers[0] : undefined;
   }
 
-  /** @param lost called when the broker ended the consumer */
-  start(lost: (consumer: QueueConsumer) => void): void {
+  /**
+   * @param lost called when the broker ended the consumer, with its error where there is one
+   * @returns a promise where the broker answers later; it rejects when the consumer could not begin
+   */
+  start(lost: (consumer: QueueConsumer, failure: Error | undefined) => void): Promise<void> | undefined {
     const { queue, prefetch, priority } = this.#plan;
-    const onCancel = (): void => {
+    const onCancel = (_reason: CancelReason, failure?: Error): void => {
       this.#consumption = undefined;
-      lost(this);
+      lost(this, failure);
     };
     const options = { prefetch, ...(priority !== undefined && { priority }), onCancel };
-    this.#consumption = this.backend.consume(queue, options, (delivery) => this.home.fresh(this.#take, this, delivery));
+    const take = (delivery: BackendDelivery): void => this.home.fresh(this.#take, this, delivery);
+    this.#consumption = this.backend.consume(queue, options, take);
+    return this.#consumption.started?.catch((failure: unknown) => {
+      this.#consumption = undefined;
+      throw failure;
+    });
   }
 
   cancel(): void {

@@ -1,7 +1,10 @@
 import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
 import { Server } from '@nestjs/microservices/server/server.js';
+import type { Observable } from 'rxjs';
 import type { DlxContext } from './context.js';
+import type { Backend } from '../backend/index.js';
 import { defaultBrokerName } from './options.js';
+import { type DlxStatus, followStatus } from './status.js';
 
 /** The transport id of a broker, to bind a pattern to it alone: `@EventPattern('x', getDlxTransportId('audit'))`. */
 export const getDlxTransportId = (name: string = defaultBrokerName): symbol => Symbol.for(`dlx-broker:${name}`);
@@ -17,7 +20,7 @@ export interface AddedHandler {
 
 /** What a server needs of its broker. */
 export interface ServerHost {
-  readonly backend: unknown;
+  readonly backend: Backend;
   /** Declares what the handlers need, and consumes. */
   listen(): Promise<void>;
   /** Waits for the handlers of this server. */
@@ -32,6 +35,7 @@ export class DlxServer extends Server implements CustomTransportStrategy {
   override readonly propagatesEventHandlerErrors = true;
   readonly #added: AddedHandler[] = [];
   #host: ServerHost | undefined;
+  #unfollow: (() => void) | undefined;
   #hooked = false;
 
   constructor(name: string = defaultBrokerName) {
@@ -63,20 +67,26 @@ export class DlxServer extends Server implements CustomTransportStrategy {
     if (!this.messageHandlers.has(route)) this.messageHandlers.set(route, callback);
   }
 
+  /** Emits the present status of the connection once the server listens, and each change. */
+  override get status(): Observable<DlxStatus> {
+    return super.status as Observable<DlxStatus>;
+  }
+
   override listen(callback: (error?: unknown) => void): void {
-    this.#requireHost()
-      .listen()
-      .then(
-        () => {
-          this._status$.next('connected');
-          callback();
-        },
-        (error: unknown) => callback(error),
-      );
+    const host = this.#requireHost();
+    host.listen().then(
+      () => {
+        this.#unfollow ??= followStatus(host.backend, (status) => this._status$.next(status));
+        callback();
+      },
+      (error: unknown) => callback(error),
+    );
   }
 
   override async close(): Promise<void> {
     await this.#host?.drain();
+    this.#unfollow?.();
+    this.#unfollow = undefined;
     this._status$.next('disconnected');
   }
 

@@ -1,7 +1,7 @@
 import { type Field, longstr, retryHeaders } from '../message/index.js';
 import { stepUp } from './steps.js';
 import type { WaitQueueType } from './wait-queue-names.js';
-import { longestDelay, type Backend, type Done, type Publication } from '../backend/index.js';
+import { longestDelay, need, type Backend, type Done, type Publication } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../topology/index.js';
 import { WaitQueues } from './wait-queues.js';
 
@@ -41,13 +41,10 @@ export class DelayedPublisher {
   /**
    * Takes back what waits for an exchange.
    * @returns how many messages had this id; those that went on already are not among them
-   * @throws DlxConfigurationError when messages wait in queues of the broker, where single messages cannot be removed
+   * @throws NotAvailableError when messages wait in queues of the broker, where single messages cannot be removed
    */
-  cancel(exchange: string, messageId: string): number {
-    if (this.backend.delayed !== undefined) return this.backend.delayed.cancel(exchange, messageId);
-    throw new DlxConfigurationError(
-      'cancelDelayed: this broker holds delayed messages in wait queues, out of which none can be taken; only the embedded broker can',
-    );
+  cancel(exchange: string, messageId: string): number | Promise<number> {
+    return need(this.backend, 'delayed').cancel(exchange, messageId);
   }
 
   #publishOver(rooms: WaitQueues, publication: Publication, delay: number, done: Done | undefined): void {

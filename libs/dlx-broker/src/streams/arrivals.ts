@@ -27,7 +27,8 @@ export class Arrivals {
     let count = 0;
     for (const [queue, { length, redriven }] of this.#queues) {
       const status = await this.backend.status(queue);
-      if (status !== undefined) count += Math.max(0, status.messages + status.unacknowledged + redriven - length);
+      if (status !== undefined)
+        count += Math.max(0, status.messages + (status.unacknowledged ?? 0) + redriven - length);
     }
     const before = this.#count;
     this.#count = Math.max(before, count);

@@ -36,7 +36,8 @@ export class CallbackTimeoutError extends Error {
 export class ConsumerCancelledError extends Error {
   override readonly name = 'ConsumerCancelledError';
 
-  constructor(queue: string) {
-    super(`the broker cancelled the consumer of queue '${queue}'`);
+  constructor(queue: string, cause?: Error) {
+    const why = cause === undefined ? '' : `: ${cause.message}`;
+    super(`the broker cancelled the consumer of queue '${queue}'${why}`, { cause });
   }
 }

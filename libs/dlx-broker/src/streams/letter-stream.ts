@@ -1,7 +1,7 @@
 import type { Subscriber } from 'rxjs';
 import type { HomeContext } from '../host/index.js';
 import type { WaitQueues } from '../retry/index.js';
-import type { Backend, BackendDelivery, Consumption } from '../backend/index.js';
+import type { Backend, BackendDelivery, CancelReason, Consumption } from '../backend/index.js';
 import { DeadLetter, type LetterHost, type SettledLetter } from './dead-letter.js';
 import { type CallbackTimeoutError, ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
@@ -47,7 +47,7 @@ export class LetterStream<T> {
   open(): void {
     const hand: StreamConsumer = { left: 0 };
     this.#hands.push(hand);
-    const onCancel = (): void => this.home.fresh(this.#cancelled, this, undefined);
+    const onCancel = (_reason?: CancelReason, failure?: Error): void => this.home.fresh(this.#cancelled, this, failure);
     const take = (delivery: BackendDelivery): void => {
       // After the end there is no subscriber: later letters stay unsettled, and return with the consumer.
       this.subscriber.next(new DeadLetter<T>(delivery, this.#host(hand)));
@@ -55,6 +55,7 @@ export class LetterStream<T> {
     hand.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
       this.home.fresh(take, undefined, delivery),
     );
+    hand.consumption.started?.catch((failure: Error) => onCancel(undefined, failure));
     if (this.#closed) hand.consumption.close(); // it ended on its first letters, while consume was at work
   }
 
@@ -63,8 +64,8 @@ export class LetterStream<T> {
     for (const hand of this.#hands) hand.consumption?.close();
   }
 
-  #cancelled(): void {
-    this.subscriber.error(new ConsumerCancelledError(this.queue));
+  #cancelled(failure: Error | undefined): void {
+    this.subscriber.error(new ConsumerCancelledError(this.queue, failure));
   }
 
   #host(hand: StreamConsumer): LetterHost {

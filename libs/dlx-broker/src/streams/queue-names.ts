@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import { after } from '../host/index.js';
-import { type Backend } from '../backend/index.js';
+import { type Backend, need } from '../backend/index.js';
 
 /** Which queues: one, several, or all whose names fit, also those that are declared later. */
 export type QueueNames = string | readonly string[] | RegExp;
@@ -17,7 +17,7 @@ export function queueNames(backend: Backend, which: QueueNames, lookEvery: numbe
     let known = new Set<string>();
     const look = async (): Promise<void> => {
       try {
-        const names = (await backend.queueNames()).filter((name) => fits.test(name));
+        const names = (await need(backend, 'listing').queueNames()).filter((name) => fits.test(name));
         const fresh = names.filter((name) => !known.has(name));
         known = new Set(names); // one that went may come again
         for (const name of fresh) subscriber.next(name);

@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { Backend, BrowseCursor } from '../backend/index.js';
+import { type Backend, type BrowseCursor, need } from '../backend/index.js';
 import { Letter } from './letter.js';
 
 /** Letters on one page: the event loop has its turn between two. */
@@ -12,9 +12,10 @@ const pageSize = 100;
 export const snapshot = <T>(backend: Backend, queue: string): Observable<Letter<T>> =>
   new Observable((subscriber) => {
     const run = async (): Promise<void> => {
+      const browsing = need(backend, 'browsing');
       let next: BrowseCursor | undefined;
       do {
-        const page = await backend.browse(queue, pageSize, next);
+        const page = await browsing.browse(queue, pageSize, next);
         for (const message of page.messages) {
           if (subscriber.closed) return;
           subscriber.next(new Letter<T>(message, queue, backend.recordsOrigins));

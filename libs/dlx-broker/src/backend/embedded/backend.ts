@@ -3,33 +3,37 @@ import {
   type Channel,
   type Clock,
   type Connection,
-  type Cursor,
   Outcome,
   replyQueue,
-  type DeathListener,
+  profiles,
   silentOutbox,
 } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import type { Topology } from '../../topology/index.js';
 import type {
   Backend,
-  BackendDeath,
   BackendDelivery,
-  BrowseCursor,
-  BrowsePage,
+  Browsing,
+  CancelReason,
   ConsumeOptions,
   Consumption,
+  Deaths,
   DelayedPublishing,
   Done,
+  Listing,
   Publication,
   QueueStatus,
   ReplyChannel,
 } from '../backend.js';
 import { EmbeddedDelivery, type Seat } from './delivery.js';
+import { browseQueue, reportDeaths } from './looking.js';
 import { EmbeddedDelayed } from './delayed.js';
 import { declareEmbedded } from './topology.js';
 import { RefusedError, TopologyError, UnroutableError } from '../errors.js';
+import type { BackendState, ServerInfo } from '../state.js';
 import { HomeContext } from '../../host/index.js';
+
+type Lost = (reason: CancelReason, failure?: Error) => void;
 
 export interface EmbeddedOptions {
   /** Default `/`. */
@@ -41,6 +45,10 @@ export interface EmbeddedOptions {
 const notKept = (cause: Error): TopologyError =>
   new TopologyError(`what was declared is not kept: ${cause.message}`, [], { cause });
 
+/** The version of RabbitMQ that a broker behaves like, as option `rabbitmq` names it. */
+const profileName = ({ profile }: Broker): string =>
+  Object.entries(profiles).find(([, each]) => each === profile)?.[0] ?? 'of unknown version';
+
 /** A timer as long as Node allows, in milliseconds; it only keeps the process alive while there are consumers. */
 const longestTimer = 2_147_483_647;
 const startKeepAlive = (): NodeJS.Timeout => setInterval(() => {}, longestTimer);
@@ -50,9 +58,13 @@ export class EmbeddedBackend implements Backend {
   readonly rejectsWithHeaders = true;
   readonly recordsOrigins = true;
   readonly delayed: DelayedPublishing = new EmbeddedDelayed(this, () => this.#connected());
+  readonly browsing: Browsing = { browse: async (...page) => browseQueue(this.#connected(), ...page) };
+  readonly listing: Listing = { queueNames: async () => [...this.#connected().vhost.queues.keys()] };
+  readonly deaths: Deaths = { onDeath: (listener) => reportDeaths(this.#connected(), listener) };
+  readonly state: BackendState;
   readonly #options: EmbeddedOptions;
   /** With what hears that the broker ended one. */
-  readonly #consumptions = new Map<Channel, () => void>();
+  readonly #consumptions = new Map<Channel, Lost>();
   readonly #replies = new Map<Channel, (reason: Error) => void>();
   #connection: Connection | undefined;
   #publishing: Channel | undefined;
@@ -64,6 +76,16 @@ export class EmbeddedBackend implements Backend {
     options: EmbeddedOptions = {},
   ) {
     this.#options = options;
+    this.state = { kind: 'ready', server: { product: 'embedded', version: profileName(broker) } };
+  }
+
+  get ready(): Promise<ServerInfo> {
+    return Promise.resolve((this.state as BackendState & { readonly kind: 'ready' }).server);
+  }
+
+  /** The state never changes. */
+  onState(): () => void {
+    return () => undefined;
   }
 
   get clock(): Clock {
@@ -97,7 +119,7 @@ export class EmbeddedBackend implements Backend {
   }
 
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption {
-    const lost = (): void => options.onCancel?.();
+    const lost: Lost = (reason, failure) => options.onCancel?.(reason, failure);
     const seat: Seat = {
       isCancelled: false,
       vacate: () => {
@@ -111,18 +133,18 @@ export class EmbeddedBackend implements Backend {
           onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#publishNow, seat));
         } catch (error) {
           this.#end(channel); // a listener that throws is no consumer: everything returns
-          lost();
+          lost('closed', error as Error);
           throw error;
         }
       },
       cancelled: () => {
         seat.isCancelled = true; // what is in hand can still be settled, and then the channel ends
         seat.vacate();
-        lost();
+        lost('deleted');
       },
-      closed: () => {
+      closed: (error) => {
         this.#consumptions.delete(channel);
-        lost();
+        lost('closed', error);
       },
     });
     this.#consumptions.set(channel, lost);
@@ -198,29 +220,6 @@ export class EmbeddedBackend implements Backend {
     return this.#connected().vhost.queues.get(queue)?.settings.deadLetterExchange;
   }
 
-  async queueNames(): Promise<readonly string[]> {
-    return [...this.#connected().vhost.queues.keys()];
-  }
-
-  async browse(queue: string, limit: number, after?: BrowseCursor): Promise<BrowsePage> {
-    const { vhost, user } = this.#connected();
-    vhost.check(user, 'read', 'queue', queue);
-    const found = vhost.queues.get(queue);
-    if (found === undefined) throw new TopologyError(`no queue '${queue}' in vhost '${vhost.name}'`, []);
-    const { entries, next } = found.browse({ limit, after: after as Cursor | undefined });
-    return { messages: entries.map(({ message }) => message), next };
-  }
-
-  onDeath(listener: (death: BackendDeath) => void): () => void {
-    const connection = this.#connected();
-    const { deathListeners, scheduler } = connection.vhost;
-    // After the command, because a listener may start new ones.
-    const deathListener: DeathListener = ({ name }, message, reason) =>
-      scheduler.output({ connection, send: () => listener({ queue: name, message, reason }) });
-    deathListeners.add(deathListener);
-    return () => deathListeners.delete(deathListener);
-  }
-
   async close(): Promise<void> {
     clearInterval(this.#keepAlive);
     this.#keepAlive = undefined;
@@ -252,7 +251,7 @@ export class EmbeddedBackend implements Backend {
     const [consumptions, replies] = [ended(this.#consumptions), ended(this.#replies)];
     for (const [channel] of consumptions) this.#end(channel);
     for (const [channel] of replies) this.#replies.delete(channel);
-    for (const [, lost] of consumptions) lost();
+    for (const [, lost] of consumptions) lost('closed', reason);
     for (const [, lost] of replies) lost(reason);
   }
 

@@ -79,7 +79,7 @@ describe('a choice of a broker', () => {
     await (await connect(customBackend(backend))).close();
     expect(broker.isClosed).toBe(false);
     await backend.connect();
-    expect(await backend.queueNames()).toEqual([]);
+    expect(await backend.listing!.queueNames()).toEqual([]);
   });
 });
 

@@ -8,7 +8,7 @@ export interface CustomBackend extends Made<'custom'> {
   readonly backend: Backend;
 }
 
-const isBackend = has('Backend', 'connect', 'declare', 'publish', 'consume', 'close');
+const isBackend = has('Backend', 'connect', 'onState', 'declare', 'publish', 'consume', 'close');
 
 /**
  * A backend that the caller opens and closes: `forRoot({ broker: customBackend(backend) })`.

@@ -1,0 +1,27 @@
+import type { Backend, BackendState } from '../backend/index.js';
+
+/**
+ * What `status` of {@link DlxClient} and {@link DlxServer} emits. `blocked`: connected, but the broker takes no publishes at
+ * present, because it is short of memory or disk.
+ */
+export type DlxStatus = 'connected' | 'disconnected' | 'reconnecting' | 'blocked';
+
+const statuses: Readonly<Record<BackendState['kind'], DlxStatus>> = {
+  connecting: 'disconnected',
+  ready: 'connected',
+  blocked: 'blocked',
+  reconnecting: 'reconnecting',
+  closed: 'disconnected',
+};
+
+/**
+ * Tells the status of a backend now, and each time it changes.
+ * @returns what ends it
+ */
+export function followStatus(
+  backend: Pick<Backend, 'state' | 'onState'>,
+  tell: (status: DlxStatus) => void,
+): () => void {
+  tell(statuses[backend.state.kind]);
+  return backend.onState((state) => tell(statuses[state.kind]));
+}
