@@ -68,6 +68,16 @@ export const quorumQueueCases: readonly Case[] = [
     [[false, ['l', 0]], undefined],
   ),
   contract(
+    'rule D2: a negative limit by argument is as good as 0, and not as none',
+    async (session, channel) => {
+      await workAndDead(channel, { ...quorum, 'x-delivery-limit': -1 }, durable);
+      await send(channel, 'work', 'one');
+      const seen = await returnOften(session, channel, 2);
+      return [seen, deaths((await session.drain('dead'))[0])];
+    },
+    [[[false, ['l', 0]], undefined], ['work/delivery_limit 1']],
+  ),
+  contract(
     'rule D2: the loss of the channel counts, and of argument and policy the smaller limit holds',
     async (session, channel) => {
       await workAndDead(channel, { ...quorum, 'x-delivery-limit': 5 }, durable);

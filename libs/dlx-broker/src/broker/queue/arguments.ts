@@ -202,7 +202,7 @@ export const argumentRows = [
     policy: key('queue-leader-locator', isOneOf(...locators), 'queue leader locator value'),
   },
   {
-    // 3.10 checks nothing here, whatever the type: a limit that is no natural number is none.
+    // 3.10 checks nothing here, whatever the type: a limit that is no number is none, and a negative one is as good as 0 (rule D2).
     name: 'x-delivery-limit',
     accepts: anything,
     on: { quorum: 13 },

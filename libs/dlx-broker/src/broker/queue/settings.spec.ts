@@ -86,9 +86,15 @@ describe('the settings of a queue', () => {
     expect(strategy(withoutDlx)).toBe('at-most-once');
   });
 
-  it('have no delivery limit when the argument is no natural number: 3.10 does not check it', () => {
-    for (const value of [int32(-1), longstr('5'), bool(true)]) {
+  it('rule D2: have no delivery limit when the argument is no number: 3.10 does not check it', () => {
+    for (const value of [longstr('5'), bool(true)]) {
       expect(effectiveSettings('quorum', tableOf({ 'x-delivery-limit': value })).deliveryLimit).toBeUndefined();
     }
+  });
+
+  it('rule D2: have the limit 0 when the argument is negative, whatever the policy says', () => {
+    const args = tableOf({ 'x-delivery-limit': int32(-1) });
+    expect(effectiveSettings('quorum', args).deliveryLimit).toBe(0);
+    expect(effectiveSettings('quorum', args, new Map([['delivery-limit', 5]])).deliveryLimit).toBe(0);
   });
 });

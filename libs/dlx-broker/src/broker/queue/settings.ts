@@ -109,8 +109,9 @@ function argumentValue(row: QueueArgument, field: Field | undefined, profile: Pr
   if (field.type === 't') return row.setting === 'deliveryLimit' ? undefined : field.value;
   const number = integerOf(field);
   if (number === undefined) return undefined;
-  if (number < 0 && !(row.merge === 'limit' && profile.negativeLimitIsNone)) return undefined;
-  return Number(number);
+  if (number >= 0) return Number(number);
+  if (row.merge !== 'limit') return undefined;
+  return profile.negativeLimitIsNone ? Number(number) : 0; // rule D2: one return is above it
 }
 
 const policyValue = (value: unknown): Value | undefined =>
