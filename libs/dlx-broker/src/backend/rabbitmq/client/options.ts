@@ -1,0 +1,48 @@
+import type { FieldTable } from '../../../message/index.js';
+
+/** How a client says who it is. */
+export type Credentials =
+  | { readonly mechanism?: 'PLAIN' | 'AMQPLAIN'; readonly user: string; readonly password: string }
+  /** The certificate of the client is enough. */
+  | { readonly mechanism: 'EXTERNAL' };
+
+/** How a connection to a server is opened. */
+export interface ConnectionOptions {
+  /** Host and port as errors name them, such as `rabbit-1:5672`. */
+  readonly place: string;
+  readonly credentials: Credentials;
+  /** Default `/`. */
+  readonly virtualHost?: string;
+  /** A name that management shows. */
+  readonly name?: string;
+  /** More client properties, such as `product`. */
+  readonly properties?: FieldTable;
+  /**
+   * Seconds without a byte from the server after which half of it is over: the connection ends after two of them. The
+   * smaller one of this and the server's counts. 0 for no heartbeats. Default 30.
+   */
+  readonly heartbeat?: number;
+  /** Bytes of a frame at most. Default 131072. */
+  readonly frameMax?: number;
+  /** Channels at most. Default 2047. */
+  readonly channelMax?: number;
+  /** Milliseconds from `open` until the server has opened the virtual host. Default 10000. */
+  readonly handshakeTimeout?: number;
+  /** Milliseconds that the server may take to answer a close. Default 5000. */
+  readonly closeTimeout?: number;
+  /** Bytes of the body of one message from the server at most. Default 536870912. */
+  readonly maxMessageSize?: number;
+  /** Bytes that wait to be sent, above which {@link ConnectionEvents.drained} is promised. Default 1048576. */
+  readonly highWaterMark?: number;
+}
+
+export const defaults = {
+  virtualHost: '/',
+  heartbeat: 30,
+  frameMax: 131_072,
+  channelMax: 2047,
+  handshakeTimeout: 10_000,
+  closeTimeout: 5_000,
+  maxMessageSize: 536_870_912,
+  highWaterMark: 1_048_576,
+} as const;
