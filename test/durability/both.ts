@@ -1,4 +1,4 @@
-import type { MessageOwner, Journal, Queue, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import type { Ledger } from './ledger.js';
 import type { Entry } from './stored-state.js';
 
@@ -31,17 +31,17 @@ export class Both implements Journal {
     this.journal.parted?.(message);
   }
 
-  delivered(queue: Queue, entry: Entry): void {
+  delivered(queue: MessageOwner, entry: Entry): void {
     this.ledger.delivered(queue, entry);
     this.journal.delivered(queue, entry);
   }
 
-  returned(queue: Queue, entry: Entry): void {
+  returned(queue: MessageOwner, entry: Entry): void {
     this.ledger.returned(queue, entry);
     this.journal.returned(queue, entry);
   }
 
-  died(queue: Queue, entry: Entry, death: RetainedDeath): void {
+  died(queue: MessageOwner, entry: Entry, death: RetainedDeath): void {
     this.ledger.died(queue, entry, death);
     this.journal.died(queue, entry, death);
   }

@@ -1,4 +1,4 @@
-import type { MessageOwner, Queue, RetainedDeath, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
+import type { MessageOwner, RetainedDeath, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Message, messageOf } from '../../libs/dlx-broker/src/message/index.js';
 import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topology.js';
 import { bodyOf } from './bodies.js';
@@ -57,17 +57,17 @@ export class Ledger {
     else if (known.commit === commit && isKept) this.#arrivals.set(messageId, { commit, isKept });
   }
 
-  delivered(queue: Queue, entry: Entry): void {
+  delivered(queue: MessageOwner, entry: Entry): void {
     if (keeps(queue, entry)) this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), delivered: true });
   }
 
-  returned(queue: Queue, entry: Entry): void {
+  returned(queue: MessageOwner, entry: Entry): void {
     if (!keeps(queue, entry)) return;
     const { position, returns, failures, due } = entry;
     this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), position, returns, failures, due });
   }
 
-  died(queue: Queue, entry: Entry, { reason, time, headers }: RetainedDeath): void {
+  died(queue: MessageOwner, entry: Entry, { reason, time, headers }: RetainedDeath): void {
     if (!keeps(queue, entry)) return;
     this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), death: { reason, time, headers } });
   }

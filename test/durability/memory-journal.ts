@@ -4,7 +4,6 @@ import {
   inRestoreOrder,
   isPersistent,
   type Journal,
-  type Queue,
   restoreTopology,
   type RetainedDeath,
   type Settled,
@@ -77,16 +76,16 @@ export class MemoryJournal implements Journal {
     );
   }
 
-  delivered(queue: Queue, entry: Entry): void {
+  delivered(queue: MessageOwner, entry: Entry): void {
     if (keeps(queue, entry)) this.#change(queue, entry, (kept) => (kept.delivered = true));
   }
 
-  returned(queue: Queue, entry: Entry): void {
+  returned(queue: MessageOwner, entry: Entry): void {
     const { position, returns, failures, due } = entry;
     this.#moved(queue, entry, { position, returns, failures, due });
   }
 
-  died(queue: Queue, entry: Entry, { reason, time, headers }: RetainedDeath): void {
+  died(queue: MessageOwner, entry: Entry, { reason, time, headers }: RetainedDeath): void {
     this.#moved(queue, entry, { death: { reason, time, headers } });
   }
 
@@ -162,7 +161,7 @@ export class MemoryJournal implements Journal {
   }
 
   /** It is the last in its queue from now on, and not unacknowledged. */
-  #moved(queue: Queue, entry: Entry, change: Partial<Kept>): void {
+  #moved(queue: MessageOwner, entry: Entry, change: Partial<Kept>): void {
     if (!keeps(queue, entry)) return;
     this.#said.push(() => {
       const messages = this.#of(queue);
@@ -172,7 +171,7 @@ export class MemoryJournal implements Journal {
     });
   }
 
-  #change(queue: Queue, entry: Entry, change: (kept: Kept) => void): void {
+  #change(queue: MessageOwner, entry: Entry, change: (kept: Kept) => void): void {
     this.#said.push(() => {
       const kept = this.#of(queue).get(entry);
       if (kept !== undefined) change(kept);

@@ -1,4 +1,4 @@
-import type { MessageOwner, Journal, Queue, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 import { longestRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
@@ -106,15 +106,15 @@ class Through implements Journal {
     this.to.parted?.(message);
   }
 
-  delivered(queue: Queue, entry: Entry): void {
+  delivered(queue: MessageOwner, entry: Entry): void {
     this.to.delivered(queue, entry);
   }
 
-  returned(queue: Queue, entry: Entry): void {
+  returned(queue: MessageOwner, entry: Entry): void {
     this.to.returned(queue, entry);
   }
 
-  died(queue: Queue, entry: Entry, death: RetainedDeath): void {
+  died(queue: MessageOwner, entry: Entry, death: RetainedDeath): void {
     this.to.died(queue, entry, death);
   }
 
@@ -147,15 +147,15 @@ class AckFirst extends Through {
     this.#wait(() => this.to.enqueued(queue, entry));
   }
 
-  override delivered(queue: Queue, entry: Entry): void {
+  override delivered(queue: MessageOwner, entry: Entry): void {
     this.#wait(() => this.to.delivered(queue, entry));
   }
 
-  override returned(queue: Queue, entry: Entry): void {
+  override returned(queue: MessageOwner, entry: Entry): void {
     this.#wait(() => this.to.returned(queue, entry));
   }
 
-  override died(queue: Queue, entry: Entry, death: RetainedDeath): void {
+  override died(queue: MessageOwner, entry: Entry, death: RetainedDeath): void {
     this.#wait(() => this.to.died(queue, entry, death));
   }
 

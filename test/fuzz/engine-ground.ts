@@ -88,7 +88,7 @@ export class EngineGround implements VirtualGround {
       settled: (queue, entry) => this.#note('settled', queue as Queue, entry),
       delivered: () => undefined,
       enqueued: (queue, entry) => this.#note('enqueued', queue as Queue, entry),
-      returned: (queue, entry) => this.#note('returned', queue, entry),
+      returned: (queue, entry) => this.#note('returned', queue as Queue, entry),
       died: () => undefined,
       commit: (synced) => synced?.(),
     };

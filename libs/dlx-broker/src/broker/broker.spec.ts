@@ -4,7 +4,7 @@ import { CountedNames } from '../testing/counted-names.js';
 import { harness } from '../testing/harness.js';
 import { listen, publishText } from '../testing/listener.js';
 import { Broker } from './broker.js';
-import type { ClientDetails } from './ports.js';
+import type { ClientDetails } from './client-details.js';
 
 const table = (entries: Record<string, string | number>) =>
   new Map(Object.entries(entries).map(([k, v]) => [k, typeof v === 'string' ? longstr(v) : int32(v)]));

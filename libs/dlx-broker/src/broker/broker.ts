@@ -8,11 +8,13 @@ import { TotalCounters } from './counters.js';
 import { GlobalParameters } from './global-parameters.js';
 import type { Patterns } from './patterns.js';
 import { PolicyBook } from './policy/policy-book.js';
-import type { ClientDetails, Clock, ConnectionOutbox, Journal, Names, Pace, Settled, TopologyChange } from './ports.js';
+import type { ClientDetails } from './client-details.js';
+import { noMetadata, type VirtualHostMetadata } from './declarations.js';
+import type { Clock, ConnectionOutbox, Journal, Names, Pace, Settled } from './ports.js';
+import type { TopologyChange } from './topology-change.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
 import type { Stalls } from './queue/stall.js';
 import { VirtualHost } from './virtual-host/virtual-host.js';
-import { noMetadata, type VirtualHostMetadata } from './virtual-host/parts.js';
 
 /** What a broker gets from its host: clock, names, journal, pace and patterns. */
 export interface BrokerOptions {

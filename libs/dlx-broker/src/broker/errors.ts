@@ -76,3 +76,11 @@ export const deniedFeature = (feature: string): AmqpError =>
 
 /** An empty queue name on a channel that has declared none (rule O2). */
 export const noPreviousQueue = (): AmqpError => new AmqpError('NOT_FOUND', 'no previously declared queue');
+
+/** The exclusive queue of another connection, or not the exclusiveness it was declared with (rule O4). */
+export const locked = (queue: string, vhost: string): AmqpError =>
+  new AmqpError(
+    'RESOURCE_LOCKED',
+    `cannot obtain exclusive access to locked queue '${queue}' in vhost '${vhost}'. It could be originally declared on ` +
+      'another connection or the exclusive property value does not match that of the original declaration.',
+  );

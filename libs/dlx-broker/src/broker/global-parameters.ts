@@ -1,4 +1,4 @@
-import type { TopologyChange } from './ports.js';
+import type { TopologyChange } from './topology-change.js';
 
 /** Named values of the whole broker, as JSON has them; the broker itself reads only its cluster's name. */
 export class GlobalParameters {

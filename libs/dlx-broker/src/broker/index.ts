@@ -8,8 +8,21 @@ export type { ExchangeOptions } from './commands/declare-exchange.js';
 export type { QueueOk, QueueOptions } from './commands/declare-queue.js';
 export { erlangJson } from './erlang-terms.js';
 export * from './errors.js';
+export type { ClientDetails, ClientState, TlsDetails, Traffic } from './client-details.js';
+export type {
+  BindingDetails,
+  ExchangeDeclared,
+  LimitName,
+  Permissions,
+  Policy,
+  QueueDeclared,
+  QueueOwner,
+} from './declarations.js';
+export type { TopicPermissions, User, UserLimitName, UserLimits, VirtualHostMetadata } from './declarations.js';
+export { limitNames } from './declarations.js';
 export * from './ports.js';
 export { product, versionOf } from './product.js';
+export type { TopologyChange } from './topology-change.js';
 export { type ProfileName, profiles } from './profile.js';
 export { Queue } from './queue/queue.js';
 export type { QueueArgument, Written } from './queue/argument-row.js';
@@ -18,10 +31,9 @@ export { type Overflow, overflowPolicies } from './queue/overflow.js';
 export { Outcome } from './outcome.js';
 export { openExchange } from './commands/publication-checks.js';
 export { VirtualHost } from './virtual-host/virtual-host.js';
-export type { VirtualHostMetadata } from './virtual-host/parts.js';
 export type { GlobalParameters } from './global-parameters.js';
-export { limitNames, type LimitName, type VirtualHostLimits } from './virtual-host/limits.js';
-export { isUserLimit, type UserLimitName, type UserLimits } from './access/user-limits.js';
+export type { VirtualHostLimits } from './virtual-host/limits.js';
+export { isUserLimit } from './access/user-limits.js';
 export { isReplyAddress, replyQueue } from './virtual-host/reply-addresses.js';
 export type { Redrive, RedriveResult } from './virtual-host/redrive.js';
 export { type Added, inRestoreOrder, isPersistent, outlives, restoreTopology } from './restore.js';
@@ -37,13 +49,12 @@ export {
   type RoutingType,
 } from './exchange/types.js';
 export { exchangeOfDelayed, type DelayedMessages, delayedName } from './exchange/delayed-messages.js';
-export { Exchange, type Destination, type ExchangeDeclared } from './exchange/exchange.js';
-export type { QueueDeclared } from './queue/queue.js';
+export { Exchange, type Destination } from './exchange/exchange.js';
 export type { Stalled, Stalls } from './queue/stall.js';
 export type { DeathListener } from './queue/queue-home.js';
 export { Consumer } from './channel/consumer.js';
-export type { TopicAccess, TopicPermissions, UserTopicPermissions } from './access/topic-access.js';
-export type { Access, AccessKind, Permissions, Right, User, UserPermissions } from './access/access.js';
+export type { TopicAccess, UserTopicPermissions } from './access/topic-access.js';
+export type { Access, AccessKind, Right, UserPermissions } from './access/access.js';
 export { Counters, DeliveryCounters, ExchangeCounters, QueueCounters, TotalCounters } from './counters.js';
 export { type Effort, type Matcher, PatternError, type Patterns } from './patterns.js';
-export { type Policy, PolicyError, type PolicyRequest } from './policy/policy.js';
+export { PolicyError, type PolicyRequest } from './policy/policy.js';

@@ -1,13 +1,7 @@
-import type { FieldTable, Message } from '../message/index.js';
-import type { Permissions, User } from './access/access.js';
-import type { TopicPermissions } from './access/topic-access.js';
-import type { LimitName } from './virtual-host/limits.js';
-import type { VirtualHostMetadata } from './virtual-host/parts.js';
+import type { Message } from '../message/index.js';
 import type { AmqpError } from './errors.js';
-import type { ExchangeDeclared } from './exchange/exchange.js';
-import type { Policy } from './policy/policy.js';
-import type { Entry, Place as EntryPlace, RetainedDeath } from './queue/entry.js';
-import type { Queue, QueueDeclared } from './queue/queue.js';
+import type { Entry, Place, RetainedDeath } from './queue/entry.js';
+import type { TopologyChange } from './topology-change.js';
 
 /** The clock of the core, provided by the host. All times are milliseconds since 1970. */
 export interface Clock {
@@ -46,7 +40,7 @@ export interface MessageOwner {
   readonly home: { readonly name: string };
   readonly declared: { readonly type: string; readonly durable: boolean; readonly owner: unknown };
   /** Puts a message back that outlived the process (section L). */
-  restore(message: Message, place: EntryPlace, now: number): Entry;
+  restore(message: Message, place: Place, now: number): Entry;
 }
 
 /** Called once: everything is durable, or, with an error, durability is unknown. */
@@ -70,11 +64,11 @@ export interface Journal {
   changed(change: TopologyChange): void;
   enqueued(queue: MessageOwner, entry: Entry): void;
   /** Unacknowledged, so redelivered if it ever comes again (rule L1); `settled` follows at once if no ack is due. */
-  delivered(queue: Queue, entry: Entry): void;
+  delivered(queue: MessageOwner, entry: Entry): void;
   /** Back in its queue; its `returns`, and perhaps its position, have changed. */
-  returned(queue: Queue, entry: Entry): void;
+  returned(queue: MessageOwner, entry: Entry): void;
   /** At-least-once it died, and is in its queue until every target has it (rule M3); `settled` follows then. */
-  died(queue: Queue, entry: Entry, death: RetainedDeath): void;
+  died(queue: MessageOwner, entry: Entry, death: RetainedDeath): void;
   /**
    * A message no queue takes goes on its way, and the one it shares its body with may be gone at the end of the command:
    * from now on it has its body for itself. Nothing is read.
@@ -88,116 +82,6 @@ export interface Journal {
    * commits before it too, so of a group only the last need be called.
    */
   commit(settled: Settled | undefined): void;
-}
-
-/** A client at the other end of a connection, as its listener knows it; for those who look. */
-export interface ClientDetails {
-  /** `127.0.0.1:43210 -> 127.0.0.1:5672`. */
-  readonly name: string;
-  /** The broker's end. */
-  readonly host: string;
-  readonly port: number;
-  /** The client's end. */
-  readonly peerHost: string;
-  readonly peerPort: number;
-  readonly protocol: string;
-  /** `PLAIN` ... */
-  readonly authMechanism: string;
-  readonly isTls: boolean;
-  /** Undefined without TLS. */
-  readonly tls?: TlsDetails | undefined;
-  readonly channelMax: number;
-  readonly frameMax: number;
-  /** Seconds between heartbeats, 0 without. */
-  readonly timeout: number;
-  /** Milliseconds since 1970. */
-  readonly connectedAt: number;
-  /** The client properties of `connection.start-ok`. */
-  readonly properties: FieldTable;
-  /** Its `connection_name`. */
-  readonly userProvidedName?: string | undefined;
-  /** How much has crossed the wire so far. */
-  traffic(): Traffic;
-  state(): ClientState;
-}
-
-/** How a connection is kept secret, in RabbitMQ's words. */
-export interface TlsDetails {
-  /** `tlsv1.3` */
-  readonly protocol: string;
-  /** `ecdhe_rsa`; `any` since TLS 1.3 */
-  readonly keyExchange: string;
-  /** `aes_256_gcm` */
-  readonly cipher: string;
-  /** `aead`, or the hash of the message authentication */
-  readonly hash: string;
-  /** If the client had to show one. */
-  readonly peerCertificate?: { readonly subject: string; readonly issuer: string; readonly validity: string };
-}
-
-export type ClientState = 'starting' | 'tuning' | 'opening' | 'running' | 'flow' | 'blocking' | 'blocked' | 'closing';
-
-export interface Traffic {
-  /** Bytes received. */
-  readonly recvOct: number;
-  /** Frames or packets received. */
-  readonly recvCnt: number;
-  readonly sendOct: number;
-  readonly sendCnt: number;
-  /** Bytes that wait to be sent. */
-  readonly sendPend: number;
-}
-
-/**
- * A change of what is declared, as plain data. What goes takes with it what depends on it, untold: a queue its messages
- * and bindings, an exchange its bindings, a virtual host everything, a user all permissions. What is added again under
- * the same name replaces what was there.
- */
-export type TopologyChange =
-  | {
-      readonly kind: 'vhost';
-      readonly change: 'added';
-      readonly vhost: string;
-      readonly details: VirtualHostMetadata;
-    }
-  | { readonly kind: 'vhost'; readonly change: 'removed'; readonly vhost: string }
-  | Changed<'exchange', ExchangeDeclared>
-  | Changed<'queue', QueueDeclared>
-  | Changed<'policy' | 'operator-policy', Policy>
-  | (Place & { readonly kind: 'binding'; readonly change: 'added'; readonly details: BindingDetails })
-  | (Place & { readonly kind: 'binding'; readonly change: 'removed'; readonly details: BindingDetails })
-  | { readonly kind: 'user'; readonly change: 'added'; readonly name: string; readonly details: User }
-  | { readonly kind: 'user'; readonly change: 'removed'; readonly name: string }
-  | (Place & { readonly kind: 'permission'; readonly change: 'added'; readonly details: Permissions })
-  | (Place & { readonly kind: 'permission'; readonly change: 'removed' })
-  | (Place & { readonly kind: 'topic-permission'; readonly change: 'added'; readonly details: TopicPermissions })
-  | (Place & { readonly kind: 'topic-permission'; readonly change: 'removed'; readonly exchange: string })
-  | {
-      readonly kind: 'vhost-limit';
-      readonly change: 'added';
-      readonly vhost: string;
-      readonly name: LimitName;
-      readonly value: number;
-    }
-  | { readonly kind: 'vhost-limit'; readonly change: 'removed'; readonly vhost: string; readonly name: LimitName }
-  | { readonly kind: 'global-parameter'; readonly change: 'added'; readonly name: string; readonly value: unknown }
-  | { readonly kind: 'global-parameter'; readonly change: 'removed'; readonly name: string };
-
-/** Of permissions, `name` is the user; of a binding, the exchange it begins at. */
-interface Place {
-  readonly vhost: string;
-  readonly name: string;
-}
-
-type Changed<Kind, Details> =
-  | (Place & { readonly kind: Kind; readonly change: 'added'; readonly details: Details })
-  | (Place & { readonly kind: Kind; readonly change: 'removed' });
-
-export interface BindingDetails {
-  readonly to: 'queue' | 'exchange';
-  readonly destination: string;
-  readonly bindingKey: string;
-  readonly arguments: FieldTable;
 }
 
 /** A message on its way to a consumer. */

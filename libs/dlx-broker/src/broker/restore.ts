@@ -1,6 +1,6 @@
 import type { Message } from '../message/index.js';
 import type { Broker } from './broker.js';
-import type { TopologyChange } from './ports.js';
+import type { TopologyChange } from './topology-change.js';
 
 /** `classic` or `quorum` for queues; what holds delayed messages has a type of its own. */
 interface HolderType {

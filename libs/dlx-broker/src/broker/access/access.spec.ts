@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { policyPatterns } from '../../host/patterns.js';
 import { Access } from './access.js';
-import type { AccessKind, Permissions, Right } from './access.js';
+import type { AccessKind, Right } from './access.js';
+import type { Permissions } from '../declarations.js';
 import { PatternError } from '../patterns.js';
 
 const nothing: Permissions = { configure: '', write: '', read: '' };

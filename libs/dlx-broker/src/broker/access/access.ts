@@ -1,30 +1,13 @@
 import { accessRefused } from '../errors.js';
 import { PatternError, type Patterns } from '../patterns.js';
-import type { TopologyChange } from '../ports.js';
+import type { Permissions, User, UserLimitName, UserLimits } from '../declarations.js';
+import type { TopologyChange } from '../topology-change.js';
 import { RememberedMatcher } from './remembered-matcher.js';
 import { TopicAccess } from './topic-access.js';
-import { orderedLimits, type UserLimitName, type UserLimits, UserPresence } from './user-limits.js';
+import { orderedLimits, UserPresence } from './user-limits.js';
 
 export type Right = 'configure' | 'write' | 'read';
 export type AccessKind = 'queue' | 'exchange';
-
-/** A user of a broker: tags, and the hash of the password. */
-export interface User {
-  readonly name: string;
-  /** `administrator`, `management`, `impersonator` ... */
-  readonly tags: readonly string[];
-  /** Opaque here: the authenticator makes and compares it. Undefined: no password is accepted for this user. */
-  readonly passwordHash: string | undefined;
-  /** Undefined: none (rule N7). */
-  readonly limits?: UserLimits | undefined;
-}
-
-/** What a user may do in one virtual host: a pattern of names for each right (rule N1). */
-export interface Permissions {
-  readonly configure: string;
-  readonly write: string;
-  readonly read: string;
-}
 
 export interface UserPermissions extends Permissions {
   readonly user: string;

@@ -4,7 +4,7 @@ import { array, longstr, noProperties } from '../../message/index.js';
 import { harness } from '../../testing/harness.js';
 import { AmqpError } from '../errors.js';
 import { PatternError } from '../patterns.js';
-import type { TopologyChange } from '../ports.js';
+import type { TopologyChange } from '../topology-change.js';
 import { TopicAccess } from './topic-access.js';
 
 const all = { configure: '.*', write: '.*', read: '.*' };

@@ -1,19 +1,8 @@
 import { accessRefused } from '../errors.js';
 import { PatternError, type Patterns } from '../patterns.js';
-import type { TopologyChange } from '../ports.js';
+import type { TopicPermissions } from '../declarations.js';
+import type { TopologyChange } from '../topology-change.js';
 import { RememberedMatcher } from './remembered-matcher.js';
-
-/** Which routing keys a user may publish with, or bind by, on one topic exchange. */
-export interface TopicPermissions {
-  /** Empty for the default exchange, where it has no effect. */
-  readonly exchange: string;
-  /**
-   * Patterns of routing keys; `{username}` and `{vhost}` in them stand for the names. `{client_id}` does not: clients of
-   * AMQP 0-9-1 have none, and RabbitMQ leaves it as it is.
-   */
-  readonly write: string;
-  readonly read: string;
-}
 
 export interface UserTopicPermissions extends TopicPermissions {
   readonly user: string;

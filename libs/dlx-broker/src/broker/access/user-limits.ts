@@ -1,12 +1,6 @@
 import { methodIds } from '../../message/index.js';
+import { type UserLimitName, userLimitNames, type UserLimits } from '../declarations.js';
 import { AmqpError, methodOf } from '../errors.js';
-
-const userLimitNames = ['max-channels', 'max-connections'] as const;
-
-export type UserLimitName = (typeof userLimitNames)[number];
-
-/** How many connections and channels a user may have in all virtual hosts together; a negative number is no limit. */
-export type UserLimits = Readonly<Partial<Record<UserLimitName, number>>>;
 
 export const isUserLimit = (name: string): name is UserLimitName =>
   (userLimitNames as readonly string[]).includes(name);

@@ -1,8 +1,8 @@
 import type { AmqpError } from '../errors.js';
-import type { User } from '../access/access.js';
+import type { ClientDetails } from '../client-details.js';
+import type { QueueOwner, User } from '../declarations.js';
 import type { Output } from '../scheduler/scheduler.js';
-import type { ChannelOutbox, ClientDetails, ConnectionOutbox } from '../ports.js';
-import type { Queue } from '../queue/queue.js';
+import type { ChannelOutbox, ConnectionOutbox } from '../ports.js';
 import type { UserPresence } from '../access/user-limits.js';
 import type { VirtualHost } from '../virtual-host/virtual-host.js';
 import { Channel } from './channel.js';
@@ -10,9 +10,9 @@ import { Ending } from './ending.js';
 import { Lane } from '../scheduler/pending-outputs.js';
 
 /** A client's connection to one virtual host: its channels, its exclusive queues, its user. */
-export class Connection {
-  /** Queues that end with it (rule O4). */
-  readonly exclusiveQueues = new Set<Queue>();
+export class Connection implements QueueOwner {
+  /** Names of the queues that are deleted with it (rule O4). */
+  readonly exclusiveQueues = new Set<string>();
   /** Its outputs: an answer of a host may have to wait for them. */
   readonly lane = new Lane();
   readonly outbox: ConnectionOutbox | undefined;

@@ -1,5 +1,4 @@
 import type { Scheduler, Task } from '../scheduler/scheduler.js';
-import type { Queue } from '../queue/queue.js';
 import type { VirtualHost } from '../virtual-host/virtual-host.js';
 import type { Channel } from './channel.js';
 
@@ -15,8 +14,8 @@ export class Ending implements Task {
   constructor(
     readonly channels: readonly Channel[],
     readonly vhost: VirtualHost,
-    /** Each is taken out when it is deleted. */
-    readonly queues?: Set<Queue>,
+    /** Names of exclusive queues; each is taken out when its queue is deleted. */
+    readonly queues?: Set<string>,
   ) {}
 
   get #scheduler(): Scheduler {
@@ -52,10 +51,11 @@ export class Ending implements Task {
       this.#next++;
       steps += taken > 0 ? taken : 1;
     }
-    for (const queue of this.queues ?? []) {
+    for (const name of this.queues ?? []) {
       if (steps >= limit) return limit;
-      this.queues?.delete(queue);
-      this.vhost.removeQueue(queue);
+      this.queues?.delete(name);
+      const queue = this.vhost.queues.get(name);
+      if (queue !== undefined) this.vhost.removeQueue(queue);
       steps++;
     }
     return steps;

@@ -5,7 +5,7 @@ import { accessRefused, notImplemented, preconditionFailed } from '../errors.js'
 import { type Destination, Exchange } from '../exchange/exchange.js';
 import { kindOf } from '../exchange/types.js';
 import { checkLength, checkTable } from './input-checks.js';
-import type { TopologyChange } from '../ports.js';
+import type { TopologyChange } from '../topology-change.js';
 import type { VirtualHost } from '../virtual-host/virtual-host.js';
 import type { Channel } from '../channel/channel.js';
 

@@ -1,7 +1,7 @@
 import { type FieldTable, isReserved } from '../../message/index.js';
 import type { Channel } from '../channel/channel.js';
 import type { Connection } from '../channel/connection.js';
-import { accessRefused, AmqpError, noQueue, preconditionFailed } from '../errors.js';
+import { accessRefused, locked, noQueue, preconditionFailed } from '../errors.js';
 import { checkLength, checkTable } from './input-checks.js';
 import { checkDlxArgumentType, checkQueueArguments } from '../queue/argument-checks.js';
 import { checkEquivalent } from '../queue/equivalence.js';
@@ -33,14 +33,6 @@ export function checkedName(kind: 'queue' | 'exchange', name: string): string {
 }
 
 export const withoutLineEnds = (name: string): string => name.replaceAll(/[\r\n]/g, '');
-
-/** The exclusive queue of another connection, or not the exclusiveness it was declared with (rule O4). */
-export const locked = (queue: string, vhost: string): AmqpError =>
-  new AmqpError(
-    'RESOURCE_LOCKED',
-    `cannot obtain exclusive access to locked queue '${queue}' in vhost '${vhost}'. It could be originally declared on ` +
-      'another connection or the exclusive property value does not match that of the original declaration.',
-  );
 
 /** `queue.declare` (sections F, O and D of the rules). */
 export function declareQueue(channel: Channel, name: string, options: QueueOptions, now: number): QueueOk {

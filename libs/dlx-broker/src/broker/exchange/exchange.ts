@@ -1,6 +1,7 @@
 import type { FieldTable, Message } from '../../message/index.js';
 import type { Task } from '../scheduler/scheduler.js';
 import { inSteps } from '../scheduler/clearing.js';
+import type { ExchangeDeclared } from '../declarations.js';
 import { ExchangeCounters } from '../counters.js';
 import { Queue } from '../queue/queue.js';
 import { bindingIdentity } from './binding-identity.js';
@@ -14,15 +15,6 @@ const fewEnough = 64;
 
 /** Where a binding may lead. */
 export type Destination = Queue | Exchange;
-
-export interface ExchangeDeclared {
-  readonly name: string;
-  readonly type: string;
-  readonly durable: boolean;
-  readonly autoDelete: boolean;
-  readonly internal: boolean;
-  readonly arguments: FieldTable;
-}
 
 /** An exchange: its declaration, its bindings, and the router of its type. */
 export class Exchange {

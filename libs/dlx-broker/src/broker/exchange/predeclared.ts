@@ -1,5 +1,5 @@
 import { emptyTable } from '../../message/index.js';
-import type { ExchangeDeclared } from './exchange.js';
+import type { ExchangeDeclared } from '../declarations.js';
 
 const predeclared = (name: string, type: string, internal = false): ExchangeDeclared => ({
   name,

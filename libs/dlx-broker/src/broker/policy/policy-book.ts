@@ -2,7 +2,7 @@ import type { Exchange } from '../exchange/exchange.js';
 import type { Effort, Patterns } from '../patterns.js';
 import { Policies } from './policy.js';
 import type { Profile } from '../profile.js';
-import type { QueueDeclared } from '../queue/queue.js';
+import type { QueueDeclared } from '../declarations.js';
 import type { InForce } from '../queue/in-force.js';
 import { effectiveSettings } from '../queue/settings.js';
 

@@ -2,7 +2,7 @@ import { anything, key, oneOf, type PolicyKey, positive, text } from './policy-v
 import type { Profile } from '../profile.js';
 import type { QueueArgument } from '../queue/argument-row.js';
 import { isKnown, queueArguments } from '../queue/arguments.js';
-import type { QueueType } from '../queue/queue-types.js';
+import type { QueueType } from '../declarations.js';
 
 /** The keys that set no queue argument. Those of mirrored queues are accepted, and have no effect here. */
 const otherKeys: readonly PolicyKey[] = [

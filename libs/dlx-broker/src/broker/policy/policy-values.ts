@@ -1,5 +1,5 @@
 import type { Profile } from '../profile.js';
-import type { QueueType } from '../queue/queue-types.js';
+import type { QueueType } from '../declarations.js';
 
 /** A key of a policy's definition. */
 export interface PolicyKey {

@@ -1,22 +1,10 @@
 import { deepestNesting } from '../../message/index.js';
+import type { Policy, QueueType } from '../declarations.js';
 import { erlangJson, erlangString } from '../erlang-terms.js';
 import { PatternError } from '../patterns.js';
 import type { Effort, Matcher, Patterns } from '../patterns.js';
 import { policyKey, supportsAll, wrongTogether } from './policy-keys.js';
 import { type Profile, profiles } from '../profile.js';
-import type { QueueType } from '../queue/queue-types.js';
-
-/** The last three since RabbitMQ 4 (rule W13); there are no streams here, so what is for them matches nothing. */
-export type ApplyTo = 'queues' | 'exchanges' | 'all' | 'classic_queues' | 'quorum_queues' | 'streams';
-
-/** Settings for all queues and exchanges whose names match a pattern. */
-export interface Policy {
-  readonly name: string;
-  readonly pattern: string;
-  readonly applyTo: ApplyTo;
-  readonly priority: number;
-  readonly definition: ReadonlyMap<string, unknown>;
-}
 
 /** A policy as a client asks for it, perhaps in JSON; {@link Policies.set} checks every part. */
 export interface PolicyRequest {

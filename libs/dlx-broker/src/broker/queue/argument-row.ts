@@ -1,7 +1,7 @@
 import type { DeathReason } from '../../message/index.js';
 import type { PolicyKey } from '../policy/policy-values.js';
 import type { Accepts } from './argument-values.js';
-import type { QueueType } from './queue-types.js';
+import type { QueueType } from '../declarations.js';
 
 /** Which value holds when both sides give one (rules F3, F4, D11); `limit` where a negative one may stand for none (rule W6). */
 export type Merge = 'argument' | 'policy' | 'minimum' | 'maximum' | 'limit';

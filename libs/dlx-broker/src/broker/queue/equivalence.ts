@@ -3,7 +3,7 @@ import type { Field, FieldTable } from '../../message/index.js';
 import { type Profile, profiles } from '../profile.js';
 import type { QueueArgument } from './argument-row.js';
 import { isKnown, queueArguments } from './arguments.js';
-import type { QueueType } from './queue-types.js';
+import type { QueueType } from '../declarations.js';
 
 /** What a declare says of a queue. */
 export interface QueueIdentity {

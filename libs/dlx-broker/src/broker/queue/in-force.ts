@@ -1,4 +1,4 @@
-import type { Policy } from '../policy/policy.js';
+import type { Policy } from '../declarations.js';
 import type { QueueSettings } from './arguments.js';
 
 /** What holds for a queue, and the policies it comes from. */

@@ -1,6 +1,5 @@
-import type { DeathReason, FieldTable, Message } from '../../message/index.js';
+import type { DeathReason, Message } from '../../message/index.js';
 import type { Task } from '../scheduler/scheduler.js';
-import type { Connection } from '../channel/connection.js';
 import type { TotalCounters } from '../counters.js';
 import type { Deque } from '../deque.js';
 import type { Journal } from '../ports.js';
@@ -8,7 +7,6 @@ import type { Profile } from '../profile.js';
 import type { Wakeups } from '../scheduler/timers.js';
 import type { DeadLetter } from './dead-letter.js';
 import type { Queue } from './queue.js';
-import type { QueueType } from './queue-types.js';
 import type { Stalls } from './stall.js';
 
 /** Sees a message die, inside the command that lets it die: it may start no other. */
@@ -32,15 +30,4 @@ export interface QueueHome {
   clearAway(task: Task | undefined): void;
   /** It is no longer wanted: its time is up (rule B12) or its last consumer left (rule O5). */
   drop(queue: Queue): void;
-}
-
-/** What was declared. */
-export interface QueueDeclared {
-  readonly name: string;
-  readonly type: QueueType;
-  readonly durable: boolean;
-  readonly autoDelete: boolean;
-  /** The connection an exclusive queue belongs to (rule O4). */
-  readonly owner: Connection | undefined;
-  readonly arguments: FieldTable;
 }

@@ -1,8 +1,6 @@
 import { preconditionFailed } from '../errors.js';
 import type { FieldTable } from '../../message/index.js';
-
-/** A new queue type is a name here, and its column in the table of arguments. */
-export type QueueType = 'classic' | 'quorum';
+import type { QueueType } from '../declarations.js';
 
 /** What RabbitMQ calls the types in its error texts (rule D9). */
 export const queueTypeNames: Readonly<Record<QueueType, string>> = {

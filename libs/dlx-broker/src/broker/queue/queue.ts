@@ -1,4 +1,5 @@
 import type { DeathReason, FieldTable, Message } from '../../message/index.js';
+import type { QueueDeclared } from '../declarations.js';
 import { QueueCounters } from '../counters.js';
 import { Bounds } from './bounds.js';
 import { type Browse, type Browsed, pageOf } from './browse.js';
@@ -8,7 +9,7 @@ import { DeadLettering } from './dead-lettering.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
 import { HeadAlarm } from './head-alarm.js';
 import { Lease } from './lease.js';
-import type { QueueDeclared, QueueHome } from './queue-home.js';
+import type { QueueHome } from './queue-home.js';
 import { purge } from './purging.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
@@ -16,8 +17,6 @@ import type { InForce } from './in-force.js';
 import type { QueueSettings } from './arguments.js';
 import { deadlineOf } from './settings.js';
 import type { Stalled } from './stall.js';
-
-export type { QueueDeclared, QueueHome };
 
 /** So many that have expired behind a message go with it, more in turns. */
 const expiredAtOnce = 256;

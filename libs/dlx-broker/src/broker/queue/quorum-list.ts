@@ -1,7 +1,7 @@
 import type { Profile } from '../profile.js';
 import type { Entry } from './entry.js';
 import { PriorityList } from './priority-list.js';
-import type { QueueType } from './queue-types.js';
+import type { QueueType } from '../declarations.js';
 import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 import type { QueueSettings } from './arguments.js';
 

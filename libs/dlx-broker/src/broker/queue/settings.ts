@@ -3,7 +3,7 @@ import { type Profile, profiles } from '../profile.js';
 import type { Merge, QueueArgument } from './argument-row.js';
 import { isKnown, noSettings, queueArguments, type QueueSettings } from './arguments.js';
 import { overflowPolicies } from './overflow.js';
-import type { QueueType } from './queue-types.js';
+import type { QueueType } from '../declarations.js';
 
 /** Policy keys and their values, as a policy's definition has them. */
 export type Definition = ReadonlyMap<string, unknown>;

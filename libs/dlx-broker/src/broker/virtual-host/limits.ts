@@ -1,8 +1,5 @@
-import type { TopologyChange } from '../ports.js';
-
-export const limitNames = ['max-connections', 'max-queues'] as const;
-
-export type LimitName = (typeof limitNames)[number];
+import type { LimitName } from '../declarations.js';
+import type { TopologyChange } from '../topology-change.js';
 
 /** How many connections and queues a virtual host may have; a negative number is no limit. */
 export class VirtualHostLimits {

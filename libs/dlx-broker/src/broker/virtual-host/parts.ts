@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.js';
+import type { VirtualHostMetadata } from '../declarations.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { Names } from '../ports.js';
 import type { PolicyBook } from '../policy/policy-book.js';
@@ -13,11 +14,3 @@ export interface VirtualHostParts {
   readonly policies: PolicyBook;
   readonly metadata: VirtualHostMetadata;
 }
-
-/** What people say about a virtual host; the broker makes nothing of it. */
-export interface VirtualHostMetadata {
-  readonly description: string;
-  readonly tags: readonly string[];
-}
-
-export const noMetadata: VirtualHostMetadata = { description: '', tags: [] };

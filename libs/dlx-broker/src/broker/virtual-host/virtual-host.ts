@@ -1,23 +1,23 @@
 import type { Message } from '../../message/index.js';
-import type { Access, AccessKind, Right, User } from '../access/access.js';
+import type { Access, AccessKind, Right } from '../access/access.js';
 import type { Scheduler, Task } from '../scheduler/scheduler.js';
 import type { Connection } from '../channel/connection.js';
 import { TotalCounters } from '../counters.js';
-import { locked } from '../commands/declare-queue.js';
+import type { ExchangeDeclared, QueueDeclared, QueueOwner, User, VirtualHostMetadata } from '../declarations.js';
 import type { Deque } from '../deque.js';
-import { noExchange, noQueue, preconditionFailed } from '../errors.js';
+import { locked, noExchange, noQueue, preconditionFailed } from '../errors.js';
 import { DefaultRouter } from '../exchange/default.js';
 import { delayedType } from '../exchange/delay.js';
-import { type Destination, Exchange, type ExchangeDeclared } from '../exchange/exchange.js';
+import { type Destination, Exchange } from '../exchange/exchange.js';
 import { exchangeOfDelayed, DelayedMessages } from '../exchange/delayed-messages.js';
 import { predeclaredExchanges } from '../exchange/predeclared.js';
 import type { Router } from '../exchange/router.js';
 import { kindOf } from '../exchange/types.js';
-import type { MessageOwner, Journal, Names, TopologyChange } from '../ports.js';
+import type { MessageOwner, Journal, Names } from '../ports.js';
 import type { Profile } from '../profile.js';
 import type { DeadLetter } from '../queue/dead-letter.js';
-import { Queue, type QueueDeclared, type QueueHome } from '../queue/queue.js';
-import type { DeathListener } from '../queue/queue-home.js';
+import { Queue } from '../queue/queue.js';
+import type { DeathListener, QueueHome } from '../queue/queue-home.js';
 import type { Stalls } from '../queue/stall.js';
 import { carryReply, ReplyAddresses } from './reply-addresses.js';
 import { type Routed, stillThere } from './routed.js';
@@ -30,7 +30,8 @@ import type { Policies, PolicyRequest } from '../policy/policy.js';
 import type { PolicyBook } from '../policy/policy-book.js';
 import { PolicyWalk } from '../policy/apply-policies.js';
 import { VirtualHostLimits } from './limits.js';
-import type { VirtualHostMetadata, VirtualHostParts } from './parts.js';
+import type { TopologyChange } from '../topology-change.js';
+import type { VirtualHostParts } from './parts.js';
 
 type Delayed = readonly DelayedMessages[];
 
@@ -236,7 +237,7 @@ export class VirtualHost implements QueueHome {
   }
 
   /** @throws 404, or 405 when it is another connection's exclusive queue (rule O4) */
-  queueFor(connection: Connection, name: string): Queue {
+  queueFor(connection: QueueOwner, name: string): Queue {
     const queue = this.queues.get(name);
     if (queue === undefined) throw noQueue(name, this.name);
     const { owner } = queue.declared;
@@ -280,7 +281,7 @@ export class VirtualHost implements QueueHome {
     queue.inForce = inForce;
     this.queues.set(queue.name, queue);
     this.counters.queueCreated++;
-    declared.owner?.exclusiveQueues.add(queue);
+    declared.owner?.exclusiveQueues.add(queue.name);
     this.journal?.changed({ kind: 'queue', change: 'added', vhost: this.name, name: queue.name, details: declared });
     return queue;
   }
@@ -289,7 +290,7 @@ export class VirtualHost implements QueueHome {
     if (queue.deleted) return;
     this.queues.delete(queue.name);
     this.counters.queueDeleted++;
-    queue.declared.owner?.exclusiveQueues.delete(queue);
+    queue.declared.owner?.exclusiveQueues.delete(queue.name);
     for (const source of queue.boundTo) {
       this.clearAway((source as Exchange).forget(queue));
       this.bindingRemoved(source as Exchange);

@@ -1,7 +1,7 @@
-import type { Channel, Connection } from '../../../broker/index.js';
+import type { Channel, Connection, QueueOwner } from '../../../broker/index.js';
 
 /** A connection's name; one of the host application itself has no address, and is called as RabbitMQ calls its own. */
-export const connectionName = ({ client, number }: Connection): string => client?.name ?? `<host.${number}>`;
+export const connectionName = ({ client, number }: QueueOwner): string => client?.name ?? `<host.${number}>`;
 
 export const channelName = (channel: Channel): string => `${connectionName(channel.connection)} (${channel.number})`;
 
@@ -11,7 +11,7 @@ export const userName = ({ user }: Connection): string => user?.name ?? 'none';
 /** Of the client's end; `undefined` as RabbitMQ says for its own connections. */
 export const peerOf = ({
   client,
-}: Connection): { readonly peer_host: string; readonly peer_port: number | string } => ({
+}: QueueOwner): { readonly peer_host: string; readonly peer_port: number | string } => ({
   peer_host: client?.peerHost ?? 'undefined',
   peer_port: client?.peerPort ?? 'undefined',
 });

@@ -1,0 +1,107 @@
+import type { FieldTable } from '../message/index.js';
+import type { ClientDetails } from './client-details.js';
+
+// What is declared in a broker, as plain data.
+
+/** An exchange, as it was declared. */
+export interface ExchangeDeclared {
+  readonly name: string;
+  readonly type: string;
+  readonly durable: boolean;
+  readonly autoDelete: boolean;
+  readonly internal: boolean;
+  readonly arguments: FieldTable;
+}
+
+/** A new queue type is a name here, and its column in the table of arguments. */
+export type QueueType = 'classic' | 'quorum';
+
+/** A queue, as it was declared. */
+export interface QueueDeclared {
+  readonly name: string;
+  readonly type: QueueType;
+  readonly durable: boolean;
+  readonly autoDelete: boolean;
+  /** The connection an exclusive queue belongs to (rule O4). */
+  readonly owner: QueueOwner | undefined;
+  readonly arguments: FieldTable;
+}
+
+/** A connection, as far as its exclusive queues are concerned. */
+export interface QueueOwner {
+  /** Unlike that of any other connection of the broker, also of closed ones. */
+  readonly number: number;
+  /** The client at the other end; undefined is the host application itself. */
+  readonly client: ClientDetails | undefined;
+  /** The names of the queues that are deleted with it. */
+  readonly exclusiveQueues: Set<string>;
+}
+
+export interface BindingDetails {
+  readonly to: 'queue' | 'exchange';
+  readonly destination: string;
+  readonly bindingKey: string;
+  readonly arguments: FieldTable;
+}
+
+/** The last three since RabbitMQ 4 (rule W13); there are no streams here, so what is for them matches nothing. */
+export type ApplyTo = 'queues' | 'exchanges' | 'all' | 'classic_queues' | 'quorum_queues' | 'streams';
+
+/** Settings for all queues and exchanges whose names match a pattern. */
+export interface Policy {
+  readonly name: string;
+  readonly pattern: string;
+  readonly applyTo: ApplyTo;
+  readonly priority: number;
+  readonly definition: ReadonlyMap<string, unknown>;
+}
+
+/** A user of a broker: tags, and the hash of the password. */
+export interface User {
+  readonly name: string;
+  /** `administrator`, `management`, `impersonator` ... */
+  readonly tags: readonly string[];
+  /** Opaque here: the authenticator makes and compares it. Undefined: no password is accepted for this user. */
+  readonly passwordHash: string | undefined;
+  /** Undefined: none (rule N7). */
+  readonly limits?: UserLimits | undefined;
+}
+
+export const userLimitNames = ['max-channels', 'max-connections'] as const;
+
+export type UserLimitName = (typeof userLimitNames)[number];
+
+/** How many connections and channels a user may have in all virtual hosts together; a negative number is no limit. */
+export type UserLimits = Readonly<Partial<Record<UserLimitName, number>>>;
+
+/** What a user may do in one virtual host: a pattern of names for each right (rule N1). */
+export interface Permissions {
+  readonly configure: string;
+  readonly write: string;
+  readonly read: string;
+}
+
+/** Which routing keys a user may publish with, or bind by, on one topic exchange. */
+export interface TopicPermissions {
+  /** Empty for the default exchange, where it has no effect. */
+  readonly exchange: string;
+  /**
+   * Patterns of routing keys; `{username}` and `{vhost}` in them stand for the names. `{client_id}` does not: clients of
+   * AMQP 0-9-1 have none, and RabbitMQ leaves it as it is.
+   */
+  readonly write: string;
+  readonly read: string;
+}
+
+/** Description and tags of a virtual host; they have no effect in the broker. */
+export interface VirtualHostMetadata {
+  readonly description: string;
+  readonly tags: readonly string[];
+}
+
+export const noMetadata: VirtualHostMetadata = { description: '', tags: [] };
+
+export const limitNames = ['max-connections', 'max-queues'] as const;
+
+/** A limit of a virtual host. */
+export type LimitName = (typeof limitNames)[number];
