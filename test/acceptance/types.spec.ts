@@ -20,6 +20,7 @@ import {
   type RetryPolicy,
   type Topology,
   type TopologyOption,
+  type UndecodablePayloadError,
 } from 'dlx-broker';
 import {
   redriveTo,
@@ -37,7 +38,6 @@ import {
   type DecodedLetter,
   type Letter,
   type RetriedLetter,
-  type Undecodable,
 } from 'dlx-broker/streams';
 import { DlxTesting } from 'dlx-broker/testing';
 import { expectTypeOf, it } from 'vitest';
@@ -117,7 +117,7 @@ it('a stream keeps the type of its payloads', () => {
 
 it('payloads of decoded letters are known, after any other operator as well', () => {
   expectTypeOf<DecodedLetter<Payment>['payload']>().toEqualTypeOf<Payment>();
-  expectTypeOf<DeadLetter<Payment>['payload']>().toEqualTypeOf<Payment | Undecodable>();
+  expectTypeOf<DeadLetter<Payment>['payload']>().toEqualTypeOf<Payment | UndecodablePayloadError>();
   expectTypeOf<DecodedLetter<Payment>>().toExtend<DeadLetter<Payment>>();
   const ids = (letters: DeadLetters) =>
     letters.from<Payment>('a').pipe(

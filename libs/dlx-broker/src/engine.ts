@@ -60,6 +60,7 @@ export {
   fromFieldTable,
   int32,
   longstr,
+  type Plain,
   toFieldTable,
 } from './message/index.js';
 

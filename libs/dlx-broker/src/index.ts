@@ -61,8 +61,7 @@ export { Drop, Park, Reject, RetryLater } from './nest/index.js';
 
 // Messages
 export { type DlxRecord, DlxRecordBuilder } from './nest/index.js';
-export type { Plain } from './topology/index.js';
-export type { DeathReason } from './message/index.js';
+export type { DeathReason, Plain } from './message/index.js';
 export type { XDeath } from './streams/index.js';
 
 // Injection
@@ -96,12 +95,8 @@ export { DeadLetters, type RedriveProgress, type RedriveRequest, Redrives, type 
 export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
 
 // Errors
-export {
-  ClientClosedError,
-  HandlerTimeoutError,
-  IdempotencyStoreError,
-  UndecodablePayloadError,
-} from './nest/index.js';
+export { ClientClosedError, HandlerTimeoutError, IdempotencyStoreError } from './nest/index.js';
+export { UndecodablePayloadError } from './message/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
 export { DlxConfigurationError } from './topology/index.js';
 export { UnknownQueueError } from './streams/index.js';

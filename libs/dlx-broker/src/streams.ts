@@ -19,7 +19,7 @@ export {
 } from './streams/index.js';
 
 // Letters
-export { type DeadLetter, type DecodedLetter, type Letter, type RetriedLetter, Undecodable } from './streams/index.js';
+export { type DeadLetter, type DecodedLetter, type Letter, type RetriedLetter } from './streams/index.js';
 
 // Options
 export type {

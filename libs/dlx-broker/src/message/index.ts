@@ -15,6 +15,7 @@ export { isPredeclared, isReserved, reservedPrefix } from './names.js';
 export * from './nesting.js';
 export * from './origin.js';
 export * from './properties.js';
+export * from './payload.js';
 export * from './plain.js';
 export * from './retry-headers.js';
 export { cutText, shownJson, shownLines, shownText } from './shown-text.js';

@@ -1,5 +1,26 @@
-import type { Field, FieldTable } from './field-table.js';
+import { type Field, type FieldTable, emptyTable } from './field-table.js';
 import { deepestNesting } from './nesting.js';
+import { isShortstr, longestShortstr } from './codec/text.js';
+
+/** A value of a field table as JavaScript has it. */
+export type Plain =
+  string | number | bigint | boolean | undefined | Uint8Array | readonly Plain[] | { readonly [name: string]: Plain };
+
+/** What {@link checkedFieldTable} does with values that are no fields. */
+export interface FieldRules {
+  /** True: entries of tables whose value is undefined are left out. False: they become void fields. */
+  readonly skipUndefined: boolean;
+  /** Makes the error to throw. `path` names the value, such as `tenant.names[2]`; `fault` follows it in a sentence. */
+  readonly refuse: (path: string, fault: string) => Error;
+}
+
+type PlainTable = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>;
+
+/** Void fields are kept, so that a table is the same after {@link fromFieldTable} and back. */
+const allFields: FieldRules = {
+  skipUndefined: false,
+  refuse: (path, fault) => new TypeError(`header '${path}' ${fault}`),
+};
 
 /**
  * Makes headers or arguments of a plain object. Strings become longstr, booleans bool, integers int32 or int64,
@@ -7,32 +28,29 @@ import { deepestNesting } from './nesting.js';
  * objects and Maps tables.
  * @throws TypeError that names the header whose value cannot travel
  */
-export function toFieldTable(plain: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>): FieldTable {
-  return tableOf(plain, '', 0);
-}
+export const toFieldTable = (plain: PlainTable): FieldTable => checkedFieldTable(plain, allFields);
 
-/** One value, see {@link toFieldTable}. */
-export const toField = (value: unknown, name = 'value'): Field => fieldOf(value, name, 0);
+/** As {@link toFieldTable}, by rules of the caller. @throws what `rules.refuse` makes */
+export const checkedFieldTable = (plain: PlainTable, rules: FieldRules): FieldTable => tableOf(plain, '', 0, rules);
 
 /**
  * The plain values of headers or arguments: an object without a prototype, so that no name is special. Timestamps are
  * numbers of seconds, int64 beyond the safe integers bigints, void undefined, decimals numbers.
  * @throws TypeError when it is nested too deep, as no message of a broker is
  */
-export function fromFieldTable(table: FieldTable): Record<string, unknown> {
-  return plainTable(table, 1);
-}
+export const fromFieldTable = (table: FieldTable | undefined): Readonly<Record<string, Plain>> =>
+  plainTable(table ?? emptyTable, 1);
 
 /** One value, see {@link fromFieldTable}. */
-export const fromField = (field: Field): unknown => plainField(field, 1);
+export const fromField = (field: Field): Plain => plainField(field, 1);
 
-function plainTable(table: FieldTable, depth: number): Record<string, unknown> {
-  const plain = Object.create(null) as Record<string, unknown>;
+function plainTable(table: FieldTable, depth: number): Readonly<Record<string, Plain>> {
+  const plain = Object.create(null) as Record<string, Plain>;
   for (const [name, field] of table) plain[name] = plainField(field, depth);
   return plain;
 }
 
-function plainField(field: Field, depth: number): unknown {
+function plainField(field: Field, depth: number): Plain {
   if (depth > deepestNesting) throw new TypeError(`a field is nested more than ${deepestNesting} levels deep`);
   switch (field.type) {
     case 'A':
@@ -49,71 +67,76 @@ function plainField(field: Field, depth: number): unknown {
   }
 }
 
-function tableOf(plain: object, path: string, depth: number): FieldTable {
+function tableOf(plain: object, path: string, depth: number, rules: FieldRules): FieldTable {
   const table = new Map<string, Field>();
-  const entries = plain instanceof Map ? (plain as Map<string, unknown>) : Object.entries(plain);
+  const entries = plain instanceof Map ? (plain as Map<unknown, unknown>) : Object.entries(plain);
   for (const [name, value] of entries) {
-    table.set(name, fieldOf(value, path === '' ? name : `${path}.${name}`, depth + 1));
+    if (value === undefined && rules.skipUndefined) continue;
+    if (typeof name !== 'string') throw rules.refuse(path, 'has a name that is no text');
+    const at = path === '' ? name : `${path}.${name}`;
+    if (!isShortstr(name)) throw rules.refuse(at, `has a name of more than ${longestShortstr} bytes`);
+    table.set(name, fieldOf(value, at, depth + 1, rules));
   }
   return table;
 }
 
-function fieldOf(value: unknown, path: string, depth: number): Field {
-  if (depth > deepestNesting) {
-    throw new TypeError(`header '${path}' is nested more than ${deepestNesting} levels deep`);
-  }
+function fieldOf(value: unknown, path: string, depth: number, rules: FieldRules): Field {
+  if (depth > deepestNesting) throw rules.refuse(path, `is nested more than ${deepestNesting} levels deep`);
   switch (typeof value) {
     case 'string':
       return { type: 'S', value };
     case 'boolean':
       return { type: 't', value };
     case 'number':
-      return numberField(value, path);
+      return numberField(value, path, rules);
     case 'bigint':
-      return bigintField(value, path);
+      return bigintField(value, path, rules);
     case 'undefined':
       return { type: 'V', value: undefined };
     case 'object':
-      return value === null ? { type: 'V', value: undefined } : objectField(value, path, depth);
+      return value === null ? { type: 'V', value: undefined } : objectField(value, path, depth, rules);
     default:
-      throw new TypeError(`header '${path}' is a ${typeof value}, which cannot travel`);
+      throw rules.refuse(path, `is a ${typeof value}, which cannot travel`);
   }
 }
 
-function numberField(value: number, path: string): Field {
-  if (Number.isSafeInteger(value)) return (value | 0) === value ? int(value) : { type: 'l', value };
-  if (!Number.isFinite(value)) throw new TypeError(`header '${path}' is ${value}, which cannot travel`);
+function numberField(value: number, path: string, { refuse }: FieldRules): Field {
+  // Minus zero would lose its sign as an integer.
+  if (Object.is(value, -0)) return { type: 'd', value };
+  if (Number.isSafeInteger(value)) return { type: (value | 0) === value ? 'I' : 'l', value };
+  if (!Number.isFinite(value)) throw refuse(path, `is ${value}, which cannot travel`);
   return { type: 'd', value };
 }
 
-/** Minus zero would lose its sign as an integer. */
-const int = (value: number): Field => (Object.is(value, -0) ? { type: 'd', value } : { type: 'I', value });
-
-function bigintField(value: bigint, path: string): Field {
-  if (BigInt.asIntN(64, value) !== value) throw new TypeError(`header '${path}' is beyond 64 bits`);
+function bigintField(value: bigint, path: string, { refuse }: FieldRules): Field {
+  if (BigInt.asIntN(64, value) !== value) throw refuse(path, 'is beyond 64 bits');
   return { type: 'l', value: Number.isSafeInteger(Number(value)) ? Number(value) : value };
 }
 
-function objectField(value: object, path: string, depth: number): Field {
+function objectField(value: object, path: string, depth: number, rules: FieldRules): Field {
   if (Array.isArray(value)) {
-    return { type: 'A', value: value.map((each, index) => fieldOf(each, `${path}[${index}]`, depth + 1)) };
+    // `map` would leave the holes of an array as they are.
+    return {
+      type: 'A',
+      value: Array.from(value, (each, index) => fieldOf(each, `${path}[${index}]`, depth + 1, rules)),
+    };
   }
   if (value instanceof Uint8Array) return { type: 'x', value };
-  if (isDate(value)) return dateField(value.getTime(), path);
-  if (value instanceof Map || isPlain(value)) return { type: 'F', value: tableOf(value, path, depth) };
-  throw new TypeError(`header '${path}' is neither a plain object nor a plain value, which cannot travel`);
+  if (value instanceof Map || isPlain(value)) return { type: 'F', value: tableOf(value, path, depth, rules) };
+  if (isDate(value)) return dateField(value.getTime(), path, rules);
+  throw rules.refuse(path, `is an instance of ${value.constructor.name}, which cannot travel`);
 }
 
-const isDate = (value: object): value is { getTime(): number } =>
-  !isPlain(value) && typeof (value as { getTime?: unknown }).getTime === 'function';
+/** Dates of other realms too, which are no instances of this one's `Date`. */
+const isDate = (value: object): value is Date => Object.prototype.toString.call(value) === '[object Date]';
 
-function dateField(milliseconds: number, path: string): Field {
-  if (Number.isNaN(milliseconds)) throw new TypeError(`header '${path}' is no valid date`);
+function dateField(milliseconds: number, path: string, { refuse }: FieldRules): Field {
+  if (!Number.isFinite(milliseconds)) throw refuse(path, 'is no valid date');
   return { type: 'T', value: Math.floor(milliseconds / 1000) };
 }
 
+/** Plain objects of other realms too: their prototype is the one that has no prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Plain objects of other realms too: theirs is a prototype without a prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -1,9 +1,19 @@
 import { BaseRpcContext } from '@nestjs/microservices/ctx-host/base-rpc.context.js';
-import { type Address, attemptOf, failingSince, isQueueItself, publishedTo } from '../message/index.js';
 import { type BackendDelivery } from '../backend/index.js';
-import { notedErrorOf, type Message, type NotedError, type Properties } from '../message/index.js';
+import {
+  type Address,
+  attemptOf,
+  failingSince,
+  fromFieldTable,
+  isQueueItself,
+  type Message,
+  type NotedError,
+  notedErrorOf,
+  type Plain,
+  type Properties,
+  publishedTo,
+} from '../message/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
-import { plainTableOf, type Plain } from '../topology/index.js';
 import { readable } from './failure.js';
 import type { PlannedHandler } from './handler.js';
 import { dlxHeaders } from './headers.js';
@@ -81,7 +91,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
 
   /** An object without a prototype: names come from the wire. */
   get headers(): Readonly<Record<string, Plain>> {
-    return (this.#headers ??= plainTableOf(this.properties.headers));
+    return (this.#headers ??= fromFieldTable(this.properties.headers));
   }
 
   /** The history of deaths, newest first. */
@@ -133,7 +143,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   /** What a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`). */
   getMetadata(): Readonly<Record<string, string>> | undefined {
     const field = this.message.own.headers?.get(dlxHeaders.metadata);
-    return field?.type === 'F' ? (plainTableOf(field.value) as Readonly<Record<string, string>>) : undefined;
+    return field?.type === 'F' ? (fromFieldTable(field.value) as Readonly<Record<string, string>>) : undefined;
   }
 
   /** Acks the message now; the outcome of the handler has no effect any more. */

@@ -3,7 +3,6 @@ import type { RetryPolicy } from '../retry/index.js';
 import {
   DlxConfigurationError,
   checkMethods,
-  fieldOf,
   fieldTableOf,
   optionsOf,
   parseDuration,
@@ -69,9 +68,8 @@ export function readSettings(contributions: readonly Contribution[], handler: st
       else put(row.of === 'queue' ? args : consumer, row.becomes, read(row, value, origin), origin);
     }
     if (decorator === 'Queue' || decorator === 'QueueArguments') {
-      const named = settings['arguments'] as Readonly<Record<string, unknown>> | undefined;
-      for (const [name, value] of Object.entries(named ?? {}))
-        put(args, name, fieldOf(value, `${origin}, '${name}'`), origin);
+      const named = (settings['arguments'] ?? {}) as Readonly<Record<string, unknown>>;
+      for (const [name, field] of fieldTableOf(named, `arguments of ${origin}`)) put(args, name, field, origin);
     }
   }
   return {

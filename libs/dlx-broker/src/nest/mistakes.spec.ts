@@ -172,7 +172,7 @@ describe('decorators refuse', () => {
     [
       '@QueueArguments, a function',
       () => above(QueueArguments({ 'x-a': () => 1 })),
-      /a function cannot be a header or an argument/,
+      /is a function, which cannot travel/,
     ],
     ['@Retry of undefined', () => above(Retry(bad(undefined))), /policy of @Retry on Orders\.create: undefined/],
     ['@Retry of a number', () => above(Retry(bad(3))), /3 is no policy: write \{ attempts: 5 \}/],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Message, type Properties } from '../message/index.js';
-import { decodePayload, encodePayload, UndecodablePayloadError } from './payload.js';
+import { Message, type Properties, UndecodablePayloadError } from '../message/index.js';
+import { decodePayload, encodePayload } from './payload.js';
 
 const message = (body: string | Uint8Array, properties: Properties = {}): Message =>
   new Message('', 'key', properties, typeof body === 'string' ? Buffer.from(body) : body);

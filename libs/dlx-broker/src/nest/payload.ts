@@ -1,18 +1,12 @@
-import type { Message, Properties } from '../message/index.js';
+import { decodePayload as decode, jsonType, type Message, UndecodablePayloadError } from '../message/index.js';
 
-/** The body is no JSON although the message says so, or says nothing. */
-export class UndecodablePayloadError extends Error {
-  override readonly name = 'UndecodablePayloadError';
-}
-
-/** A body and the content type that tells how to read it. */
+/** A body, and the content type by which it is decoded. */
 export interface EncodedPayload {
   readonly contentType: string | undefined;
   readonly body: Uint8Array;
 }
 
-export const jsonType = 'application/json';
-export const bytesType = 'application/octet-stream';
+const bytesType = 'application/octet-stream';
 const nothing: EncodedPayload = { contentType: undefined, body: new Uint8Array(0) };
 
 /** Bytes travel as they are, anything else as JSON; `undefined` is an empty body. The data only: there is no envelope. */
@@ -24,36 +18,12 @@ export function encodePayload(data: unknown): EncodedPayload {
 }
 
 /**
- * Reads a body by its content type: JSON, a text for `text/...`, a Buffer for any other. Without a content type it has
- * to be JSON; compressed or otherwise encoded bodies are handed over as bytes.
- * @throws UndecodablePayloadError when it is no JSON
+ * The payload for a handler or a client. A compressed body stays bytes: the handler may uncompress it.
+ * @throws UndecodablePayloadError when the body is not what its content type says
  */
-export function decodePayload({ own: properties, body }: Message): unknown {
-  if (body.length === 0 && properties.contentType !== bytesType) return undefined;
-  const buffer = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  switch (formatOf(properties)) {
-    case 'json':
-      return parse(buffer.toString('utf8'), properties.contentType);
-    case 'text':
-      return buffer.toString('utf8');
-    case 'bytes':
-      return buffer;
-  }
-}
-
-function formatOf({ contentType, contentEncoding }: Properties): 'json' | 'text' | 'bytes' {
-  if (contentEncoding !== undefined && !/^(utf-?8|identity)?$/i.test(contentEncoding)) return 'bytes';
-  if (contentType === undefined || contentType === '' || contentType === jsonType) return 'json';
-  const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
-  if (type === jsonType || type.endsWith('+json')) return 'json';
-  return type.startsWith('text/') ? 'text' : 'bytes';
-}
-
-function parse(text: string, contentType: string | undefined): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    const claim = contentType === undefined ? 'no content type' : `content type '${contentType}'`;
-    throw new UndecodablePayloadError(`a payload with ${claim} is no JSON: ${(error as Error).message}`);
-  }
+export function decodePayload(message: Message): unknown {
+  const payload = decode(message);
+  if (!(payload instanceof UndecodablePayloadError)) return payload;
+  if (payload.isEncoded) return payload.body;
+  throw payload;
 }

@@ -8,7 +8,6 @@ export * from './letter.js';
 export * from './letter-errors.js';
 export type { SettlementFailure } from './letter-stream.js';
 export * from './park-when.js';
-export * from './payload.js';
 export type { QueueNames } from './queue-names.js';
 export type { RedriveCircuit, RedriveRequest } from './redrive-request.js';
 export { UnknownQueueError } from './letter-redrive.js';

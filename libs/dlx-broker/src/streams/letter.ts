@@ -1,24 +1,28 @@
 import {
+  type Address,
   addressOf,
   claimedOriginOf,
+  decodePayload,
   failingSince,
   failuresOf,
+  firstDeathOf,
+  fromFieldTable,
+  type Message,
+  type NotedError,
+  notedErrorOf,
+  type Plain,
+  type Properties,
   recordedAddressOf,
   redrivesOf,
+  UndecodablePayloadError,
   workQueueOf,
-  type Address,
 } from '../message/index.js';
 import { redriveAddress } from '../retry/index.js';
-
-import { firstDeathOf, notedErrorOf } from '../message/index.js';
-import type { Message, NotedError, Properties } from '../message/index.js';
-import { plainTableOf, type Plain } from '../topology/index.js';
-import { readPayload, type Undecodable } from './payload.js';
 import { readDeaths, type XDeath } from './x-death.js';
 
 /** The readable part of a dead letter, consumed or only looked at. */
 export class Letter<T = unknown> {
-  #payload: { readonly value: T | Undecodable } | undefined;
+  #payload: { readonly value: T | UndecodablePayloadError } | undefined;
   #properties: Properties | undefined;
   #headers: Readonly<Record<string, Plain>> | undefined;
   #deaths: readonly XDeath[] | undefined;
@@ -32,9 +36,9 @@ export class Letter<T = unknown> {
     protected readonly recordsOrigins = false,
   ) {}
 
-  /** The body, decoded by its content type; an {@link Undecodable} if that is not possible. */
-  get payload(): T | Undecodable {
-    this.#payload ??= { value: readPayload(this.message) as T | Undecodable };
+  /** The body, decoded by its content type; an {@link UndecodablePayloadError} if that is not possible. */
+  get payload(): T | UndecodablePayloadError {
+    this.#payload ??= { value: decodePayload(this.message) as T | UndecodablePayloadError };
     return this.#payload.value;
   }
 
@@ -51,7 +55,7 @@ export class Letter<T = unknown> {
    * wire. With their wire types they are in `properties.headers`.
    */
   get headers(): Readonly<Record<string, Plain>> {
-    return (this.#headers ??= plainTableOf(this.properties.headers));
+    return (this.#headers ??= fromFieldTable(this.properties.headers));
   }
 
   /** Its deaths, the latest first (rule H7). Empty when it was parked: see `failures` and the `dlx-` headers. */

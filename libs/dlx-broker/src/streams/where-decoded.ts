@@ -1,6 +1,6 @@
 import type { OperatorFunction } from 'rxjs';
+import { UndecodablePayloadError } from '../message/index.js';
 import type { DeadLetter } from './dead-letter.js';
-import { Undecodable } from './payload.js';
 import { whereAs, type WhereOptions } from './where.js';
 
 /** A letter whose payload is known to be decoded. That it has the type T is what the program says: nothing checks it. */
@@ -14,4 +14,5 @@ export const whereDecoded = <T>(
 ): OperatorFunction<DeadLetter<T>, DecodedLetter<T>> =>
   whereAs('whereDecoded', isDecoded<T>, options) as OperatorFunction<DeadLetter<T>, DecodedLetter<T>>;
 
-const isDecoded = <T>(letter: DeadLetter<T>): letter is DecodedLetter<T> => !(letter.payload instanceof Undecodable);
+const isDecoded = <T>(letter: DeadLetter<T>): letter is DecodedLetter<T> =>
+  !(letter.payload instanceof UndecodablePayloadError);

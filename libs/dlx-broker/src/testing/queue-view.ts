@@ -1,7 +1,13 @@
 import type { Queue } from '../broker/index.js';
-import { deathsOf, type Properties, type DeathEntry } from '../message/index.js';
-import { Letter, readPayload } from '../streams/index.js';
-import { plainTableOf, type Plain } from '../topology/index.js';
+import {
+  decodePayload,
+  deathsOf,
+  fromFieldTable,
+  type DeathEntry,
+  type Plain,
+  type Properties,
+} from '../message/index.js';
+import { Letter } from '../streams/index.js';
 
 /** A message that waits in a queue, as a test looks at it. */
 export interface WaitingMessage {
@@ -55,12 +61,12 @@ export class QueueView {
     this.#here().peek(({ message, returns, deadline }) => {
       const { properties } = message;
       messages.push({
-        payload: readPayload(message),
+        payload: decodePayload(message),
         body: message.body,
         exchange: message.exchange,
         routingKey: message.routingKey,
         properties,
-        headers: plainTableOf(properties.headers),
+        headers: fromFieldTable(properties.headers),
         deaths: deathsOf(message),
         redelivered: returns > 0,
         expiresAt: deadline === 0 ? undefined : deadline,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { collectTopology } from './collect.js';
 import { DlxConfigurationError } from './configuration-error.js';
 import { describeTopology } from './describe.js';
-import { fieldTableOf } from './field.js';
+import { fieldTableOf } from './declared-parts.js';
 import type { ExchangeDeclaration, QueueDeclaration } from './topology.js';
 
 const queue = (name: string, args: Record<string, unknown> = {}, origin = 'A.b'): QueueDeclaration => ({

@@ -1,6 +1,6 @@
 import { type Field, isPredeclared } from '../message/index.js';
 import { DlxConfigurationError } from './configuration-error.js';
-import { sameField, sameTable, showField } from './field.js';
+import { sameField, sameTable, showField } from './same-field.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from './topology.js';
 
 /** An exchange that is only mentioned: as dead-letter exchange, or as the source of a binding. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { refuseDroppingCycles } from './cycles.js';
 import { DlxConfigurationError } from './configuration-error.js';
-import { fieldTableOf } from './field.js';
+import { fieldTableOf } from './declared-parts.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration } from './topology.js';
 
 const flags = { durable: true, exclusive: false, autoDelete: false, internal: false };

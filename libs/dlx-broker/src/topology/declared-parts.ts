@@ -1,5 +1,12 @@
-import { emptyTable, type Field, type FieldTable, isShortstr, longestShortstr } from '../message/index.js';
-import { fieldTableOf } from './field.js';
+import {
+  checkedFieldTable,
+  emptyTable,
+  type Field,
+  type FieldTable,
+  isShortstr,
+  longestShortstr,
+} from '../message/index.js';
+import { DlxConfigurationError } from './configuration-error.js';
 import { optionsOf } from './known-options.js';
 import { refused } from './refused.js';
 
@@ -22,6 +29,17 @@ export function routingKeysOf(value: unknown, origin: string): readonly string[]
   }
   return keys as readonly string[];
 }
+
+/**
+ * Headers or arguments as fields. Entries whose value is undefined are left out.
+ * @param origin where the values are written, for the error: `headers of DlxRecordBuilder`
+ * @throws DlxConfigurationError that names the value that cannot travel
+ */
+export const fieldTableOf = (plain: Readonly<Record<string, unknown>>, origin: string): FieldTable =>
+  checkedFieldTable(plain, {
+    skipUndefined: true,
+    refuse: (path, fault) => new DlxConfigurationError(`${origin}: '${path}' ${fault}`),
+  });
 
 /** Arguments as users write them: a plain object, or a Map of fields, which is taken as it is. @throws DlxConfigurationError */
 export function checkedArguments(given: unknown, origin: string): FieldTable {

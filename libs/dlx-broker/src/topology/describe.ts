@@ -1,5 +1,5 @@
 import type { FieldTable } from '../message/index.js';
-import { showField } from './field.js';
+import { showField } from './same-field.js';
 import type { Topology } from './topology.js';
 
 /** A topology as people read it: one line per exchange, queue and binding, each with who asked for it. */

@@ -4,10 +4,9 @@ export { refuseDroppingCycles } from './cycles.js';
 export * from './collect.js';
 export * from './configuration-error.js';
 export * from './declare-words.js';
-export { checkedArguments, routingKeysOf } from './declared-parts.js';
+export { checkedArguments, fieldTableOf, routingKeysOf } from './declared-parts.js';
 export * from './describe.js';
 export * from './duration.js';
-export * from './field.js';
 
 export * from './misspelt-arguments.js';
 export { notAPromise } from './not-a-promise.js';

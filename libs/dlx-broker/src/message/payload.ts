@@ -1,0 +1,79 @@
+import type { Message } from './message.js';
+import type { Properties } from './properties.js';
+
+/** The body is not what the message says, for example no JSON. The error stands in the place of the payload in streams. */
+export class UndecodablePayloadError extends Error {
+  override readonly name = 'UndecodablePayloadError';
+
+  constructor(
+    { contentType }: Properties,
+    reason: string,
+    /** The body as it came. */
+    readonly body: Buffer,
+    /** The body is compressed, or encoded in another way that the decoder does not know. */
+    readonly isEncoded = false,
+  ) {
+    const claim = contentType === undefined ? 'no content type' : `content type '${contentType}'`;
+    super(`a payload with ${claim} cannot be decoded: ${reason}`);
+  }
+}
+
+export const jsonType = 'application/json';
+
+/** Character set of a text when its content type names none. */
+const usual = 'utf-8';
+
+/**
+ * Reads a body by its content type: JSON becomes a value, `text/...` a string, any other type stays bytes. Without a
+ * content type the body has to be JSON. Empty JSON is undefined.
+ * @returns the payload, or the error that says why the body cannot be decoded; never throws for the sake of the body
+ * @throws what reading the body from disk throws
+ */
+export function decodePayload({ body, own: properties }: Message): unknown {
+  const buffer = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const format = formatOf(properties.contentType);
+  if (format === 'bytes') return buffer;
+  if (buffer.length === 0) return format === 'text' ? '' : undefined;
+  const { contentEncoding } = properties;
+  if (!isIdentity(contentEncoding)) {
+    return new UndecodablePayloadError(properties, `its content encoding is '${contentEncoding}'`, buffer, true);
+  }
+  const charset = charsetOf(properties.contentType);
+  let text: string;
+  try {
+    text = charset === usual ? utf8(buffer) : new TextDecoder(charset, { fatal: true }).decode(buffer);
+  } catch (error) {
+    const reason = error instanceof RangeError ? error.message : `it is not encoded in ${charset}`;
+    return new UndecodablePayloadError(properties, reason, buffer);
+  }
+  if (format === 'text') return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    return new UndecodablePayloadError(properties, `it is no JSON: ${(error as Error).message}`, buffer);
+  }
+}
+
+function formatOf(contentType: string | undefined): 'json' | 'text' | 'bytes' {
+  if (contentType === undefined || contentType === jsonType) return 'json';
+  const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
+  if (type === '' || type === jsonType || type.endsWith('+json')) return 'json';
+  return type.startsWith('text/') ? 'text' : 'bytes';
+}
+
+/** Many clients write the character set into the content encoding, which changes nothing. */
+const isIdentity = (encoding: string | undefined): boolean =>
+  encoding === undefined || /^(utf-?8|identity)?$/i.test(encoding);
+
+const charsetOf = (contentType = ''): string =>
+  /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? usual;
+
+const replacement = '\ufffd';
+const byteOrderMark = 0xfeff;
+
+/** Faster for short texts than a `TextDecoder`, which only reads what may be no UTF-8. @throws TypeError for that */
+function utf8(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (text.includes(replacement)) return new TextDecoder(usual, { fatal: true }).decode(bytes);
+  return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
+}
