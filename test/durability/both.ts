@@ -27,8 +27,8 @@ export class Both implements Journal {
     this.journal.enqueued(queue, entry);
   }
 
-  parted(message: Entry['message']): void {
-    this.journal.parted?.(message);
+  detached(message: Entry['message']): void {
+    this.journal.detached?.(message);
   }
 
   delivered(queue: MessageOwner, entry: Entry): void {

@@ -102,8 +102,8 @@ class Through implements Journal {
     this.to.enqueued(queue, entry);
   }
 
-  parted(message: Entry['message']): void {
-    this.to.parted?.(message);
+  detached(message: Entry['message']): void {
+    this.to.detached?.(message);
   }
 
   delivered(queue: MessageOwner, entry: Entry): void {

@@ -1,4 +1,4 @@
-import type { Message } from '../message/index.js';
+import type { Message, StoreSlot } from '../message/index.js';
 import type { AmqpError } from './errors.js';
 import type { Entry, Place, RetainedDeath } from './queue/entry.js';
 import type { TopologyChange } from './topology-change.js';
@@ -33,8 +33,8 @@ export interface Pace {
 
 /** Has messages that the journal may keep: a queue, or the hold of a delayed exchange. */
 export interface MessageOwner {
-  /** The journal's own: its number for a holder it keeps, 0 for one it has not met yet. */
-  mark: number;
+  /** The store's. */
+  slot: StoreSlot | undefined;
   /** Unique in its virtual host. */
   readonly name: string;
   readonly home: { readonly name: string };
@@ -70,10 +70,10 @@ export interface Journal {
   /** At-least-once it died, and is in its queue until every target has it (rule M3); `settled` follows then. */
   died(queue: MessageOwner, entry: Entry, death: RetainedDeath): void;
   /**
-   * A message no queue takes goes on its way, and the one it shares its body with may be gone at the end of the command:
-   * from now on it has its body for itself. Nothing is read.
+   * No queue takes this message, and it may outlive the message whose body it shares. From now on it shares no body.
+   * Nothing is read.
    */
-  parted?(message: Message): void;
+  detached?(message: Message): void;
   /** Gone from the queue. An entry with position 0 never was in it: the queue refused it. */
   settled(queue: MessageOwner, entry: Entry): void;
   /**

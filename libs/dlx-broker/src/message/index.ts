@@ -19,4 +19,4 @@ export * from './payload.js';
 export * from './plain.js';
 export * from './retry-headers.js';
 export { cutText, shownJson, shownLines, shownText } from './shown-text.js';
-export { isLost, type Unreadable } from './unreadable.js';
+export * from './stored.js';

@@ -1,12 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { recordDeath } from './deaths.js';
 import { classicDialect } from './death.js';
-import { Message, NotedMessage, notesOf, messageOf, PagedOut } from './message.js';
+import { Message, NotedMessage, notesOf, messageOf } from './message.js';
 import { Notes } from './notes.js';
 import { noProperties } from './properties.js';
+import { StoredBody, type StoreSlot } from './stored.js';
 
 const text = (message: Message): string => Buffer.from(message.body).toString();
-const shelf = { bodyOf: ({ mark }: Message) => Buffer.from(`shelf ${mark}`) };
+const slot = (number: number) => number as unknown as StoreSlot;
+/** Names the message in whose slot the store looks. */
+class Stored extends StoredBody {
+  readonly length = 5;
+  read(message: Message): Buffer {
+    const { sharesWith } = message;
+    return Buffer.from(
+      sharesWith === undefined ? `own ${message.slot as unknown}` : `of ${sharesWith.slot as unknown}`,
+    );
+  }
+}
 const first = () => new Message('x', 'key', noProperties, Buffer.from('hello'));
 const death = { queue: 'q', reason: 'rejected', exchange: 'x', routingKeys: ['key'], count: 1, time: 0 } as const;
 const letterOf = (message: Message, copies?: Notes['copies'], origin?: Notes['origin']) => {
@@ -19,30 +30,46 @@ describe('a message', () => {
     const message = first();
     const letter = letterOf(message);
     expect(letter.body).toBe(message.body);
-    expect([letter.size, letter.mark]).toEqual([5, 0]);
+    expect([letter.size, letter.slot, letter.sharesWith]).toEqual([5, undefined, undefined]);
   });
 
-  it('that was pagedOut still knows its size, and is read back when somebody asks', () => {
+  it('still knows its size when its body is paged out, and reads it', () => {
     const message = first();
-    message.mark = 7;
-    message.pageOut(new PagedOut(shelf, 5));
-    expect([message.size, message.isAtHand, text(message), message.isAtHand]).toEqual([5, false, 'shelf 7', false]);
-    message.fetch();
-    message.mark = 8;
-    expect([message.isAtHand, text(message)]).toEqual([true, 'shelf 7']);
+    message.slot = slot(7);
+    message.pageOut(new Stored());
+    expect([message.size, message.isLoaded, text(message), message.isLoaded]).toEqual([5, false, 'own 7', false]);
+    message.load();
+    message.slot = slot(8);
+    expect([message.isLoaded, text(message)]).toEqual([true, 'own 7']);
   });
 
-  it('that was pagedOut is read by the letters made of it, and their letters', () => {
+  it('whose body is paged out is read by the letters made of it, and by their letters', () => {
     const message = first();
-    message.mark = 7;
-    message.pageOut(new PagedOut(shelf, 5));
+    message.slot = slot(7);
+    message.pageOut(new Stored());
     const letter = letterOf(message);
     const next = letterOf(letter);
-    expect([letter, next].map(text)).toEqual(['shelf -7', 'shelf -7']);
-    next.fetch();
-    expect([next.mark, text(next)]).toEqual([0, 'shelf -7']);
-    letter.mark = 9;
-    expect(text(letterOf(letter))).toBe('shelf -9');
+    expect([letter, next].map(text)).toEqual(['of 7', 'of 7']);
+    next.load();
+    expect([next.slot, next.sharesWith, text(next)]).toEqual([undefined, undefined, 'of 7']);
+    letter.slot = slot(9);
+    expect([letter.sharesWith, text(letterOf(letter))]).toEqual([undefined, 'of 9']);
+  });
+
+  it('is pinned as it is, unless a store has its body', () => {
+    const message = first();
+    expect(message.pinned(Buffer.from('other'))).toBe(message);
+    const letter = letterOf(message);
+    letter.pageOut(new Stored());
+    expect(text(letter.pinned(Buffer.from('other')))).toBe('other');
+    message.slot = slot(7);
+    const pinned = message.pinned(Buffer.from('other'));
+    message.pageOut(new Stored());
+    expect([pinned.slot, text(pinned), text(letterOf(message).pinned(pinned.body))]).toEqual([
+      undefined,
+      'other',
+      'other',
+    ]);
   });
 
   it.each([undefined, { cc: ['copy'], bcc: [] }])(
@@ -52,10 +79,13 @@ describe('a message', () => {
       const died = letterOf(first(), copies, origin);
       const retried = messageOf('', 'orders', noProperties, Buffer.from('hello'), notesOf(copies, origin));
       for (const message of [died, retried]) {
+        message.slot = slot(1);
         const { origin: kept, carbonCopies, hasDied } = message.pinned(Buffer.from('hello'));
         expect([kept, carbonCopies, hasDied]).toEqual([origin, copies, message.hasDied]);
       }
-      expect(first().pinned(Buffer.from('hello')).origin).toBeUndefined();
+      const published = first();
+      published.slot = slot(1);
+      expect(published.pinned(Buffer.from('hello')).origin).toBeUndefined();
     },
   );
 });

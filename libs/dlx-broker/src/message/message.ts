@@ -3,33 +3,16 @@ import type { Field } from './field-table.js';
 import { Notes } from './notes.js';
 import type { RecordedOrigin } from './origin.js';
 import type { CarbonCopies, Properties } from './properties.js';
-
-/** Has bodies that need not be in memory. */
-export interface BodyStore {
-  /**
-   * Reads the body of a message back; the mark of one that shares another's body is that of the other, negative.
-   * @throws Unreadable which says whether the body is lost, or cannot be read now
-   */
-  bodyOf(message: Message): Uint8Array;
-}
-
-/** In the place of a body: where it is, and how long it is. Messages of one size may share one. */
-export class PagedOut {
-  constructor(
-    readonly shelf: BodyStore,
-    /** Bytes, by the name an array has for them. */
-    readonly length: number,
-  ) {}
-}
+import { type Body, StoredBody, type StoreSlot } from './stored.js';
 
 /**
  * A message. Immutable, and shared by all queues that hold it. Millions of them wait at a time, so every field counts:
  * what few messages have is noted in an object of its own.
  */
 export class Message {
-  /** The journal's own: its number for a message it has stored, 0 for any other. */
-  mark = 0;
-  #held: Uint8Array | PagedOut;
+  /** The store's slot, or the message in a store whose body this one shares. */
+  #stored: StoreSlot | Message | undefined = undefined;
+  #body: Body;
 
   constructor(
     /** The exchange it was last published to; for a dead letter the DLX (rule H1). */
@@ -42,11 +25,29 @@ export class Message {
     body: Uint8Array | Message,
   ) {
     if (body instanceof Message) {
-      this.mark = body.mark > 0 ? -body.mark : body.mark;
-      this.#held = body.#held;
+      const stored = body.#stored;
+      if (stored !== undefined) this.#stored = stored instanceof Message ? stored : body;
+      this.#body = body.#body;
     } else {
-      this.#held = body;
+      this.#body = body;
     }
+  }
+
+  /** The store's; undefined unless a store has this message. */
+  get slot(): StoreSlot | undefined {
+    const stored = this.#stored;
+    return stored instanceof Message ? undefined : stored;
+  }
+
+  /** A message with a slot shares no body. */
+  set slot(slot: StoreSlot | undefined) {
+    this.#stored = slot;
+  }
+
+  /** The message in a store whose body this one shares; undefined when this one has a slot, or its body for itself. */
+  get sharesWith(): Message | undefined {
+    const stored = this.#stored;
+    return stored instanceof Message ? stored : undefined;
   }
 
   /** What the broker noted about it; undefined for nearly all messages. */
@@ -89,38 +90,39 @@ export class Message {
     return this.deaths !== undefined;
   }
 
-  /** Bytes of the body, known without it being at hand. */
+  /** Bytes of the body, wherever it is. */
   get size(): number {
-    return this.#held.length;
+    return this.#body.length;
   }
 
   /** @throws Unreadable when it is on disk, and cannot be read */
   get body(): Uint8Array {
-    const held = this.#held;
-    return held instanceof PagedOut ? held.shelf.bodyOf(this) : held;
+    const body = this.#body;
+    return body instanceof StoredBody ? body.read(this) : body;
   }
 
   /** Whether the body is in memory. */
-  get isAtHand(): boolean {
-    return !(this.#held instanceof PagedOut);
+  get isLoaded(): boolean {
+    return !(this.#body instanceof StoredBody);
   }
 
-  /** Lets go of the body, which a shelf has. */
-  pageOut(place: PagedOut): void {
-    this.#held = place;
+  /** Replaces the body in memory by the one on disk. */
+  pageOut(to: StoredBody): void {
+    this.#body = to;
   }
 
   /**
-   * Brings the body back into memory: it is about to leave, or shall outlive the message it shares it with.
+   * Reads the body into memory. From then on the message shares it with no message in a store.
    * @throws Unreadable when it cannot be read; then nothing has changed
    */
-  fetch(): void {
-    this.#held = this.body;
-    if (this.mark < 0) this.mark = 0;
+  load(): void {
+    this.#body = this.body;
+    if (this.#stored instanceof Message) this.#stored = undefined;
   }
 
-  /** The same message with this body in memory, whatever becomes of this one's; no journal keeps it. */
+  /** The same message with this body in memory, which no store pages out: this one itself if no store has it. */
   pinned(body: Uint8Array): Message {
+    if (this.#stored === undefined && this.isLoaded) return this;
     return messageOf(this.exchange, this.routingKey, this.own, body, this.notes);
   }
 }

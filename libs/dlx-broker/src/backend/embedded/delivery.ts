@@ -26,8 +26,7 @@ export class EmbeddedDelivery implements BackendDelivery {
     readonly publishNow: PublishNow,
     readonly seat: Seat,
   ) {
-    const { message, body } = delivery;
-    this.message = message.mark === 0 ? message : message.pinned(body);
+    this.message = delivery.message.pinned(delivery.body);
   }
 
   get recordsOrigins(): boolean {

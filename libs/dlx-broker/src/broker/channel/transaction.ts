@@ -43,7 +43,7 @@ export class Transaction {
 
   /** Of the bodies it holds. Looks at every publish. */
   get bytes(): number {
-    return this.publishes.reduce((sum, { message }) => sum + (message.isAtHand ? message.size : 0), 0);
+    return this.publishes.reduce((sum, { message }) => sum + (message.isLoaded ? message.size : 0), 0);
   }
 
   /** Takes all there is: the next transaction begins. */

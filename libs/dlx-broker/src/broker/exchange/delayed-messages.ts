@@ -1,4 +1,4 @@
-import type { Message } from '../../message/index.js';
+import type { Message, StoreSlot } from '../../message/index.js';
 import type { Task } from '../scheduler/scheduler.js';
 import type { MessageOwner, Journal } from '../ports.js';
 import type { Place } from '../queue/entry.js';
@@ -27,8 +27,8 @@ export const exchangeOfDelayed = (name: string): string | undefined =>
 
 /** What a delayed exchange holds back. One alarm wakes it for what is due next, however many there are. */
 export class DelayedMessages implements MessageOwner, Task {
-  /** The journal's own, as a queue's. */
-  mark = 0;
+  /** The store's. */
+  slot: StoreSlot | undefined = undefined;
   readonly name: string;
   readonly declared: MessageOwner['declared'];
   readonly #heap = new DueHeap();

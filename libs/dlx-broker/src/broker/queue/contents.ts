@@ -50,7 +50,7 @@ export class Contents {
   next(queue: Queue, now: number): Entry | undefined {
     for (;;) {
       const entry = this.ready.first();
-      if (entry === undefined || entry.message.isAtHand) break;
+      if (entry === undefined || entry.message.isLoaded) break;
       if (this.#stall?.isWaiting === true) return undefined;
       const found = this.#bring(queue, entry.message, now);
       if (found === 'later') return undefined;
@@ -64,13 +64,13 @@ export class Contents {
 
   /** Whether the body of a message that is about to leave is in memory, perhaps only now. */
   brings(queue: Queue, message: Message, now: number): boolean {
-    return message.isAtHand || this.#bring(queue, message, now) === 'here';
+    return message.isLoaded || this.#bring(queue, message, now) === 'here';
   }
 
   /** What cannot be read now stalls the queue. */
   #bring(queue: Queue, message: Message, now: number): 'here' | 'lost' | 'later' {
     try {
-      message.fetch();
+      message.load();
       return 'here';
     } catch (error) {
       if (isLost(error)) return 'lost';
@@ -95,7 +95,7 @@ export class Contents {
   #retry(now: number): void {
     const head = this.ready.first()?.message;
     try {
-      if (head?.isAtHand === false) void head.body;
+      if (head?.isLoaded === false) void head.body;
     } catch (error) {
       if (!isLost(error)) return this.#stall?.failed(error, now);
     }

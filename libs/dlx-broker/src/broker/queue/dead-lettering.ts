@@ -48,7 +48,7 @@ export class DeadLettering {
   refuse(message: Message, now: number): void {
     const { deadLetterExchange, overflow } = this.#queue.settings;
     if (!overflowPolicies[overflow].deadLettersRefused || deadLetterExchange === undefined) return;
-    this.#home.journal?.parted?.(message);
+    this.#home.journal?.detached?.(message);
     this.die(new Entry(message, 0, 0), 'maxlen', now);
   }
 

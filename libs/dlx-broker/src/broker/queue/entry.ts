@@ -1,4 +1,4 @@
-import type { DeathReason, FieldTable, Message } from '../../message/index.js';
+import type { DeathReason, FieldTable, Message, StoreSlot } from '../../message/index.js';
 
 /** How a message comes back: `basic.reject` with requeue, `basic.nack` with requeue or `basic.recover`, or its channel ended. */
 export type Return = 'requeue' | 'return' | 'lost';
@@ -7,8 +7,8 @@ export type Return = 'requeue' | 'return' | 'lost';
 export class Entry {
   /** How often it was returned to the queue; more than never means redelivered (rules D2, J2). */
   returns = 0;
-  /** The journal's own: its number for an entry it keeps, 0 for any other. */
-  mark = 0;
+  /** The store's. */
+  slot: StoreSlot | undefined = undefined;
 
   constructor(
     readonly message: Message,

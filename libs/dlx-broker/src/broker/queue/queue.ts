@@ -1,4 +1,4 @@
-import type { DeathReason, FieldTable, Message } from '../../message/index.js';
+import type { DeathReason, FieldTable, Message, StoreSlot } from '../../message/index.js';
 import type { QueueDeclared } from '../declarations.js';
 import { QueueCounters } from '../counters.js';
 import { Bounds } from './bounds.js';
@@ -35,8 +35,8 @@ export class Queue {
   deleted = false;
   /** Attention is already asked for; the scheduler's own mark. */
   attended = false;
-  /** The journal's own: its number for a queue it keeps, 0 for one it has not met yet. */
-  mark = 0;
+  /** The store's. */
+  slot: StoreSlot | undefined = undefined;
   unacked = 0;
   /** Which policies hold for it, and what they come to. */
   inForce: InForce | undefined;

@@ -84,7 +84,7 @@ export class ReplyAddresses {
     if (!isReplyAddress(message.routingKey)) return;
     const taker = this.#takers.get(message.routingKey);
     if (taker === undefined) return;
-    message.fetch(); // a dead letter's body may be gone from the store when it leaves
+    message.load(); // a dead letter's body may be gone from the store when it leaves
     taker.takeReply(message);
   }
 }

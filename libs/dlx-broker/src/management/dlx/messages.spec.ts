@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
-import { type Field, int64, longstr, type Properties, PagedOut, toFieldTable } from '../../message/index.js';
+import { type Field, int64, longstr, type Properties, StoredBody, toFieldTable } from '../../message/index.js';
 import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { declareDying, rejectAll } from '../../../../../test/harnesses/dying.js';
 
@@ -226,10 +226,13 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     publish('dead', 'here');
     const lost = rooms.broker.virtualHost('/').queues.get('dead')!.find(1)!.message;
     const unreadable = new RangeError('a bad sector');
-    const bodyOf = (): never => {
-      throw unreadable;
-    };
-    lost.pageOut(new PagedOut({ bodyOf }, 4));
+    class Unreadable extends StoredBody {
+      readonly length = 4;
+      read(): never {
+        throw unreadable;
+      }
+    }
+    lost.pageOut(new Unreadable());
     expect((await page()).items).toMatchObject([
       { payload: null, payload_bytes: 4, payload_error: { kind: 'unreadable', reason: 'a bad sector' } },
       { payload: 'here' },

@@ -1,17 +1,18 @@
-import { type Message, packedLength, type BodyStore, PagedOut } from '../../message/index.js';
+import { type Message, packedLength, StoredBody } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { endOfRecord } from './record.js';
 import { bodyLost, bodyUnreadable, shortRead } from './faults.js';
 import type { DiskFile } from './disk.js';
 import type { MessageTable } from './message-table.js';
 import type { Segment, Segments } from './segment.js';
+import { numberIn } from './slot.js';
 
 /** What a body costs beside its bytes. */
 const overhead = 160;
 /** Bytes read at once: those who wait in a line stand in the log in a line. */
 const windowLength = 262_144;
 /** Sizes remembered. */
-const mostPlaces = 4_096;
+const mostSizes = 4_096;
 const none = Buffer.alloc(0);
 
 /** Headers stay with the message; while it has its body, too, they take of the memory for bodies. */
@@ -21,7 +22,7 @@ const costOf = ({ size, own }: Message): number => size + overhead + packedLengt
  * Bodies in memory, the newest as far as the memory goes, and on disk. A message that is stored can let go of its body;
  * a reader then reads it back, and checks it.
  */
-export class Bodies implements BodyStore {
+export class Bodies {
   /** Messages with their bodies in memory, a ring: from the oldest to the newest, with gaps where one is gone. */
   #ring: (Message | undefined)[] = new Array<Message | undefined>(1024);
   #oldest = 1;
@@ -32,7 +33,8 @@ export class Bodies implements BodyStore {
   damaged: (error: StoreError) => void = () => undefined;
   /** The files these are in. */
   readonly #lostIn = new Set<string>();
-  readonly #places = new Map<number, PagedOut>();
+  /** By size. */
+  readonly #inLog = new Map<number, BodyInLog>();
   #window = none;
   #windowOf: Segment | undefined;
   #windowStart = 0;
@@ -46,56 +48,61 @@ export class Bodies implements BodyStore {
 
   /** A message that is stored now. */
   keep(message: Message): void {
-    if (!message.isAtHand) return this.pageOut(message, message.size);
-    const { mark } = message;
+    if (!message.isLoaded) return this.pageOut(message, message.size);
     if (this.#next - this.#oldest === this.#ring.length) this.#grow();
-    this.messages.held.set(mark, this.#next);
+    this.messages.held.set(numberIn(message.slot), this.#next);
     this.#ring[this.#next++ & (this.#ring.length - 1)] = message;
     this.bytes += costOf(message);
     // Never this one: it is about to leave.
-    while (this.bytes > this.memory && this.#oldest < this.#next - 1) this.#shelveOldest();
+    while (this.bytes > this.memory && this.#oldest < this.#next - 1) this.#pageOutOldest();
   }
 
   /** Its body is in memory, perhaps again. */
   fetched(message: Message): void {
-    const { mark } = message;
-    if (this.messages.held.get(mark) === 0 && this.messages.segment.get(mark) !== 0) this.keep(message);
+    const number = numberIn(message.slot);
+    if (this.messages.held.get(number) === 0 && this.messages.segment.get(number) !== 0) this.keep(message);
   }
 
   /** It is no longer stored; its body stays readable for holders of the message. */
   release(message: Message): void {
-    const place = this.messages.held.get(message.mark);
+    const place = this.messages.held.get(numberIn(message.slot));
     if (place !== 0) this.#leave(place, message);
-    this.cutOff(message);
+    this.detach(message);
   }
 
-  /** From now on it has its body without its number, or that of the message it shares it with. */
-  cutOff(message: Message): void {
-    const root = this.#rootOf(Math.abs(message.mark));
-    message.mark = 0;
-    if (message.isAtHand) return;
+  /** From now on the message has its body without a slot, and without the message with which it shares the body. */
+  detach(message: Message): void {
+    const root = this.rootOf(message);
+    message.slot = undefined;
+    if (message.isLoaded) return;
     const segment = this.segments.get(this.messages.segment.get(root));
-    if (segment === undefined) return; // not written yet: then it has its body from elsewhere
-    const [offset, length] = [this.messages.offset.get(root), this.messages.length.get(root)];
+    if (segment === undefined) return; // not written yet: then the body was detached before
     segment.isHeld = true;
-    message.pageOut(new PagedOut({ bodyOf: ({ size }) => this.#read(segment, offset, length, size) }, message.size));
+    const { offset, length } = this.messages;
+    message.pageOut(new DetachedBody(this, segment, offset.get(root), length.get(root), message.size));
   }
 
-  /** Its body is in the log. Most are of few sizes, and share their place in the message. */
+  /** The body of the message is in the log. Most bodies are of few sizes: those of one size share an object. */
   pageOut(message: Message, size: number): void {
-    let place = this.#places.get(size);
-    if (place === undefined) {
-      if (this.#places.size >= mostPlaces) this.#places.clear();
-      this.#places.set(size, (place = new PagedOut(this, size)));
+    let body = this.#inLog.get(size);
+    if (body === undefined) {
+      if (this.#inLog.size >= mostSizes) this.#inLog.clear();
+      this.#inLog.set(size, (body = new BodyInLog(this, size)));
     }
-    message.pageOut(place);
+    message.pageOut(body);
   }
 
-  /** @throws StoreError when it is not what was written */
-  bodyOf({ mark, size }: Message): Uint8Array {
-    const root = this.#rootOf(Math.abs(mark));
+  /** @throws StoreError when the record is not what was written */
+  bodyOf(message: Message): Uint8Array {
+    const root = this.rootOf(message);
     const segment = this.segments.get(this.messages.segment.get(root)) as Segment;
-    return this.#read(segment, this.messages.offset.get(root), this.messages.length.get(root), size);
+    return this.read(segment, this.messages.offset.get(root), this.messages.length.get(root), message.size);
+  }
+
+  /** The number of the message whose record has the body; 0 when the body is of no message in the store. */
+  rootOf(message: Message): number {
+    const number = numberIn((message.sharesWith ?? message).slot);
+    return this.messages.root.get(number) || number;
   }
 
   /** After something was written over. */
@@ -103,12 +110,8 @@ export class Bodies implements BodyStore {
     this.#windowOf = undefined;
   }
 
-  #rootOf(number: number): number {
-    return this.messages.root.get(number) || number;
-  }
-
   /** @throws StoreError `damaged` only when two looks at the disk agree that it is not what was written */
-  #read(segment: Segment, offset: number, length: number, size: number): Uint8Array {
+  read(segment: Segment, offset: number, length: number, size: number): Uint8Array {
     let end = this.#endInWindow(segment, offset, length);
     // Also what was read before it was written to its end.
     for (let look = 0; end === 0 && look < 2; look++) {
@@ -152,7 +155,7 @@ export class Bodies implements BodyStore {
     return error;
   }
 
-  #shelveOldest(): void {
+  #pageOutOldest(): void {
     const message = this.#ring[this.#oldest & (this.#ring.length - 1)];
     if (message === undefined) return void this.#oldest++;
     this.#leave(this.#oldest, message);
@@ -161,7 +164,7 @@ export class Bodies implements BodyStore {
 
   #leave(place: number, message: Message): void {
     this.#ring[place & (this.#ring.length - 1)] = undefined;
-    this.messages.held.set(message.mark, 0);
+    this.messages.held.set(numberIn(message.slot), 0);
     this.bytes -= costOf(message);
     while (this.#oldest < this.#next && this.#ring[this.#oldest & (this.#ring.length - 1)] === undefined)
       this.#oldest++;
@@ -173,6 +176,38 @@ export class Bodies implements BodyStore {
       ring[place & (ring.length - 1)] = this.#ring[place & (this.#ring.length - 1)];
     }
     this.#ring = ring;
+  }
+}
+
+/** A body in the log, found by the slot of its message. */
+class BodyInLog extends StoredBody {
+  constructor(
+    readonly bodies: Bodies,
+    readonly length: number,
+  ) {
+    super();
+  }
+
+  read(message: Message): Uint8Array {
+    return this.bodies.bodyOf(message);
+  }
+}
+
+/** A body in the log of a message without a slot. */
+class DetachedBody extends StoredBody {
+  constructor(
+    readonly bodies: Bodies,
+    readonly segment: Segment,
+    /** Of the record. */
+    readonly offset: number,
+    readonly recordLength: number,
+    readonly length: number,
+  ) {
+    super();
+  }
+
+  read(): Uint8Array {
+    return this.bodies.read(this.segment, this.offset, this.recordLength, this.length);
   }
 }
 

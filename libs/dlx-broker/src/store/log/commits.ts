@@ -245,7 +245,7 @@ export class Commits {
         await nextTurn();
         left = recordsInTurn - 1;
       }
-      if (message.mark > 0) inventory.bodies.keep(message);
+      if (message.slot !== undefined) inventory.bodies.keep(message);
     }
   }
 

@@ -17,6 +17,7 @@ import { cannotOpen } from './faults.js';
 import { type Damage, defaultDiskFree, type DiskJournalOptions, type DiskJournalStats } from './options.js';
 import { recover, type Recovered } from './recover.js';
 import { MessageRestorer } from './restore-messages.js';
+import { numberIn, slotOf } from './slot.js';
 import { Space } from './space.js';
 import { takeStock } from './take-stock.js';
 
@@ -24,7 +25,7 @@ const megabyte = 1024 * 1024;
 /** Entries of a queue that is gone, in one turn: some milliseconds. */
 const droppedInTurn = 4_096;
 /** A queue that is not kept. */
-const notKept = -1;
+const notKept = 0;
 
 /**
  * A journal on disk: a log of segments, written batch by batch. While one batch is on its way the next one collects, and
@@ -210,35 +211,35 @@ export class DiskJournal implements Journal {
 
   enqueued(queue: MessageOwner, entry: Entry): void {
     const { message } = entry;
-    if (!this.#keeps(queue, message)) return this.parted(message); // the one it shares its body with may go
+    if (!this.#keeps(queue, message)) return this.detached(message);
     this.sequence++;
-    this.#inventory.enqueued(queue.mark, entry);
+    this.#inventory.enqueued(numberIn(queue.slot), entry);
   }
 
-  parted(message: Message): void {
-    if (message.mark < 0) this.#inventory.bodies.cutOff(message);
+  detached(message: Message): void {
+    if (message.sharesWith !== undefined) this.#inventory.bodies.detach(message);
   }
 
   delivered(_queue: Queue, entry: Entry): void {
-    if (entry.mark === 0) return;
+    if (entry.slot === undefined) return;
     this.sequence++;
     this.#inventory.handedOut(entry);
   }
 
   returned(queue: Queue, entry: Entry): void {
-    if (entry.mark === 0 && !this.#isRestored(entry)) return;
+    if (entry.slot === undefined && !this.#isRestored(entry)) return;
     this.sequence++;
     this.#inventory.cameBack(queue, entry);
   }
 
   died(_queue: Queue, entry: Entry, death: RetainedDeath): void {
-    if (entry.mark === 0 && !this.#isRestored(entry)) return;
+    if (entry.slot === undefined && !this.#isRestored(entry)) return;
     this.sequence++;
     this.#inventory.died(entry, death);
   }
 
   settled(_queue: MessageOwner, entry: Entry): void {
-    if (entry.mark === 0 && !this.#isRestored(entry)) return;
+    if (entry.slot === undefined && !this.#isRestored(entry)) return;
     this.sequence++;
     this.#inventory.gone(entry);
   }
@@ -262,8 +263,8 @@ export class DiskJournal implements Journal {
 
   /** Rules L1 and L3. */
   #keeps(queue: MessageOwner, message: Message): boolean {
-    if (queue.mark === 0) queue.mark = this.#declared.numberOf(queue.home.name, queue.name) ?? notKept;
-    return queue.mark > 0 && isPersistent(queue.declared, message);
+    queue.slot ??= slotOf(this.#declared.numberOf(queue.home.name, queue.name) ?? notKept);
+    return numberIn(queue.slot) !== notKept && isPersistent(queue.declared, message);
   }
 
   /** The entry that is just being put back: it gets its number now. */

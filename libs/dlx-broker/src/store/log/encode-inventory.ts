@@ -4,6 +4,7 @@ import { type Entry, Mark } from './entry-table.js';
 import { entryBytes, type Inventory, numbersInRecord } from './inventory.js';
 import { recordTypes } from './record.js';
 import type { Segment } from './segment.js';
+import { numberIn } from './slot.js';
 
 /** Bytes written in one turn, but for the record that passes it. */
 const bytesInTurn = 4_194_304;
@@ -87,21 +88,21 @@ function encodeMessage(
   message: Message,
   firstQueue: number,
 ): boolean {
-  const { mark } = message;
-  if (mark <= 0 || messages.segment.get(mark) !== 0) return false;
-  const root = messages.root.get(mark);
+  const number = numberIn(message.slot);
+  if (number === 0 || messages.segment.get(number) !== 0) return false;
+  const root = messages.root.get(number);
   // Its body is lost: its entry tells that when the log is read again.
-  if (!message.isAtHand && root === 0) return false;
-  const queue = messages.own.get(mark) === 0 ? 0 : firstQueue;
-  const serial = messages.serial.get(mark);
+  if (!message.isLoaded && root === 0) return false;
+  const queue = messages.own.get(number) === 0 ? 0 : firstQueue;
+  const serial = messages.serial.get(number);
   const before = batch.length;
   const offset =
     root === 0
-      ? batch.message(mark, serial, queue, message)
-      : batch.copy(mark, serial, queue, root, messages.serial.get(root), message);
-  messages.segment.set(mark, segment.number);
-  messages.offset.set(mark, offset);
-  messages.length.set(mark, batch.length - before);
+      ? batch.message(number, serial, queue, message)
+      : batch.copy(number, serial, queue, root, messages.serial.get(root), message);
+  messages.segment.set(number, segment.number);
+  messages.offset.set(number, offset);
+  messages.length.set(number, batch.length - before);
   segments.gain(segment.number, batch.length - before);
   return true;
 }

@@ -1,6 +1,7 @@
 import { isLost } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import type { Inventory } from './inventory.js';
+import { numberIn } from './slot.js';
 
 /** So often a body is read that cannot be read, and milliseconds before the second try; then twice as long each time. */
 const tries = 7;
@@ -16,10 +17,11 @@ export function gather({ fresh, messages }: Inventory, limit: number): StoreErro
   const count = Math.min(fresh.length, limit);
   for (let index = 0; index < count; index++) {
     const message = fresh.at(index);
-    const { mark } = message;
-    if (message.isAtHand || mark <= 0 || messages.segment.get(mark) !== 0 || messages.root.get(mark) !== 0) continue;
+    const number = numberIn(message.slot);
+    if (message.isLoaded || number === 0) continue;
+    if (messages.segment.get(number) !== 0 || messages.root.get(number) !== 0) continue;
     try {
-      message.fetch();
+      message.load();
     } catch (error) {
       if (!isLost(error)) return error as StoreError;
     }

@@ -6,6 +6,7 @@ import { FreshList } from './fresh-list.js';
 import { MessageTable } from './message-table.js';
 import { NumberList } from './number-list.js';
 import type { Segments } from './segment.js';
+import { numberIn, slotOf } from './slot.js';
 
 /** Bytes of the record of an entry, about. */
 export const entryBytes = 28;
@@ -66,35 +67,38 @@ export class Inventory {
 
   enqueued(queue: number, entry: Entry): void {
     const { message } = entry;
-    const number = message.mark > 0 ? message.mark : this.#store(message, queue);
+    const number = numberIn(message.slot) || this.#store(message, queue);
     this.messages.own.add(number, 1);
-    entry.mark = this.entries.add(entry, number, queue, Mark.Live | Mark.Changed);
-    this.changed.push(entry.mark);
+    const row = this.entries.add(entry, number, queue, Mark.Live | Mark.Changed);
+    entry.slot = slotOf(row);
+    this.changed.push(row);
   }
 
   handedOut(entry: Entry): void {
-    const { mark } = entry;
-    const marks = this.entries.marks.get(mark);
-    this.entries.marks.set(mark, marks | Mark.Held);
-    if ((marks & Mark.Changed) === 0) this.delivered.push(mark);
+    const number = numberIn(entry.slot);
+    const marks = this.entries.marks.get(number);
+    this.entries.marks.set(number, marks | Mark.Held);
+    if ((marks & Mark.Changed) === 0) this.delivered.push(number);
     this.bodies.fetched(entry.message);
   }
 
-  cameBack({ declared }: Queue, { mark }: Entry): void {
-    if (declared.type === 'quorum') this.orders.set(mark, this.nextOrder++);
-    this.#leftHands(mark);
+  cameBack({ declared }: Queue, { slot }: Entry): void {
+    const number = numberIn(slot);
+    if (declared.type === 'quorum') this.orders.set(number, this.nextOrder++);
+    this.#leftHands(number);
   }
 
-  died({ mark }: Entry, { reason, time, headers }: RetainedDeath): void {
-    this.deaths.set(mark, { reason, time, headers, bytes: 0 });
-    this.orders.set(mark, this.nextOrder++);
-    this.#leftHands(mark);
+  died({ slot }: Entry, { reason, time, headers }: RetainedDeath): void {
+    const number = numberIn(slot);
+    this.deaths.set(number, { reason, time, headers, bytes: 0 });
+    this.orders.set(number, this.nextOrder++);
+    this.#leftHands(number);
   }
 
   gone(entry: Entry): void {
-    const { mark } = entry;
-    if ((this.entries.marks.get(mark) & Mark.Stored) !== 0) this.settled.push(mark);
-    this.#drop(mark, entry);
+    const number = numberIn(entry.slot);
+    if ((this.entries.marks.get(number) & Mark.Stored) !== 0) this.settled.push(number);
+    this.#drop(number, entry);
   }
 
   /**
@@ -133,14 +137,14 @@ export class Inventory {
     const { own, shares, segment } = this.messages;
     const released: number[] = [];
     for (const message of this.#loose) {
-      const { mark } = message;
-      if (mark <= 0 || own.get(mark) !== 0) continue;
-      if (shares.get(mark) !== 0 && segment.get(mark) === 0) {
-        this.#carriers.set(mark, message);
+      const number = numberIn(message.slot);
+      if (number === 0 || own.get(number) !== 0) continue;
+      if (shares.get(number) !== 0 && segment.get(number) === 0) {
+        this.#carriers.set(number, message);
         continue;
       }
       this.bodies.release(message);
-      released.push(mark);
+      released.push(number);
     }
     // One of them may be the last that shared the body of another.
     for (const number of released)
@@ -160,16 +164,18 @@ export class Inventory {
 
   /** What was found in the log is in its queue again; what its return changed is to be written. */
   restored(number: number, entry: Entry, wasHeld: boolean): void {
-    entry.mark = number;
+    entry.slot = slotOf(number);
     this.entries.entries.set(number, entry);
     if (wasHeld) this.#leftHands(number);
   }
 
   /** A fresh message was written, unless it is gone or lost: one of no queue is only wanted for its body. */
   looked(message: Message): void {
-    if (this.#carriers.size === 0 || this.#carriers.get(message.mark) !== message) return;
-    this.#carriers.delete(message.mark);
-    message.mark = 0;
+    if (this.#carriers.size === 0) return;
+    const number = numberIn(message.slot);
+    if (this.#carriers.get(number) !== message) return;
+    this.#carriers.delete(number);
+    message.slot = undefined;
   }
 
   /** It has no holder any more, and the next batch writes it anew. */
@@ -182,21 +188,19 @@ export class Inventory {
   /** @returns its number */
   #store(message: Message, queue: number): number {
     const { messages } = this;
-    let root = -message.mark;
-    if (root !== 0) {
-      root = messages.root.get(root) || root;
-      messages.shares.add(root, 1);
-    }
-    message.mark = messages.add(root);
+    const root = this.bodies.rootOf(message);
+    if (root !== 0) messages.shares.add(root, 1);
+    const number = messages.add(root);
+    message.slot = slotOf(number);
     this.fresh.push(message, queue);
-    return message.mark;
+    return number;
   }
 
   #drop(number: number, entry: Entry): void {
     const { entries, messages } = this;
     const marks = entries.marks.get(number);
     const message = entries.message.get(number);
-    entry.mark = 0;
+    entry.slot = undefined;
     entries.remove(number);
     if ((marks & Mark.Stored) !== 0) this.segments.lose(entries.segment.get(number), this.bytesOf(number));
     if (this.orders.size > 0) this.orders.delete(number);
@@ -213,7 +217,7 @@ export class Inventory {
     const segment = messages.segment.get(number);
     const carrier = this.#carriers.get(number);
     if (carrier !== undefined) {
-      carrier.mark = 0;
+      carrier.slot = undefined;
       this.#carriers.delete(number);
     }
     if (segment !== 0) this.segments.lose(segment, messages.length.get(number));

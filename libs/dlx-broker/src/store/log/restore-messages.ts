@@ -4,6 +4,7 @@ import type { Doubles } from './columns.js';
 import { type Entry, Mark } from './entry-table.js';
 import type { Envelope } from './envelope.js';
 import type { Recovered } from './recover.js';
+import { slotOf } from './slot.js';
 
 const nothing = new Uint8Array();
 
@@ -28,7 +29,7 @@ export class MessageRestorer {
       const home = broker.virtualHosts.get(vhost);
       const queue = home?.holder(name);
       if (home === undefined || queue === undefined) continue;
-      queue.mark = number;
+      queue.slot = slotOf(number);
       this.#refill(queue, this.recovered.inventory.entries.of(number), home.scheduler.clock.now());
     }
   }
@@ -91,7 +92,7 @@ export class MessageRestorer {
     if (known !== undefined) return known;
     const { exchange, routingKey, own, notes } = replay.envelopes.get(number) as Envelope;
     const message = messageOf(exchange, routingKey, own, nothing, notes);
-    message.mark = number;
+    message.slot = slotOf(number);
     inventory.bodies.pageOut(message, replay.sizes.get(number));
     if (isShared) this.#shared.set(number, message);
     return message;
