@@ -64,7 +64,7 @@ export const rooms = [
   {
     name: 'cli',
     job: 'the command: serves a broker, looks at its data, asks one over HTTP',
-    imports: ['broker', 'host', 'users', 'store', 'amqp'],
+    imports: ['broker', 'topology', 'host', 'users', 'store', 'amqp', 'management'],
   },
 ];
 

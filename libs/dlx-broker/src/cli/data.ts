@@ -105,7 +105,7 @@ class Bodies {
 }
 
 /** Copies are made of the files that recovery changes: here it changes none. */
-const damageIn = ({ journal: { damage } }: Data): readonly string[] =>
+export const damageIn = ({ journal: { damage } }: Data): readonly string[] =>
   damageLines({ ...damage, places: damage.places.map(({ file, from, to }) => ({ file, from, to })) });
 
 const isDamaged = ({ journal: { damage } }: Data): boolean =>

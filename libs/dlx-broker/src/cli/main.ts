@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import type { CommandOutput } from './dead-letters/ask.js';
+import type { DefinitionsFlags } from './definitions/index.js';
 import { Refusal } from './refusal.js';
 import type { Flags } from './settings.js';
 import { logLevels } from './values.js';
@@ -104,18 +106,36 @@ program
   .passThroughOptions()
   .action(ctl);
 
+const standardOutput: CommandOutput = {
+  env: process.env,
+  out: (text) => void process.stdout.write(`${text}\n`),
+  error: (text) => void process.stderr.write(`${text}\n`),
+};
+
+program
+  .command('definitions')
+  .description('Write the definitions of a running server or of a data directory for an import into RabbitMQ.')
+  .requiredOption('--for <BROKER>', 'the broker that imports them: rabbitmq')
+  .option('--data <DIR>', 'read this data directory, which no broker uses')
+  .option('--url <URL>', 'the HTTP API (default: DLX_BROKER_URL or http://127.0.0.1:15672)')
+  .option('--user <USER>', 'who asks (default: DLX_BROKER_USER)')
+  .option('--password <PASSWORD>', 'also as DLX_BROKER_PASSWORD, which no list of processes shows')
+  .option('--quorum [PATTERN]', 'make quorum queues of all durable queues, or of those whose names fit')
+  .option('--delivery-limit <NUMBER>', 'failed deliveries in those queues before a message dies (default: 20)')
+  .option('--without-users', 'leave out users and permissions')
+  .option('--output <FILE>', 'write to this file, which only its owner can read')
+  .action(async (flags: DefinitionsFlags) => {
+    const { writeDefinitions } = await import('./definitions/index.js');
+    process.exitCode = await writeDefinitions(flags, standardOutput);
+  });
+
 const deadLetters = program
   .command('dead-letters')
   .description('List, show and redrive the dead letters of a running broker.');
 // Other commands need not wait until it is read from disk.
 if (process.argv[2] === 'dead-letters') {
   const { addDeadLetters } = await import('./dead-letters/index.js');
-  const output = {
-    env: process.env,
-    out: (text: string) => void process.stdout.write(`${text}\n`),
-    error: (text: string) => void process.stderr.write(`${text}\n`),
-  };
-  addDeadLetters(deadLetters, output, (code) => void (process.exitCode = code));
+  addDeadLetters(deadLetters, standardOutput, (code) => void (process.exitCode = code));
 }
 
 /** Its grammar is rabbitmqctl's, with errors of its own: the words are taken as they are. */

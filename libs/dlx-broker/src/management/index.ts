@@ -1,6 +1,7 @@
 export { type Api, type ApiOptions, createApi } from './http/app.js';
 export type { Fault, ManagementHost, OpenPort } from './host.js';
 export { type HttpLimits, HttpListener, type HttpOptions, listenHttp } from './http/http-listener.js';
+export { exportBroker } from './definitions/export.js';
 export { loadDefinitions } from './definitions/load.js';
 export { Problem } from './http/reply.js';
 export { AuditFile } from './audit/audit-file.js';

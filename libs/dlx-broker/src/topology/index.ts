@@ -15,6 +15,7 @@ export * from './known-options.js';
 
 export * from './queue-arguments.js';
 export * from './queue-words.js';
+export * from './quorum-form.js';
 export * from './refused.js';
 export * from './topic-pattern.js';
 export * from './topology.js';

@@ -1,0 +1,106 @@
+import { delayedType } from '../../broker/index.js';
+import { type QueueForm, quorumForm, staysClassic } from '../../topology/index.js';
+import { PoliciesOf } from './policies.js';
+import { type Definitions, objectOf, placeOf, type Row, rowsIn, shownPlace, textOf } from './rows.js';
+
+export interface Conversion {
+  /** Says by its name whether a queue becomes a quorum queue; undefined to leave all types as they are. */
+  readonly isQuorum?: (queue: string) => boolean;
+  /** Of queues that become quorum queues and have a dead-letter exchange; default 20. */
+  readonly deliveryLimit?: number;
+  /** Leaves out users and their permissions: an import replaces users of the same name. */
+  readonly withoutUsers?: boolean;
+}
+
+export interface Converted {
+  readonly definitions: Definitions;
+  /** What is not as it was, and what to mind, a line each. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Makes definitions that RabbitMQ imports without an error: exchanges that need a plugin are left out with their bindings. An
+ * import that RabbitMQ refuses is done half-way.
+ * @throws CtlFailure when these are no definitions
+ */
+export function forRabbitMq(definitions: Definitions, conversion: Conversion = {}): Converted {
+  const notes: string[] = [];
+  const policies = new PoliciesOf(definitions);
+  const exchanges = rowsIn(definitions, 'exchanges');
+  const delayed = exchanges.filter((row) => textOf(row, 'type') === delayedType);
+  const gone = new Set(delayed.map((row) => placeOf(row)));
+  const bindings = rowsIn(definitions, 'bindings').filter((row) => !touches(row, gone));
+  for (const row of delayed) {
+    const count = rowsIn(definitions, 'bindings').filter((each) => touches(each, new Set([placeOf(row)]))).length;
+    const why = `its type ${delayedType} needs a plugin`;
+    notes.push(`${shownPlace('exchange', row)} is left out with ${count} bindings: ${why}`);
+  }
+  const queues = rowsIn(definitions, 'queues').map((row) => queueOf(row, policies, conversion, notes));
+  notes.push(...dangling(exchanges, 'exchange', 'arguments', ['alternate-exchange'], gone));
+  notes.push(...dangling(queues, 'queue', 'arguments', ['x-dead-letter-exchange'], gone));
+  const keys = ['alternate-exchange', 'dead-letter-exchange'];
+  notes.push(...dangling(rowsIn(definitions, 'policies'), 'policy', 'definition', keys, gone));
+  notes.push(...usersIn(definitions, conversion.withoutUsers === true));
+  const rest = exchanges.filter((row) => !gone.has(placeOf(row)));
+  const without = conversion.withoutUsers === true ? { users: [], permissions: [], topic_permissions: [] } : {};
+  return { definitions: { ...definitions, ...without, exchanges: rest, queues, bindings }, notes };
+}
+
+function touches(binding: Row, exchanges: ReadonlySet<string>): boolean {
+  if (exchanges.has(placeOf(binding, 'source'))) return true;
+  return textOf(binding, 'destination_type') === 'exchange' && exchanges.has(placeOf(binding, 'destination'));
+}
+
+function queueOf(row: Row, policies: PoliciesOf, { isQuorum, deliveryLimit }: Conversion, notes: string[]): Row {
+  const args = objectOf(row, 'arguments');
+  const type = args['x-queue-type'] ?? 'classic';
+  if (isQuorum?.(textOf(row, 'name')) !== true || type !== 'classic') return row;
+  const byPolicy = (argument: string): unknown => policies.value(textOf(row, 'vhost'), textOf(row, 'name'), argument);
+  const form: QueueForm = {
+    durable: row['durable'] === true,
+    exclusive: row['exclusive'] === true,
+    autoDelete: row['auto_delete'] === true,
+    names: Object.keys(args),
+    value: (argument) => (Object.hasOwn(args, argument) ? args[argument] : byPolicy(argument)),
+  };
+  const why = staysClassic(form);
+  if (why !== undefined) {
+    notes.push(`${shownPlace('queue', row)} stays classic: ${why}`);
+    return row;
+  }
+  const { removed, set, notes: differences } = quorumForm(form, deliveryLimit);
+  const kept = Object.entries(args).filter(([name]) => !removed.includes(name));
+  for (const text of differences) notes.push(`${shownPlace('queue', row)} ${text}`);
+  // On quorum queues the policy's overflow holds, whatever the argument says.
+  const overflow = byPolicy('x-overflow');
+  if (set.has('x-dead-letter-strategy') && overflow !== undefined && overflow !== 'reject-publish')
+    notes.push(
+      `${shownPlace('queue', row)} dead-letters at most once: a policy sets its overflow to ${String(overflow)}`,
+    );
+  return { ...row, arguments: Object.fromEntries([...kept, ...set]) };
+}
+
+/** Objects that name an exchange that is left out: their messages would get lost. */
+const dangling = (
+  rows: readonly Row[],
+  kind: string,
+  part: 'arguments' | 'definition',
+  names: readonly string[],
+  gone: ReadonlySet<string>,
+): string[] =>
+  rows.flatMap((row) =>
+    names.flatMap((name) => {
+      const target = objectOf(row, part)[name];
+      if (typeof target !== 'string' || !gone.has(JSON.stringify([textOf(row, 'vhost'), target]))) return [];
+      return [`${shownPlace(kind, row)} has '${target}' as its ${name}, which is left out`];
+    }),
+  );
+
+function usersIn(definitions: Definitions, areLeftOut: boolean): string[] {
+  const names = rowsIn(definitions, 'users').map((row) => `'${textOf(row, 'name')}'`);
+  if (names.length === 0) return [];
+  if (areLeftOut) return [`${names.length} users are left out, with their permissions`];
+  return [
+    `an import replaces users of these names, with their passwords: ${names.join(', ')} (--without-users leaves them out)`,
+  ];
+}

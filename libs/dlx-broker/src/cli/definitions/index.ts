@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import type { Matcher } from '../../broker/index.js';
+import { policyPatterns } from '../../host/index.js';
+import { shownJson, shownText } from '../../message/index.js';
+import { CtlFailure, exit } from '../ctl/exit.js';
+import type { CommandOutput } from '../dead-letters/ask.js';
+import { Refusal } from '../refusal.js';
+import { type Conversion, forRabbitMq } from './for-rabbitmq.js';
+import { definitionsOf, type SourceFlags } from './source.js';
+
+export interface DefinitionsFlags extends SourceFlags {
+  readonly for: string;
+  /** True for all queues, or a pattern of names. */
+  readonly quorum?: true | string;
+  readonly deliveryLimit?: string;
+  readonly withoutUsers?: true;
+  readonly output?: string;
+}
+
+/**
+ * Writes definitions for RabbitMQ to a file or to standard output, and to standard error what is not as it was.
+ * @returns the exit code @throws Refusal, StoreError
+ */
+export async function writeDefinitions(flags: DefinitionsFlags, output: CommandOutput): Promise<number> {
+  const conversion = conversionOf(flags);
+  try {
+    const { definitions, notes } = forRabbitMq(await definitionsOf(flags, output.env), conversion);
+    const text = JSON.stringify(definitions, undefined, 2);
+    if (flags.output === undefined) output.out(shownJson(text));
+    else write(flags.output, text);
+    for (const note of notes) output.error(`dlx-broker: ${shownText(note)}`);
+    return exit.ok;
+  } catch (error) {
+    if (!(error instanceof CtlFailure)) throw error;
+    output.error(error.message);
+    return error.code;
+  }
+}
+
+/** @throws Refusal */
+function conversionOf(flags: DefinitionsFlags): Conversion {
+  if (flags.for !== 'rabbitmq') throw new Refusal(`--for must be rabbitmq, but is '${flags.for}'`);
+  const { quorum, deliveryLimit: limit, withoutUsers = false } = flags;
+  if (quorum === undefined && limit !== undefined)
+    throw new Refusal('--delivery-limit is about the queues that --quorum converts, which is not given');
+  if (limit !== undefined && !/^[0-9]{1,9}$/.test(limit))
+    throw new Refusal(`--delivery-limit must be a whole number, but is '${limit}'`);
+  return {
+    withoutUsers,
+    ...(quorum !== undefined && { isQuorum: quorum === true ? () => true : patternOf(quorum) }),
+    ...(limit !== undefined && { deliveryLimit: Number(limit) }),
+  };
+}
+
+/** @throws Refusal */
+function patternOf(pattern: string): (queue: string) => boolean {
+  let matcher: Matcher;
+  try {
+    matcher = policyPatterns.compile(pattern);
+  } catch (error) {
+    throw new Refusal(`--quorum is no pattern of names: ${(error as Error).message}`);
+  }
+  return (queue) => matcher.matches(queue);
+}
+
+/** Definitions hold the hashes of passwords. @throws Refusal */
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, `${text}\n`, { mode: 0o600 });
+  } catch (error) {
+    throw new Refusal(`--output cannot be written: ${(error as Error).message}`);
+  }
+}

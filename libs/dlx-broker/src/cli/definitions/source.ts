@@ -1,0 +1,48 @@
+import { shownText } from '../../message/index.js';
+import { Api } from '../ctl/api.js';
+import { addressOf } from '../ctl/address.js';
+import { CtlFailure, exit } from '../ctl/exit.js';
+import { damageIn } from '../data.js';
+import { restored } from '../data-restored.js';
+import { Refusal } from '../refusal.js';
+import { type Definitions, isObject } from './rows.js';
+
+export interface SourceFlags {
+  readonly data?: string;
+  readonly url?: string;
+  readonly user?: string;
+  readonly password?: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The definitions of a running server, asked over HTTP, or of a data directory that no broker uses.
+ * @throws CtlFailure of the server; StoreError or Refusal of the directory
+ */
+export async function definitionsOf(flags: SourceFlags, env: Environment): Promise<Definitions> {
+  if (flags.data !== undefined) return definitionsIn(flags.data, flags);
+  const given = Object.entries({ url: flags.url, user: flags.user, password: flags.password });
+  const options = new Map(given.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const api = new Api(addressOf(options, env), undefined, 'definitions');
+  const { body } = await api.call('GET', ['definitions'], [200]);
+  if (isObject(body)) return body;
+  throw new CtlFailure(exit.unavailable, `Error: what is at '${api.address.shown}' has no definitions`);
+}
+
+async function definitionsIn(directory: string, { url, user, password }: SourceFlags): Promise<Definitions> {
+  for (const [name, value] of Object.entries({ url, user, password }))
+    if (value !== undefined) throw new Refusal(`--${name} is about a running server, and --data names a directory`);
+  if (directory === '') throw new Refusal('--data must name a directory');
+  const { exportBroker } = await import('../../management/index.js');
+  const { broker, data } = await restored(directory);
+  try {
+    const [damage] = damageIn(data);
+    if (damage !== undefined)
+      throw new Refusal(`${shownText(damage)}. Look with 'data check', and start a broker on it first`);
+    // The rows are made when they are written.
+    return JSON.parse(JSON.stringify(exportBroker(broker))) as Definitions;
+  } finally {
+    await data.close();
+  }
+}
