@@ -20,14 +20,23 @@ export const rooms = [
     imports: [],
   },
   { name: 'broker', job: 'the core: virtual hosts, exchanges, queues, channels, policies', imports: [], core: true },
+  {
+    name: 'history',
+    job: 'what headers tell of a message: attempts, errors, where it was published',
+    imports: [],
+  },
   { name: 'topology', job: 'declarations as plain data, from code or options', imports: ['broker'] },
   {
     name: 'host',
-    job: 'what this machine gives the core: time, names, turns, patterns, async contexts',
+    job: 'what this machine gives the core: time, names, turns, patterns, async contexts; text for terminals and logs',
     imports: ['broker'],
   },
   { name: 'store', job: "keeps a broker's state on disk", imports: ['broker'] },
-  { name: 'users', job: 'who may log in: passwords, how often, and how many wait at a port', imports: ['broker'] },
+  {
+    name: 'users',
+    job: 'who may log in: passwords, how often, and how many wait at a port',
+    imports: ['broker', 'host'],
+  },
   {
     name: 'alarms',
     job: 'what may run short: how much memory there is, and when publishers wait',
@@ -40,7 +49,7 @@ export const rooms = [
     imports: ['wire', 'alarms', 'broker', 'users'],
   },
   { name: 'redrive', job: 'how a redrive goes: its state, rate, circuit and counts', imports: [] },
-  { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'redrive', 'users'] },
+  { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'history', 'host', 'redrive', 'users'] },
   {
     name: 'backend',
     job: 'one port, two brokers behind it: embedded, or a real RabbitMQ',
@@ -49,17 +58,17 @@ export const rooms = [
   {
     name: 'retry',
     job: 'when a failed message is tried again: policies, wait queues, parking, republishing',
-    imports: ['topology', 'backend', 'host'],
+    imports: ['history', 'topology', 'backend', 'host'],
   },
   {
     name: 'streams',
     job: 'RxJS operators over a backend',
-    imports: ['topology', 'host', 'backend', 'retry', 'redrive'],
+    imports: ['history', 'topology', 'host', 'backend', 'retry', 'redrive'],
   },
   {
     name: 'nest',
     job: 'module, server, client, context and decorators',
-    imports: ['topology', 'host', 'backend', 'retry', 'streams'],
+    imports: ['history', 'topology', 'host', 'backend', 'retry', 'streams'],
   },
   {
     name: 'cli',

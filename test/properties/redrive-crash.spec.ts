@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Broker, Channel } from '../../libs/dlx-broker/src/broker/index.js';
-import { headersForRedrive, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { headersForRedrive } from '../../libs/dlx-broker/src/history/index.js';
 import { MemoryJournal } from '../durability/memory-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { lossBetween, Reborn, remainsOf } from './remains.js';

@@ -7,22 +7,4 @@ export { type BackendState, type ServerInfo } from './state.js';
 
 export { isReplyAddress, longestDelay } from '../broker/index.js';
 
-export {
-  type Address,
-  type RecordedOrigin,
-  addressOf,
-  attemptOf,
-  claimedOriginOf,
-  failingSince,
-  failuresOf,
-  headersForRedrive,
-  headersForRetry,
-  isQueueItself,
-  originOf,
-  publishedTo,
-  recordedAddressOf,
-  redrivesOf,
-  retryHeaders,
-  type RetryProgress,
-  workQueueOf,
-} from '../message/index.js';
+export { type Address, type RecordedOrigin } from '../message/index.js';

@@ -1,5 +1,6 @@
 import type { Broker } from '../broker/index.js';
-import { isLost, type Message, shownJson, shownText } from '../message/index.js';
+import { isLost, type Message } from '../message/index.js';
+import { shownJson, shownText } from '../host/index.js';
 import { damageLines, type Data } from '../store/index.js';
 import { type BodyFound, lineOf } from './data-line.js';
 import { type Contents, contentsOf, restored } from './data-restored.js';

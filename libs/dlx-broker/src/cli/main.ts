@@ -155,7 +155,7 @@ async function serveUntilTold(flags: Flags): Promise<void> {
     import('../serve.js'),
     import('./config-file.js'),
     import('./settings.js'),
-    import('../message/index.js'),
+    import('../host/index.js'),
   ]);
   const config = flags.config === undefined ? {} : await readConfig(flags.config);
   const { serve: options, logLevel } = settingsOf(flags, config);
@@ -207,7 +207,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : refused);
-  const { shownLines } = await import('../message/index.js');
+  const { shownLines } = await import('../host/index.js');
   console.error(`dlx-broker: ${shownLines(explain(error))}`);
   process.exit(refused);
 }

@@ -3,4 +3,5 @@ export { HomeContext } from './home-context.js';
 export { randomNames } from './names.js';
 export { turnPace } from './pace.js';
 export { policyPatterns } from './patterns.js';
+export { cutText, shownJson, shownLines, shownText } from './shown-text.js';
 export { after } from './timer.js';

@@ -17,6 +17,4 @@ export * from './origin.js';
 export * from './properties.js';
 export * from './payload.js';
 export * from './plain.js';
-export * from './retry-headers.js';
-export { cutText, shownJson, shownLines, shownText } from './shown-text.js';
 export * from './stored.js';

@@ -1,6 +1,6 @@
 import type { Logger, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { HomeContext } from '../host/index.js';
+import { HomeContext, shownText } from '../host/index.js';
 import { type WaitQueues, describeRetry } from '../retry/index.js';
 import { MemoryIdempotencyStore } from './idempotency/memory-store.js';
 import { type Backend } from '../backend/index.js';
@@ -9,7 +9,6 @@ import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
 
 import { describeTopology, type Topology } from '../topology/index.js';
-import { shownText } from '../message/index.js';
 import type { DeadLetters, Redrives } from '../streams/index.js';
 import { textOf } from './failure-log.js';
 import type { HandlerSource } from './handler-source.js';

@@ -7,9 +7,10 @@ import { AsyncSubject, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, parseDelay, type WaitQueueType } from '../retry/index.js';
 
 import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
-import { shownText, type Field, type Message, type Properties } from '../message/index.js';
+import { type Field, type Message, type Properties } from '../message/index.js';
+import { shownText } from '../host/index.js';
 import { DlxConfigurationError, fieldTableOf, optionsOf, refuseUnknown, text } from '../topology/index.js';
-import { describeError } from './failure.js';
+import { asError } from './failure.js';
 import { textOf } from './failure-log.js';
 import { dlxHeaders } from './headers.js';
 import { decodePayload, encodePayload } from './payload.js';
@@ -326,8 +327,6 @@ export class DlxClient extends ClientProxy {
     });
   }
 }
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(describeError(error).message));
 
 /**
  * A caller that waits for an answer. It gets it in its own async context. After the last one it holds nothing of the

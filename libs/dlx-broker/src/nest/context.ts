@@ -1,18 +1,14 @@
 import { BaseRpcContext } from '@nestjs/microservices/ctx-host/base-rpc.context.js';
 import { type BackendDelivery } from '../backend/index.js';
+import { type Address, fromFieldTable, type Message, type Plain, type Properties } from '../message/index.js';
 import {
-  type Address,
   attemptOf,
   failingSince,
-  fromFieldTable,
   isQueueItself,
-  type Message,
   type NotedError,
   notedErrorOf,
-  type Plain,
-  type Properties,
   publishedTo,
-} from '../message/index.js';
+} from '../history/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { readable } from './failure.js';
 import type { PlannedHandler } from './handler.js';

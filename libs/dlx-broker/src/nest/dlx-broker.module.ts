@@ -9,7 +9,7 @@ import {
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WaitQueues } from '../retry/index.js';
 
-import { shownText } from '../message/index.js';
+import { shownText } from '../host/index.js';
 import { connect } from './brokers/connect.js';
 import { embedded } from './brokers/embedded.js';
 import { DeadLetters, Redrives, type DeadLettersOptions } from '../streams/index.js';

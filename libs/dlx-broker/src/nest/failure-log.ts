@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import type { BackendDelivery } from '../backend/index.js';
-import { shownLines, shownText } from '../message/index.js';
+import { shownLines, shownText } from '../host/index.js';
 import { describeError } from './failure.js';
 import type { PlannedHandler } from './handler.js';
 

@@ -60,6 +60,10 @@ export function describeError(thrown: unknown): DescribedError {
   return { name: nameOf(error), message, stack: cut(`${cut(stack)}${causesOf(error)}`) };
 }
 
+/** The error itself; of anything else that was thrown, an error with its description. */
+export const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(describeError(error).message);
+
 /** As far as `look` comes. */
 function attempt<T>(look: () => T, otherwise: T): T {
   try {

@@ -1,4 +1,4 @@
-import { errorHeaders } from '../message/index.js';
+import { errorHeaders } from '../history/index.js';
 
 /** The headers this library writes, beside RabbitMQ's own. */
 export const dlxHeaders = {

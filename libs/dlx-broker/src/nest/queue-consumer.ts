@@ -1,8 +1,9 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
-import type { HomeContext } from '../host/index.js';
+import { type HomeContext, shownText } from '../host/index.js';
 import type { Backend, BackendDelivery, CancelReason, Consumption } from '../backend/index.js';
-import { deathsOf, grantedAttempt, shownText } from '../message/index.js';
+import { deathsOf } from '../message/index.js';
+import { grantedAttempt } from '../history/index.js';
 import { matchesPattern } from '../topology/index.js';
 import { Askers } from './askers.js';
 import type { Attempts } from './attempts.js';

@@ -1,4 +1,4 @@
-import { attemptOf } from '../message/index.js';
+import { attemptOf } from '../history/index.js';
 import {
   park,
   retryIn,

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
-import { attemptOf } from '../message/index.js';
+import { attemptOf } from '../history/index.js';
 import type { RetryOutcome, WaitQueues } from '../retry/index.js';
 import { type Backend, type BackendDelivery } from '../backend/index.js';
 import { emptyTable, type FieldTable } from '../message/index.js';

@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import type { Backend, Publication } from '../backend/index.js';
-import { shownText } from '../message/index.js';
+import { shownText } from '../host/index.js';
 
 /** How many routing keys are warned about; there may be one for each customer. */
 const mostKeys = 100;

@@ -1,4 +1,5 @@
-import { type Field, longstr, retryHeaders } from '../message/index.js';
+import { type Field, longstr } from '../message/index.js';
+import { retryHeaders } from '../history/index.js';
 import { stepUp } from './steps.js';
 import type { WaitQueueType } from './wait-queue-names.js';
 import { longestDelay, need, type Backend, type Done, type Publication } from '../backend/index.js';

@@ -7,7 +7,7 @@ import { ManualClock } from '../testing/manual-clock.js';
 import type { Backend, BackendDelivery, Done, Publication } from '../backend/backend.js';
 import { park, redrive, retryIn, retryOrPark, UnknownOriginError } from './republish.js';
 import { WaitQueues } from './wait-queues.js';
-import { addressOf, attemptOf, originOf, redrivesOf, workQueueOf } from '../message/index.js';
+import { addressOf, attemptOf, originOf, redrivesOf, workQueueOf } from '../history/index.js';
 
 const body = new TextEncoder().encode('{"id":1}');
 const plan = planRetry(

@@ -1,16 +1,15 @@
+import { deathsOf, longstr } from '../message/index.js';
 import {
   attemptOf,
-  deathsOf,
   errorHeaders,
   failingSince,
   headersForRedrive,
   headersForRetry,
   isQueueItself,
-  longstr,
   originOf,
   publishedTo,
   recordedAddressOf,
-} from '../message/index.js';
+} from '../history/index.js';
 import type { Address, FieldTable, Message, Properties, RecordedOrigin } from '../message/index.js';
 import { decideRetry, type ParkedFor } from './decision.js';
 import { waitQueueName } from './wait-queue-names.js';

@@ -1,22 +1,24 @@
 import {
   type Address,
-  addressOf,
-  claimedOriginOf,
   decodePayload,
-  failingSince,
-  failuresOf,
   firstDeathOf,
   fromFieldTable,
   type Message,
-  type NotedError,
-  notedErrorOf,
   type Plain,
   type Properties,
+  UndecodablePayloadError,
+} from '../message/index.js';
+import {
+  addressOf,
+  claimedOriginOf,
+  failingSince,
+  failuresOf,
+  type NotedError,
+  notedErrorOf,
   recordedAddressOf,
   redrivesOf,
-  UndecodablePayloadError,
   workQueueOf,
-} from '../message/index.js';
+} from '../history/index.js';
 import { redriveAddress } from '../retry/index.js';
 import { readDeaths, type XDeath } from './x-death.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
-import { attemptOf } from '../message/index.js';
+import { attemptOf } from '../history/index.js';
 import { park, retryIn, UnprovenOriginError, WaitQueues } from '../retry/index.js';
 
 import type { BackendDelivery } from '../backend/index.js';

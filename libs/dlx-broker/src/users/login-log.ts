@@ -1,5 +1,5 @@
 import { networkOf } from './login-throttle.js';
-import { cutText, shownText } from '../message/index.js';
+import { cutText, shownText } from '../host/index.js';
 
 /** Lines in a span of time, and how long that is in milliseconds. */
 const most = { lines: 60, ofNetwork: 10, span: 60_000 };

@@ -10,7 +10,6 @@ import {
   NotedMessage,
   type Properties,
   recordDeath,
-  recordedAddressOf,
 } from '../../message/index.js';
 import type { DeadLetter } from './dead-letter.js';
 
@@ -86,7 +85,7 @@ function deathOf(letter: DeadLetter, message: Message, time: number): DeathEntry
 
 /** At its first death a message stands where its publisher, whose right was checked, sent it. */
 function originAt(message: Message, queue: string): Notes['origin'] {
-  const { exchange, routingKey } = recordedAddressOf(message);
+  const { exchange, routingKey } = message.origin ?? message;
   return { exchange, routingKey, queue };
 }
 

@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  deathsOf,
-  emptyTable,
-  type FieldTable,
-  headersForRedrive,
-  int32,
-  longstr,
-  array,
-  type Properties,
-} from '../../message/index.js';
+import { deathsOf, emptyTable, type FieldTable, int32, longstr, array, type Properties } from '../../message/index.js';
+import { headersForRedrive } from '../../history/index.js';
 import { harness } from '../../testing/harness.js';
 import { listen, publishText } from '../../testing/listener.js';
 import type { Channel } from '../channel/channel.js';

@@ -1,4 +1,4 @@
-import { shownLines } from '../../message/index.js';
+import { shownLines } from '../../host/index.js';
 
 /** How a command ends, as rabbitmqctl does (the numbers are those of sysexits.h). */
 export const exit = {

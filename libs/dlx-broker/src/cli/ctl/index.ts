@@ -1,4 +1,4 @@
-import { shownLines } from '../../message/index.js';
+import { shownLines } from '../../host/index.js';
 import { addressOf } from './address.js';
 import { Api } from './api.js';
 import { type Answer, type Command, type Input } from './command.js';

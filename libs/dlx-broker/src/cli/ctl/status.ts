@@ -1,4 +1,4 @@
-import { shownText } from '../../message/index.js';
+import { shownText } from '../../host/index.js';
 
 type Facts = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { shownText } from '../../message/index.js';
+import { shownText } from '../../host/index.js';
 
 /** Columns as wide as what is in them, two blanks apart; without a head, none is shown. */
 export function prettyColumns(head: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {

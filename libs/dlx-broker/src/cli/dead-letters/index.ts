@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { shownJson } from '../../message/index.js';
+import { shownJson } from '../../host/index.js';
 import { addressOf } from '../ctl/address.js';
 import { Api } from '../ctl/api.js';
 import { ask, type CommonFlags, type CommandOutput } from './ask.js';

@@ -1,4 +1,4 @@
-import { shownLines } from '../../message/index.js';
+import { shownLines } from '../../host/index.js';
 import { prettyColumns } from './columns.js';
 
 /** What is shown of a message; the API has more. */

@@ -1,4 +1,4 @@
-import { shownText } from '../../message/index.js';
+import { shownText } from '../../host/index.js';
 import { Api } from '../ctl/api.js';
 import { addressOf } from '../ctl/address.js';
 import { CtlFailure, exit } from '../ctl/exit.js';

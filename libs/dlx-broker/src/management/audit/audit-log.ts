@@ -1,4 +1,5 @@
-import { cutText, longestShortstr } from '../../message/index.js';
+import { longestShortstr } from '../../message/index.js';
+import { cutText } from '../../host/index.js';
 import { Refusals } from './refusals.js';
 
 /** One thing an operator did, or tried to. Never a password, never the body of a request or of a message. */

@@ -1,4 +1,5 @@
-import { recordedAddressOf, type Field, fromField, type Message } from '../../message/index.js';
+import { type Field, fromField, type Message } from '../../message/index.js';
+import { recordedAddressOf } from '../../history/index.js';
 import { bodyOf, Unread } from './payload.js';
 import { diedIn, failedOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
 

@@ -1,5 +1,6 @@
 import type { Entry } from '../../broker/index.js';
-import { recordedAddressOf, type Message } from '../../message/index.js';
+import { type Message } from '../../message/index.js';
+import { recordedAddressOf } from '../../history/index.js';
 import { ok } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
 import { matcherOf } from './filter.js';

@@ -1,12 +1,5 @@
-import {
-  deathsOf,
-  errorHeaders,
-  failingSince,
-  firstDeathOf,
-  type Message,
-  retryHeaders,
-  textAt,
-} from '../../message/index.js';
+import { deathsOf, firstDeathOf, type Message, textAt } from '../../message/index.js';
+import { errorHeaders, failingSince, retryHeaders } from '../../history/index.js';
 
 /** Characters of an error's message that tell it from others. */
 const longestKind = 200;

@@ -1,5 +1,6 @@
 import type { Entry } from '../../broker/index.js';
-import { deathsOf, firstDeathOf, emptyTable, originOf, type Properties, redrivesOf } from '../../message/index.js';
+import { deathsOf, firstDeathOf, emptyTable, type Properties } from '../../message/index.js';
+import { originOf, redrivesOf } from '../../history/index.js';
 import { errorOf } from './letter-facts.js';
 import { type PayloadEncoding, payloadOf } from './payload.js';
 import { typedTable } from './typed-field.js';

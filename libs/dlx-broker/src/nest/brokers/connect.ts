@@ -1,5 +1,5 @@
 import { type Backend, EmbeddedBackend } from '../../backend/index.js';
-import { shownLines, shownText } from '../../message/index.js';
+import { shownLines, shownText } from '../../host/index.js';
 import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
 import { DlxConfigurationError } from '../../topology/index.js';
 import { guestOf, letIn } from '../../users/index.js';

@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { shownText } from '../../message/index.js';
+import { shownText } from '../../host/index.js';
 import { notAPromise } from '../../topology/index.js';
 import type { DlxContext } from '../context.js';
 import { describeError } from '../failure.js';

@@ -1,5 +1,11 @@
-import { type Deaths, type Message, Notes, type Properties } from '../../message/index.js';
-import { RecordedDeaths, type RecordedOrigin, retryHeaders } from '../../message/index.js';
+import {
+  type Deaths,
+  type Message,
+  Notes,
+  type Properties,
+  RecordedDeaths,
+  type RecordedOrigin,
+} from '../../message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readLong, readTexts, writeLong, writeTexts } from './field-codec.js';
@@ -89,12 +95,15 @@ function originByDeath(deaths: Deaths | undefined): RecordedOrigin | undefined {
   return { exchange, routingKey: routingKeys[0] ?? '', queue };
 }
 
+/** The header with which such a client, or a retry, named the first exchange. */
+const firstExchange = 'dlx-first-exchange';
+
 /**
  * Formats 1 and 2 have no origins. What died shows its own, for the records of its deaths are the broker's; but not
  * when its headers tell of a place before, which may be true and may be a client's.
  */
 const originBefore = (deaths: Deaths | undefined, { headers }: Properties): RecordedOrigin | undefined =>
-  headers?.get(retryHeaders.firstExchange) === undefined ? originByDeath(deaths) : undefined;
+  headers?.get(firstExchange) === undefined ? originByDeath(deaths) : undefined;
 
 export function readEnvelope(from: ByteSource): Envelope {
   const flags = from.octet();

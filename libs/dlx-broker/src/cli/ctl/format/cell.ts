@@ -1,4 +1,4 @@
-import { shownText } from '../../../message/index.js';
+import { shownText } from '../../../host/index.js';
 
 /** What stands in a cell; undefined is what RabbitMQ has no value for. */
 export type Cell = string | number | boolean | undefined | Real | Names | Fields | Tuple;

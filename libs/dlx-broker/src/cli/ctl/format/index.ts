@@ -1,4 +1,4 @@
-import { shownJson, shownLines } from '../../../message/index.js';
+import { shownJson, shownLines } from '../../../host/index.js';
 import type { Answer, Listing } from '../command.js';
 import { csvListing } from './csv.js';
 import { jsonListing } from './json.js';

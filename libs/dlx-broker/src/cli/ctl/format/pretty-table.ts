@@ -1,5 +1,5 @@
 import type { Listing } from '../command.js';
-import { shownLines } from '../../../message/index.js';
+import { shownLines } from '../../../host/index.js';
 import { cellText } from './cell.js';
 
 /** The terminal's drawing characters are letters between these two. */

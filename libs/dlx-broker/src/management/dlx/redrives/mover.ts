@@ -1,5 +1,6 @@
 import { AmqpError, type Entry, openExchange, type Queue, type Settled } from '../../../broker/index.js';
-import { type Address, Message, originOf } from '../../../message/index.js';
+import { type Address, Message } from '../../../message/index.js';
+import { originOf } from '../../../history/index.js';
 import type { Left, RedriveCounts } from '../../../redrive/index.js';
 import { redriven } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';

@@ -1,11 +1,5 @@
-import {
-  type Field,
-  type FieldTable,
-  headersForRedrive,
-  longstr,
-  type Message,
-  timestamp,
-} from '../../../message/index.js';
+import { type Field, type FieldTable, longstr, type Message, timestamp } from '../../../message/index.js';
+import { headersForRedrive } from '../../../history/index.js';
 
 /** What is written on a redriven message, beside the number of its redrives. */
 export const redrivenHeaders = {

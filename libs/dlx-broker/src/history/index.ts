@@ -1,0 +1,4 @@
+export * from './attempts.js';
+export * from './names.js';
+export * from './origin.js';
+export { headersForRedrive, headersForRetry, type RetryProgress } from './republished.js';
