@@ -279,10 +279,10 @@ export class Commits {
 
   /** Where the next batch goes; undefined when there is no room for a new segment, and no commit waits any longer. */
   async #segment(): Promise<Segment | undefined> {
-    const { segments, segmentSize, durability } = this.#parts;
+    const { segments, durability } = this.#parts;
     const { active } = segments;
     // One of an older format gets nothing that those who know that one cannot read.
-    if (active !== undefined && active.end < segmentSize && active.version === formatVersion) return active;
+    if (active !== undefined && active.end < this.#compaction.fullAt && active.version === formatVersion) return active;
     if (active !== undefined) {
       if (active.allocated > active.end) await active.file.truncate(active.end);
       // Also what a process before this one left in it: nothing is safe before all that was written earlier is.

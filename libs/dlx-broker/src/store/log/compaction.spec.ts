@@ -9,17 +9,18 @@ import { listen } from '../../testing/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
 import type { StoreError } from '../store-error.js';
+import type { DiskJournalOptions } from './options.js';
 import { segmentName } from './segment-header.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
 const clock = new ManualClock();
 
-async function open(disk: FakeDisk, segment: number, slack: number) {
+async function open(disk: FakeDisk, segment: number, slack: number, options: DiskJournalOptions = {}) {
   disk.isManual = false;
   const warnings: StoreError[] = [];
   const damaged = (error: StoreError): void => void warnings.push(error);
   const now = (): number => clock.now();
-  const journal = await DiskJournal.open(disk, { segment, slack, diskFree: 0, memory: 0, now, damaged });
+  const journal = await DiskJournal.open(disk, { segment, slack, diskFree: 0, memory: 0, now, damaged, ...options });
   const broker = new Broker({ clock, journal, names: new CountedNames(), patterns });
   journal.restore(broker);
   return { ...listen(broker), broker, journal, disk, warnings };
@@ -78,6 +79,27 @@ describe('compaction', () => {
       const again = await open(harness.disk.copy(), segment, 0);
       expect([parked(again), again.journal.damage.places]).toEqual([kept, []]);
       expect(await rest(again, segments * 3), 'after it was opened again').toBeLessThanOrEqual(segments * 2);
+    },
+  );
+
+  const small = [600, 1_024, 4_096, 50_000];
+  it.each(small.flatMap((segment) => [1, 3].flatMap((records) => [1.2, 3].map((f) => [segment, records, f] as const))))(
+    'comes to rest with segments of %d bytes, of which a batch copies %d records, and a factor of %d',
+    async (segment, recordsInTurn, factor) => {
+      const options = { recordsInTurn, factor };
+      const harness = await open(new FakeDisk(), segment, 0, options);
+      for (const name of ['parked', 'q']) harness.channel.declareQueue(name, { durable: true });
+      for (let more = 2; more < 20; more++) harness.channel.declareQueue(`queue ${more}`, { durable: true });
+      await churn(harness, 400);
+      // A batch copies one record at least, and the records that it copied are copied once more at most.
+      const most =
+        2 * (harness.journal.stats.entries + harness.journal.stats.messages + harness.journal.stats.segments);
+      expect(await rest(harness, most + 1)).toBeLessThanOrEqual(most);
+      const kept = parked(harness);
+      expect(kept).toHaveLength(50);
+      const again = await open(harness.disk.copy(), segment, 0, options);
+      expect([parked(again), again.journal.damage.places]).toEqual([kept, []]);
+      expect(await rest(again, most + 1), 'after it was opened again').toBeLessThanOrEqual(most);
     },
   );
 

@@ -12,6 +12,8 @@ import type { Segment, Segments } from './segment.js';
 
 /** Bytes of the record that closes a batch. */
 const commitBytes = recordHead + 16;
+/** No record has fewer bytes. */
+const smallestRecord = recordHead + 1;
 /** Bytes copied with one batch, but for the record that passes it. */
 const bytesInBatch = 4_194_304;
 /** How long a segment that cannot be read is left alone, in milliseconds: twice as long after each try, up to the last. */
@@ -25,6 +27,8 @@ export interface CompactionOptions {
   readonly factor: number;
   /** Bytes of a segment. */
   readonly segmentSize: number;
+  /** Records that are looked at for one batch. */
+  readonly recordsInTurn: number;
   /** Hears of a segment that cannot be freed, once. */
   readonly damaged: (error: StoreError) => void;
 }
@@ -70,19 +74,37 @@ export class Compaction {
   }
 
   /**
-   * What the log would come to if all that is needed of it were written once more: the records, a commit for each segment
-   * they are copied from, and what the segments begin with that they go to. Of these there are as many as it takes to hold
-   * the records, but never more than are copied, for what is copied of one goes as one batch. Without them small
-   * segments would be copied for ever: they are mostly beginning, however often they are written.
+   * The next batch goes into another segment when there are so many bytes in this one. At most half of a segment is its beginning:
+   * else segments as short as what is declared would be begun for every batch, and would be copied for ever.
+   */
+  get fullAt(): number {
+    return Math.max(this.options.segmentSize, 2 * this.#beginning);
+  }
+
+  /** What each segment begins with. */
+  get #beginning(): number {
+    return segmentHead + (this.isDeclaredInEach ? this.declaredBytes : 0);
+  }
+
+  /**
+   * What the log would come to if all that is needed of it were written once more: the records, a commit for each batch
+   * that copies some of them, and what the segments begin with that they go to. Of these there are as many as it takes to hold
+   * the records, but never more than batches. Without them small segments would be copied for ever: they are mostly beginning,
+   * however often they are written.
    */
   get #bytesRewritten(): number {
     const { declaredBytes, isDeclaredInEach, segments } = this;
-    const sources = segments.countLive;
-    const records = segments.liveBytes + sources * commitBytes;
-    const beginning = segmentHead + (isDeclaredInEach ? declaredBytes : 0);
-    const room = this.options.segmentSize - beginning;
-    const needed = room > 0 ? Math.min(sources, Math.ceil(records / room)) : sources;
+    let batches = 0;
+    for (const segment of segments) batches += this.#batchesOf(segment);
+    const beginning = this.#beginning;
+    const records = segments.liveBytes + batches * commitBytes;
+    const needed = Math.min(batches, Math.ceil(records / (this.fullAt - beginning)));
     return records + (needed + 1) * beginning + (isDeclaredInEach ? 0 : declaredBytes);
+  }
+
+  /** Batches that copy something of a segment, at most. */
+  #batchesOf({ live, end }: Segment): number {
+    return Math.min(live, 1 + Math.floor(end / (smallestRecord * this.options.recordsInTurn)));
   }
 
   /**

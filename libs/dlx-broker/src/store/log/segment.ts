@@ -64,13 +64,6 @@ export class Segments {
     return bytes;
   }
 
-  /** Segments of which something is needed. */
-  get countLive(): number {
-    let count = 0;
-    for (const { live } of this.#all.values()) if (live > 0) count++;
-    return count;
-  }
-
   get(number: number): Segment | undefined {
     return this.#all.get(number);
   }
