@@ -60,6 +60,9 @@ function runs(args) {
   return result;
 }
 
+// RabbitMQ looks whether names are UTF-8 in all methods but those that content follows.
+const takesAnyBytes = new Set(['basic.publish']);
+
 function reader({ name, wireName, args }) {
   const known = args.filter((arg) => !arg.reserved);
   if (args.length === 0)
@@ -72,7 +75,8 @@ function reader({ name, wireName, args }) {
       return [`const ${bits} = from.octet();`, ...values].join('\n');
     }
     const [{ name: argument, type, reserved }] = run;
-    const read = { table: 'readTable(from)', shortstr: 'from.name()' }[type] ?? `from.${type}()`;
+    const shortstr = takesAnyBytes.has(wireName) ? 'from.shortstr()' : 'from.name()';
+    const read = { table: 'readTable(from)', shortstr }[type] ?? `from.${type}()`;
     return reserved ? `${read};` : `const ${variable(argument)} = ${read};`;
   });
   const fields = known.map((arg) => `readonly ${arg.name}: ${types[arg.type]};`).join('\n');

@@ -787,8 +787,8 @@ export interface BasicPublish {
 /** `basic.publish` */
 export function readBasicPublish(from: MethodReader): BasicPublish {
   from.short();
-  const exchange = from.name();
-  const routingKey = from.name();
+  const exchange = from.shortstr();
+  const routingKey = from.shortstr();
   const bits3 = from.octet();
   const mandatory = (bits3 & 1) !== 0;
   const immediate = (bits3 & 2) !== 0;
