@@ -25,7 +25,12 @@ export const rooms = [
     job: 'what headers tell of a message: attempts, errors, where it was published',
     imports: [],
   },
-  { name: 'topology', job: 'declarations as plain data, from code or options', imports: ['broker'] },
+  {
+    name: 'options',
+    job: 'checks of what users write: known names, types, durations, and the errors',
+    imports: [],
+  },
+  { name: 'topology', job: 'declarations as plain data, from code or options', imports: ['options', 'broker'] },
   {
     name: 'host',
     job: 'what this machine gives the core: time, names, turns, patterns, async contexts; text for terminals and logs',
@@ -33,8 +38,8 @@ export const rooms = [
   },
   { name: 'store', job: "keeps a broker's state on disk", imports: ['broker'] },
   {
-    name: 'users',
-    job: 'who may log in: passwords, how often, and how many wait at a port',
+    name: 'logins',
+    job: 'who may log in: passwords, how often, and connections without a login',
     imports: ['broker', 'host'],
   },
   {
@@ -46,34 +51,34 @@ export const rooms = [
   {
     name: 'amqp',
     job: 'the AMQP 0-9-1 listener: bytes to commands, output to bytes',
-    imports: ['wire', 'alarms', 'broker', 'users'],
+    imports: ['wire', 'alarms', 'broker', 'logins'],
   },
   { name: 'redrive', job: 'how a redrive goes: its state, rate, circuit and counts', imports: [] },
-  { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'history', 'host', 'redrive', 'users'] },
+  { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'history', 'host', 'redrive', 'logins'] },
   {
     name: 'backend',
     job: 'one port, two brokers behind it: embedded, or a real RabbitMQ',
-    imports: ['wire', 'broker', 'topology', 'host'],
+    imports: ['wire', 'broker', 'options', 'topology', 'host'],
   },
   {
     name: 'retry',
     job: 'when a failed message is tried again: policies, wait queues, parking, republishing',
-    imports: ['history', 'topology', 'backend', 'host'],
+    imports: ['history', 'options', 'topology', 'backend', 'host'],
   },
   {
     name: 'streams',
     job: 'RxJS operators over a backend',
-    imports: ['history', 'topology', 'host', 'backend', 'retry', 'redrive'],
+    imports: ['history', 'options', 'topology', 'host', 'backend', 'retry', 'redrive'],
   },
   {
     name: 'nest',
     job: 'module, server, client, context and decorators',
-    imports: ['history', 'topology', 'host', 'backend', 'retry', 'streams'],
+    imports: ['history', 'options', 'topology', 'host', 'backend', 'retry', 'streams'],
   },
   {
     name: 'cli',
     job: 'the command: serves a broker, looks at its data, asks one over HTTP',
-    imports: ['broker', 'topology', 'host', 'users', 'store', 'amqp', 'management'],
+    imports: ['broker', 'options', 'topology', 'host', 'logins', 'store', 'amqp', 'management'],
   },
 ];
 

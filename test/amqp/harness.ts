@@ -1,5 +1,5 @@
 import { listen, type Listener, type ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
-import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
 import { randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
 import { Broker, type Pace } from '../../libs/dlx-broker/src/broker/index.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
-import { type Login, LoginThrottle } from '../../libs/dlx-broker/src/users/index.js';
+import { type Login, LoginThrottle } from '../../libs/dlx-broker/src/logins/index.js';
 import { bool, table } from '../../libs/dlx-broker/src/message/index.js';
 import { attempt, hard } from '../contract/contract.js';
 import { WireConnection } from '../contract/wire/connection.js';

@@ -1,6 +1,6 @@
 import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';

@@ -6,7 +6,7 @@ import {
   createApi,
   type ManagementHost,
 } from '../../libs/dlx-broker/src/management/index.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
+import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 

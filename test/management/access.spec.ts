@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
+import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
 import { conversation } from './access-conversation.js';
 import type { Turn } from './access-turns.js';
 import { Talk } from './talk.js';

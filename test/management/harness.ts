@@ -3,7 +3,7 @@ import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/d
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { listenHttp } from '../../libs/dlx-broker/src/management/index.js';
 import { Statistics } from '../../libs/dlx-broker/src/management/statistics/statistics.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
+import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
 import type { Ground } from './scene.js';
 
 /** A broker of our own in real time, with both of its ports open. */

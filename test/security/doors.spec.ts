@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import amqplib from 'amqplib';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
-import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
 import { TestAuthority } from '../amqp/certificates.js';
 import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { Talk } from '../amqp/talk.js';
@@ -34,7 +34,7 @@ function plain(port: number, bytes: Buffer): Socket {
 
 describe('the TLS port', () => {
   it('counts handshakes that are never finished among the connections that have not logged in', async () => {
-    const harness = await amqpHouse({ tls, limits: { newcomersOfAddress: 50 } });
+    const harness = await amqpHouse({ tls, limits: { pendingLoginsOfAddress: 50 } });
     ends.push(() => harness.close());
     for (let count = 0; count < 200; count++) plain(harness.port, halfAHello);
     await until(() => harness.listener.pendingCount === 200);

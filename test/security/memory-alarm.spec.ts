@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { serve, type Served, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
+import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
 import { Listeners } from '../../libs/dlx-broker/src/listeners.js';
 import { until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';

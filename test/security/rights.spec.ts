@@ -4,7 +4,7 @@ import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
 import { runCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';
 import { exportBroker } from '../../libs/dlx-broker/src/management/definitions/export.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/users/index.js';
+import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
 import { everything, put, remove, type Turn } from '../management/access-turns.js';
 import { Talk } from '../management/talk.js';
 import { furniture, named, type Road, rights, table, type Tag, tags } from './roads.js';

@@ -40,7 +40,7 @@ describe('silent AMQP connections', () => {
   });
 
   it('of one address are no more than it may have, as soon as they have had their time', async () => {
-    await open({ newcomersOfAddress: 50 });
+    await open({ pendingLoginsOfAddress: 50 });
     await besiege(200);
     // A crowd of clients that come together is no attack.
     await expect.poll(() => served.amqp.connections.size).toBe(200);

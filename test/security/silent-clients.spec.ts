@@ -58,7 +58,7 @@ describe('an operator gets in at once beside', () => {
   });
 
   it('a crowd of one address, of which no more stay than one address may have', async () => {
-    await open({ newcomersOfAddress: 50, headersTimeout: 60_000 });
+    await open({ pendingLoginsOfAddress: 50, headersTimeout: 60_000 });
     const ended = await besiege(300);
     expect(await ask()).toBeLessThan(2_000);
     // Each client that comes ends those that have been silent for a second.

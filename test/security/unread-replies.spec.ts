@@ -5,7 +5,7 @@ import {
   type HttpListener,
   listenHttp,
 } from '../../libs/dlx-broker/src/management/http/http-listener.js';
-import { hashPassword } from '../../libs/dlx-broker/src/users/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
 import { apiHarness } from '../harnesses/api-harness.js';
 
 const basic = (user: string): string => `Basic ${Buffer.from(`${user}:guest`).toString('base64')}`;

@@ -98,5 +98,5 @@ export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempot
 export { ClientClosedError, HandlerTimeoutError, IdempotencyStoreError } from './nest/index.js';
 export { UndecodablePayloadError } from './message/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
-export { DlxConfigurationError } from './topology/index.js';
+export { DlxConfigurationError } from './options/index.js';
 export { UnknownQueueError } from './streams/index.js';

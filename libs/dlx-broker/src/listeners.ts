@@ -7,7 +7,7 @@ import type { HttpListener, HttpOptions, ManagementHost } from './management/ind
 import type { Reporter } from './open-broker.js';
 import { faultsOf } from './storage-faults.js';
 import type { Data } from './store/index.js';
-import { LoginThrottle } from './users/index.js';
+import { LoginThrottle } from './logins/index.js';
 
 /** Ways for other processes into a broker; each is there only if it is asked for. */
 export interface ListenersOptions extends Reporter {

@@ -3,7 +3,7 @@ import type { Broker, ProfileName } from './broker/index.js';
 import type { HttpListener, HttpOptions } from './management/index.js';
 import { type Reporter, openBroker } from './open-broker.js';
 import type { DataOptions } from './store/index.js';
-import { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './users/index.js';
+import { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './logins/index.js';
 import { Listeners } from './listeners.js';
 
 /** Options of `serve`; each has a default. */

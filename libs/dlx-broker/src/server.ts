@@ -5,7 +5,7 @@
 
 // A broker on its own
 export { serve, type Served, type ServeOptions } from './serve.js';
-export type { ServedUser } from './users/index.js';
+export type { ServedUser } from './logins/index.js';
 export type { Permissions, ProfileName } from './broker/index.js';
 
 // Ports

@@ -8,7 +8,7 @@ import { listen } from '../../../libs/dlx-broker/src/amqp/index.js';
 import { policyPatterns, randomNames, SystemClock } from '../../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { guestOf, letIn } from '../../../libs/dlx-broker/src/users/index.js';
+import { guestOf, letIn } from '../../../libs/dlx-broker/src/logins/index.js';
 import type { WireChannel } from '../../contract/wire/channel.js';
 import { WireConnection } from '../../contract/wire/connection.js';
 import { Random } from '../../fuzz/random.js';

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { endsOf, type Newcomer } from '../users/index.js';
+import { endsOf, type PendingLogin } from '../logins/index.js';
 
 /** Certificates in PEM. TLS 1.2 at least. */
 export interface TlsOptions {
@@ -15,15 +15,15 @@ export interface AcceptorHost {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
   /** A socket was accepted. Undefined when there is no room for it. */
-  arrive(socket: Socket): Newcomer | undefined;
+  arrive(socket: Socket): PendingLogin | undefined;
   /** A socket that may talk AMQP. @param since when the system accepted it, which with TLS was a while ago */
-  enter(socket: Socket, since: number, newcomer: Newcomer): void;
+  enter(socket: Socket, since: number, pendingLogin: PendingLogin): void;
 }
 
 interface PendingSocket {
   readonly socket: Socket;
   readonly since: number;
-  readonly newcomer: Newcomer;
+  readonly pendingLogin: PendingLogin;
 }
 
 /** The port itself. Connections in their TLS handshake count, and have a time limit. */
@@ -63,21 +63,21 @@ export class Acceptor {
   }
 
   #plain(socket: Socket): void {
-    const newcomer = this.host.arrive(socket);
-    if (newcomer === undefined) socket.destroy();
-    else this.host.enter(socket, this.host.now(), newcomer);
+    const pendingLogin = this.host.arrive(socket);
+    if (pendingLogin === undefined) socket.destroy();
+    else this.host.enter(socket, this.host.now(), pendingLogin);
   }
 
   #visited(socket: Socket): void {
-    const newcomer = this.host.arrive(socket);
-    if (newcomer === undefined) return void socket.destroy();
+    const pendingLogin = this.host.arrive(socket);
+    if (pendingLogin === undefined) return void socket.destroy();
     const ends = endsOf(socket);
-    const pending = { socket, since: this.host.now(), newcomer };
+    const pending = { socket, since: this.host.now(), pendingLogin };
     this.#pending.set(ends, pending);
     socket.once('close', () => {
       if (this.#pending.get(ends) !== pending) return;
       this.#pending.delete(ends);
-      newcomer.leave();
+      pendingLogin.remove();
     });
   }
 
@@ -86,7 +86,7 @@ export class Acceptor {
     const pending = this.#pending.get(ends);
     if (pending === undefined) return void socket.destroy(); // it had to make room meanwhile
     this.#pending.delete(ends);
-    this.host.enter(socket, pending.since, pending.newcomer);
+    this.host.enter(socket, pending.since, pending.pendingLogin);
   }
 }
 

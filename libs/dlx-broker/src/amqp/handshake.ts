@@ -12,7 +12,7 @@ import {
 import { AmqpError, product } from '../broker/index.js';
 import { Client } from './client.js';
 import type { Limits } from './limits.js';
-import { isLoopback, type LoginAttempt, type Newcomer } from '../users/index.js';
+import { isLoopback, type LoginAttempt, type PendingLogin } from '../logins/index.js';
 import type { ListenerContext } from './listener-context.js';
 import {
   frameTypes,
@@ -91,7 +91,7 @@ export interface HandshakeHost {
   readonly context: Pick<ListenerContext, 'logins' | 'properties'>;
   readonly socket: { readonly remoteAddress?: string | undefined };
   /** Not to be dropped for being silent while its login waits. */
-  readonly arrival: { readonly newcomer: Pick<Newcomer, 'speaks' | 'rests'> };
+  readonly arrival: { readonly pendingLogin: Pick<PendingLogin, 'busy' | 'idle'> };
   /** Reads no further. @returns goes on */
   hold(): () => void;
   /** Ends it for an error that was met later than in {@link Handshake.frame}. */
@@ -140,10 +140,10 @@ export class Handshake {
 
   #lookLater(attempt: LoginAttempt, user: string, mechanism: string): void {
     const goOn = this.host.hold();
-    this.host.arrival.newcomer.speaks();
+    this.host.arrival.pendingLogin.busy();
     const look = (): void => {
       this.#attempt = undefined;
-      this.host.arrival.newcomer.rests();
+      this.host.arrival.pendingLogin.idle();
       try {
         this.#look(attempt, user, mechanism);
       } catch (error) {

@@ -3,8 +3,8 @@ export interface Limits {
   /** Connections at a time. One more ends the one that has been silent longest without a login; without such, itself. */
   readonly connections: number;
   /** Connections that have not logged in: of one address, and in all. More of them end those that are silent longest. */
-  readonly newcomersOfAddress: number;
-  readonly newcomers: number;
+  readonly pendingLoginsOfAddress: number;
+  readonly pendingLogins: number;
   /** Channels of a connection, as offered in tune. */
   readonly channels: number;
   /** Consumers of a channel. */
@@ -45,8 +45,8 @@ export interface Limits {
 
 export const defaultLimits: Limits = {
   connections: 20_000,
-  newcomersOfAddress: 1_024,
-  newcomers: 4_096,
+  pendingLoginsOfAddress: 1_024,
+  pendingLogins: 4_096,
   channels: 2047,
   consumers: 10_000,
   frameSize: 131_072,

@@ -1,7 +1,7 @@
 import type { Alarms } from '../alarms/index.js';
 import type { Broker } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
-import type { Logins, Newcomer } from '../users/index.js';
+import type { Logins, PendingLogin } from '../logins/index.js';
 import type { ClientConnection } from './connection.js';
 import type { Flusher } from './flusher.js';
 import type { UnfinishedFrames } from './unfinished-frames.js';
@@ -13,7 +13,7 @@ export interface Arrival {
   /** When the system accepted the socket, by the clock of the context. */
   readonly at: number;
   /** Among those that have not logged in. */
-  readonly newcomer: Newcomer;
+  readonly pendingLogin: PendingLogin;
 }
 
 /** What all connections of a listener share. */

@@ -1,7 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { type Alarm, Alarms, memoryAlarm, type MemoryUse, processMemory } from '../alarms/index.js';
 import { AmqpError, type Broker, versionOf } from '../broker/index.js';
-import { type Authenticate, loginsOf, type LoginThrottle, type Newcomer, Newcomers } from '../users/index.js';
+import { type Authenticate, loginsOf, type LoginThrottle, type PendingLogin, PendingLogins } from '../logins/index.js';
 import { ClientConnection } from './connection.js';
 import { Acceptor, type TlsOptions } from './acceptor.js';
 import { Flusher } from './flusher.js';
@@ -55,7 +55,7 @@ export class Listener {
   readonly #connections = new Set<ClientConnection>();
   /** Those that have logged in. */
   readonly #members = new Set<ClientConnection>();
-  readonly #newcomers: Newcomers;
+  readonly #pendingLogins: PendingLogins;
   readonly #shortage: Shortage;
   readonly #timer: NodeJS.Timeout;
   #whenEmpty: (() => void) | undefined;
@@ -79,18 +79,18 @@ export class Listener {
       entered: (connection) => this.#entered(connection),
       forget: (connection) => this.#forget(connection),
     };
-    const { newcomersOfAddress: ofAddress, newcomers: all } = granted;
+    const { pendingLoginsOfAddress: ofAddress, pendingLogins: all } = granted;
     this.#shortage = new Shortage({
       alarms: this.#context.alarms,
       memory,
       patience: granted.unfinishedUnderAlarm,
       notice: (text) => notice?.(text),
     });
-    this.#newcomers = new Newcomers({ ofAddress, all }, now);
+    this.#pendingLogins = new PendingLogins({ ofAddress, all }, now);
     this.#acceptor = new Acceptor(tls, {
       now: this.#context.now,
       arrive: (socket) => this.#arrive(socket),
-      enter: (socket, since, newcomer) => this.#accept(socket, since, newcomer),
+      enter: (socket, since, pendingLogin) => this.#accept(socket, since, pendingLogin),
     });
     this.#timer = setInterval(() => this.#tick(), interval).unref();
   }
@@ -151,23 +151,23 @@ export class Listener {
   }
 
   /** Undefined when all connections there may be have logged in, or are just being looked at. */
-  #arrive(socket: Socket): Newcomer | undefined {
-    const isFull = this.#newcomers.count + this.#members.size >= this.#context.limits.connections;
-    if (isFull && !this.#newcomers.dropOldest()) return undefined;
-    return this.#newcomers.arrived(socket.remoteAddress ?? '', () => socket.destroy());
+  #arrive(socket: Socket): PendingLogin | undefined {
+    const isFull = this.#pendingLogins.count + this.#members.size >= this.#context.limits.connections;
+    if (isFull && !this.#pendingLogins.closeOldest()) return undefined;
+    return this.#pendingLogins.add(socket.remoteAddress ?? '', () => socket.destroy());
   }
 
-  #accept(socket: Socket, since: number, newcomer: Newcomer): void {
-    this.#connections.add(new ClientConnection(socket, this.#context, { at: since, newcomer }));
+  #accept(socket: Socket, since: number, pendingLogin: PendingLogin): void {
+    this.#connections.add(new ClientConnection(socket, this.#context, { at: since, pendingLogin }));
   }
 
   #entered(connection: ClientConnection): void {
-    connection.arrival.newcomer.leave();
+    connection.arrival.pendingLogin.remove();
     this.#members.add(connection);
   }
 
   #forget(connection: ClientConnection): void {
-    connection.arrival.newcomer.leave();
+    connection.arrival.pendingLogin.remove();
     this.#members.delete(connection);
     this.#connections.delete(connection);
     if (this.#connections.size === 0) this.#whenEmpty?.();

@@ -35,7 +35,7 @@ export type { GlobalParameters } from './global-parameters.js';
 export type { VirtualHostLimits } from './virtual-host/limits.js';
 export { isUserLimit } from './access/user-limits.js';
 export { isReplyAddress, replyQueue } from './virtual-host/reply-addresses.js';
-export type { Redrive, RedriveResult } from './virtual-host/redrive.js';
+export type { RedriveResult, RedriveTo } from './virtual-host/redrive.js';
 export { type Added, inRestoreOrder, isPersistent, outlives, restoreTopology } from './restore.js';
 export type { Browse, Browsed, Cursor } from './queue/browse.js';
 export type { Entry, RetainedDeath } from './queue/entry.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defaultLimits, type Limits } from '../amqp/index.js';
 import type { Permissions } from '../broker/index.js';
-import type { ServedUser } from '../users/index.js';
+import type { ServedUser } from '../logins/index.js';
 import { Refusal } from './refusal.js';
 
 /** What a configuration file may say; the texts mean what they mean on the command line, which goes before. */

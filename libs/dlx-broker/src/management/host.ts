@@ -2,7 +2,7 @@ import type { MemoryUse } from '../alarms/index.js';
 import type { Broker, Patterns } from '../broker/index.js';
 import type { AuditSink } from './audit/audit-log.js';
 import type { Dlx } from './dlx/dlx.js';
-import type { Authenticate, LoginThrottle } from '../users/index.js';
+import type { Authenticate, LoginThrottle } from '../logins/index.js';
 import type { Statistics } from './statistics/statistics.js';
 
 /** A port for clients, as lists show it. */

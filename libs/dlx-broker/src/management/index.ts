@@ -8,4 +8,4 @@ export { AuditFile } from './audit/audit-file.js';
 export type { AuditEntry, AuditSink } from './audit/audit-log.js';
 export { Dlx, type DlxParts } from './dlx/dlx.js';
 export type { RedriveOrder } from './dlx/redrives/redrive-order.js';
-export { RedriveTask } from './dlx/redrives/redrive-task.js';
+export { QueueRedrive } from './dlx/redrives/queue-redrive.js';

@@ -1,6 +1,6 @@
 import type { InjectionToken } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
-import { DlxConfigurationError, nearestWord } from '../topology/index.js';
+import { DlxConfigurationError, nearestWord } from '../options/index.js';
 import { defaultBrokerName } from './options.js';
 
 const prefix = 'DlxBrokerOptions:';

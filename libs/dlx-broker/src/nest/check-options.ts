@@ -8,7 +8,7 @@ import {
   refuseUnknown,
   text,
   whole,
-} from '../topology/index.js';
+} from '../options/index.js';
 import { checkExchange, checkStore } from './handler-settings.js';
 import type { TransportOptions } from './options.js';
 

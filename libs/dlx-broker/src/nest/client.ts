@@ -7,12 +7,12 @@ import { AsyncSubject, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, parseDelay, type WaitQueueType } from '../retry/index.js';
 
 import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
-import { type Field, type Message, type Properties } from '../message/index.js';
+import { type Message, type Properties } from '../message/index.js';
 import { shownText } from '../host/index.js';
-import { DlxConfigurationError, fieldTableOf, optionsOf, refuseUnknown, text } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, refuseUnknown, text } from '../options/index.js';
 import { asError } from './failure.js';
 import { textOf } from './failure-log.js';
-import { dlxHeaders } from './headers.js';
+import { withMetadata } from './headers.js';
 import { decodePayload, encodePayload } from './payload.js';
 import { DlxRecord } from './record-builder.js';
 import { replyKindOf } from './replies.js';
@@ -373,12 +373,4 @@ const recordProperties = (
 function delayAsked(data: unknown, { delay }: EmitOptions): number {
   if (delay !== undefined) return parseDelay(delay, 'delay of emit');
   return data instanceof DlxRecord ? (data.delay ?? 0) : 0;
-}
-
-function withMetadata(properties: Properties, metadata: Readonly<Record<string, string>>): Properties {
-  const value = fieldTableOf(metadata, 'metadata of a packet');
-  return {
-    ...properties,
-    headers: new Map<string, Field>(properties.headers).set(dlxHeaders.metadata, { type: 'F', value }),
-  };
 }

@@ -13,7 +13,7 @@ import { shownText } from '../host/index.js';
 import { connect } from './brokers/connect.js';
 import { embedded } from './brokers/embedded.js';
 import { DeadLetters, Redrives, type DeadLettersOptions } from '../streams/index.js';
-import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../options/index.js';
 import { DlxBroker } from './broker.js';
 import { optionsToken } from './broker-names.js';
 import { captureHook, isCaptureHook } from './capture.js';

@@ -2,14 +2,8 @@ import type { DynamicModule, InjectionToken } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { Module as NestModule } from '@nestjs/core/internal';
-import {
-  type Contributions,
-  DlxConfigurationError,
-  optionsOf,
-  readTopology,
-  refuseUnknown,
-  type TopologyOption,
-} from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, refuseUnknown } from '../options/index.js';
+import { type Contributions, readTopology, type TopologyOption } from '../topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
 import { defaultBrokerName } from './options.js';
 

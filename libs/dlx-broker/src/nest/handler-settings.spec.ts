@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DlxConfigurationError } from '../topology/index.js';
+import { DlxConfigurationError } from '../options/index.js';
 import { contributionsOf } from './decorators/contribution.js';
 import * as decorators from './decorators/index.js';
 import { readSettings, type HandlerSettings } from './handler-settings.js';

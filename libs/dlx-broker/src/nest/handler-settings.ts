@@ -3,15 +3,12 @@ import type { RetryPolicy } from '../retry/index.js';
 import {
   DlxConfigurationError,
   checkMethods,
-  fieldTableOf,
   optionsOf,
   parseDuration,
-  putArgument,
   refused,
   refuseUnknown,
-  routingKeysOf,
-  withSafeStrategy,
-} from '../topology/index.js';
+} from '../options/index.js';
+import { fieldTableOf, putArgument, routingKeysOf, withSafeStrategy } from '../topology/index.js';
 import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';
 import type { ExchangeOptions } from './decorators/exchange.js';

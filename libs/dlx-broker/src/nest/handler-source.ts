@@ -1,6 +1,7 @@
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import type { Module } from '@nestjs/core/internal';
-import { type Contributions, DlxConfigurationError } from '../topology/index.js';
+import { DlxConfigurationError } from '../options/index.js';
+import { type Contributions } from '../topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
 import { discoverMethods, discoverOverrides, type DiscoveredMethod, type Override } from './explorer.js';
 import { featuresOf } from './feature.js';

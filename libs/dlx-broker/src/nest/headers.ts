@@ -1,4 +1,6 @@
 import { errorHeaders } from '../history/index.js';
+import type { Field, Properties } from '../message/index.js';
+import { fieldTableOf } from '../topology/index.js';
 
 /** The headers this library writes, beside RabbitMQ's own. */
 export const dlxHeaders = {
@@ -11,3 +13,10 @@ export const dlxHeaders = {
   /** A table of texts that a dispatch hook attached to a packet. */
   metadata: 'dlx-metadata',
 } as const;
+
+/** Adds the texts that a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`) as one header. */
+export function withMetadata(properties: Properties, metadata: Readonly<Record<string, string>>): Properties {
+  const value = fieldTableOf(metadata, 'metadata of a packet');
+  const headers = new Map<string, Field>(properties.headers).set(dlxHeaders.metadata, { type: 'F', value });
+  return { ...properties, headers };
+}

@@ -12,7 +12,7 @@ export * from './decorators/index.js';
 export * from './dlx-broker.module.js';
 export type { DlxFeatureOptions } from './feature.js';
 export { HandlerTimeoutError } from './handler-timeout-error.js';
-export * from './headers.js';
+export { dlxHeaders } from './headers.js';
 export * from './idempotency/index.js';
 export type { NamedExchange } from './handler-settings.js';
 export * from './options.js';

@@ -1,15 +1,8 @@
 import type { Backend } from '../backend/index.js';
 import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { IdempotencyStore } from './idempotency/store.js';
-import {
-  type Contributions,
-  DlxConfigurationError,
-  optionsOf,
-  parseDuration,
-  readTopology,
-  type TopologyOption,
-  whole,
-} from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, whole } from '../options/index.js';
+import { type Contributions, readTopology, type TopologyOption } from '../topology/index.js';
 import { type BrokerChoice, isChoice } from './brokers/choice.js';
 import { embeddedChecks } from './brokers/embedded.js';
 import { checkAll, type Checks, isFlag, isText, transportChecks } from './check-options.js';

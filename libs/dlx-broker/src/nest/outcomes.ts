@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js';
-import { parseDuration } from '../topology/index.js';
+import { parseDuration } from '../options/index.js';
 
 /*
  * What a handler throws to say what shall become of its message, whatever the policy says. They are RpcExceptions, so

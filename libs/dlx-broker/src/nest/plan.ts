@@ -7,8 +7,8 @@ import {
   type RetryPlan,
   type RetryStyle,
 } from '../retry/index.js';
+import { DlxConfigurationError } from '../options/index.js';
 import {
-  DlxConfigurationError,
   collectTopology,
   fieldTableOf,
   refuseDroppingCycles,

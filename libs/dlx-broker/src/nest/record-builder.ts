@@ -1,16 +1,8 @@
 import { parseDelay } from '../retry/index.js';
 
 import type { Properties } from '../message/index.js';
-import {
-  fieldTableOf,
-  flag,
-  optionsOf,
-  parseDuration,
-  refused,
-  refuseUnknown,
-  text,
-  whole,
-} from '../topology/index.js';
+import { flag, optionsOf, parseDuration, refused, refuseUnknown, text, whole } from '../options/index.js';
+import { fieldTableOf } from '../topology/index.js';
 
 /** What is published beside the payload. Names are those of the AMQP properties. */
 export interface DlxRecordOptions {

@@ -1,6 +1,7 @@
 import type { Backend } from '../backend/index.js';
 import { waitQueueName } from '../retry/index.js';
-import { misspeltArguments, nearestWord, unheardDeadLetters, type Topology } from '../topology/index.js';
+import { nearestWord } from '../options/index.js';
+import { misspeltArguments, unheardDeadLetters, type Topology } from '../topology/index.js';
 import type { Override } from './explorer.js';
 import type { PlannedHandler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';

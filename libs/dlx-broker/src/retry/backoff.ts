@@ -5,7 +5,7 @@ import {
   optionsOf,
   refuseUnknown,
   notAPromise,
-} from '../topology/index.js';
+} from '../options/index.js';
 
 import { nearestStep } from './steps.js';
 import { mostWaitQueues } from './wait-queue-names.js';

@@ -3,7 +3,7 @@ import { retryHeaders } from '../history/index.js';
 import { stepUp } from './steps.js';
 import type { WaitQueueType } from './wait-queue-names.js';
 import { longestDelay, need, type Backend, type Done, type Publication } from '../backend/index.js';
-import { DlxConfigurationError, parseDuration } from '../topology/index.js';
+import { DlxConfigurationError, parseDuration } from '../options/index.js';
 import { WaitQueues } from './wait-queues.js';
 
 /**

@@ -1,4 +1,4 @@
-import { DlxConfigurationError, notAPromise, refused } from '../topology/index.js';
+import { DlxConfigurationError, notAPromise, refused } from '../options/index.js';
 
 import { NotedFailure } from './noted-failure.js';
 

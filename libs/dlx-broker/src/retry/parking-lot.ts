@@ -1,5 +1,6 @@
 import { emptyTable, isReserved, isShortstr, longestShortstr, longstr } from '../message/index.js';
-import { DlxConfigurationError, shown, type QueueDeclaration } from '../topology/index.js';
+import { DlxConfigurationError, shown } from '../options/index.js';
+import { type QueueDeclaration } from '../topology/index.js';
 import { isWaitQueueName, type WaitQueueType } from './wait-queue-names.js';
 
 /** The name of a parking lot that can be one. @throws DlxConfigurationError */

@@ -1,5 +1,6 @@
 import { planWaits, type BackoffSetting, type Wait } from './backoff.js';
-import { DlxConfigurationError, parseDuration, optionsOf, refuseUnknown, type Topology } from '../topology/index.js';
+import { DlxConfigurationError, parseDuration, optionsOf, refuseUnknown } from '../options/index.js';
+import { type Topology } from '../topology/index.js';
 
 import { anyOf, type ErrorTests } from './error-tests.js';
 

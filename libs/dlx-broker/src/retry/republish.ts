@@ -15,7 +15,7 @@ import { decideRetry, type ParkedFor } from './decision.js';
 import { waitQueueName } from './wait-queue-names.js';
 import type { RetryPlan } from './policy.js';
 import type { BackendDelivery, Done, Publication } from '../backend/index.js';
-import { shown } from '../topology/index.js';
+import { shown } from '../options/index.js';
 
 import type { WaitQueues } from './wait-queues.js';
 

@@ -1,6 +1,6 @@
 import { emptyTable, int64, longstr, type Field, type FieldTable } from '../message/index.js';
+import { longestDuration } from '../options/index.js';
 import {
-  longestDuration,
   type BindingDeclaration,
   type ExchangeDeclaration,
   type QueueDeclaration,

@@ -2,7 +2,7 @@ import { park, redrive, retryIn, type WaitQueues } from '../retry/index.js';
 import type { Address } from '../message/index.js';
 
 import type { Backend, BackendDelivery, Done } from '../backend/index.js';
-import { DlxConfigurationError, parseDuration } from '../topology/index.js';
+import { DlxConfigurationError, parseDuration } from '../options/index.js';
 import { queueOf, targetOf } from './given.js';
 import type { CallbackTimeoutError } from './letter-errors.js';
 import { LetterSettledError } from './letter-errors.js';

@@ -12,7 +12,7 @@ import {
 import { HomeContext } from '../host/index.js';
 import { WaitQueues } from '../retry/index.js';
 import { type Backend } from '../backend/index.js';
-import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown } from '../options/index.js';
 import type { DeadLetter, SettledLetter } from './dead-letter.js';
 import { checkFunction, queueOf } from './given.js';
 import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';

@@ -1,6 +1,6 @@
 import type { Address } from '../message/index.js';
 
-import { optionsOf, parseDuration, refused, refuseUnknown } from '../topology/index.js';
+import { optionsOf, parseDuration, refused, refuseUnknown } from '../options/index.js';
 
 /*
  * What an application gives to streams, checked: a mistake is an error where it stands, with a remedy, and not a letter

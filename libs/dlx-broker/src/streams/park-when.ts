@@ -1,6 +1,6 @@
 import { concatMap, EMPTY, from, mergeMap, of } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import { notAPromise } from '../topology/index.js';
+import { notAPromise } from '../options/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { checkFunction, queueOf } from './given.js';
 

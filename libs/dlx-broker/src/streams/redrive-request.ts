@@ -5,7 +5,7 @@ import {
   parseDuration,
   refuseUnknown,
   shown,
-} from '../topology/index.js';
+} from '../options/index.js';
 import { usualCircuit, usualRate } from '../redrive/index.js';
 import { targetOf } from './given.js';
 import type { Letter } from './letter.js';

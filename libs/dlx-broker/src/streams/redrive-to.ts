@@ -2,7 +2,7 @@ import { mergeMap } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Address } from '../message/index.js';
 
-import { notAPromise } from '../topology/index.js';
+import { notAPromise } from '../options/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { targetOf } from './given.js';
 

@@ -1,6 +1,6 @@
 import { concatMap, lastValueFrom, repeat, Observable, Subscription } from 'rxjs';
 import type { Backend } from '../backend/index.js';
-import { parseDuration } from '../topology/index.js';
+import { parseDuration } from '../options/index.js';
 import { clockTimer } from './clock-timer.js';
 import type { DeadLetters } from './dead-letters.js';
 import { resolveRedrive, type RedriveRequest } from './redrive-request.js';

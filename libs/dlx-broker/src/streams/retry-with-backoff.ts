@@ -10,7 +10,7 @@ import {
   type RetryPolicy,
 } from '../retry/index.js';
 
-import { DlxConfigurationError } from '../topology/index.js';
+import { DlxConfigurationError } from '../options/index.js';
 
 import type { DeadLetter } from './dead-letter.js';
 import { checkFunction } from './given.js';

@@ -1,7 +1,7 @@
 import { concatMap, defer, from, map, of } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { Pacing } from '../redrive/index.js';
-import { DlxConfigurationError, optionsOf, refuseUnknown, shown } from '../topology/index.js';
+import { DlxConfigurationError, optionsOf, refuseUnknown, shown } from '../options/index.js';
 import { clockTimer } from './clock-timer.js';
 import type { DeadLetter } from './dead-letter.js';
 import { targetOf } from './given.js';

@@ -1,6 +1,6 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { DeathReason } from '../message/index.js';
-import { refused } from '../topology/index.js';
+import { refused } from '../options/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { whereAs, type WhereOptions } from './where.js';
 

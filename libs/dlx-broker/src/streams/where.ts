@@ -1,5 +1,5 @@
 import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
-import { notAPromise, refused } from '../topology/index.js';
+import { notAPromise, refused } from '../options/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { checkFunction, checkOptions, withinOf, type WithinOption } from './given.js';
 import { heeding } from './heeding.js';

@@ -15,7 +15,7 @@ import {
   type TransportOptions,
 } from '../nest/index.js';
 import type { Letter } from '../streams/index.js';
-import { optionsOf, parseDuration, refuseUnknown, whole } from '../topology/index.js';
+import { optionsOf, parseDuration, refuseUnknown, whole } from '../options/index.js';
 import { QueueExpectation } from './expectations.js';
 import { harness, harnessOptions, type Harness, type HarnessOptions } from './harness.js';
 import type { QueueView } from './queue-view.js';

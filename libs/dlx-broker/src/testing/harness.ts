@@ -1,6 +1,6 @@
 import { EmbeddedBackend } from '../backend/index.js';
 import { Broker, type BrokerOptions, type ProfileName, profiles } from '../broker/index.js';
-import { oneOf, optionsOf, refused, refuseUnknown } from '../topology/index.js';
+import { oneOf, optionsOf, refused, refuseUnknown } from '../options/index.js';
 import { CountedNames } from './counted-names.js';
 import { ManualClock } from './manual-clock.js';
 import { QueueView } from './queue-view.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { DlxConfigurationError } from '../options/index.js';
 import { collectTopology } from './collect.js';
-import { DlxConfigurationError } from './configuration-error.js';
 import { describeTopology } from './describe.js';
 import { fieldTableOf } from './declared-parts.js';
 import type { ExchangeDeclaration, QueueDeclaration } from './topology.js';

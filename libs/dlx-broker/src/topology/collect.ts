@@ -1,5 +1,5 @@
 import { type Field, isPredeclared } from '../message/index.js';
-import { DlxConfigurationError } from './configuration-error.js';
+import { DlxConfigurationError } from '../options/index.js';
 import { sameField, sameTable, showField } from './same-field.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from './topology.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { DlxConfigurationError } from '../options/index.js';
 import { refuseDroppingCycles } from './cycles.js';
-import { DlxConfigurationError } from './configuration-error.js';
 import { fieldTableOf } from './declared-parts.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration } from './topology.js';
 

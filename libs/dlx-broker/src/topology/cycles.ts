@@ -1,6 +1,6 @@
 import { reservedPrefix } from '../message/index.js';
+import { DlxConfigurationError } from '../options/index.js';
 import { bindingFit } from './binding-fit.js';
-import { DlxConfigurationError } from './configuration-error.js';
 import type { QueueDeclaration, Topology } from './topology.js';
 
 /** A message that reached a queue with a routing key, and the queues it died in before. */

@@ -1,10 +1,8 @@
 import { type FieldTable, isPredeclared } from '../message/index.js';
-import { flag, text } from './accepts.js';
+import { flag, text, optionsOf, refuseUnknown, refused } from '../options/index.js';
 import type { Contributions, MentionedExchange } from './collect.js';
 import { checkedArguments, checkedName, routingKeysOf } from './declared-parts.js';
-import { optionsOf, refuseUnknown } from './known-options.js';
 import { readQueue, type QueueOption } from './queue-words.js';
-import { refused } from './refused.js';
 import type { BindingDeclaration, ExchangeDeclaration, ExchangeType, QueueDeclaration } from './topology.js';
 
 /** How an exchange is declared. */

@@ -6,9 +6,7 @@ import {
   isShortstr,
   longestShortstr,
 } from '../message/index.js';
-import { DlxConfigurationError } from './configuration-error.js';
-import { optionsOf } from './known-options.js';
-import { refused } from './refused.js';
+import { DlxConfigurationError, optionsOf, refused } from '../options/index.js';
 
 /** The name of a queue or an exchange that is declared. @throws DlxConfigurationError */
 export function checkedName(name: unknown, origin: string): string {

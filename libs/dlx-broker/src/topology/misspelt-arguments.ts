@@ -1,5 +1,5 @@
 import { queueArguments } from '../broker/index.js';
-import { nearestWord } from './known-options.js';
+import { nearestWord } from '../options/index.js';
 import type { Topology } from './topology.js';
 
 /** An argument that no broker knows, and which one is probably meant. */

@@ -1,9 +1,7 @@
 import { type argumentRows, queueArguments as known, type Written } from '../broker/index.js';
 import type { Field, FieldTable } from '../message/index.js';
-import { type Accepts, duration, flag, oneOf, text, whole } from './accepts.js';
-import { DlxConfigurationError } from './configuration-error.js';
+import { type Accepts, duration, flag, oneOf, text, whole, DlxConfigurationError, refused } from '../options/index.js';
 import { sameField, showField } from './same-field.js';
-import { refused } from './refused.js';
 
 /** The names of the arguments that users may write by a word of their own. */
 export type WrittenArgument = Extract<(typeof argumentRows)[number], { readonly written: Written }>['name'];

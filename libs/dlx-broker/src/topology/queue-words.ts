@@ -1,10 +1,8 @@
 import type { Overflow } from '../broker/index.js';
 import type { Field, FieldTable } from '../message/index.js';
-import { flag } from './accepts.js';
+import { flag, optionsOf, refuseUnknown, refused } from '../options/index.js';
 import { checkedArguments, checkedName } from './declared-parts.js';
-import { optionsOf, refuseUnknown } from './known-options.js';
 import { putArgument, queueArguments, withSafeStrategy, type WrittenArgument } from './queue-arguments.js';
-import { refused } from './refused.js';
 import type { QueueDeclaration } from './topology.js';
 
 /** Where the messages of a queue go when they die. */

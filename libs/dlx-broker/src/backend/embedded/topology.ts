@@ -7,7 +7,7 @@ import {
 } from '../../broker/index.js';
 import type { VirtualHost } from '../../broker/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
-import { nearestWord } from '../../topology/index.js';
+import { nearestWord } from '../../options/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../topology/index.js';
 import { differing, type TopologyDifference, TopologyError } from '../errors.js';
 

@@ -5,7 +5,7 @@ import { harness } from '../../testing/harness.js';
 import { listen, publishText } from '../../testing/listener.js';
 import type { Channel } from '../channel/channel.js';
 import type { Entry } from '../queue/entry.js';
-import type { Redrive } from './redrive.js';
+import type { RedriveTo } from './redrive.js';
 
 const table = (entries: Record<string, string | number>): FieldTable =>
   new Map(
@@ -31,7 +31,7 @@ function arrange() {
   const queue = (name: string) => vhost.queues.get(name)!;
   const entries = (name: string): readonly Entry[] => queue(name).browse({ limit: 100 }).entries;
   const bodies = (name: string): string[] => entries(name).map(({ message }) => Buffer.from(message.body).toString());
-  const redrive = (from: string, entry: Entry | undefined, to: Partial<Redrive> = {}) =>
+  const redrive = (from: string, entry: Entry | undefined, to: Partial<RedriveTo> = {}) =>
     vhost.redrive(queue(from), entry!, {
       exchange: '',
       routingKey: 'work',

@@ -13,7 +13,7 @@ import type { Queue } from '../queue/queue.js';
 import type { VirtualHost } from './virtual-host.js';
 
 /** Where a message is moved to, and as what. */
-export interface Redrive {
+export interface RedriveTo {
   readonly exchange: string;
   readonly routingKey: string;
   /** In place of the message's own; {@link headersForRedrive} makes them. */
@@ -35,7 +35,7 @@ export type RedriveResult =
   | { readonly outcome: 'refused'; readonly queues: readonly string[] };
 
 /** See {@link VirtualHost.redrive}. */
-export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redrive): RedriveResult {
+export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: RedriveTo): RedriveResult {
   const { scheduler } = vhost;
   const now = scheduler.begin();
   try {
@@ -81,7 +81,7 @@ export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean
 /** The message under another address, as if it had been published there with these headers. */
 export function readdressed(
   message: Message,
-  { exchange, routingKey, headers, origin }: Omit<Redrive, 'settled'>,
+  { exchange, routingKey, headers, origin }: Omit<RedriveTo, 'settled'>,
 ): Message {
   const copies = headers && carbonCopiesOf(headers);
   const visible = headers && compact(withoutBcc(headers));

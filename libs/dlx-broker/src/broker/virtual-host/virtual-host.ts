@@ -23,7 +23,7 @@ import { carryReply, ReplyAddresses } from './reply-addresses.js';
 import { type Routed, stillThere } from './routed.js';
 import { Outcome } from '../outcome.js';
 import { Routing } from './routing.js';
-import { discard, readdressed, redrive, type Redrive, type RedriveResult } from './redrive.js';
+import { discard, readdressed, redrive, type RedriveResult, type RedriveTo } from './redrive.js';
 import type { Entry } from '../queue/entry.js';
 import type { Wakeups } from '../scheduler/timers.js';
 import type { Policies, PolicyRequest } from '../policy/policy.js';
@@ -191,7 +191,7 @@ export class VirtualHost implements QueueHome {
    * @param entry as {@link Queue.browse} or {@link Queue.find} returned it
    * @throws 404 when there is no such exchange, 403 when it is internal
    */
-  redrive(queue: Queue, entry: Entry, to: Redrive): RedriveResult {
+  redrive(queue: Queue, entry: Entry, to: RedriveTo): RedriveResult {
     return redrive(this, queue, entry, to);
   }
 

@@ -1,5 +1,5 @@
 import { erlangJson, isUserLimit, type User, type UserLimits } from '../../broker/index.js';
-import { defaultHashing, hashPassword, keep, keptPassword } from '../../users/index.js';
+import { defaultHashing, hashPassword, keep, keptPassword } from '../../logins/index.js';
 import { textIn } from '../http/body.js';
 import type { Row } from '../api/listing.js';
 import { badRequest } from '../http/reply.js';

@@ -1,7 +1,7 @@
 import type { Broker } from '../../broker/index.js';
 import { AuditLog, type AuditSink } from '../audit/audit-log.js';
-import type { RedriveTask } from './redrives/redrive-task.js';
-import { Redrives } from './redrives/redrives.js';
+import type { QueueRedrive } from './redrives/queue-redrive.js';
+import { QueueRedrives } from './redrives/redrives.js';
 import { EventStreams } from './event-streams.js';
 import { filterToJson } from './input.js';
 import { Searches } from './searches.js';
@@ -20,7 +20,7 @@ export interface DlxParts {
 /** The state of `/api/dlx` that outlives a request: running redrives, the audit log, the listeners. */
 export class Dlx {
   readonly audit: AuditLog;
-  readonly redrives: Redrives;
+  readonly redrives: QueueRedrives;
   readonly streams: EventStreams;
   readonly turns: Turns;
   readonly searches = new Searches();
@@ -30,7 +30,7 @@ export class Dlx {
     this.#sink = audit;
     this.turns = turns;
     this.audit = new AuditLog(() => broker.clock.now(), audit);
-    this.redrives = new Redrives({ clock: broker.clock, ended: (task) => this.#ended(task), log });
+    this.redrives = new QueueRedrives({ clock: broker.clock, ended: (task) => this.#ended(task), log });
     this.streams = new EventStreams(broker, this.redrives, turns);
   }
 
@@ -41,7 +41,7 @@ export class Dlx {
     await this.#sink?.close();
   }
 
-  #ended({ id, order, state, reason, tally }: RedriveTask): void {
+  #ended({ id, order, state, reason, tally }: QueueRedrive): void {
     const { moved, left, gone, cameBack } = tally;
     this.audit.record({
       user: order.by,

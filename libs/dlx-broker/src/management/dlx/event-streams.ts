@@ -1,6 +1,6 @@
 import type { Broker, User, VirtualHost } from '../../broker/index.js';
 import { isOf, visibleVhosts } from '../http/auth.js';
-import type { Redrives } from './redrives/redrives.js';
+import type { QueueRedrives } from './redrives/redrives.js';
 import { Problem } from '../http/reply.js';
 import type { Turns } from '../http/turns.js';
 import { EventStream } from './event-stream.js';
@@ -15,7 +15,7 @@ export class EventStreams {
 
   constructor(
     readonly broker: Broker,
-    readonly redrives: Redrives,
+    readonly redrives: QueueRedrives,
     readonly turns: Turns,
   ) {}
 

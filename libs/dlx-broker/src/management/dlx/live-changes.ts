@@ -1,6 +1,6 @@
 import type { Queue, VirtualHost } from '../../broker/index.js';
 import { Rows } from '../http/json.js';
-import type { RedriveTask } from './redrives/redrive-task.js';
+import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { liveCounters, liveRow } from './counters-json.js';
 import { redriveToJson } from './redrive-json.js';
 
@@ -44,7 +44,7 @@ export class LiveChanges {
    */
   *since(
     vhosts: readonly VirtualHost[],
-    redrives: readonly RedriveTask[],
+    redrives: readonly QueueRedrive[],
   ): Generator<void, LiveChange | undefined, void> {
     this.#look++;
     const queues: { readonly vhost: string; readonly queue: Queue }[] = [];
@@ -93,7 +93,7 @@ export class LiveChanges {
     }
   }
 
-  #moved(redrives: readonly RedriveTask[], vhosts: readonly VirtualHost[]): readonly unknown[] {
+  #moved(redrives: readonly QueueRedrive[], vhosts: readonly VirtualHost[]): readonly unknown[] {
     const moved: unknown[] = [];
     for (const task of redrives) {
       const { tally, state, id, order } = task;
@@ -107,7 +107,7 @@ export class LiveChanges {
     return moved;
   }
 
-  #forget(redrives: readonly RedriveTask[]): void {
+  #forget(redrives: readonly QueueRedrive[]): void {
     if (this.#redrives.size <= redrives.length) return;
     const ids = new Set(redrives.map(({ id }) => id));
     for (const id of this.#redrives.keys()) if (!ids.has(id)) this.#redrives.delete(id);

@@ -1,8 +1,8 @@
-import type { RedriveTask } from './redrives/redrive-task.js';
+import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { filterToJson } from './input.js';
 
 /** A redrive as JSON; times are milliseconds since 1970. */
-export function redriveToJson(task: RedriveTask): Record<string, unknown> {
+export function redriveToJson(task: QueueRedrive): Record<string, unknown> {
   const { order, tally } = task;
   return {
     id: task.id,

@@ -2,7 +2,7 @@ import { checkVhost, isOf } from '../http/auth.js';
 import type { Management } from '../management.js';
 import { RedriveConflictError } from './redrives/redrives.js';
 import type { RedriveOrder } from './redrives/redrive-order.js';
-import type { RedriveTask } from './redrives/redrive-task.js';
+import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { badRequest, clientGone, created, noContent, notAuthorised, notFound, ok, Problem } from '../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../http/resource.js';
 import { filterToJson } from './input.js';
@@ -51,7 +51,7 @@ function orderIn(body: Readonly<Record<string, unknown>>, request: ApiRequest, m
   return order;
 }
 
-function begin(order: RedriveOrder, management: Management): RedriveTask {
+function begin(order: RedriveOrder, management: Management): QueueRedrive {
   try {
     return management.dlx.redrives.start(order);
   } catch (error) {
@@ -87,18 +87,18 @@ const resume: Handler = (request, management) => {
   return ok(redriveToJson(task));
 };
 
-const isNot = ({ id, state }: RedriveTask, done: string): Problem =>
+const isNot = ({ id, state }: QueueRedrive, done: string): Problem =>
   new Problem(409, 'conflict', `redrive '${id}' is ${state} and cannot be ${done}`);
 
 /** @throws Problem 404 also for one of a virtual host that is closed to the user */
-function taskNamed({ names, user }: ApiRequest, management: Management): RedriveTask {
+function taskNamed({ names, user }: ApiRequest, management: Management): QueueRedrive {
   const task = management.dlx.redrives.get(names['id'] ?? '');
   if (task === undefined || !management.vhostsOf(user).includes(task.order.vhost)) throw notFound();
   return task;
 }
 
 /** A redrive has the rights of the user who started it. Only this user and administrators control it. */
-function ownTask(request: ApiRequest, management: Management): RedriveTask {
+function ownTask(request: ApiRequest, management: Management): QueueRedrive {
   const task = taskNamed(request, management);
   request.note({ vhost: task.order.vhost.name, queue: task.order.queue.name });
   if (task.order.by === request.user.name || isOf('administrator', request.user)) return task;

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Newcomer } from '../../users/index.js';
+import type { PendingLogin } from '../../logins/index.js';
 
 /** Bytes that a client reads at least in the time of a write timeout. */
 const least = 262_144;
@@ -9,7 +9,7 @@ export class HttpConnection {
   /** Speaks HTTP; with TLS the encrypted side. */
   socket: Socket;
   /** Until it has logged in. */
-  newcomer: Newcomer | undefined;
+  pendingLogin: PendingLogin | undefined;
   /** The user that logged in last. */
   user: string | undefined;
   /** Requests whose answers are not over. */

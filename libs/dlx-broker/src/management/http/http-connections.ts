@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { endsOf, Newcomers } from '../../users/index.js';
+import { endsOf, PendingLogins } from '../../logins/index.js';
 import { HttpConnection } from './http-connection.js';
 import { Problem } from './reply.js';
 import { ReplyRoom, usualReplyLimits } from './reply-room.js';
@@ -11,8 +11,8 @@ export interface ConnectionLimits {
   /** Of one user. */
   readonly connectionsOfUser: number;
   /** That have not logged in: of one address, and in all. */
-  readonly newcomersOfAddress: number;
-  readonly newcomers: number;
+  readonly pendingLoginsOfAddress: number;
+  readonly pendingLogins: number;
   /** Milliseconds in which a client has to read 256 kB of its reply, or the rest of it. */
   readonly writeTimeout: number;
 }
@@ -20,8 +20,8 @@ export interface ConnectionLimits {
 export const usualConnectionLimits: ConnectionLimits = {
   connections: 1_000,
   connectionsOfUser: 256,
-  newcomersOfAddress: 100,
-  newcomers: 400,
+  pendingLoginsOfAddress: 100,
+  pendingLogins: 400,
   writeTimeout: 30_000,
 };
 
@@ -42,7 +42,7 @@ export interface Visit {
 export class HttpConnections {
   readonly #limits: ConnectionLimits;
   readonly #now: () => number;
-  readonly #newcomers: Newcomers;
+  readonly #pendingLogins: PendingLogins;
   readonly #room: ReplyRoom;
   readonly #open = new Set<HttpConnection>();
   /** Of users, between two requests; the one that is idle longest first. */
@@ -54,10 +54,10 @@ export class HttpConnections {
 
   /** @param now milliseconds of a clock that never goes back */
   constructor(limits: ConnectionLimits, now: () => number) {
-    const { newcomersOfAddress: ofAddress, newcomers: all } = limits;
+    const { pendingLoginsOfAddress: ofAddress, pendingLogins: all } = limits;
     this.#limits = limits;
     this.#now = now;
-    this.#newcomers = new Newcomers({ ofAddress, all }, now);
+    this.#pendingLogins = new PendingLogins({ ofAddress, all }, now);
     this.#room = new ReplyRoom(usualReplyLimits, now);
   }
 
@@ -71,7 +71,7 @@ export class HttpConnections {
     const connection = new HttpConnection(socket, endsOf(socket), this.#now());
     this.#byEnds.set(connection.ends, connection);
     this.#open.add(connection);
-    connection.newcomer = this.#newcomers.arrived(socket.remoteAddress ?? '', () => this.#drop(connection));
+    connection.pendingLogin = this.#pendingLogins.add(socket.remoteAddress ?? '', () => this.#drop(connection));
     this.#bySocket.set(socket, connection);
     socket.once('close', () => this.#forget(connection));
   }
@@ -120,7 +120,7 @@ export class HttpConnections {
   }
 
   #makeRoom(): boolean {
-    if (this.#newcomers.dropOldest()) return true;
+    if (this.#pendingLogins.closeOldest()) return true;
     const oldest = this.#idle.values().next().value;
     if (oldest !== undefined) this.#drop(oldest);
     return oldest !== undefined;
@@ -128,13 +128,13 @@ export class HttpConnections {
 
   #begins(connection: HttpConnection): void {
     connection.active++;
-    connection.newcomer?.speaks();
+    connection.pendingLogin?.busy();
     this.#idle.delete(connection);
   }
 
   #ends(connection: HttpConnection): void {
     if (--connection.active > 0 || !this.#open.has(connection)) return;
-    connection.newcomer?.rests();
+    connection.pendingLogin?.idle();
     if (connection.user !== undefined) this.#idle.add(connection);
   }
 
@@ -145,8 +145,8 @@ export class HttpConnections {
     this.#leaveUser(connection);
     connection.user = user;
     this.#ofUser.set(user, (this.#ofUser.get(user) ?? 0) + 1);
-    connection.newcomer?.leave();
-    connection.newcomer = undefined;
+    connection.pendingLogin?.remove();
+    connection.pendingLogin = undefined;
   }
 
   #dropIdleOf(user: string): boolean {
@@ -175,7 +175,7 @@ export class HttpConnections {
     if (this.#byEnds.get(connection.ends) === connection) this.#byEnds.delete(connection.ends);
     this.#idle.delete(connection);
     this.#leaveUser(connection);
-    connection.newcomer?.leave();
+    connection.pendingLogin?.remove();
   }
 }
 

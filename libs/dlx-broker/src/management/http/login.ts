@@ -1,5 +1,5 @@
 import type { Clock, User } from '../../broker/index.js';
-import { isLoopback, type LoginAttempt, type Logins, loginsOf, usersOf } from '../../users/index.js';
+import { isLoopback, type LoginAttempt, type Logins, loginsOf, usersOf } from '../../logins/index.js';
 import type { ManagementHost } from '../host.js';
 import { clientGone, notAuthorised, Problem } from './reply.js';
 

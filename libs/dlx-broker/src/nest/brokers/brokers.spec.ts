@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { EmbeddedBackend } from '../../backend/index.js';
 import { harness, ManualClock } from '../../testing/index.js';
-import { DlxConfigurationError } from '../../topology/index.js';
+import { DlxConfigurationError } from '../../options/index.js';
 import type { Connected } from '../options.js';
 import type { BrokerChoice } from './choice.js';
 import { connect } from './connect.js';

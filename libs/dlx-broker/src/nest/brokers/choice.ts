@@ -1,4 +1,4 @@
-import { DlxConfigurationError } from '../../topology/index.js';
+import { DlxConfigurationError } from '../../options/index.js';
 import type { Check } from '../check-options.js';
 import type { CustomBackend } from './custom.js';
 import type { EmbeddedBroker } from './embedded.js';

@@ -1,8 +1,8 @@
 import { type Backend, EmbeddedBackend } from '../../backend/index.js';
 import { shownLines, shownText } from '../../host/index.js';
 import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
-import { DlxConfigurationError } from '../../topology/index.js';
-import { guestOf, letIn } from '../../users/index.js';
+import { DlxConfigurationError } from '../../options/index.js';
+import { guestOf, letIn } from '../../logins/index.js';
 import { type Part, Listeners } from '../../listeners.js';
 import type { Connected, SocketAddress } from '../options.js';
 import { SafeLogger } from '../safe-logger.js';

@@ -1,6 +1,6 @@
 import { type Clock, type ProfileName, profiles } from '../../broker/index.js';
 import type { Durability } from '../../store/index.js';
-import { DlxConfigurationError } from '../../topology/index.js';
+import { DlxConfigurationError } from '../../options/index.js';
 import { areBytes, type Checks, has, isOneOf, isText } from '../check-options.js';
 import { isListen, type ListenOptions } from './listen.js';
 import type { BrokerChoice } from './choice.js';

@@ -1,4 +1,4 @@
-import { DlxConfigurationError, optionsOf } from '../../topology/index.js';
+import { DlxConfigurationError, optionsOf } from '../../options/index.js';
 import { checkAll, type Checks, transportChecks } from '../check-options.js';
 
 /**

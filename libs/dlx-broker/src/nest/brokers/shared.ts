@@ -1,5 +1,5 @@
 import type { Broker } from '../../broker/index.js';
-import { DlxConfigurationError } from '../../topology/index.js';
+import { DlxConfigurationError } from '../../options/index.js';
 import { has } from '../check-options.js';
 import { accessChecks, type AccessOptions, embeddedChecks } from './embedded.js';
 import type { BrokerChoice } from './choice.js';

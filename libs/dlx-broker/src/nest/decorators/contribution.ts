@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { DlxConfigurationError } from '../../topology/index.js';
+import { DlxConfigurationError } from '../../options/index.js';
 
 /** What one decorator says about a handler: plain data, read when the application starts. */
 export interface Contribution {

@@ -1,4 +1,5 @@
-import { checkedArguments, optionsOf, refused } from '../../topology/index.js';
+import { optionsOf, refused } from '../../options/index.js';
+import { checkedArguments } from '../../topology/index.js';
 
 /** Throws a DlxConfigurationError, or lets a value pass. */
 type Check = (value: unknown, origin: string) => unknown;

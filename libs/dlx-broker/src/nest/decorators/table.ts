@@ -1,4 +1,5 @@
-import { queueArguments, whole, type Accepts, type Overflow, type WrittenArgument } from '../../topology/index.js';
+import { whole, type Accepts } from '../../options/index.js';
+import { queueArguments, type Overflow, type WrittenArgument } from '../../topology/index.js';
 import { contribute } from './contribution.js';
 
 /** One setting of one decorator and the one thing it becomes. */

@@ -1,7 +1,7 @@
 import type { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { shownText } from '../../host/index.js';
-import { notAPromise } from '../../topology/index.js';
+import { notAPromise } from '../../options/index.js';
 import type { DlxContext } from '../context.js';
 import { describeError } from '../failure.js';
 import type { Outcome, PlannedHandler } from '../handler.js';

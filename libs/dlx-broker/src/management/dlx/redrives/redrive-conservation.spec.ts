@@ -5,7 +5,7 @@ import { toFieldTable } from '../../../message/index.js';
 import { CountedNames } from '../../../testing/counted-names.js';
 import { ManualClock } from '../../../testing/manual-clock.js';
 import type { RedriveOrder } from './redrive-order.js';
-import { RedriveTask } from './redrive-task.js';
+import { QueueRedrive } from './queue-redrive.js';
 
 const nothing = (): void => {};
 const patterns = { compile: () => ({ matches: () => true }) };
@@ -22,10 +22,10 @@ function arrange(journal?: Journal) {
   declare('dead', {});
   const vhost = broker.virtualHost('/');
   const depth = (name: string): number => vhost.queues.get(name)!.length + vhost.queues.get(name)!.unacked;
-  const redrive = (order: Partial<RedriveOrder> = {}): RedriveTask => {
+  const redrive = (order: Partial<RedriveOrder> = {}): QueueRedrive => {
     const queue = vhost.queues.get('dead')!;
     const whole = { vhost, queue, user: undefined, by: 'ada', rate: Infinity, dryRun: false, ...order };
-    return new RedriveTask('r', whole, { clock, log: (error) => fail(error) });
+    return new QueueRedrive('r', whole, { clock, log: (error) => fail(error) });
   };
   return { clock, channel, depth, redrive };
 }
@@ -53,7 +53,7 @@ describe('whatever happens during redrives', () => {
         const { clock, channel, depth, redrive } = arrange();
         let published = 0;
         let acked = 0;
-        let task: RedriveTask | undefined;
+        let task: QueueRedrive | undefined;
         for (const { do: what, to, count } of steps) {
           if (what === 'publish') published += publish(channel, to, count, published);
           else if (what === 'pause') task?.pause();

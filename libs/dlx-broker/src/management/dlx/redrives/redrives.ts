@@ -1,6 +1,6 @@
 import type { Turns } from '../../http/turns.js';
 import type { RedriveOrder } from './redrive-order.js';
-import { type RedriveParts, RedriveTask } from './redrive-task.js';
+import { type RedriveParts, QueueRedrive } from './queue-redrive.js';
 
 /** A redrive that cannot begin beside those that run. */
 export class RedriveConflictError extends Error {
@@ -11,21 +11,21 @@ export class RedriveConflictError extends Error {
 const most = { running: 20, remembered: 100 };
 
 /** The redrives of a broker: those that run, and the last of those that ran. */
-export class Redrives {
-  readonly #tasks = new Map<string, RedriveTask>();
+export class QueueRedrives {
+  readonly #tasks = new Map<string, QueueRedrive>();
   #number = 0;
 
   constructor(readonly parts: RedriveParts) {}
 
   /** @throws RedriveConflictError when the queue is being redriven already, or too many are */
-  start(order: RedriveOrder): RedriveTask {
+  start(order: RedriveOrder): QueueRedrive {
     const running = this.list().filter((task) => !task.isOver);
     const same = running.find((task) => task.order.queue === order.queue);
     if (same !== undefined) {
       throw new RedriveConflictError(`queue '${order.queue.name}' is being redriven already, by redrive '${same.id}'`);
     }
     if (running.length >= most.running) throw new RedriveConflictError(`${most.running} redrives run already`);
-    const task = new RedriveTask(this.#name(), order, this.parts);
+    const task = new QueueRedrive(this.#name(), order, this.parts);
     this.#tasks.set(task.id, task);
     this.#forget();
     return task;
@@ -35,30 +35,30 @@ export class Redrives {
    * Looks where everything would go, as fast as the host's turns come. It has no part in the list.
    * @param signal stops it when its client goes
    */
-  dryRun(order: RedriveOrder, turns: Turns, signal?: AbortSignal): Promise<RedriveTask> {
+  dryRun(order: RedriveOrder, turns: Turns, signal?: AbortSignal): Promise<QueueRedrive> {
     const { clock, log } = this.parts;
     const now = (): number => clock.now();
     const wakeAt = (time: number | undefined, tick: () => void): void => {
       if (time !== undefined) void turns.next().then(tick);
     };
     return new Promise((resolve) => {
-      const ended = (task: RedriveTask): void => {
+      const ended = (task: QueueRedrive): void => {
         signal?.removeEventListener('abort', stop);
         resolve(task);
       };
       const stop = (): void => void task.stop('its client is gone');
-      const task = new RedriveTask(this.#name(), { ...order, dryRun: true }, { clock: { now, wakeAt }, ended, log });
+      const task = new QueueRedrive(this.#name(), { ...order, dryRun: true }, { clock: { now, wakeAt }, ended, log });
       signal?.addEventListener('abort', stop);
       if (signal?.aborted === true) stop();
     });
   }
 
-  get(id: string): RedriveTask | undefined {
+  get(id: string): QueueRedrive | undefined {
     return this.#tasks.get(id);
   }
 
   /** The newest first. */
-  list(): readonly RedriveTask[] {
+  list(): readonly QueueRedrive[] {
     return [...this.#tasks.values()].reverse();
   }
 

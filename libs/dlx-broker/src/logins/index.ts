@@ -2,6 +2,6 @@ export { type Authenticate, isLoopback, type Login, usersOf } from './authentica
 export { defaultHashing, type HashedPassword, hashPassword, keep, keptPassword, verifyPassword } from './password.js';
 export { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './served-user.js';
 export { LoginThrottle, networkOf } from './login-throttle.js';
-export { type Newcomer, type NewcomerLimits, Newcomers } from './newcomers.js';
+export { type PendingLogin, PendingLogins } from './pending-logins.js';
 export { endsOf } from './socket-ends.js';
 export { type Claim, type LoginAttempt, type Logins, loginsOf } from './logins.js';

@@ -1,23 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { Newcomers } from './newcomers.js';
+import { PendingLogins } from './pending-logins.js';
 
 function arrange() {
   const world = { now: 0, dropped: [] as string[] };
-  const newcomers = new Newcomers({ ofAddress: 3, all: 6, patience: 1_000 }, () => world.now);
-  const arrive = (name: string, address = '10.0.0.1') =>
-    newcomers.arrived(address, () => void world.dropped.push(name));
-  return { world, newcomers, arrive };
+  const pending = new PendingLogins({ ofAddress: 3, all: 6, patience: 1_000 }, () => world.now);
+  const arrive = (name: string, address = '10.0.0.1') => pending.add(address, () => void world.dropped.push(name));
+  return { world, pending, arrive };
 }
 
 describe('clients that have not logged in', () => {
   it('of one address: the one that has been silent longest makes room', () => {
-    const { world, newcomers, arrive } = arrange();
+    const { world, pending, arrive } = arrange();
     for (const name of ['a', 'b', 'c']) arrive(name);
     world.now = 1_000;
     arrive('d');
     arrive('e', '10.0.0.2');
     expect(world.dropped).toEqual(['a']);
-    expect(newcomers.count).toBe(4);
+    expect(pending.count).toBe(4);
   });
 
   it('that come together have their time to speak', () => {
@@ -30,46 +29,46 @@ describe('clients that have not logged in', () => {
   });
 
   it('of many addresses are bounded in all', () => {
-    const { world, newcomers, arrive } = arrange();
+    const { world, pending, arrive } = arrange();
     for (let count = 0; count < 6; count++) arrive(`${count}`, `10.0.0.${count}`);
     world.now = 1_000;
     arrive('late', '10.0.0.9');
     expect(world.dropped).toEqual(['0']);
-    expect(newcomers.count).toBe(6);
+    expect(pending.count).toBe(6);
   });
 
   it('that are being answered are not dropped, and are silent from then on', () => {
     const { world, arrive } = arrange();
     const a = arrive('a');
     for (const name of ['b', 'c']) arrive(name);
-    a.speaks();
+    a.busy();
     world.now = 1_000;
     arrive('d');
     expect(world.dropped).toEqual(['b']);
-    a.rests();
+    a.idle();
     world.now = 1_500;
     arrive('e');
     expect(world.dropped).toEqual(['b', 'c']);
   });
 
   it('that logged in or went do not count', () => {
-    const { world, newcomers, arrive } = arrange();
+    const { world, pending, arrive } = arrange();
     for (let count = 0; count < 100; count++) {
       const one = arrive(`${count}`);
-      one.speaks();
-      one.leave();
-      one.leave();
-      one.rests();
+      one.busy();
+      one.remove();
+      one.remove();
+      one.idle();
       world.now += 10_000;
     }
-    expect([world.dropped, newcomers.count, newcomers.dropOldest()]).toEqual([[], 0, false]);
+    expect([world.dropped, pending.count, pending.closeOldest()]).toEqual([[], 0, false]);
   });
 
   it('make room at once where the port is full', () => {
-    const { world, newcomers, arrive } = arrange();
+    const { world, pending, arrive } = arrange();
     arrive('a');
     arrive('b', '10.0.0.2');
-    expect(newcomers.dropOldest()).toBe(true);
-    expect([world.dropped, newcomers.count]).toEqual([['a'], 1]);
+    expect(pending.closeOldest()).toBe(true);
+    expect([world.dropped, pending.count]).toEqual([['a'], 1]);
   });
 });

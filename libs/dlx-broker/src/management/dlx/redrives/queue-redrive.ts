@@ -11,7 +11,7 @@ import { Filtered, Picked, type Selection } from './selection.js';
 export interface RedriveParts {
   readonly clock: Clock;
   /** Called at the end, and when the circuit stops the redrive. */
-  readonly ended?: (task: RedriveTask) => void;
+  readonly ended?: (task: QueueRedrive) => void;
   /** Called with internal faults, which would be lost otherwise. */
   readonly log?: ((error: unknown) => void) | undefined;
 }
@@ -32,7 +32,7 @@ const inOneGo = { scanned: 4_096, moved: 512, milliseconds: 4 };
  * The redrive of the HTTP API: takes messages from a queue of an engine back to where they came from, or to another place, in
  * turns of the host. Its memory does not grow with the number of messages.
  */
-export class RedriveTask extends Redrive {
+export class QueueRedrive extends Redrive {
   /** Ready messages when it began. */
   readonly readyAtStart: number;
   /** Moved, but not yet kept by the journal. */

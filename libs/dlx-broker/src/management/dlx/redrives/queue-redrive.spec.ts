@@ -5,7 +5,7 @@ import { rejectAll } from '../../../../../../test/harnesses/dying.js';
 import { type Channel, type QueueOptions, silentOutbox } from '../../../broker/index.js';
 import { usualCircuit } from '../../../redrive/index.js';
 import type { RedriveOrder } from './redrive-order.js';
-import { RedriveTask } from './redrive-task.js';
+import { QueueRedrive } from './queue-redrive.js';
 
 describe('a redrive', () => {
   let rooms: Harness;
@@ -43,8 +43,8 @@ describe('a redrive', () => {
     queueOf(name).peek(({ message }) => void found.push(message));
     return found;
   };
-  const redrive = (order: Partial<RedriveOrder> = {}): RedriveTask =>
-    new RedriveTask(
+  const redrive = (order: Partial<RedriveOrder> = {}): QueueRedrive =>
+    new QueueRedrive(
       'r1',
       { vhost: vhost(), queue: queueOf('dead'), user: undefined, by: 'ada', rate: 50, dryRun: false, ...order },
       {

@@ -111,7 +111,7 @@ describe('failed logins', () => {
     expect(wait('::1')).toBeGreaterThan(0);
   });
 
-  it('from ever more addresses do not fill the memory, and an attacker is not forgotten for newcomers', () => {
+  it('from ever more addresses do not fill the memory, and an attacker is not forgotten for new clients', () => {
     const { fail, wait } = arrange();
     for (let last = 0; last < 30_000; last++) {
       fail(1, `10.${last >> 16}.${(last >> 8) & 255}.${last & 255}`);

@@ -1,0 +1,6 @@
+export * from './accepts.js';
+export { DlxConfigurationError } from './configuration-error.js';
+export * from './duration.js';
+export * from './known-options.js';
+export { notAPromise } from './not-a-promise.js';
+export * from './refused.js';
