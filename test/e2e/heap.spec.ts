@@ -189,4 +189,32 @@ describe('nothing of a message is kept when it is done with', () => {
     expect(alive.length).toBeLessThanOrEqual(10);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(4_000_000);
   });
+
+  it('requests that were answered, before the tick ends in which they were made', async () => {
+    const amount = 200;
+    let collected = 0;
+    // No WeakRef: that itself keeps its object until the end of the tick.
+    const registry = new FinalizationRegistry(() => void collected++);
+    @Controller()
+    class Echo {
+      @MessagePattern('echo')
+      echo(@Payload() data: object, @Ctx() context: DlxContext): object {
+        registry.register(data, undefined);
+        registry.register(context, undefined);
+        return data;
+      }
+    }
+    const app = await microservice({ controllers: [Echo] });
+    const client = app.get(DlxClient);
+    await client.connect();
+    await soon();
+    let isOver = false;
+    process.nextTick(() => (isOver = true));
+    for (let id = 0; id < amount; id++) await lastValueFrom(client.send<object>('echo', { id }));
+    const wasOneTick = !isOver;
+    collect();
+    for (let turn = 0; turn < 10; turn++) await soon();
+    expect(wasOneTick).toBe(true);
+    expect(collected).toBeGreaterThan(amount * 2 - 20);
+  });
 });

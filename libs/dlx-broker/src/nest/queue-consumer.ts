@@ -12,7 +12,7 @@ import { mostCharacters, textOf } from './failure-log.js';
 import type { Handler, Outcome, PlannedHandler } from './handler.js';
 import { decodePayload } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
-import { Replies } from './replies.js';
+import { lateValues, Replies } from './replies.js';
 import type { Settlement } from './settlement.js';
 
 export class UnknownPatternError extends Error {
@@ -27,6 +27,7 @@ export class QueueConsumer {
   #single: PlannedHandler | undefined;
   #plan: ConsumerPlan;
   readonly #askers: Askers;
+  readonly #late = lateValues();
 
   constructor(
     plan: ConsumerPlan,
@@ -146,7 +147,7 @@ export class QueueConsumer {
   #repliesFor({ message }: BackendDelivery, handler: Handler, own: AsyncResource): Replies | undefined {
     const { replyTo, correlationId } = message.own;
     return handler.kind === 'request' && replyTo !== undefined
-      ? new Replies(this.backend, this.#askers, replyTo, correlationId, own)
+      ? new Replies(this.backend, this.#askers, this.#late, replyTo, correlationId, own)
       : undefined;
   }
 

@@ -2,6 +2,7 @@ import type { AsyncResource } from 'node:async_hooks';
 import { isReplyAddress, UnroutableError, type Backend, type Done } from '../backend/index.js';
 import { longstr, type FieldTable, type Message } from '../message/index.js';
 import type { Askers, OpenAnswer } from './askers.js';
+import { Batch, type InBatch } from './batch.js';
 import { errorReply, UnserialisableReplyError } from './error-reply.js';
 import { dlxHeaders } from './headers.js';
 import { encodePayload } from './payload.js';
@@ -29,13 +30,31 @@ export interface AnswerStream {
   faulty(failure: Error): void;
 }
 
+/** A value that waits until the end of the tick. */
+class LateValue implements InBatch {
+  slot = -1;
+
+  constructor(
+    readonly replies: Replies,
+    readonly value: unknown,
+  ) {}
+}
+
+/** The values of all answers that wait until the end of the tick. */
+export type LateValues = Batch<LateValue>;
+
+export const lateValues = (): LateValues =>
+  new Batch(
+    (run) => process.nextTick(run),
+    (late) => late.replies.due(late),
+  );
+
 /**
  * Answers one request. A value waits until the end of the tick: if the stream ends with it, both are one reply. `done`
  * of the last reply comes after all others were published.
  */
 export class Replies implements OpenAnswer {
-  #waiting: { readonly value: unknown } | undefined;
-  #scheduled = false;
+  #waiting: LateValue | undefined;
   #failure: Error | undefined;
   #failed = false;
   #stream: AnswerStream | undefined;
@@ -46,6 +65,7 @@ export class Replies implements OpenAnswer {
   constructor(
     private readonly backend: Backend,
     private readonly askers: Askers,
+    private readonly late: LateValues,
     readonly replyTo: string,
     readonly correlationId: string | undefined,
     private readonly own: AsyncResource,
@@ -83,18 +103,17 @@ export class Replies implements OpenAnswer {
   next(value: unknown): void {
     if (this.#failure !== undefined) return;
     this.#flush();
-    this.#waiting = { value };
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    process.nextTick(() => {
-      this.#scheduled = false;
-      this.#flush();
-    });
+    this.#waiting = new LateValue(this, value);
+    this.late.add(this.#waiting);
+  }
+
+  /** @internal The tick has ended. */
+  due(late: LateValue): void {
+    if (this.#waiting === late) this.own.runInAsyncScope(() => this.#flush());
   }
 
   complete(done: Done): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
+    const waiting = this.#takeWaiting();
     if (this.#failure !== undefined) return done(this.#failure);
     if (waiting === undefined) this.#publish('complete', undefined, done);
     else this.#publish('last', waiting.value, done);
@@ -114,14 +133,21 @@ export class Replies implements OpenAnswer {
   }
 
   #flush(): void {
-    const waiting = this.#waiting;
+    const waiting = this.#takeWaiting();
     if (waiting === undefined) return;
-    this.#waiting = undefined;
     this.#publish('next', waiting.value, (failure) => {
       if (failure === undefined) return;
       this.#failure ??= failure;
       this.#stream?.faulty(failure);
     });
+  }
+
+  #takeWaiting(): LateValue | undefined {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return undefined;
+    this.#waiting = undefined;
+    this.late.leave(waiting);
+    return waiting;
   }
 
   /** An answer that comes back unroutable was for a queue that is gone: no client waits for it, and that is no failure. */
