@@ -17,6 +17,7 @@ export { MethodReader, StrictMethodReader } from './method-reader.js';
 export * as methods from './methods/index.js';
 export { HeaderWriter } from './properties/header-writer.js';
 export { bodySizeIn, headerPrefix, PropertiesReader, ReceivedProperties } from './properties/received.js';
+export { readTolerantly, UndecodableProperties } from './properties/tolerant.js';
 export { writeProperties } from './properties/write-properties.js';
 export { HeaderReader, protocolHeader } from './protocol-header.js';
 export { isMost, UnfinishedBody } from './unfinished-body.js';

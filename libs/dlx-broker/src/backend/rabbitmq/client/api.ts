@@ -1,13 +1,11 @@
 import type { FieldTable, Properties } from '../../../message/index.js';
-import type { ChannelClosedError, ClientError, ConnectError, ConnectionLostError } from './errors.js';
+import type { ClientError, ConnectError, ConnectionLostError } from './errors.js';
 
 /** Called once: with a failure, or with nothing. */
 export type Done = (failure?: ClientError) => void;
 
 /** Called once: with a failure, or with what the server answered. */
-export type Answer<T> = (
-  ...answer: readonly [failure: undefined, value: T] | readonly [failure: ClientError, value?: undefined]
-) => void;
+export type Answer<T> = (...answer: [failure: undefined, value: T] | [failure: ClientError, value?: undefined]) => void;
 
 /** What a server says of itself. */
 export interface ServerDescription {
@@ -61,18 +59,23 @@ export interface AmqpConnection {
   close(): void;
   /** Ends it without a word, as a fault of the network would. */
   destroy(): void;
+  /** Reports what a callback threw to {@link ConnectionEvents.fault}. Does not throw. */
+  fault(error: unknown): void;
 }
 
 /** What a channel reports. */
 export interface ChannelEvents {
   /**
    * Called once, when all that was outstanding has failed. Other channels are not touched.
-   * @param failure why; undefined when the client closed it
+   * @param failure `ChannelClosedError`, or what ended the connection; undefined when the client closed it
    */
-  closed(failure?: ChannelClosedError | ConnectionLostError | ConnectError): void;
+  closed(failure?: ClientError): void;
   /** A mandatory message came back that no {@link ConfirmPublisher} knows. */
   returned?(message: ReturnedMessage): void;
-  /** A confirm came, in the mode of `confirmSelect`; a publisher uses it. */
+  /**
+   * A confirm came, in the mode of `confirmSelect`; a publisher uses it.
+   * @throws WireError if it confirms what was not published, which ends the connection; anything else goes to `fault`
+   */
   confirmed?(deliveryTag: number, multiple: boolean, ok: boolean): void;
   /** The server asks for a pause of publishing, or ends it. RabbitMQ never does. */
   flow?(isActive: boolean): void;

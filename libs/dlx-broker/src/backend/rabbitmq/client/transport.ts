@@ -2,12 +2,12 @@ import type { Clock } from '../../../broker/index.js';
 
 /**
  * A stream of bytes to a server and back. A connection is lent one: a TCP or TLS socket (`dial`), or, in tests and
- * simulations, anything that brings the bytes to a listener.
+ * simulations, anything that brings the bytes to a listener. No event may come within a call of one of its methods.
  */
 export interface Transport {
   /** Bytes that were written and not yet taken by the other side or the system. */
   readonly waiting: number;
-  /** Says where events go. Called once, before anything else; no event comes within the call. */
+  /** Says where events go. Called once, before anything else. */
   attach(events: TransportEvents): void;
   /**
    * Sends bytes in order.

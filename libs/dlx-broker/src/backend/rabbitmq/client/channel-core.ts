@@ -1,0 +1,209 @@
+import { methodIds } from '../../../message/index.js';
+import { frameTypes, type FrameWriter, type MethodReader, methods, WireError } from '../../../wire/index.js';
+import type { ChannelEvents, ConsumerEvents, Done } from './api.js';
+import { type Call, Calls } from './calls.js';
+import type { ChannelHost } from './channel-host.js';
+import { ContentReader } from './content-reader.js';
+import { ChannelClosedError, type ClientError, UnsendableError } from './errors.js';
+import { methodName } from './method-names.js';
+import { IncomingDelivery, type IncomingMessage, IncomingReturn } from './received.js';
+
+/** A channel is used from the moment its `channel.open` is written. */
+type State = 'open' | 'closing' | 'over';
+
+/** What all methods of a channel need: frames come in, calls wait for their answers, and all of it ends at once. */
+export class ChannelCore {
+  protected readonly to: FrameWriter;
+  protected readonly consumers = new Map<string, ConsumerEvents>();
+  readonly #calls = new Calls();
+  readonly #content: ContentReader;
+  #state: State = 'open';
+  #failure: ClientError | undefined;
+  #closed: Done | undefined;
+
+  constructor(
+    readonly connection: ChannelHost,
+    readonly number: number,
+    readonly events: ChannelEvents,
+  ) {
+    this.to = connection.to;
+    this.#content = new ContentReader(connection.held);
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Opens it. */
+  open(done: Done): void {
+    this.call(methodIds.channelOpenOk, methods.readChannelOpenOk, done, () =>
+      methods.writeChannelOpen(this.to, this.number),
+    );
+  }
+
+  /** See {@link AmqpChannel.close}. */
+  close(done: Done = () => undefined): void {
+    if (this.#state !== 'open') return done(this.#failure);
+    this.#state = 'closing';
+    this.#closed = done;
+    methods.writeChannelClose(this.to, this.number, 200, 'closed by the client', 0, 0);
+  }
+
+  /** Ends it: everything outstanding fails. @param failure undefined when the client closed it */
+  fail(failure: ClientError | undefined): void {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    const error = (this.#failure = failure ?? new ChannelClosedError(200, 'the client closed it', ''));
+    this.#content.clear();
+    this.consumers.clear();
+    this.connection.forget(this);
+    for (const { done } of this.#calls.drain()) this.attempt(() => done(error));
+    this.attempt(() => this.events.closed(failure));
+    const closed = this.#closed;
+    if (closed !== undefined) this.attempt(() => closed(failure));
+  }
+
+  /** A frame for this channel. @throws WireError, Malformed */
+  frame(type: number, bytes: Buffer, start: number, end: number, from: MethodReader): void {
+    if (this.#content.isAwaited) {
+      const message = this.#content.frame(type, bytes, start, end);
+      if (message !== undefined) this.#arrived(message);
+    } else if (type === frameTypes.method) {
+      from.reset(bytes, start + 4, end);
+      this.#method(bytes.readInt32BE(start), from);
+    } else throw new WireError('UNEXPECTED_FRAME', `channel ${this.number} got content that no method announced`);
+  }
+
+  /** Why nothing can be sent; undefined while it is open. */
+  protected get refusal(): ClientError | undefined {
+    return this.#state === 'open' ? undefined : (this.#failure ?? new UnsendableError('the channel is being closed'));
+  }
+
+  /**
+   * Sends a method and waits for its answer.
+   * @param write writes it @throws what `write` throws is the failure; nothing was sent then
+   */
+  protected call<T>(
+    reply: number,
+    read: (from: MethodReader) => T,
+    done: (failure: ClientError | undefined, value?: T) => void,
+    write: () => void,
+  ): void {
+    const refused = this.refusal ?? this.attempted(write);
+    if (refused !== undefined) return done(refused);
+    this.#calls.add({ reply, read, done: done as Call['done'] });
+  }
+
+  /** @returns what kept it from being written */
+  protected attempted(write: () => void): ClientError | undefined {
+    try {
+      write();
+      return undefined;
+    } catch (error) {
+      if (error instanceof UnsendableError) return error;
+      throw error;
+    }
+  }
+
+  /** The call whose answer is due. */
+  protected get first(): Call | undefined {
+    return this.#calls.first;
+  }
+
+  /** A message follows. */
+  protected begin(message: IncomingMessage): void {
+    this.#content.begin(message);
+  }
+
+  /** The call whose answer came. @throws WireError when another one was due */
+  protected answered(reply: number): Call {
+    const call = this.#calls.first;
+    if (call?.reply === reply) return this.#calls.shift() as Call;
+    throw new WireError('UNEXPECTED_FRAME', `channel ${this.number} got ${methodName(reply)}, which answers nothing`);
+  }
+
+  /** Methods that are no plain answers. @returns whether it was one of them */
+  protected special(_id: number, _from: MethodReader): boolean {
+    return false;
+  }
+
+  #method(id: number, from: MethodReader): void {
+    if (id === methodIds.basicDeliver) return this.#deliver(from);
+    if (id === methodIds.basicAck) {
+      const { deliveryTag, multiple } = methods.readBasicAck(from);
+      return this.#confirmed(Number(deliveryTag), multiple, true);
+    }
+    if (id === methodIds.channelCloseOk && this.#state === 'closing') return this.fail(undefined);
+    if (id === methodIds.channelClose) return this.#closedByServer(methods.readChannelClose(from));
+    if (id === methodIds.basicNack) {
+      const { deliveryTag, multiple } = methods.readBasicNack(from);
+      return this.#confirmed(Number(deliveryTag), multiple, false);
+    }
+    if (id === methodIds.basicReturn) return this.#return(methods.readBasicReturn(from));
+    if (id === methodIds.basicCancel) return this.#cancelled(methods.readBasicCancel(from));
+    if (id === methodIds.channelFlow) return this.#flow(methods.readChannelFlow(from).active);
+    if (this.special(id, from)) return;
+    const { read, done } = this.answered(id);
+    const value = read(from);
+    this.attempt(() => done(undefined, value));
+  }
+
+  #deliver(from: MethodReader): void {
+    const { consumerTag, deliveryTag, redelivered, exchange, routingKey } = methods.readBasicDeliver(from);
+    const consumer = this.consumers.get(consumerTag);
+    if (consumer === undefined) {
+      throw new WireError('UNEXPECTED_FRAME', `a delivery for consumer '${consumerTag}', which is unknown`);
+    }
+    this.begin(new IncomingDelivery(consumer, consumerTag, Number(deliveryTag), redelivered, exchange, routingKey));
+  }
+
+  #return({ replyCode, replyText, exchange, routingKey }: methods.BasicReturn): void {
+    const { returned } = this.events;
+    const to = returned && ((message: Parameters<typeof returned>[0]) => returned.call(this.events, message));
+    this.begin(new IncomingReturn(to, replyCode, replyText, exchange, routingKey));
+  }
+
+  #arrived(message: IncomingMessage): void {
+    if (this.#state !== 'open') return;
+    try {
+      message.arrive();
+    } catch (error) {
+      this.connection.fault(error);
+    }
+  }
+
+  #confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void {
+    try {
+      this.events.confirmed?.(deliveryTag, multiple, ok);
+    } catch (error) {
+      if (error instanceof WireError) throw error;
+      this.connection.fault(error);
+    }
+  }
+
+  #cancelled({ consumerTag, noWait }: methods.BasicCancel): void {
+    if (!noWait) methods.writeBasicCancelOk(this.to, this.number, consumerTag);
+    const consumer = this.consumers.get(consumerTag);
+    this.consumers.delete(consumerTag);
+    if (this.#state === 'open') this.attempt(() => consumer?.cancelled());
+  }
+
+  #flow(isActive: boolean): void {
+    methods.writeChannelFlowOk(this.to, this.number, isActive);
+    this.attempt(() => this.events.flow?.(isActive));
+  }
+
+  #closedByServer({ replyCode, replyText, classId, methodId }: methods.ChannelClose): void {
+    methods.writeChannelCloseOk(this.to, this.number);
+    if (this.#state === 'closing') return this.fail(undefined);
+    this.fail(new ChannelClosedError(replyCode, replyText, methodName((classId << 16) | methodId)));
+  }
+
+  protected attempt(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.connection.fault(error);
+    }
+  }
+}

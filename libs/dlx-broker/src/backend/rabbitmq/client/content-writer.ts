@@ -1,0 +1,77 @@
+import {
+  basicClass,
+  ByteWriter,
+  type FieldTable,
+  PackedTable,
+  type Properties,
+  writeTable,
+} from '../../../message/index.js';
+import {
+  frameTypes,
+  type FrameWriter,
+  headerPrefix,
+  methods,
+  UndecodableProperties,
+  writeProperties,
+} from '../../../wire/index.js';
+import { checkName, checkProperties } from './checks.js';
+import { UnsendableError } from './errors.js';
+
+/** What a message is published to. */
+export interface Destination {
+  readonly channel: number;
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly mandatory: boolean;
+}
+
+/**
+ * Writes the frames of a publish: method, header, body. What came from the wire and was not changed goes out as it came.
+ * @throws UnsendableError before anything is written
+ */
+export function writePublish(
+  to: FrameWriter,
+  destination: Destination,
+  properties: Properties,
+  body: Uint8Array,
+): void {
+  const { channel, exchange, routingKey, mandatory } = destination;
+  checkName('exchange name', exchange);
+  checkName('routing key', routingKey);
+  const header = encoded(properties, to.largest - headerPrefix);
+  methods.writeBasicPublish(to, channel, exchange, routingKey, mandatory, false);
+  to.begin(frameTypes.header, channel);
+  to.long(basicClass << 16);
+  to.longlong(body.length);
+  if (header === undefined) writeNow(to, properties);
+  else to.raw(header, 0, header.length);
+  to.end();
+  to.body(channel, body);
+}
+
+/** @returns bytes that are there, or had to be made to be measured; undefined for properties that fit for certain */
+function encoded(properties: Properties, largest: number): Uint8Array | undefined {
+  const sent = UndecodableProperties.sentBytesOf(properties) ?? measured(properties, largest);
+  if (sent === undefined || sent.length <= largest) return sent;
+  throw new UnsendableError(
+    `properties of ${sent.length} bytes do not fit into a frame of the server, which takes ${largest}: a content header cannot be split`,
+  );
+}
+
+function measured(properties: Properties, largest: number): Uint8Array | undefined {
+  if (checkProperties(properties) <= largest) return undefined;
+  const writer = new ByteWriter(Buffer.allocUnsafe(largest));
+  writeNow(writer, properties);
+  return writer.written;
+}
+
+function writeNow(to: ByteWriter, properties: Properties): void {
+  const { headers } = properties;
+  writeProperties(to, properties, properties.expiration, headers && (() => writeHeaders(to, headers)));
+}
+
+function writeHeaders(to: ByteWriter, headers: FieldTable): void {
+  if (!(headers instanceof PackedTable)) return writeTable(to, headers);
+  to.long(headers.length);
+  to.raw(headers.bytes, headers.start, headers.end);
+}

@@ -1,0 +1,111 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { DialError, type Transport, type TransportEvents } from './transport.js';
+
+/** Options of TLS that a client needs, as Node's `tls.connect` has them. */
+export interface TlsOptions {
+  readonly ca?: string | Buffer | (string | Buffer)[];
+  readonly cert?: string | Buffer;
+  readonly key?: string | Buffer;
+  readonly pfx?: string | Buffer;
+  readonly passphrase?: string;
+  readonly servername?: string;
+  readonly rejectUnauthorized?: boolean;
+}
+
+/** Where a server is. */
+export interface Address {
+  /** A name, or an address of IPv4 or IPv6. */
+  readonly host: string;
+  readonly port: number;
+  /** TLS 1.2 at least. Without it plain TCP. */
+  readonly tls?: TlsOptions;
+  /** Milliseconds until TCP, and TLS, must be connected. Default 5000. */
+  readonly timeout?: number;
+}
+
+/** Bytes written in a turn that are held back for one write of all of them. */
+const heldBack = 65_536;
+
+/** Begins to connect. A failure comes as `closed` with a {@link DialError}. */
+export const dial = (address: Address): Transport => new SocketTransport(address);
+
+class SocketTransport implements Transport {
+  readonly #socket: Socket;
+  readonly #address: Address;
+  #timer: NodeJS.Timeout | undefined;
+  #isConnected = false;
+  #isTcp = false;
+  #failure: Error | undefined;
+  #corked = 0;
+
+  constructor(address: Address) {
+    const { host, port, tls, timeout = 5_000 } = address;
+    this.#address = address;
+    const tcp = { host, port, noDelay: true, keepAlive: true };
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    this.#socket =
+      tls === undefined ? connectTcp(tcp) : connectTls({ ...tcp, minVersion: 'TLSv1.2', ...servername, ...tls });
+    this.#socket.once('connect', () => (this.#isTcp = true));
+    this.#socket.once(tls === undefined ? 'connect' : 'secureConnect', () => this.#connected());
+    this.#timer = setTimeout(() => this.#late(timeout), timeout);
+  }
+
+  get waiting(): number {
+    return this.#socket.writableLength;
+  }
+
+  attach(events: TransportEvents): void {
+    this.#socket.on('data', (bytes) => events.received(bytes as Buffer));
+    this.#socket.on('drain', () => events.drained());
+    this.#socket.on('error', (error) => (this.#failure ??= error));
+    this.#socket.on('close', () => {
+      clearTimeout(this.#timer);
+      events.closed(this.#isConnected ? this.#failure : this.#dialError());
+    });
+  }
+
+  write(bytes: Uint8Array, done?: () => void): void {
+    if (!this.#socket.writable) return done?.();
+    if (this.#corked === 0) this.#socket.cork();
+    this.#corked += bytes.length;
+    this.#socket.write(bytes, done);
+    if (this.#corked >= heldBack) this.flush();
+  }
+
+  flush(): void {
+    this.#corked = 0;
+    this.#socket.uncork();
+  }
+
+  end(): void {
+    this.flush();
+    this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #connected(): void {
+    this.#isConnected = true;
+    clearTimeout(this.#timer);
+  }
+
+  #late(timeout: number): void {
+    const what = this.#isTcp ? 'TLS' : 'TCP';
+    this.#socket.destroy(new Error(`no ${what} connection within ${timeout} ms`));
+  }
+
+  #dialError(): DialError {
+    const phase = this.#isTcp && this.#address.tls !== undefined ? 'tls' : 'connect';
+    const detail = textOf(this.#failure ?? new Error('the socket was closed before it was connected'));
+    return new DialError(phase, phase === 'tls' ? `TLS failed: ${detail}` : detail, { cause: this.#failure });
+  }
+}
+
+/** Node gives an empty message when all of several addresses failed. */
+function textOf(failure: Error): string {
+  if (!(failure instanceof AggregateError)) return failure.message;
+  return failure.errors.map((error) => (error as Error).message).join(', ');
+}

@@ -1,0 +1,70 @@
+import type { Surroundings } from './transport.js';
+
+/** What a heartbeat does. */
+export interface HeartbeatHost {
+  /** Sends a heartbeat frame. */
+  beat(): void;
+  /** Nothing came for two intervals. */
+  dead(): void;
+}
+
+/** Sends a sign of life each half interval in which nothing else was sent, and watches for those of the server. */
+export class Heartbeat {
+  readonly #surroundings: Surroundings;
+  readonly #interval: number;
+  readonly #host: HeartbeatHost;
+  #heardAt: number;
+  #sentAt: number;
+  #isOver = false;
+
+  /** @param seconds agreed on; not 0 */
+  constructor(surroundings: Surroundings, seconds: number, host: HeartbeatHost) {
+    this.#surroundings = surroundings;
+    this.#interval = seconds * 1000;
+    this.#host = host;
+    this.#heardAt = this.#sentAt = surroundings.clock.now();
+    this.#wake();
+  }
+
+  /** Bytes came. */
+  heard(): void {
+    this.#heardAt = this.#surroundings.clock.now();
+  }
+
+  /** Bytes were sent. */
+  sent(): void {
+    this.#sentAt = this.#surroundings.clock.now();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#surroundings.clock.wakeAt(undefined, this.#tick);
+  }
+
+  readonly #tick = (): void => {
+    const { clock, later } = this.#surroundings;
+    const now = clock.now();
+    // A process that did nothing for long has bytes to read first.
+    if (this.#isSilent(now)) return later(this.#judge);
+    if (now - this.#sentAt >= this.#interval / 2) {
+      this.#sentAt = now;
+      this.#host.beat();
+    }
+    this.#wake();
+  };
+
+  readonly #judge = (): void => {
+    if (this.#isOver) return;
+    if (this.#isSilent(this.#surroundings.clock.now())) this.#host.dead();
+    else this.#wake();
+  };
+
+  #isSilent(now: number): boolean {
+    return now - this.#heardAt >= this.#interval * 2;
+  }
+
+  #wake(): void {
+    const next = Math.min(this.#sentAt + this.#interval / 2, this.#heardAt + this.#interval * 2);
+    this.#surroundings.clock.wakeAt(next, this.#tick);
+  }
+}

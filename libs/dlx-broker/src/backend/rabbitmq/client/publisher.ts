@@ -1,0 +1,114 @@
+import type { Properties } from '../../../message/index.js';
+import { WireError } from '../../../wire/index.js';
+import type { AmqpChannel, AmqpConnection, ChannelEvents, ConfirmPublisher, Done, ReturnedMessage } from './api.js';
+import { ChannelClosedError, type ClientError, NackedError, ReturnedError } from './errors.js';
+import { type Outstanding, OutstandingPublishes } from './outstanding.js';
+import { Returns } from './returns.js';
+
+/** What a publisher reports, see {@link ChannelEvents}. */
+export type PublisherEvents = Pick<ChannelEvents, 'closed' | 'returned' | 'flow'>;
+
+/** Opens a channel that confirms. Publishing may begin at once. @param done called when the server confirms from now on */
+export const openPublisher = (connection: AmqpConnection, events: PublisherEvents, done?: Done): ConfirmPublisher =>
+  new ChannelPublisher(connection, events, done);
+
+/** See {@link ConfirmPublisher}. */
+export class ChannelPublisher implements ConfirmPublisher {
+  readonly #events: PublisherEvents;
+  readonly #outstanding = new OutstandingPublishes();
+  readonly #returns = new Returns(this.#outstanding);
+  readonly #channel: AmqpChannel;
+  readonly #connection: AmqpConnection;
+
+  constructor(connection: AmqpConnection, events: PublisherEvents, done: Done = () => undefined) {
+    this.#events = events;
+    this.#connection = connection;
+    this.#channel = connection.openChannel({
+      closed: (failure) => this.#closed(failure),
+      confirmed: (tag, multiple, ok) => this.#confirmed(tag, multiple, ok),
+      returned: (message) => this.#returned(message),
+      flow: (isActive) => events.flow?.(isActive),
+    });
+    this.#channel.confirmSelect(done);
+  }
+
+  get outstanding(): number {
+    return this.#outstanding.count;
+  }
+
+  get isOpen(): boolean {
+    return this.#channel.isOpen;
+  }
+
+  publish(
+    exchange: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    mandatory: boolean,
+    done: Done,
+  ): void {
+    const refusal = this.#channel.publish(exchange, routingKey, properties, body, mandatory);
+    if (refusal !== undefined) return done(refusal);
+    const { messageId, correlationId } = properties;
+    this.#outstanding.add({
+      exchange,
+      routingKey,
+      messageId,
+      correlationId,
+      body,
+      mandatory,
+      done,
+      returned: undefined,
+    });
+  }
+
+  close(done?: Done): void {
+    this.#channel.close(done);
+  }
+
+  #confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void {
+    const [oldest, next] = this.#outstanding.range;
+    // Tag 0 with `multiple` is all of them.
+    const last = multiple && deliveryTag === 0 ? next - 1 : deliveryTag;
+    if (last >= next || (last === 0 && !multiple)) throw unknownTag(deliveryTag);
+    for (let tag = multiple ? oldest : last; tag <= last; tag++) {
+      const publish = this.#outstanding.take(tag);
+      if (publish !== undefined) this.#settle(publish, failureOf(publish, ok));
+      else if (!multiple) throw unknownTag(deliveryTag);
+    }
+  }
+
+  #returned(message: ReturnedMessage): void {
+    const publish = this.#returns.find(message);
+    const { exchange, routingKey, replyCode, replyText } = message;
+    if (publish === undefined) this.#events.returned?.(message);
+    else publish.returned = new ReturnedError(exchange, routingKey, replyCode, replyText);
+  }
+
+  #closed(failure: ClientError | undefined): void {
+    const error = failure ?? new ChannelClosedError(200, 'the client closed it', '');
+    const [oldest, next] = this.#outstanding.range;
+    for (let tag = oldest; tag < next; tag++) {
+      const publish = this.#outstanding.take(tag);
+      if (publish !== undefined) this.#settle(publish, error);
+    }
+    this.#events.closed(failure);
+  }
+
+  #settle({ done }: Outstanding, failure: ClientError | undefined): void {
+    try {
+      done(failure);
+    } catch (error) {
+      this.#connection.fault(error);
+    }
+  }
+}
+
+/** A nack counts more than a return: no queue is known to have taken it. */
+function failureOf({ returned, exchange, routingKey }: Outstanding, ok: boolean): ClientError | undefined {
+  return ok ? returned : new NackedError(exchange, routingKey);
+}
+
+const unknownTag = (deliveryTag: number): WireError =>
+  new WireError('UNEXPECTED_FRAME', `a confirm for message ${deliveryTag}, which is not outstanding`);

@@ -1,0 +1,56 @@
+import { ByteReader, type Properties } from '../../message/index.js';
+import { ReceivedProperties } from './received.js';
+
+const headersFlag = 0x2000;
+
+/**
+ * Properties whose headers cannot be decoded, for instance because they are nested too deep: a client must not end for a
+ * message of another client. The headers are absent, the other properties are there as far as they can be read, and
+ * all bytes are kept, so that the message can be passed on as it came.
+ */
+export class UndecodableProperties extends ReceivedProperties {
+  readonly #sent: Buffer;
+
+  /** @param sent all bytes @param readable those without the headers */
+  constructor(sent: Buffer, readable: Buffer) {
+    super(readable);
+    this.#sent = sent;
+  }
+
+  /** The bytes of these properties as they came, if they came from the wire. */
+  static sentBytesOf(properties: Properties): Buffer | undefined {
+    return #sent in properties ? properties.#sent : ReceivedProperties.bytesOf(properties);
+  }
+}
+
+/** Reads properties whatever they are. @param bytes flags and values, in its keeping from now on */
+export function readTolerantly(bytes: Buffer): ReceivedProperties {
+  const lowFlags = bytes[1];
+  try {
+    return new ReceivedProperties(bytes);
+  } catch {
+    if (lowFlags !== undefined) bytes[1] = lowFlags; // reading clears those that mean nothing
+    return readWithoutHeaders(bytes);
+  }
+}
+
+function readWithoutHeaders(bytes: Buffer): UndecodableProperties {
+  try {
+    return new UndecodableProperties(bytes, withoutHeaders(bytes));
+  } catch {
+    return new UndecodableProperties(bytes, Buffer.alloc(2));
+  }
+}
+
+/** @throws Malformed when what stands before the headers, or their length, is wrong */
+function withoutHeaders(bytes: Buffer): Buffer {
+  const from = new ByteReader(bytes);
+  const flags = from.short();
+  if ((flags & headersFlag) === 0) return Buffer.from(bytes);
+  for (const flag of [0x8000, 0x4000]) if ((flags & flag) !== 0) from.take(from.octet());
+  const start = from.at;
+  from.take(from.long());
+  const rest = Buffer.concat([bytes.subarray(0, start), bytes.subarray(from.at)]);
+  rest.writeUInt16BE(flags & ~headersFlag);
+  return rest;
+}

@@ -1,0 +1,172 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { Alarms } from '../../libs/dlx-broker/src/alarms/index.js';
+import { ClientConnection } from '../../libs/dlx-broker/src/amqp/connection.js';
+import { Flusher } from '../../libs/dlx-broker/src/amqp/flusher.js';
+import { serverProperties } from '../../libs/dlx-broker/src/amqp/handshake.js';
+import { defaultLimits, type Limits } from '../../libs/dlx-broker/src/amqp/limits.js';
+import type { ListenerContext } from '../../libs/dlx-broker/src/amqp/listener-context.js';
+import { UnfinishedFrames } from '../../libs/dlx-broker/src/amqp/unfinished-frames.js';
+import type {
+  Surroundings,
+  Transport,
+  TransportEvents,
+} from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
+import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { loginsOf } from '../../libs/dlx-broker/src/logins/index.js';
+import { BufferPool } from '../../libs/dlx-broker/src/wire/index.js';
+
+/** The listener, and the broker behind it, in one process with its clients: no port, and time that stands still. */
+export class LinkedServer {
+  readonly clock = new ManualClock();
+  readonly broker: Broker;
+  /** What is short. */
+  isShort = false;
+  readonly faults: unknown[] = [];
+  readonly connections = new Set<ClientConnection>();
+  readonly surroundings: Surroundings = { clock: this.clock, later: (act) => void setImmediate(act) };
+  readonly #context: ListenerContext;
+
+  constructor(limits: Partial<Limits> = {}) {
+    const broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns: policyPatterns });
+    this.broker = broker;
+    broker.addVirtualHost('/');
+    broker.access.setUser('guest', { passwordHash: '', tags: [] });
+    broker.access.setPermissions('guest', '/', { configure: '.*', write: '.*', read: '.*' });
+    const now = (): number => this.clock.now();
+    this.#context = {
+      broker,
+      limits: { ...defaultLimits, ...limits },
+      logins: loginsOf(broker.access, { now, authenticate: ({ password }) => password === 'guest' }),
+      properties: serverProperties('3.10.8'),
+      pool: new BufferPool(),
+      flusher: new Flusher(),
+      alarms: new Alarms([{ resource: 'memory', isRaised: () => this.isShort }]),
+      frames: new UnfinishedFrames(defaultLimits.unfinishedFrames),
+      now,
+      log: (error) => this.faults.push(error),
+      entered: (connection) => this.connections.add(connection),
+      forget: (connection) => this.connections.delete(connection),
+    };
+  }
+
+  /** A client's way to it. */
+  link(): Link {
+    const link = new Link();
+    const newcomer = { speaks: () => undefined, rests: () => undefined, leave: () => undefined };
+    const arrival = { at: this.clock.now(), newcomer } as unknown as ClientConnection['arrival'];
+    new ClientConnection(link.server as unknown as Socket, this.#context, arrival);
+    return link;
+  }
+
+  /** Looks at alarms and heartbeats, as the listener does twice a second. */
+  look(): void {
+    const { alarms } = this.#context;
+    if (alarms.look()) for (const connection of this.connections) connection.unblock();
+    for (const connection of this.connections) connection.traffic.tick(this.clock.now(), connection.tuning.heartbeat);
+  }
+}
+
+/** A stream of bytes between a client and a server that tests cut, or make silent. */
+export class Link implements Transport {
+  /** Writes of the client, one for each piece. */
+  readonly writes: Buffer[] = [];
+  /** Pieces on their way, and a count of all that ever were. */
+  moving = 0;
+  /** Nothing crosses any more, in either direction. */
+  isSilent = false;
+  readonly server: ServerEnd;
+  #events: TransportEvents | undefined;
+  #isClosed = false;
+
+  constructor() {
+    this.server = new ServerEnd(this);
+  }
+
+  get waiting(): number {
+    return 0;
+  }
+
+  attach(events: TransportEvents): void {
+    this.#events = events;
+  }
+
+  write(bytes: Uint8Array, done?: () => void): void {
+    const copy = Buffer.from(bytes);
+    this.writes.push(copy);
+    done?.();
+    this.#later(() => this.server.push(copy));
+  }
+
+  flush(): void {}
+
+  end(): void {
+    this.#later(() => this.server.push(null));
+  }
+
+  destroy(): void {
+    this.server.destroy();
+    this.cut();
+  }
+
+  /** From the server. */
+  arrive(bytes: Buffer): void {
+    this.#later(() => this.#events?.received(bytes));
+  }
+
+  /** The socket is closed, for both. @param failure what the system says */
+  cut(failure?: Error): void {
+    if (this.#isClosed) return;
+    this.moving++;
+    setImmediate(() => {
+      if (this.#isClosed) return;
+      this.#isClosed = true;
+      this.server.destroy();
+      this.#events?.closed(failure);
+    });
+  }
+
+  #later(act: () => void): void {
+    this.moving++;
+    setImmediate(() => {
+      if (!this.isSilent && !this.#isClosed) act();
+    });
+  }
+}
+
+/** What the listener takes for a socket. */
+class ServerEnd extends Duplex {
+  readonly remoteAddress = '127.0.0.1';
+  bytesRead = 0;
+  bytesWritten = 0;
+
+  constructor(readonly link: Link) {
+    super();
+    this.on('close', () => link.cut());
+  }
+
+  override _read(): void {}
+
+  override _write(bytes: Buffer, _: string, done: () => void): void {
+    this.link.arrive(Buffer.from(bytes));
+    done();
+  }
+
+  override _final(done: () => void): void {
+    this.link.cut();
+    done();
+  }
+}
+
+/** Lets everything happen that needs no time: turns of the event loop until nothing has moved for some of them. */
+export async function settled(...links: readonly Link[]): Promise<void> {
+  for (let quiet = 0, before = -1; quiet < 8; quiet++) {
+    const now = links.reduce((sum, { moving }) => sum + moving, 0);
+    if (now !== before) quiet = 0;
+    before = now;
+    await new Promise(setImmediate);
+  }
+}
