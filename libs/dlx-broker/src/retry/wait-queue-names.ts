@@ -12,12 +12,23 @@ export const mostWaitQueues = 64;
 
 /**
  * What a wait queue is made of. `classic` is durable and enough for one broker; `quorum` is for a cluster: replicated,
- * and it keeps a message until the queue it returns to has taken it (rule M1).
+ * and it keeps a message until the queue it returns to has taken it (rule M1). A quorum wait queue has no lease, for the lease would
+ * delete what it keeps for a queue that is full or missing. It stays, and so there are only those of a fixed set of delays and
+ * those that policies name.
  */
 export type WaitQueueType = 'classic' | 'quorum';
 
+/** Milliseconds: the delays of the wait queues that a cluster has in any case. Another delay takes the next longer one. */
+export const clusterDelays: readonly number[] = [
+  1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000,
+];
+
+/** The delays of the wait queues to declare at the start of an application whose policies need these. */
+export const delaysAtStart = (needed: Iterable<number>, type: WaitQueueType): ReadonlySet<number> =>
+  new Set(type === 'quorum' ? [...needed, ...clusterDelays] : needed);
+
 /**
- * Milliseconds a wait queue outlives its last use by: a queue that no deployment needs any more drains and disappears.
+ * Milliseconds a classic wait queue outlives its last use by: a queue that no deployment needs any more drains and disappears.
  * A publish does not count as use (rule B12), so the publisher declares the queue again before half of this is over.
  */
 export const waitQueueLease = 3_600_000;
@@ -27,18 +38,19 @@ export const waitQueueLease = 3_600_000;
  * change: the delay, the type if it is not the usual one, and the exchange it leads to if it is not the default one.
  */
 export function waitQueueName(delay: number, type: WaitQueueType = 'classic', exchange = ''): string {
-  const name = type === 'classic' ? `wait.${delay}` : `wait.${type}.${delay}`;
+  const name = type === 'classic' ? `wait.${delay}` : `wait.keep.${delay}`;
   return exchange === '' ? name : `${exchange}.${name}`;
 }
 
 /** Whether a queue of that name is a wait queue, or would be taken for one. */
-export const isWaitQueueName = (name: string): boolean => /^wait\.(?:quorum\.)?\d+$/.test(name);
+export const isWaitQueueName = (name: string): boolean => /^wait\.(?:keep\.|quorum\.)?\d+$/.test(name);
 
 /**
  * One wait queue per delay, shared by all work queues. A message published to the exchange `wait.5000` with a queue's
  * name as its routing key waits five seconds; then the default exchange, as the dead-letter exchange, takes it by that
  * key to that queue. The delay is the queue's and never the message's: a long one would hold back those behind it
- * (rules B5, E3). When it was not used for an hour longer than its delay it goes, and with it its exchange.
+ * (rules B5, E3). When a classic one was not used for an hour longer than its delay it goes, and with it its exchange. Quorum
+ * ones stay with their exchanges: a publish to an exchange that is gone would close its channel.
  * @param delays whole milliseconds, each once
  * @param origin who needs them, for error messages
  * @param exchange where they lead to instead, by the message's own key
@@ -56,7 +68,8 @@ export function waitQueues(
   for (const delay of delays) {
     const name = waitQueueName(delay, type, exchange);
     const durable = { name, durable: true, ...by };
-    exchanges.push({ ...durable, type: 'fanout', autoDelete: true, internal: false, arguments: emptyTable });
+    const autoDelete = type === 'classic';
+    exchanges.push({ ...durable, type: 'fanout', autoDelete, internal: false, arguments: emptyTable });
     queues.push({ ...durable, exclusive: false, autoDelete: false, arguments: waitArguments(delay, type, exchange) });
     const target = { destination: name, destinationType: 'queue' } as const;
     bindings.push({ source: name, ...target, routingKey: '', arguments: emptyTable, ...by });
@@ -69,9 +82,8 @@ function waitArguments(delay: number, type: WaitQueueType, exchange: string): Fi
   const waiting = new Map<string, Field>([
     ['x-message-ttl', int64(delay)],
     ['x-dead-letter-exchange', longstr(exchange)],
-    ['x-expires', int64(Math.min(delay + waitQueueLease, longestDuration))],
   ]);
-  if (type === 'classic') return waiting;
+  if (type === 'classic') return waiting.set('x-expires', int64(Math.min(delay + waitQueueLease, longestDuration)));
   return waiting
     .set('x-queue-type', longstr('quorum'))
     .set('x-dead-letter-strategy', longstr('at-least-once'))

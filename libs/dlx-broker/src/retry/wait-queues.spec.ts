@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../broker/index.js';
+import { parkingLotQueue } from './parking-lot.js';
 import { waitQueueLease } from './wait-queue-names.js';
 
 import { harness } from '../testing/index.js';
@@ -60,6 +61,35 @@ describe('the queues for those who wait', () => {
     await expect(rooms.wait(7)).rejects.toThrow(/wait\.7/);
     channel.deleteQueue('wait.7');
     await expect(rooms.wait(7)).resolves.toBeUndefined();
+  });
+
+  it('of a cluster stay for ever, keep what cannot return, and round delays up (rules B12, M1)', async () => {
+    const { backend, clock, queue } = arrange();
+    const rooms = new WaitQueues(backend, 'quorum');
+    expect([1, 1_000, 1_001, 86_400_001].map((delay) => rooms.nearest(delay))).toEqual([
+      1_000, 1_000, 5_000, 86_400_000,
+    ]);
+    expect([7_200_000, 86_400_001].map((delay) => rooms.above(delay))).toEqual([21_600_000, undefined]);
+    await rooms.wait(5_000);
+    const properties = { deliveryMode: 2 as const };
+    backend.publish({ exchange: 'wait.keep.5000', routingKey: 'missing', properties, body: Buffer.from('kept') });
+    clock.advance(30 * 24 * waitQueueLease);
+    expect(rooms.wait(5_000)).toBeUndefined();
+    await backend.declare({
+      exchanges: [],
+      queues: [parkingLotQueue('missing', 'a test', 'quorum')],
+      bindings: [],
+    });
+    clock.advance(60_000);
+    expect(backend.broker.virtualHost('/').queues.get('missing')?.length).toBe(1);
+    expect(queue('wait.keep.5000').exists).toBe(true);
+  });
+
+  it('of a cluster are those that policies need, too', () => {
+    const rooms = new WaitQueues(arrange().backend, 'quorum');
+    rooms.declared([2_500]);
+    expect([2_000, 2_501].map((delay) => rooms.nearest(delay))).toEqual([2_500, 5_000]);
+    expect([2_500, 900_000].map((delay) => rooms.wait(delay))).toEqual([undefined, undefined]);
   });
 
   it.each(['classic', 'quorum'] as const)('have a parking lot of their type: %s', async (type) => {

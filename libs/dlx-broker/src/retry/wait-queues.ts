@@ -1,4 +1,12 @@
-import { mostWaitQueues, waitQueueLease, waitQueueName, waitQueues, type WaitQueueType } from './wait-queue-names.js';
+import {
+  clusterDelays,
+  delaysAtStart,
+  mostWaitQueues,
+  waitQueueLease,
+  waitQueueName,
+  waitQueues,
+  type WaitQueueType,
+} from './wait-queue-names.js';
 import { parkingLotQueue } from './parking-lot.js';
 import type { Backend } from '../backend/index.js';
 
@@ -18,13 +26,17 @@ export class WaitQueues {
   readonly #lots = new Map<string, Promise<void>>();
   readonly #readyLots = new Set<string>();
   #kept: readonly number[] = [];
+  /** Its queues have no lease and stay, so that there must be few of them. */
+  readonly #isFixed: boolean;
 
   constructor(
     private readonly backend: Backend,
     readonly type: WaitQueueType = 'classic',
     /** Where they lead to; by default the default exchange, and so a queue. */
     readonly exchange = '',
-  ) {}
+  ) {
+    this.#isFixed = type === 'quorum';
+  }
 
   /** The broker's time, in milliseconds since 1970. */
   now(): number {
@@ -34,12 +46,18 @@ export class WaitQueues {
   /** These stand: they were declared just now, with other things. */
   declared(delays: Iterable<number>, lots: Iterable<string> = []): void {
     const declaredAt = this.now();
-    for (const delay of delays) this.#rooms.set(delay, { declaredAt, declaring: undefined });
+    const needed = [...delays];
+    for (const delay of needed.length === 0 ? needed : delaysAtStart(needed, this.type))
+      this.#rooms.set(delay, { declaredAt, declaring: undefined });
     for (const lot of lots) this.#readyLots.add(lot);
   }
 
-  /** The delay itself, or the nearest for which there is a queue when there are as many as there may be. */
+  /**
+   * The delay itself, or the nearest for which there is a queue when there are as many as there may be. Of a fixed set the next
+   * longer one, else the longest.
+   */
   nearest(delay: number): number {
+    if (this.#isFixed) return this.above(delay) ?? Math.max(...this.#fixed());
     if (this.#rooms.has(delay) || this.#inUse() < mostWaitQueues) return delay;
     let nearest = Infinity;
     for (const other of this.#rooms.keys()) {
@@ -50,9 +68,10 @@ export class WaitQueues {
 
   /** The delay itself, or the next longer one for which there is a queue when there are as many as there may be. */
   above(delay: number): number | undefined {
-    if (this.#rooms.has(delay) || this.#inUse() < mostWaitQueues) return delay;
+    if (this.#rooms.has(delay) || (!this.#isFixed && this.#inUse() < mostWaitQueues)) return delay;
     let next = Infinity;
-    for (const other of this.#rooms.keys()) if (other >= delay) next = Math.min(next, other);
+    for (const other of this.#isFixed ? this.#fixed() : this.#rooms.keys())
+      if (other >= delay) next = Math.min(next, other);
     return next === Infinity ? undefined : next;
   }
 
@@ -64,7 +83,8 @@ export class WaitQueues {
   /** @returns a promise while the wait queue of this delay is not known to stand; undefined once it is */
   wait(delay: number): Promise<void> | undefined {
     const room = this.#rooms.get(delay);
-    if (room?.declaredAt !== undefined && this.now() < room.declaredAt + waitQueueLease / 2) return undefined;
+    if (room?.declaredAt !== undefined && (this.#isFixed || this.now() < room.declaredAt + waitQueueLease / 2))
+      return undefined;
     return room?.declaring ?? this.#declare(delay);
   }
 
@@ -73,6 +93,7 @@ export class WaitQueues {
    * dead-letter into them by themselves. {@link close} ends it.
    */
   keep(delays: readonly number[]): void {
+    if (this.#isFixed) return;
     const { clock } = this.backend;
     this.#kept = delays;
     clock.wakeAt(delays.length === 0 ? undefined : clock.now() + waitQueueLease / 2, this.#renew);
@@ -128,6 +149,10 @@ export class WaitQueues {
       await this.backend.declare({ exchanges: [], queues: [lot], bindings: [] });
     }
     this.#readyLots.add(queue);
+  }
+
+  #fixed(): Iterable<number> {
+    return [...clusterDelays, ...this.#rooms.keys()];
   }
 
   /** Queues whose lease ran out have gone by themselves. */
