@@ -1,10 +1,10 @@
 import { Injectable, type INestMicroservice, type Type } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Consume, DlxClient, DlxContext, DlxRecordBuilder, type Topology, type TransportOptions } from 'dlx-broker';
+import { Consume, DlxClient, DlxContext, DlxRecordBuilder, type Topology } from 'dlx-broker';
 import type { DlxRecordOptions } from '../../libs/dlx-broker/src/nest/record-builder.js';
 import type { BindingDeclaration, ExchangeType } from '../../libs/dlx-broker/src/topology/index.js';
 import { toFieldTable } from 'dlx-broker/engine';
-import { DlxTesting } from 'dlx-broker/testing';
+import { DlxTesting, type TransportOptions } from 'dlx-broker/testing';
 import { lastValueFrom } from 'rxjs';
 import { afterEach } from 'vitest';
 

@@ -13,9 +13,6 @@ import {
   Ttl,
   type IdempotencyStore,
   type OutcomeEvent,
-  type RedriveProgress,
-  type RedriveRequest,
-  type RedriveTask,
   type QueueOption,
   type RetryPolicy,
   type Topology,
@@ -37,6 +34,9 @@ import {
   type DeadLetter,
   type DecodedLetter,
   type Letter,
+  type RedriveProgress,
+  type RedriveRequest,
+  type RedriveTask,
   type RetriedLetter,
 } from 'dlx-broker/streams';
 import { DlxTesting } from 'dlx-broker/testing';

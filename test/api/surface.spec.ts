@@ -55,7 +55,7 @@ describe('what the package exports', () => {
       'dlx-broker/streams',
       'dlx-broker/testing',
     ]);
-    expect(counts['dlx-broker']).toBeLessThanOrEqual(80);
+    expect(counts['dlx-broker']).toBeLessThanOrEqual(70);
     for (const count of Object.values(counts)) expect(count).toBeGreaterThan(5);
   });
 

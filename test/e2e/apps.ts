@@ -14,7 +14,8 @@ import {
   type AsyncMicroserviceOptions,
   type MicroserviceOptions,
 } from '@nestjs/microservices';
-import { Consume, DlxBrokerModule, DlxContext, DlxServer, type DlxBrokerOptions, type Plain } from 'dlx-broker';
+import { Consume, DlxBrokerModule, DlxContext, DlxServer, type DlxBrokerOptions } from 'dlx-broker';
+import type { Plain } from 'dlx-broker/engine';
 import { afterEach } from 'vitest';
 
 const quiet = { logger: false as const };

@@ -22,9 +22,8 @@ import {
   queue,
   RetryLater,
   type RetryPolicy,
-  type TransportOptions,
 } from 'dlx-broker';
-import { DlxTesting } from 'dlx-broker/testing';
+import { DlxTesting, type TransportOptions } from 'dlx-broker/testing';
 import { NEVER, of, throwError } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 

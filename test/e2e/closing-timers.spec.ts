@@ -1,7 +1,7 @@
 import { Controller, Injectable } from '@nestjs/common';
 import { EventPattern } from '@nestjs/microservices';
-import { Consume, type DlxServer, getDlxServerToken, Queue, queue, Retry, type TransportOptions } from 'dlx-broker';
-import { DlxTesting } from 'dlx-broker/testing';
+import { Consume, type DlxServer, getDlxServerToken, Queue, queue, Retry } from 'dlx-broker';
+import { DlxTesting, type TransportOptions } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const opened: DlxTesting[] = [];

@@ -1,6 +1,7 @@
 import { Injectable, Module, type INestApplicationContext, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Consume, DlxBroker, DlxBrokerModule, DlxClient, embedded, queue, type TransportOptions } from 'dlx-broker';
+import { Consume, DlxBroker, DlxBrokerModule, DlxClient, embedded, queue } from 'dlx-broker';
+import type { TransportOptions } from 'dlx-broker/testing';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -14,9 +14,8 @@ import {
   RetryLater,
   type OutcomeEvent,
   type RetryPolicy,
-  type TransportOptions,
 } from 'dlx-broker';
-import { DlxTesting } from 'dlx-broker/testing';
+import { DlxTesting, type TransportOptions } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const opened: DlxTesting[] = [];

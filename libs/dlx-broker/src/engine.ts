@@ -18,7 +18,7 @@ export {
   type VirtualHost,
 } from './broker/index.js';
 
-// What a broker is lent
+// What a broker gets from its host
 export { type Clock, type Journal, type Names, type Pace, type Patterns } from './broker/index.js';
 export { policyPatterns, randomNames, SystemClock } from './host/index.js';
 

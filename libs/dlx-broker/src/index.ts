@@ -16,21 +16,12 @@ export {
   type DlxBrokerOptions,
   DlxClient,
   DlxContext,
-  type DlxFeatureOptions,
   DlxServer,
   type OutcomeEvent,
-  type TransportOptions,
 } from './nest/index.js';
 
 // Where the broker is
-export {
-  type BrokerChoice,
-  customBackend,
-  embedded,
-  type EmbeddedBrokerOptions,
-  type ListenOptions,
-  sharedBroker,
-} from './nest/index.js';
+export { type BrokerChoice, customBackend, embedded, type EmbeddedBrokerOptions, sharedBroker } from './nest/index.js';
 
 // Decorators of handlers
 export {
@@ -54,14 +45,13 @@ export {
   SingleActiveConsumer,
   Ttl,
 } from './nest/index.js';
-export { type RetryPolicy, NotedFailure } from './retry/index.js';
+export type { RetryPolicy } from './retry/index.js';
 
 // What a handler may throw
 export { Drop, Park, Reject, RetryLater } from './nest/index.js';
 
 // Messages
 export { type DlxRecord, DlxRecordBuilder } from './nest/index.js';
-export type { DeathReason, Plain } from './message/index.js';
 export type { XDeath } from './streams/index.js';
 
 // Injection
@@ -89,7 +79,7 @@ export {
 } from './topology/index.js';
 
 // Dead letters and redrives
-export { DeadLetters, type RedriveProgress, type RedriveRequest, Redrives, type RedriveTask } from './streams/index.js';
+export { DeadLetters, Redrives } from './streams/index.js';
 
 // Idempotency
 export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
@@ -99,4 +89,3 @@ export { ClientClosedError, HandlerTimeoutError, IdempotencyStoreError } from '.
 export { UndecodablePayloadError } from './message/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
 export { DlxConfigurationError } from './options/index.js';
-export { UnknownQueueError } from './streams/index.js';

@@ -19,7 +19,12 @@ export {
 } from './streams/index.js';
 
 // Letters
-export { type DeadLetter, type DecodedLetter, type Letter, type RetriedLetter } from './streams/index.js';
+export type { DeadLetter, DecodedLetter, Letter, RetriedLetter } from './streams/index.js';
+export type { DeathReason } from './message/index.js';
+export { NotedFailure } from './retry/index.js';
+
+// Redrives
+export type { RedriveProgress, RedriveRequest, RedriveTask } from './streams/index.js';
 
 // Options
 export type {
@@ -36,5 +41,11 @@ export type {
 } from './streams/index.js';
 
 // Errors
-export { CallbackTimeoutError, ConsumerCancelledError, LetterSettledError, TooManyLeftError } from './streams/index.js';
+export {
+  CallbackTimeoutError,
+  ConsumerCancelledError,
+  LetterSettledError,
+  TooManyLeftError,
+  UnknownQueueError,
+} from './streams/index.js';
 export { UnknownOriginError, UnprovenOriginError } from './retry/index.js';
