@@ -117,11 +117,11 @@ export async function look(disk: FakeDisk, { state, now }: Closed): Promise<Rott
       if (!isRight(() => message.body, messageId)) wrong.push(`${messageId} in ${name}`);
     };
     const home = broker.virtualHosts.get(vhost);
-    const holder = home?.holder(name);
+    const holder = home?.messageOwner(name);
     if (holder instanceof Queue) holder.peek(meet);
     else (holder as DelayedMessages | undefined)?.each(meet);
     // Nobody carries on what was over its delivery limit when it came back: it is not lost.
-    home?.scheduler.dead.each(({ queue, entry }) => {
+    home?.dead.each(({ queue, entry }) => {
       if (queue.home === home && queue.name === name) meet(entry);
     });
     if (expected.size > 0) missing.set(name, (missing.get(name) ?? 0) + expected.size);

@@ -38,14 +38,14 @@ function describeVirtualHost(vhost: VirtualHost, lines: string[]): void {
       return `  binding ${exchange.name} to ${kind} ${destination.name} ${bindingKey} ${plain(args)}`;
     });
     lines.push(...bindings.sort());
-    exchange.hold?.each(({ message, position, due }) => {
+    exchange.delayed?.each(({ message, position, due }) => {
       held.push(`  held by ${exchange.name} until ${due} as ${position}: ${describeMessage(message)}`);
     });
   }
   lines.push(...held.sort());
   for (const queue of [...vhost.queues.values()].sort(byName)) describeQueue(queue, lines);
   const dying: string[] = [];
-  vhost.scheduler.dead.each(({ queue, entry, reason, retained, time, headers }) => {
+  vhost.dead.each(({ queue, entry, reason, retained, time, headers }) => {
     const kept = retained ? ` at ${time}, kept ${plain(headers)}` : '';
     if (queue.home === vhost)
       dying.push(`  dying in ${queue.name} of ${reason}${kept}: ${describeMessage(entry.message)}`);

@@ -150,7 +150,7 @@ async function found(disk: FakeDisk, clock: ManualClock): Promise<Set<string>> {
     },
   });
   clock.advance(60_000);
-  vhost.exchanges.get('later')?.hold?.each(({ message }) => void there.add(message.properties.messageId as string));
+  vhost.exchanges.get('later')?.delayed?.each(({ message }) => void there.add(message.properties.messageId as string));
   for (const name of vhost.queues.keys()) channel.consume(name);
   await journal.close();
   return there;

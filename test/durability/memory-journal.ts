@@ -138,7 +138,7 @@ export class MemoryJournal implements Journal {
       for (const [place, messages] of saved) {
         const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
         const home = broker.virtualHost(vhost);
-        const queue = home.holder(name);
+        const queue = home.messageOwner(name);
         this.#messages.delete(place);
         if (queue !== undefined) this.#refill(home, queue, [...messages.values()]);
       }

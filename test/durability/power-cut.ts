@@ -226,7 +226,7 @@ class Run {
 /** Messages anywhere: ready, held back, or dying. */
 function countOf(broker: Broker): number {
   const [vhost] = broker.virtualHosts.values();
-  let count = vhost?.scheduler.dead.length ?? 0; // all virtual hosts share one
+  let count = vhost?.dead.length ?? 0; // all virtual hosts share one
   for (const { queues } of broker.virtualHosts.values()) {
     for (const { length, delayed } of queues.values()) count += length + delayed;
   }

@@ -78,7 +78,7 @@ export class StoredState {
       for (const [place, messages] of this.messages) {
         const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
         const home = broker.virtualHost(vhost);
-        const queue = home.holder(name);
+        const queue = home.messageOwner(name);
         if (queue !== undefined) refill(home, queue, [...messages.values()], afterCrash);
       }
     });

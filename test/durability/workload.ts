@@ -234,7 +234,9 @@ export class Workload {
   /** Takes one back that a delayed exchange holds. */
   #withdraw(): void {
     const ids: string[] = [];
-    this.#vhost.exchanges.get('later')?.hold?.each(({ message }) => void ids.push(message.properties.messageId ?? ''));
+    this.#vhost.exchanges
+      .get('later')
+      ?.delayed?.each(({ message }) => void ids.push(message.properties.messageId ?? ''));
     if (ids.length > 0) this.#vhost.cancelDelayed('later', this.#options.random.pick(ids));
   }
 

@@ -1,7 +1,7 @@
 import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
 import { Broker, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
 import { PolicyError } from '../../libs/dlx-broker/src/broker/policy/policy.js';
-import type { DeadLetter } from '../../libs/dlx-broker/src/broker/queue/dead-letter.js';
+import type { DeadLetter } from '../../libs/dlx-broker/src/broker/queue/dead-lettering.js';
 import { type Entry, entryOf } from '../../libs/dlx-broker/src/broker/queue/entry.js';
 import type { Queue } from '../../libs/dlx-broker/src/broker/queue/queue.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
@@ -47,10 +47,10 @@ export class EngineGround implements VirtualGround {
       this.#watch(queue);
       return set(name, queue);
     };
-    const { dead } = this.#vhost.scheduler;
+    const { dead } = this.#vhost;
     const push = dead.push.bind(dead);
     dead.push = (letter) => {
-      this.#note('died', letter.queue, letter.entry, letter);
+      this.#note('died', letter.queue as Queue, letter.entry, letter);
       push(letter);
     };
   }

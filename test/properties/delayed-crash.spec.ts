@@ -35,7 +35,7 @@ const silent = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, cl
 function placesOf(broker: Broker): string {
   const vhost = broker.virtualHost('/');
   const held: string[] = [];
-  vhost.exchanges.get('later')?.hold?.each(({ message, time, position }) => {
+  vhost.exchanges.get('later')?.delayed?.each(({ message, time, position }) => {
     held.push(`${String(time)} ${String(position).padStart(4, '0')} ${message.properties.messageId ?? ''}`);
   });
   const lines = [`held: ${held.sort().join(', ')}`];

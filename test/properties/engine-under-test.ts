@@ -67,8 +67,8 @@ export class EngineUnderTest {
 
   /** What the delayed exchange holds, as {@link describeHeldBack} shows it. */
   describeHeldBack(): string {
-    const { hold } = this.broker.virtualHost('/').exchange('later');
-    return heldIn(hold!)
+    const { delayed } = this.broker.virtualHost('/').exchange('later');
+    return heldIn(delayed!)
       .map((entry) => `${describeEngineMessage(entry.message)} due ${entry.due}`)
       .join('\n');
   }
@@ -228,9 +228,9 @@ function describeEngineQueue(queue: Queue): string {
 }
 
 /** What an exchange holds, what is due next first; due together, in the order it came. */
-export function heldIn(hold: DelayedMessages): Entry[] {
+export function heldIn(delayed: DelayedMessages): Entry[] {
   const all: Entry[] = [];
-  hold.each((entry) => void all.push(entry));
+  delayed.each((entry) => void all.push(entry));
   return all.sort((one, other) => one.due - other.due || one.position - other.position);
 }
 

@@ -36,7 +36,7 @@ function remainingHeld(entry: Entry): Remaining {
  */
 export function remainsOf(broker: Broker): Remains {
   const vhost = broker.virtualHost('/');
-  const found = new Map<Queue, Remaining[]>();
+  const found = new Map<{ readonly name: string }, Remaining[]>();
   for (const queue of vhost.queues.values()) {
     const copies: Remaining[] = [];
     queue.peek((entry) => void copies.push(remaining(entry, false)));
@@ -48,14 +48,14 @@ export function remainsOf(broker: Broker): Remains {
   for (const { channels } of vhost.connections) {
     for (const { receiver } of channels) receiver.settler.unacked.each(inHands);
   }
-  for (const record of vhost.scheduler.leaving) inHands(record);
-  vhost.scheduler.dead.each(({ queue, entry, reason }) => {
+  for (const record of vhost.leaving) inHands(record);
+  vhost.dead.each(({ queue, entry, reason }) => {
     const wasHeld = reason === 'rejected' || reason === 'delivery_limit';
     if (entry.position > 0) found.get(queue)?.push(remaining(entry, wasHeld)); // a refused one never was in there
   });
   const remains = new Map([...found].map(([queue, copies]) => [queue.name, copies]));
-  for (const { hold } of vhost.exchanges.values()) {
-    if (hold !== undefined) remains.set(hold.name, heldIn(hold).map(remainingHeld));
+  for (const { delayed } of vhost.exchanges.values()) {
+    if (delayed !== undefined) remains.set(delayed.name, heldIn(delayed).map(remainingHeld));
   }
   return remains;
 }

@@ -148,17 +148,17 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   waits(): boolean {
     const waited = this.#hasWaited;
     this.#hasWaited = false;
-    if (waited || this.engine.lane.isEmpty) return false;
+    if (waited || this.engine.pendingOutputs.isEmpty) return false;
     this.holdUntilSent(() => (this.#hasWaited = true));
     return true;
   }
 
   /** Reads no further until all its outputs so far are sent; then `write` may answer. */
   holdUntilSent(write: () => unknown): void {
-    const { lane } = this.engine;
-    if (lane.isEmpty) return void write();
+    const { pendingOutputs } = this.engine;
+    if (pendingOutputs.isEmpty) return void write();
     const goOn = this.hold();
-    lane.after(() => {
+    pendingOutputs.after(() => {
       if (this.#state === 'running') write();
       goOn();
     });
@@ -177,7 +177,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   /** Calls `write` behind everything that is on its way out to this client. */
   afterOutputs(write: () => void): void {
     if (this.#engine === undefined) write();
-    else this.#engine.lane.after(write);
+    else this.#engine.pendingOutputs.after(write);
   }
 
   /** Whether something is short, so that publishing has to wait; then reading does too. */

@@ -5,6 +5,7 @@ import { Connection } from './channel/connection.js';
 import { endVirtualHost } from './virtual-host/end.js';
 import { AmqpError, methodOf } from './errors.js';
 import { TotalCounters } from './counters.js';
+import { Deque } from './deque.js';
 import { GlobalParameters } from './global-parameters.js';
 import type { Patterns } from './patterns.js';
 import { PolicyBook } from './policy/policy-book.js';
@@ -13,7 +14,8 @@ import { noMetadata, type VirtualHostMetadata } from './declarations.js';
 import type { Clock, ConnectionOutbox, Journal, Names, Pace, Settled } from './ports.js';
 import type { TopologyChange } from './topology-change.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
-import type { Stalls } from './queue/stall.js';
+import type { DeadLetter } from './queue/dead-lettering.js';
+import { Stalls } from './queue/stall.js';
 import { VirtualHost } from './virtual-host/virtual-host.js';
 
 /** What a broker gets from its host: clock, names, journal, pace and patterns. */
@@ -50,6 +52,10 @@ export class Broker {
   readonly access: Access;
   readonly profile: Profile;
   readonly parameters = new GlobalParameters((change) => this.#report(change));
+  /** Queues that stand still, because the body of their next message cannot be read now. */
+  readonly stalls = new Stalls();
+  /** Dead letters that are not routed yet. */
+  readonly #dead = new Deque<DeadLetter>();
   readonly #scheduler: Scheduler;
   readonly #options: BrokerOptions;
   readonly #vhosts = new Map<string, VirtualHost>();
@@ -62,9 +68,7 @@ export class Broker {
     this.#options = options;
     this.profile = profiles[options.rabbitmq ?? '3.10'];
     this.access = new Access(options.patterns, (change) => this.#report(change));
-    this.#scheduler = new Scheduler(options.clock, options.pace, options.journal, (letter, now) =>
-      (letter.queue.home as VirtualHost).routeDeadLetter(letter, now),
-    );
+    this.#scheduler = new Scheduler(options.clock, options.pace, options.journal, this.#dead);
     this.addVirtualHost('/', { description: 'Default virtual host', tags: [] });
   }
 
@@ -75,11 +79,6 @@ export class Broker {
 
   get virtualHosts(): ReadonlyMap<string, VirtualHost> {
     return this.#vhosts;
-  }
-
-  /** Queues that stand still, for the body of their next message cannot be read now. */
-  get stalls(): Stalls {
-    return this.#scheduler.stalls;
   }
 
   /** What happened since the start, in all virtual hosts there are and were. */
@@ -100,6 +99,8 @@ export class Broker {
     const details = metadata ?? noMetadata;
     const vhost = new VirtualHost(name, {
       scheduler: this.#scheduler,
+      dead: this.#dead,
+      stalls: this.stalls,
       access: this.access,
       names: this.#options.names,
       profile: this.profile,
@@ -163,7 +164,7 @@ export class Broker {
       if (user === undefined || !this.access.mayEnter(options.user, vhost.name)) throw notAllowed(refused);
     }
     const presence = options.isBrief === true ? undefined : this.access.presence;
-    return new Connection(vhost, user, ++this.#lastConnection, options, presence);
+    return new Connection(vhost, user, ++this.#lastConnection, options, vhost.connections, presence);
   }
 
   /** Whether {@link close} was called: a connection that ends with it need not be opened again. */

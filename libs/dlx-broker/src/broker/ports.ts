@@ -31,7 +31,7 @@ export interface Pace {
   later(resume: () => void): void;
 }
 
-/** Has messages that the journal may keep: a queue, or the hold of a delayed exchange. */
+/** Has messages that the journal may keep: a queue, or the delayed messages of an exchange. */
 export interface MessageOwner {
   /** The store's. */
   slot: StoreSlot | undefined;

@@ -43,9 +43,9 @@ export interface Contents {
 
 /** Everything there is: in queues also what has died there, or is held back, and would go on at the next start or later. */
 export function* contentsOf(broker: Broker): Generator<Contents> {
-  const dying = new Map<Queue, Kept[]>();
+  const dying = new Map<object, Kept[]>();
   for (const vhost of broker.virtualHosts.values()) {
-    vhost.scheduler.dead.each((death) => {
+    vhost.dead.each((death) => {
       const { queue, entry } = death;
       const one = { entry, due: 0, death };
       if (!dying.get(queue)?.push(one)) dying.set(queue, [one]);
@@ -60,10 +60,10 @@ export function* contentsOf(broker: Broker): Generator<Contents> {
       queue.peek(ready, (entry, due) => void delayed.push({ entry, due }));
       yield { vhost, queue: queue.name, kept: kept.concat(delayed.sort(byDue)) };
     }
-    for (const { name, hold } of exchanges.values()) {
-      if (hold === undefined) continue;
+    for (const { name, delayed } of exchanges.values()) {
+      if (delayed === undefined) continue;
       const kept: Kept[] = [];
-      hold.each((entry) => void kept.push({ entry, due: entry.due }));
+      delayed.each((entry) => void kept.push({ entry, due: entry.due }));
       yield { vhost, exchange: name, kept: kept.sort(byDue) };
     }
   }

@@ -47,7 +47,7 @@ function bodiesIn(broker: Broker): string[] {
   return found;
 }
 
-const heldIn = (broker: Broker): number | undefined => broker.virtualHost('/').exchanges.get('later')?.hold?.count;
+const heldIn = (broker: Broker): number | undefined => broker.virtualHost('/').exchanges.get('later')?.delayed?.count;
 
 describe.each(stores)('delayed messages in $name', ({ open }) => {
   it('are held on after a restart, until the time they had', async () => {

@@ -42,7 +42,7 @@ export class EmbeddedDelayed implements DelayedPublishing {
     const isDefault = exchange === '';
     const target = isDefault ? vhost.queueFor(connection, routingKey) : vhost.exchange(exchange);
     const through = vhost.exchanges.get(name);
-    if (through?.hold !== undefined && target.boundTo.has(through)) return;
+    if (through?.delayed !== undefined && target.boundTo.has(through)) return;
     const channel = connection.openChannel(silentOutbox);
     try {
       const type = new Map([['x-delayed-type', longstr(isDefault ? 'direct' : 'fanout')]]);

@@ -5,7 +5,7 @@ import {
   exchangeTypes,
   isExchangeType,
 } from '../../broker/index.js';
-import type { VirtualHost } from '../../broker/index.js';
+import type { VirtualHostCore } from '../../broker/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
 import { nearestWord } from '../../options/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../topology/index.js';
@@ -18,7 +18,7 @@ import { differing, type TopologyDifference, TopologyError } from '../errors.js'
  */
 export function declareEmbedded(
   topology: Topology,
-  vhost: VirtualHost,
+  vhost: VirtualHostCore,
   openChannel: () => Channel,
 ): ReadonlySet<string> {
   const different = new Set<string>();
@@ -91,7 +91,7 @@ function oneOf(given: string, words: readonly string[]): string {
   return `; ${meant === undefined ? '' : `did you mean '${meant}'? `}there are ${words.join(', ')}`;
 }
 
-function exchangeDifferences(asked: ExchangeDeclaration, vhost: VirtualHost): TopologyDifference[] {
+function exchangeDifferences(asked: ExchangeDeclaration, vhost: VirtualHostCore): TopologyDifference[] {
   const existing = vhost.exchanges.get(asked.name)?.declared;
   if (existing === undefined) return [];
   const about = { kind: 'exchange', name: asked.name, origin: asked.origin } as const;
@@ -104,7 +104,7 @@ function exchangeDifferences(asked: ExchangeDeclaration, vhost: VirtualHost): To
   ]);
 }
 
-function queueDifferences(asked: QueueDeclaration, vhost: VirtualHost): TopologyDifference[] {
+function queueDifferences(asked: QueueDeclaration, vhost: VirtualHostCore): TopologyDifference[] {
   const existing = vhost.queues.get(asked.name)?.declared;
   if (existing === undefined) return [];
   const about = { kind: 'queue', name: asked.name, origin: asked.origin } as const;
@@ -119,7 +119,7 @@ function queueDifferences(asked: QueueDeclaration, vhost: VirtualHost): Topology
 }
 
 /** What is asked, but where the queue exists already its own values of the arguments that may differ. */
-function tolerant({ name, arguments: asked, mayDiffer = [] }: QueueDeclaration, vhost: VirtualHost): FieldTable {
+function tolerant({ name, arguments: asked, mayDiffer = [] }: QueueDeclaration, vhost: VirtualHostCore): FieldTable {
   const existing = vhost.queues.get(name)?.declared.arguments;
   const differing = mayDiffer.filter((argument) => shown(existing?.get(argument)) !== shown(asked.get(argument)));
   if (existing === undefined || differing.length === 0) return asked;

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports.js';
-import { Alarm, type Wakeups } from '../scheduler/timers.js';
+import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Unacked } from './unacked.js';
 
 /** How long a delivery may stay unacknowledged, in milliseconds (rule Q8). */
@@ -11,27 +11,27 @@ const interval = 60_000;
  * minute, how far the tags had come, which is as exact as RabbitMQ's own check.
  */
 export class AckTimeout {
-  readonly #alarm: Alarm;
+  readonly #timer: Timer;
   #marks: { readonly time: number; readonly tag: number }[] = [];
 
   constructor(
-    readonly wakeups: Wakeups,
+    readonly timers: Timers,
     readonly unacked: Unacked,
     readonly lastTag: () => number,
     readonly timedOut: () => void,
   ) {
-    this.#alarm = new Alarm((now) => this.#look(now));
+    this.#timer = new Timer((now) => this.#look(now));
   }
 
   /** There is something to watch. */
   start(clock: Clock): void {
-    if (this.#alarm.isSet) return;
+    if (this.#timer.isSet) return;
     this.#marks = [];
-    this.wakeups.set(this.#alarm, clock.now() + interval);
+    this.timers.set(this.#timer, clock.now() + interval);
   }
 
   stop(): void {
-    this.wakeups.unset(this.#alarm);
+    this.timers.unset(this.#timer);
   }
 
   #look(now: number): void {
@@ -41,6 +41,6 @@ export class AckTimeout {
     while ((this.#marks[0]?.tag ?? Infinity) < oldest.deliveryTag) this.#marks.shift();
     const mark = this.#marks[0];
     if (mark !== undefined && now - mark.time >= consumerTimeout) return this.timedOut();
-    this.wakeups.set(this.#alarm, now + interval);
+    this.timers.set(this.#timer, now + interval);
   }
 }

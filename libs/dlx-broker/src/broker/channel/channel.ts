@@ -6,7 +6,7 @@ import { AmqpError, methodOf, noPreviousQueue, notImplemented, preconditionFaile
 import type { ChannelOutbox, Settled } from '../ports.js';
 import { Counters } from '../counters.js';
 import type { Outcome } from '../outcome.js';
-import type { VirtualHost } from '../virtual-host/virtual-host.js';
+import type { VirtualHostCore } from '../virtual-host/core.js';
 import {
   bindExchange,
   bindQueue,
@@ -16,14 +16,14 @@ import {
 } from '../commands/binding-commands.js';
 import { purgeQueue, unbindExchange, unbindQueue } from '../commands/binding-commands.js';
 import type { Confirms } from './confirms.js';
-import type { Connection } from './connection.js';
+import type { ConnectionContext } from './context.js';
 import { consume, type ConsumeOptions } from '../commands/consume.js';
 import { Ending } from './ending.js';
 import { getLater, getNow } from './fetching.js';
 import { commit } from './commit.js';
 import { ServerClosed } from './outputs.js';
 import { Publisher, type PublishOptions } from './publisher.js';
-import { type Got, Receiver } from './receiver.js';
+import { type Got, Receiver, type ReceivingChannel } from './receiver.js';
 import { fewEnough } from './settler.js';
 import { Transaction } from './transaction.js';
 
@@ -31,10 +31,10 @@ import { Transaction } from './transaction.js';
  * One method per AMQP method. Each is a command: it runs to its end, then what it caused goes out. An AmqpError ends
  * the channel, a hard one the connection, before it is thrown (rule Q9).
  */
-export class Channel {
+export class Channel implements ReceivingChannel {
   transaction: Transaction | undefined;
   readonly scheduler: Scheduler;
-  readonly vhost: VirtualHost;
+  readonly vhost: VirtualHostCore;
   readonly receiver: Receiver;
   readonly counters = new Counters();
   readonly #publisher = new Publisher(this);
@@ -43,7 +43,7 @@ export class Channel {
   #closed = false;
 
   constructor(
-    readonly connection: Connection,
+    readonly connection: ConnectionContext,
     readonly outbox: ChannelOutbox,
     readonly number: number,
   ) {

@@ -1,8 +1,8 @@
 import { methodIds } from '../../message/index.js';
 import { partialCompletion } from '../errors.js';
 import type { Settled } from '../ports.js';
-import type { Channel } from './channel.js';
-import { Resting } from '../scheduler/flush-task.js';
+import type { ReceivingChannel } from './receiver.js';
+import { FlushTask } from '../scheduler/flush-task.js';
 import { fewEnough } from './settler.js';
 import { type Held, type HeldPublish, sizeOf } from './transaction.js';
 
@@ -12,7 +12,7 @@ import { type Held, type HeldPublish, sizeOf } from './transaction.js';
  * @throws 406 when one did (rule K9); in a later turn the channel ends with it
  */
 export function commit(
-  channel: Channel,
+  channel: ReceivingChannel,
   held: Held,
   publish: (held: HeldPublish, now: number) => boolean,
   settled: Settled | undefined,
@@ -39,11 +39,11 @@ export function commit(
 }
 
 /** Rules K9 and K13, of a commit in turns. */
-function fail(channel: Channel, settled: Settled | undefined): void {
+function fail(channel: ReceivingChannel, settled: Settled | undefined): void {
   const { scheduler, connection } = channel;
-  scheduler.batch(() => scheduler.schedule(new Resting(scheduler)));
+  scheduler.batch(() => scheduler.schedule(new FlushTask(scheduler)));
   scheduler.afterTasks(() =>
-    connection.lane.after(() => {
+    connection.pendingOutputs.after(() => {
       const error = partialCompletion();
       settled?.(error);
       channel.failLate(error, methodIds.txCommit);

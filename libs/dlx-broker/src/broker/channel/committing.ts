@@ -1,4 +1,4 @@
-import type { Task } from '../scheduler/scheduler.js';
+import type { Task } from '../scheduler/task.js';
 import {
   type HeldPublish,
   type HeldSettlement,

@@ -1,6 +1,5 @@
 import type { Output } from '../scheduler/scheduler.js';
-import type { Channel } from './channel.js';
-import type { Connection } from './connection.js';
+import type { ChannelContext, ConnectionContext } from './context.js';
 
 /**
  * One or more confirms on their way out: everything from one tag to another, acked or nacked (rule K3). They hold also
@@ -8,19 +7,19 @@ import type { Connection } from './connection.js';
  */
 class Confirm implements Output {
   constructor(
-    readonly channel: Channel,
+    readonly confirms: Confirms,
     readonly from: number,
     public to: number,
     readonly ok: boolean,
   ) {}
 
-  get connection(): Connection {
-    return this.channel.connection;
+  get connection(): ConnectionContext {
+    return this.confirms.channel.connection;
   }
 
   send(): void {
-    this.channel.confirms?.sent(this);
-    this.channel.outbox.confirmed(this.to, this.to > this.from, this.ok);
+    this.confirms.sent(this);
+    this.confirms.channel.outbox.confirmed(this.to, this.to > this.from, this.ok);
   }
 }
 
@@ -54,7 +53,7 @@ export class Confirms {
   /** Those that are settled although one before them is not. */
   #ahead = new Set<number>();
 
-  constructor(readonly channel: Channel) {}
+  constructor(readonly channel: ChannelContext) {}
 
   /** Publishes whose fate is not settled yet. */
   get pending(): number {
@@ -86,7 +85,7 @@ export class Confirms {
       open.to = to;
       return;
     }
-    this.#open = new Confirm(this.channel, from, to, ok);
+    this.#open = new Confirm(this, from, to, ok);
     this.channel.scheduler.output(this.#open);
   }
 

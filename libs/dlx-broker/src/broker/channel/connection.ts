@@ -1,20 +1,21 @@
 import type { AmqpError } from '../errors.js';
 import type { ClientDetails } from '../client-details.js';
-import type { QueueOwner, User } from '../declarations.js';
+import type { User } from '../declarations.js';
 import type { Output } from '../scheduler/scheduler.js';
 import type { ChannelOutbox, ConnectionOutbox } from '../ports.js';
 import type { UserPresence } from '../access/user-limits.js';
-import type { VirtualHost } from '../virtual-host/virtual-host.js';
+import type { VirtualHostCore } from '../virtual-host/core.js';
 import { Channel } from './channel.js';
+import type { ConnectionContext } from './context.js';
 import { Ending } from './ending.js';
-import { Lane } from '../scheduler/pending-outputs.js';
+import { PendingOutputs } from '../scheduler/pending-outputs.js';
 
 /** A client's connection to one virtual host: its channels, its exclusive queues, its user. */
-export class Connection implements QueueOwner {
+export class Connection implements ConnectionContext {
   /** Names of the queues that are deleted with it (rule O4). */
   readonly exclusiveQueues = new Set<string>();
-  /** Its outputs: an answer of a host may have to wait for them. */
-  readonly lane = new Lane();
+  /** The host may have to send an answer after these. */
+  readonly pendingOutputs = new PendingOutputs();
   readonly outbox: ConnectionOutbox | undefined;
   /** Who is at the other end; undefined is the host application itself. */
   readonly client: ClientDetails | undefined;
@@ -23,19 +24,21 @@ export class Connection implements QueueOwner {
   #ending: Ending | undefined;
 
   constructor(
-    readonly vhost: VirtualHost,
+    readonly vhost: VirtualHostCore,
     /** Undefined is the host application itself, to which everything is allowed. */
     readonly user: User | undefined,
     /** Unlike that of any other connection of the broker, also of those gone. */
     readonly number: number,
     { outbox, client }: { readonly outbox?: ConnectionOutbox; readonly client?: ClientDetails },
+    /** The open connections of the virtual host: it is one of them until it ends. */
+    readonly open: Set<Connection>,
     /** Undefined: it does not count among those of its user. */
     readonly presence?: UserPresence,
   ) {
     this.outbox = outbox;
     this.client = client;
     if (user !== undefined) presence?.connected(user.name);
-    vhost.connections.add(this);
+    open.add(this);
     vhost.counters.connectionCreated++;
   }
 
@@ -96,7 +99,7 @@ export class Connection implements QueueOwner {
     this.#ending = ending;
     for (const channel of channels) channel.leave(ending);
     ending.start();
-    this.vhost.connections.delete(this);
+    this.open.delete(this);
     if (this.user !== undefined) this.presence?.disconnected(this.user.name);
     this.vhost.counters.connectionClosed++;
   }

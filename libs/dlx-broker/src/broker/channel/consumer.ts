@@ -2,8 +2,21 @@ import type { FieldTable } from '../../message/index.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import type { ConsumerView } from '../queue/consumers.js';
+import type { ChannelContext } from './context.js';
 import { Prefetch } from './prefetch.js';
-import type { Receiver } from './receiver.js';
+
+/** The receiving half of a channel, as its consumers know it. */
+export interface ConsumerHome {
+  readonly channel: ChannelContext;
+  /** False while the client's side cannot take more. */
+  readonly isFlowing: boolean;
+  /** The limit that all consumers of the channel share. */
+  readonly prefetch: Prefetch;
+  /** Sends the client a message of the queue. */
+  handOut(queue: Queue, entry: Entry, consumer: Consumer): void;
+  /** The queue is gone, and the consumer with it (rule Q6). */
+  ended(consumer: Consumer): void;
+}
 
 /** A subscription of a channel to a queue. */
 export class Consumer implements ConsumerView {
@@ -12,14 +25,14 @@ export class Consumer implements ConsumerView {
   isParked = false;
 
   constructor(
-    readonly receiver: Receiver,
+    readonly receiver: ConsumerHome,
     readonly tag: string,
     readonly queue: Queue,
     readonly noAck: boolean,
     readonly exclusive: boolean,
     readonly priority: number,
     prefetch: number,
-    /** As it was started with, for those who look. */
+    /** As it was started with; management shows them. */
     readonly args: FieldTable,
   ) {
     this.prefetch = new Prefetch(prefetch);

@@ -1,6 +1,12 @@
-import type { Scheduler, Task } from '../scheduler/scheduler.js';
-import type { VirtualHost } from '../virtual-host/virtual-host.js';
-import type { Channel } from './channel.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
+import type { Task } from '../scheduler/task.js';
+import type { VirtualHostCore } from '../virtual-host/core.js';
+
+/** A channel that ends. */
+interface EndingChannel {
+  /** @returns steps taken; as many as the limit when there may be more to do */
+  letGo(now: number, limit: number): number;
+}
 
 /**
  * What is left of channels that have ended: their consumers leave the queues, what is outstanding returns, and the exclusive
@@ -12,8 +18,8 @@ export class Ending implements Task {
   #upTo = 0;
 
   constructor(
-    readonly channels: readonly Channel[],
-    readonly vhost: VirtualHost,
+    readonly channels: readonly EndingChannel[],
+    readonly vhost: VirtualHostCore,
     /** Names of exclusive queues; each is taken out when its queue is deleted. */
     readonly queues?: Set<string>,
   ) {}
@@ -25,7 +31,7 @@ export class Ending implements Task {
   /** Part of a command. */
   start(): void {
     const { lastTask } = this.#scheduler;
-    this.#scheduler.undertakeSoon(this, this.#scheduler.clock.now());
+    this.#scheduler.runOrSchedule(this, this.#scheduler.clock.now());
     if (this.#scheduler.lastTask > lastTask) this.#upTo = this.#scheduler.lastTask;
   }
 
@@ -46,7 +52,7 @@ export class Ending implements Task {
     let steps = 0;
     while (this.#next < this.channels.length) {
       if (steps >= limit) return limit;
-      const taken = (this.channels[this.#next] as Channel).letGo(now, limit - steps);
+      const taken = (this.channels[this.#next] as EndingChannel).letGo(now, limit - steps);
       if (taken >= limit - steps) return limit; // the channel may have more, also with the next limit
       this.#next++;
       steps += taken > 0 ? taken : 1;

@@ -1,9 +1,8 @@
-import type { Task } from '../scheduler/scheduler.js';
+import type { Task } from '../scheduler/task.js';
 import { methodIds } from '../../message/index.js';
 import { AmqpError, noQueue } from '../errors.js';
 import type { Queue } from '../queue/queue.js';
-import type { Channel } from './channel.js';
-import type { Got } from './receiver.js';
+import type { Got, ReceivingChannel } from './receiver.js';
 import { fewEnough } from './settler.js';
 
 /**
@@ -19,7 +18,7 @@ export class Fetching implements Task {
   #isTaken = false;
 
   constructor(
-    readonly channel: Channel,
+    readonly channel: ReceivingChannel,
     readonly queue: Queue,
     readonly noAck: boolean,
   ) {}
@@ -58,7 +57,7 @@ export class Fetching implements Task {
 }
 
 /** @throws 403 without the right to read, 404, 405 */
-function fetchingOf(channel: Channel, queue: string, noAck: boolean): Fetching {
+function fetchingOf(channel: ReceivingChannel, queue: string, noAck: boolean): Fetching {
   const { connection, vhost } = channel;
   const name = channel.queueName(queue);
   vhost.check(connection.user, 'read', 'queue', name);
@@ -66,7 +65,7 @@ function fetchingOf(channel: Channel, queue: string, noAck: boolean): Fetching {
 }
 
 /** Part of a command: all of it in one turn. */
-export function getNow(channel: Channel, queue: string, noAck: boolean, now: number): Got | undefined {
+export function getNow(channel: ReceivingChannel, queue: string, noAck: boolean, now: number): Got | undefined {
   const fetching = fetchingOf(channel, queue, noAck);
   fetching.work(now, Infinity);
   if (fetching.error !== undefined) throw fetching.error;
@@ -75,7 +74,7 @@ export function getNow(channel: Channel, queue: string, noAck: boolean, now: num
 
 /** Part of a command: in turns when there is much to do. */
 export function getLater(
-  channel: Channel,
+  channel: ReceivingChannel,
   queue: string,
   noAck: boolean,
   now: number,

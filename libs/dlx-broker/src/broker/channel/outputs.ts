@@ -2,8 +2,7 @@ import type { Message } from '../../message/index.js';
 import type { Output } from '../scheduler/scheduler.js';
 import type { AmqpError } from '../errors.js';
 import type { Delivery } from '../ports.js';
-import type { Channel } from './channel.js';
-import type { Connection } from './connection.js';
+import type { ChannelContext, ConnectionContext } from './context.js';
 
 /** `basic.return` on its way out (rule K4), also when its channel has met an error since (rule Q9). */
 export class ReturnedMessage implements Output {
@@ -11,11 +10,11 @@ export class ReturnedMessage implements Output {
   readonly replyText = 'NO_ROUTE';
 
   constructor(
-    readonly channel: Channel,
+    readonly channel: ChannelContext,
     readonly message: Message,
   ) {}
 
-  get connection(): Connection {
+  get connection(): ConnectionContext {
     return this.channel.connection;
   }
 
@@ -27,11 +26,11 @@ export class ReturnedMessage implements Output {
 /** `basic.cancel` of the server on its way out (rule Q6). */
 export class Cancelled implements Output {
   constructor(
-    readonly channel: Channel,
+    readonly channel: ChannelContext,
     readonly consumerTag: string,
   ) {}
 
-  get connection(): Connection {
+  get connection(): ConnectionContext {
     return this.channel.connection;
   }
 
@@ -43,11 +42,11 @@ export class Cancelled implements Output {
 /** `channel.close` of the server's own accord on its way out (rule Q8). */
 export class ServerClosed implements Output {
   constructor(
-    readonly channel: Channel,
+    readonly channel: ChannelContext,
     readonly error: AmqpError,
   ) {}
 
-  get connection(): Connection {
+  get connection(): ConnectionContext {
     return this.channel.connection;
   }
 
@@ -63,7 +62,7 @@ export class ReplyDelivery implements Output, Delivery {
   readonly queue = '';
 
   constructor(
-    readonly channel: Channel,
+    readonly channel: ChannelContext,
     readonly consumerTag: string,
     readonly deliveryTag: number,
     readonly message: Message,
@@ -73,7 +72,7 @@ export class ReplyDelivery implements Output, Delivery {
     return this.message.body;
   }
 
-  get connection(): Connection {
+  get connection(): ConnectionContext {
     return this.channel.connection;
   }
 

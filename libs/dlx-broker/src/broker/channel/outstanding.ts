@@ -2,9 +2,8 @@ import type { Message } from '../../message/index.js';
 import type { Delivery } from '../ports.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
-import type { Channel } from './channel.js';
-import type { Connection } from './connection.js';
 import type { Consumer } from './consumer.js';
+import type { ChannelContext, ConnectionContext } from './context.js';
 
 /** Of what has left. */
 export const noBody = new Uint8Array();
@@ -14,7 +13,7 @@ export class Outstanding implements Delivery {
   settled = false;
 
   constructor(
-    readonly channel: Channel,
+    readonly channel: ChannelContext,
     readonly deliveryTag: number,
     readonly from: Queue,
     readonly entry: Entry,
@@ -39,7 +38,7 @@ export class Outstanding implements Delivery {
     return this.entry.failures;
   }
 
-  get connection(): Connection {
+  get connection(): ConnectionContext {
     return this.channel.connection;
   }
 

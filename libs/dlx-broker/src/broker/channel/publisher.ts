@@ -14,12 +14,10 @@ import type { Settled } from '../ports.js';
 import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../commands/publication-checks.js';
 import { openExchange, parseExpiration, withoutBcc } from '../commands/publication-checks.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
-import { routeAhead } from '../virtual-host/routed.js';
 import { Outcome } from '../outcome.js';
-import type { Channel } from './channel.js';
 import { Confirms } from './confirms.js';
 import { ReturnedMessage } from './outputs.js';
-import type { HeldPublish } from './transaction.js';
+import type { HeldPublish, TransactionalChannel } from './transaction.js';
 
 /** How a message is published: the arguments of basic.publish beside exchange, key, properties and body. */
 export interface PublishOptions {
@@ -29,11 +27,16 @@ export interface PublishOptions {
   readonly immediate?: boolean;
 }
 
+interface PublishingChannel extends TransactionalChannel {
+  /** Where replies to this channel's requests go (rule S1). */
+  readonly replyAddress: string | undefined;
+}
+
 /** A channel's publishing half: checks, confirms, returns (section K of the rules). */
 export class Publisher {
   #confirms: Confirms | undefined;
 
-  constructor(readonly channel: Channel) {}
+  constructor(readonly channel: PublishingChannel) {}
 
   get confirms(): Confirms | undefined {
     return this.#confirms;
@@ -59,7 +62,12 @@ export class Publisher {
     const mandatory = options?.mandatory === true;
     const held = this.channel.transaction;
     if (held !== undefined) {
-      held.publishes.push({ message, exchange, mandatory, routed: routeAhead(this.channel.vhost, message, exchange) });
+      held.publishes.push({
+        message,
+        exchange,
+        mandatory,
+        routed: this.channel.vhost.routing.routeAhead(message, exchange),
+      });
       return 0;
     }
     const tag = this.#confirms === undefined ? 0 : this.#confirms.next();
@@ -96,7 +104,7 @@ export class Publisher {
     const { scheduler, vhost, counters } = this.channel;
     const { sequence } = scheduler;
     counters.publish++;
-    const outcome = vhost.publish(message, exchange, now);
+    const outcome = vhost.routing.publish(message, exchange, now);
     if ((outcome & Outcome.Routed) === 0) {
       counters.returnUnroutable++; // the caller gets the outcome
       vhost.counters.returnUnroutable++;
@@ -108,13 +116,13 @@ export class Publisher {
   /** Walks a checked message to its queues. @returns false when one refused it (rule C10) */
   send(message: Message, exchange: Exchange, mandatory: boolean, now: number): boolean {
     this.channel.counters.publish++;
-    return this.#came(this.channel.vhost.publish(message, exchange, now), message, mandatory);
+    return this.#came(this.channel.vhost.routing.publish(message, exchange, now), message, mandatory);
   }
 
   /** The same for what a transaction held. */
   sendHeld({ message, exchange, mandatory, routed }: HeldPublish, now: number): boolean {
     this.channel.counters.publish++;
-    return this.#came(this.channel.vhost.publishRouted(message, exchange, routed, now), message, mandatory);
+    return this.#came(this.channel.vhost.routing.publishRouted(message, exchange, routed, now), message, mandatory);
   }
 
   #came(outcome: Outcome, message: Message, mandatory: boolean): boolean {

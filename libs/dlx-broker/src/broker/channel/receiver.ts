@@ -4,13 +4,13 @@ import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import { AckTimeout, consumerTimeout } from './ack-timeout.js';
-import type { Channel } from './channel.js';
-import type { Consumer } from './consumer.js';
+import type { Consumer, ConsumerHome } from './consumer.js';
 import { withDeliveryCount } from './delivery-count.js';
 import { Cancelled, ReplyDelivery } from './outputs.js';
 import { noBody, Outstanding } from './outstanding.js';
 import { Prefetch } from './prefetch.js';
 import { Settler } from './settler.js';
+import type { TransactionalChannel } from './transaction.js';
 
 /** The content of `basic.get-ok` (rule Q7). */
 export interface Got {
@@ -25,8 +25,13 @@ export interface Got {
   readonly deliveryCount: number;
 }
 
+/** A channel with its receiving half. */
+export interface ReceivingChannel extends TransactionalChannel {
+  readonly receiver: Receiver;
+}
+
 /** A channel's receiving half: its consumers, their limits, and the tags of what is handed out. */
-export class Receiver {
+export class Receiver implements ConsumerHome {
   readonly consumers = new Map<string, Consumer>();
   /** The shared limit of `basic.qos` with global (rule Q4). */
   readonly prefetch = new Prefetch(0);
@@ -40,10 +45,10 @@ export class Receiver {
   #replyTag = '';
   #lastTag = 0;
 
-  constructor(readonly channel: Channel) {
+  constructor(readonly channel: TransactionalChannel) {
     this.settler = new Settler(channel, this);
     this.#timeout = new AckTimeout(
-      channel.scheduler.wakeups,
+      channel.scheduler.timers,
       this.settler.unacked,
       () => this.#lastTag,
       () => this.#ackTimedOut(),

@@ -1,26 +1,34 @@
 import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 import { checkTable } from '../commands/input-checks.js';
-import type { Channel } from './channel.js';
 import { type CommitManner, Committing } from './committing.js';
 import { areOfOne } from './lots.js';
+import type { Consumer } from './consumer.js';
 import type { Outstanding } from './outstanding.js';
-import type { Receiver } from './receiver.js';
+import type { Prefetch } from './prefetch.js';
 import { inOrderOfPriority } from './records-by-priority.js';
 import { Settling } from './settling.js';
-import type { Held, Settlement } from './transaction.js';
+import type { Held, Settlement, TransactionalChannel } from './transaction.js';
 import { Unacked } from './unacked.js';
 
 /** So many are settled at once, more with breaths in between if there is a pace. */
 export const fewEnough = 256;
+
+/** The limits of a channel's consumers, as settlements know them. */
+interface Limits {
+  /** The limit that all consumers of the channel share. */
+  readonly prefetch: Prefetch;
+  /** A delivery of this consumer was settled: there may be room for another one. */
+  released(consumer: Consumer): void;
+}
 
 /** A channel's settling half: what is in the client's hands and how it leaves them. */
 export class Settler {
   readonly unacked = new Unacked();
 
   constructor(
-    readonly channel: Channel,
-    readonly receiver: Receiver,
+    readonly channel: TransactionalChannel,
+    readonly limits: Limits,
   ) {}
 
   /** Ack, nack, reject. @throws 406 when the tag is not outstanding here (rule A4) */
@@ -58,14 +66,14 @@ export class Settler {
     return new Committing(publishes, settlements, {
       publish,
       apply: ({ record, held }, now) => this.#apply(record, held.settlement, held.headers, now),
-      serve: (now, limit) => scheduler.serveUpTo(now, limit),
+      serve: (now, limit) => scheduler.serveQueues(now, limit),
       deliversBetween: this.#deliversBetween,
     });
   }
 
   /** A shared limit has room again only when all is settled. */
   get #deliversBetween(): boolean {
-    return this.receiver.prefetch.limit === 0;
+    return this.limits.prefetch.limit === 0;
   }
 
   /** However many there are, this turn takes no longer. */
@@ -95,7 +103,7 @@ export class Settler {
       return;
     }
     let next = 0;
-    const { leaving } = this.channel.scheduler;
+    const { leaving } = this.channel.vhost;
     for (const record of records) leaving.add(record);
     this.#schedule(() => records[next++], settlement, headers);
   }
@@ -107,10 +115,10 @@ export class Settler {
       new Settling({
         next,
         apply: (record, now) => {
-          this.channel.scheduler.leaving.delete(record);
+          this.channel.vhost.leaving.delete(record);
           this.#apply(record, settlement, headers, now);
         },
-        serve: (now, limit) => this.channel.scheduler.serveUpTo(now, limit),
+        serve: (now, limit) => this.channel.scheduler.serveQueues(now, limit),
         isLoss,
         deliversBetween: !isLoss && this.#deliversBetween,
       }),
@@ -131,6 +139,6 @@ export class Settler {
       this.channel.vhost.counters.ack++;
     } else if (settlement === 'reject') from.reject(entry, now, headers);
     else from.giveBack(entry, now, settlement);
-    if (consumer !== undefined) this.receiver.released(consumer);
+    if (consumer !== undefined) this.limits.released(consumer);
   }
 }

@@ -1,4 +1,4 @@
-import type { Task } from '../scheduler/scheduler.js';
+import type { Task } from '../scheduler/task.js';
 import { type Lot, Lots } from './lots.js';
 import type { Outstanding } from './outstanding.js';
 

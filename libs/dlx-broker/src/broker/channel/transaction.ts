@@ -1,10 +1,16 @@
 import type { FieldTable, Message } from '../../message/index.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Return } from '../queue/entry.js';
-import type { Routed } from '../virtual-host/routed.js';
+import type { Routed } from '../virtual-host/routing.js';
+import type { ChannelContext } from './context.js';
 import { compare, isOfSame } from './lots.js';
 import type { Outstanding } from './outstanding.js';
 import { priorityOf } from './records-by-priority.js';
+
+/** A channel that may be in transaction mode. */
+export interface TransactionalChannel extends ChannelContext {
+  readonly transaction: Transaction | undefined;
+}
 
 /** A publish held until the commit. Its queues are found at the publish (rule K10). */
 export interface HeldPublish {

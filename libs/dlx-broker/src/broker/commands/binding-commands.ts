@@ -6,15 +6,15 @@ import { type Destination, Exchange } from '../exchange/exchange.js';
 import { kindOf } from '../exchange/types.js';
 import { checkLength, checkTable } from './input-checks.js';
 import type { TopologyChange } from '../topology-change.js';
-import type { VirtualHost } from '../virtual-host/virtual-host.js';
-import type { Channel } from '../channel/channel.js';
+import type { VirtualHostCore } from '../virtual-host/core.js';
+import type { ChannelContext } from '../channel/context.js';
 
 export interface DeleteQueueOptions {
   readonly ifUnused?: boolean;
   readonly ifEmpty?: boolean;
 }
 
-export function bindQueue(channel: Channel, queue: string, from: string, key: string, args: FieldTable): void {
+export function bindQueue(channel: ChannelContext, queue: string, from: string, key: string, args: FieldTable): void {
   const name = withoutLineEnds(channel.queueName(queue)); // rule O3: here both names, and not the key
   const exchange = withoutLineEnds(from);
   const bindingKey = queue === '' && key === '' ? name : key; // rule O2
@@ -24,7 +24,7 @@ export function bindQueue(channel: Channel, queue: string, from: string, key: st
   bind(channel, vhost.queueFor(channel.connection, name), source.name, bindingKey, args);
 }
 
-export function unbindQueue(channel: Channel, queue: string, from: string, key: string, args: FieldTable): void {
+export function unbindQueue(channel: ChannelContext, queue: string, from: string, key: string, args: FieldTable): void {
   const name = withoutLineEnds(channel.queueName(queue));
   const exchange = withoutLineEnds(from);
   checkBindingRights(channel, 'queue', name, exchange, key);
@@ -33,7 +33,7 @@ export function unbindQueue(channel: Channel, queue: string, from: string, key: 
   unbind(channel, channel.vhost.queueFor(channel.connection, name), exchange, key, args);
 }
 
-export function bindExchange(channel: Channel, to: string, from: string, key: string, args: FieldTable): void {
+export function bindExchange(channel: ChannelContext, to: string, from: string, key: string, args: FieldTable): void {
   const name = withoutLineEnds(to);
   const exchange = withoutLineEnds(from);
   checkBindingRights(channel, 'exchange', notDefault(name), exchange, key);
@@ -41,7 +41,7 @@ export function bindExchange(channel: Channel, to: string, from: string, key: st
   bind(channel, channel.vhost.exchange(name), source.name, key, args);
 }
 
-export function unbindExchange(channel: Channel, to: string, from: string, key: string, args: FieldTable): void {
+export function unbindExchange(channel: ChannelContext, to: string, from: string, key: string, args: FieldTable): void {
   const name = withoutLineEnds(to);
   const exchange = withoutLineEnds(from);
   checkBindingRights(channel, 'exchange', notDefault(name), exchange, key);
@@ -50,7 +50,7 @@ export function unbindExchange(channel: Channel, to: string, from: string, key: 
 }
 
 /** `exchange.delete` (rules P3, P4). */
-export function deleteExchange(channel: Channel, exchange: string, ifUnused: boolean): void {
+export function deleteExchange(channel: ChannelContext, exchange: string, ifUnused: boolean): void {
   const { vhost } = channel;
   const name = withoutLineEnds(exchange);
   notDefault(name);
@@ -67,14 +67,14 @@ export function deleteExchange(channel: Channel, exchange: string, ifUnused: boo
 }
 
 /** `queue.purge` (rule O6). @returns how many messages went */
-export function purgeQueue(channel: Channel, queue: string): number {
+export function purgeQueue(channel: ChannelContext, queue: string): number {
   const name = channel.queueName(queue);
   channel.vhost.check(channel.connection.user, 'read', 'queue', name);
   return channel.vhost.queueFor(channel.connection, name).purge();
 }
 
 /** `queue.delete` (rules O6, D10). @returns how many ready messages went with it */
-export function deleteQueue(channel: Channel, queue: string, options: DeleteQueueOptions): number {
+export function deleteQueue(channel: ChannelContext, queue: string, options: DeleteQueueOptions): number {
   const { vhost } = channel;
   const name = withoutLineEnds(channel.queueName(queue));
   vhost.check(channel.connection.user, 'configure', 'queue', name);
@@ -93,7 +93,7 @@ export function deleteQueue(channel: Channel, queue: string, options: DeleteQueu
   return length;
 }
 
-function bind(channel: Channel, destination: Destination, from: string, key: string, args: FieldTable): void {
+function bind(channel: ChannelContext, destination: Destination, from: string, key: string, args: FieldTable): void {
   const { vhost } = channel;
   const source = vhost.exchange(from);
   checkLength('binding key', key);
@@ -103,7 +103,7 @@ function bind(channel: Channel, destination: Destination, from: string, key: str
   vhost.journal?.changed(changeOf('added', vhost, destination, from, key, args));
 }
 
-function unbind(channel: Channel, destination: Destination, from: string, key: string, args: FieldTable): void {
+function unbind(channel: ChannelContext, destination: Destination, from: string, key: string, args: FieldTable): void {
   const { vhost } = channel;
   checkTable('argument', args);
   const source = vhost.exchanges.get(from);
@@ -114,7 +114,7 @@ function unbind(channel: Channel, destination: Destination, from: string, key: s
 
 function changeOf(
   change: 'added' | 'removed',
-  vhost: VirtualHost,
+  vhost: VirtualHostCore,
   destination: Destination,
   name: string,
   bindingKey: string,
@@ -127,7 +127,7 @@ function changeOf(
 
 /** Rules P3, N4 and N5: write on the destination, then read on the source, of a topic exchange with this key. */
 function checkBindingRights(
-  { connection: { user }, vhost }: Channel,
+  { connection: { user }, vhost }: ChannelContext,
   kind: 'queue' | 'exchange',
   to: string,
   from: string,

@@ -5,7 +5,7 @@ import { checkLength, checkTable } from './input-checks.js';
 import { consumerPriority } from '../queue/argument-checks.js';
 import type { Queue } from '../queue/queue.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
-import type { Channel } from '../channel/channel.js';
+import type { ReceivingChannel } from '../channel/receiver.js';
 import { Consumer } from '../channel/consumer.js';
 
 /** How a channel consumes from a queue: the arguments of basic.consume. */
@@ -19,7 +19,7 @@ export interface ConsumeOptions {
 }
 
 /** `basic.consume` (section Q of the rules). @returns the consumer's tag */
-export function consume(channel: Channel, queueName: string, options: ConsumeOptions): string {
+export function consume(channel: ReceivingChannel, queueName: string, options: ConsumeOptions): string {
   const given = options.consumerTag ?? '';
   checkLength('consumer tag', given);
   checkTable('argument', options.arguments);
@@ -55,7 +55,7 @@ function isTaken(queue: Queue, exclusive: boolean): boolean {
 }
 
 /** Rule S1. */
-function consumeReplies(channel: Channel, tag: string, options: ConsumeOptions): string {
+function consumeReplies(channel: ReceivingChannel, tag: string, options: ConsumeOptions): string {
   if (options.noAck !== true) throw preconditionFailed('reply consumer cannot acknowledge');
   channel.receiver.takeReplies(tag);
   return tag;

@@ -1,12 +1,12 @@
 import { emptyTable, type FieldTable } from '../../message/index.js';
-import type { Channel } from '../channel/channel.js';
+import type { ChannelContext } from '../channel/context.js';
 import { checkedName, withoutLineEnds } from './declare-queue.js';
 import { accessRefused, AmqpError, noExchange, preconditionFailed } from '../errors.js';
 import { checkAlternateExchange, checkEquivalent } from '../exchange/equivalence.js';
 import { routingTypeOf } from '../exchange/delay.js';
 import { exchangeTypes, isExchangeType } from '../exchange/types.js';
 import { checkLength, checkTable } from './input-checks.js';
-import type { VirtualHost } from '../virtual-host/virtual-host.js';
+import type { VirtualHostCore } from '../virtual-host/core.js';
 
 /** How an exchange is declared: the arguments of exchange.declare. */
 export interface ExchangeOptions {
@@ -25,7 +25,7 @@ export function notDefault(name: string): string {
 }
 
 /** `exchange.declare` (section P of the rules). */
-export function declareExchange(channel: Channel, name: string, options: ExchangeOptions): void {
+export function declareExchange(channel: ChannelContext, name: string, options: ExchangeOptions): void {
   const { vhost } = channel;
   checkLength('exchange name', name);
   checkTable('argument', options.arguments);
@@ -53,7 +53,7 @@ export function declareExchange(channel: Channel, name: string, options: Exchang
   vhost.addExchange(declared);
 }
 
-function checkAlternate(channel: Channel, name: string, args: FieldTable): void {
+function checkAlternate(channel: ChannelContext, name: string, args: FieldTable): void {
   const { vhost } = channel;
   checkAlternateExchange(name, vhost.name, args);
   const alternate = args.get('alternate-exchange');
@@ -62,7 +62,7 @@ function checkAlternate(channel: Channel, name: string, args: FieldTable): void 
   vhost.check(channel.connection.user, 'write', 'exchange', alternate.value);
 }
 
-const unknownType = (type: string, vhost: VirtualHost): AmqpError => {
+const unknownType = (type: string, vhost: VirtualHostCore): AmqpError => {
   const text = `unknown exchange type '${type}'`;
   return vhost.profile.unknownExchangeTypeIsSoft ? preconditionFailed(text) : new AmqpError('COMMAND_INVALID', text);
 };

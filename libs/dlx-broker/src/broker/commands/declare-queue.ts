@@ -1,6 +1,5 @@
 import { type FieldTable, isReserved } from '../../message/index.js';
-import type { Channel } from '../channel/channel.js';
-import type { Connection } from '../channel/connection.js';
+import type { ChannelContext, ConnectionContext } from '../channel/context.js';
 import { accessRefused, locked, noQueue, preconditionFailed } from '../errors.js';
 import { checkLength, checkTable } from './input-checks.js';
 import { checkDlxArgumentType, checkQueueArguments } from '../queue/argument-checks.js';
@@ -8,7 +7,7 @@ import { checkEquivalent } from '../queue/equivalence.js';
 import type { Queue } from '../queue/queue.js';
 import { checkServerNamed, queueTypeOf } from '../queue/queue-types.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
-import type { VirtualHost } from '../virtual-host/virtual-host.js';
+import type { VirtualHostCore } from '../virtual-host/core.js';
 
 /** How a queue is declared: the arguments of queue.declare. */
 export interface QueueOptions {
@@ -35,7 +34,7 @@ export function checkedName(kind: 'queue' | 'exchange', name: string): string {
 export const withoutLineEnds = (name: string): string => name.replaceAll(/[\r\n]/g, '');
 
 /** `queue.declare` (sections F, O and D of the rules). */
-export function declareQueue(channel: Channel, name: string, options: QueueOptions, now: number): QueueOk {
+export function declareQueue(channel: ChannelContext, name: string, options: QueueOptions, now: number): QueueOk {
   const { vhost } = channel;
   checkLength('queue name', name);
   checkTable('argument', options.arguments);
@@ -53,8 +52,8 @@ export function declareQueue(channel: Channel, name: string, options: QueueOptio
 
 function redeclared(
   existing: Queue,
-  vhost: VirtualHost,
-  connection: Connection,
+  vhost: VirtualHostCore,
+  connection: ConnectionContext,
   options: QueueOptions,
   args: FieldTable,
   now: number,
@@ -67,8 +66,8 @@ function redeclared(
 }
 
 function created(
-  vhost: VirtualHost,
-  connection: Connection,
+  vhost: VirtualHostCore,
+  connection: ConnectionContext,
   name: string,
   options: QueueOptions,
   args: FieldTable,
@@ -88,7 +87,7 @@ function created(
 }
 
 /** Rule N6: before everything else that can be wrong with a new queue. */
-function checkLimit(vhost: VirtualHost, name: string): void {
+function checkLimit(vhost: VirtualHostCore, name: string): void {
   const limit = vhost.limits.reachedBy('max-queues', vhost.queues.size);
   if (limit === undefined) return;
   throw preconditionFailed(
@@ -102,7 +101,7 @@ function found(queue: Queue, now: number): QueueOk {
 }
 
 /** The pseudo-queue always is; an address only while its asker lives (rule S2). */
-function declareReplyQueue(vhost: VirtualHost, name: string): QueueOk {
+function declareReplyQueue(vhost: VirtualHostCore, name: string): QueueOk {
   if (name !== replyQueue && !vhost.replies.has(name)) throw noQueue(name, vhost.name);
   return { queue: name, messageCount: 0, consumerCount: 1 };
 }

@@ -35,7 +35,7 @@ function arrange(type = 'direct', bindingKey = 'go') {
     vhost.queues.get(queue)!.peek(({ message }) => void found.push(Buffer.from(message.body).toString()));
     return found;
   };
-  const hold = (): DelayedMessages => vhost.exchange('later').hold!;
+  const hold = (): DelayedMessages => vhost.exchange('later').delayed!;
   const passed = (): number => clock.now() - start;
   return { ...listener, broker, vhost, clock, publish, bodies, hold, passed, start };
 }

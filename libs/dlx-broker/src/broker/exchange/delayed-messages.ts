@@ -1,15 +1,15 @@
 import type { Message, StoreSlot } from '../../message/index.js';
-import type { Task } from '../scheduler/scheduler.js';
+import type { Task } from '../scheduler/task.js';
 import type { MessageOwner, Journal } from '../ports.js';
 import type { Place } from '../queue/entry.js';
-import { Alarm, type Wakeups } from '../scheduler/timers.js';
+import { Timer, type Timers } from '../scheduler/timers.js';
 import { delayOf, withDelayOver } from './delay.js';
-import { DueHeap, Held } from './due-heap.js';
+import { DueHeap, DelayedEntry } from './due-heap.js';
 
-/** What a delayed exchange borrows from its virtual host. */
+/** What delayed messages need of their virtual host. */
 export interface DelayedMessagesHome {
   readonly name: string;
-  readonly wakeups: Wakeups;
+  readonly timers: Timers;
   readonly journal: Journal | undefined;
   /** Some messages are due: `work` is to be called. */
   schedule(task: Task): void;
@@ -17,24 +17,25 @@ export interface DelayedMessagesHome {
   release(message: Message, now: number): void;
 }
 
-/** What the journal knows an exchange's hold by. No queue can have such a name (rule O3). */
+/** The name by which the journal knows the delayed messages of an exchange. No queue can have such a name (rule O3). */
 const prefix = 'delayed\n';
 export const delayedName = (exchange: string): string => prefix + exchange;
 
-/** The exchange whose hold is called so, if it is one. */
+/** The exchange whose delayed messages have this name; undefined when it is no such name. */
 export const exchangeOfDelayed = (name: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
 
-/** What a delayed exchange holds back. One alarm wakes it for what is due next, however many there are. */
+/** The messages that a delayed exchange has not released. One timer fires for those due next, however many there are. */
 export class DelayedMessages implements MessageOwner, Task {
   /** The store's. */
   slot: StoreSlot | undefined = undefined;
   readonly name: string;
+  readonly exchange: string;
   readonly declared: MessageOwner['declared'];
   readonly #heap = new DueHeap();
   /** Of those that have a message id; several that share one are a set. */
-  readonly #ids = new Map<string, Held | Set<Held>>();
-  readonly #alarm: Alarm;
+  readonly #ids = new Map<string, DelayedEntry | Set<DelayedEntry>>();
+  readonly #timer: Timer;
   #nextPosition = 1;
   #bytes = 0;
   #isReleasing = false;
@@ -43,9 +44,10 @@ export class DelayedMessages implements MessageOwner, Task {
     readonly home: DelayedMessagesHome,
     exchange: { readonly name: string; readonly type: string; readonly durable: boolean },
   ) {
+    this.exchange = exchange.name;
     this.name = delayedName(exchange.name);
     this.declared = { type: exchange.type, durable: exchange.durable, owner: undefined };
-    this.#alarm = new Alarm(() => this.#due());
+    this.#timer = new Timer(() => this.#due());
   }
 
   get count(): number {
@@ -62,17 +64,17 @@ export class DelayedMessages implements MessageOwner, Task {
     return this.#heap.first()?.time;
   }
 
-  /** All that are held, in no order. */
-  each(visit: (held: Held) => void): void {
+  /** All of them, in no order. */
+  each(visit: (entry: DelayedEntry) => void): void {
     this.#heap.each(visit);
   }
 
   /** Holds a message that has a delay. */
   take(message: Message, now: number): void {
     const delay = delayOf(message);
-    const held = new Held(withDelayOver(message, delay), this.#nextPosition++, now + delay);
-    this.#add(held);
-    this.home.journal?.enqueued(this, held);
+    const entry = new DelayedEntry(withDelayOver(message, delay), this.#nextPosition++, now + delay);
+    this.#add(entry);
+    this.home.journal?.enqueued(this, entry);
   }
 
   /** Drops all of this message id. Part of a command. @returns how many there were */
@@ -80,24 +82,24 @@ export class DelayedMessages implements MessageOwner, Task {
     const found = this.#ids.get(messageId);
     if (found === undefined) return 0;
     const all = found instanceof Set ? [...found] : [found];
-    for (const held of all) {
-      this.#heap.cancel(held);
-      this.#forget(held);
-      this.home.journal?.settled(this, held);
+    for (const entry of all) {
+      this.#heap.cancel(entry);
+      this.#forget(entry);
+      this.home.journal?.settled(this, entry);
     }
     this.#arm();
     return all.length;
   }
 
   /** Puts a message back that outlived the process. What was due meanwhile goes on when the command is over. */
-  restore(message: Message, { position, due = 0 }: Place): Held {
-    const held = new Held(message, position, due);
+  restore(message: Message, { position, due = 0 }: Place): DelayedEntry {
+    const entry = new DelayedEntry(message, position, due);
     this.#nextPosition = Math.max(this.#nextPosition, position + 1);
-    this.#add(held);
-    return held;
+    this.#add(entry);
+    return entry;
   }
 
-  /** The exchange is gone, and what it held with it. */
+  /** The exchange is gone, and what it entry with it. */
   end(): void {
     this.#heap.clear();
     this.#ids.clear();
@@ -109,12 +111,12 @@ export class DelayedMessages implements MessageOwner, Task {
   work(now: number, limit: number): number {
     let steps = 0;
     for (; steps < limit; steps++) {
-      const held = this.#heap.first();
-      if (held === undefined || held.time > now) break;
+      const entry = this.#heap.first();
+      if (entry === undefined || entry.time > now) break;
       this.#heap.shift();
-      this.#forget(held);
-      this.home.release(held.message, now);
-      this.home.journal?.settled(this, held);
+      this.#forget(entry);
+      this.home.release(entry.message, now);
+      this.home.journal?.settled(this, entry);
     }
     if (steps < limit) {
       this.#isReleasing = false;
@@ -131,31 +133,31 @@ export class DelayedMessages implements MessageOwner, Task {
   /** While some are released the others wait for that. */
   #arm(): void {
     const next = this.nextDue;
-    if (next === undefined || this.#isReleasing) return this.home.wakeups.unset(this.#alarm);
-    if (!this.#alarm.isSet || this.#alarm.time !== next) this.home.wakeups.set(this.#alarm, next);
+    if (next === undefined || this.#isReleasing) return this.home.timers.unset(this.#timer);
+    if (!this.#timer.isSet || this.#timer.time !== next) this.home.timers.set(this.#timer, next);
   }
 
-  #add(held: Held): void {
-    this.#heap.push(held);
-    this.#bytes += held.message.size;
-    const id = held.message.own.messageId;
-    if (id !== undefined) this.#index(id, held);
-    if (this.#heap.first() === held) this.#arm();
+  #add(entry: DelayedEntry): void {
+    this.#heap.push(entry);
+    this.#bytes += entry.message.size;
+    const id = entry.message.own.messageId;
+    if (id !== undefined) this.#index(id, entry);
+    if (this.#heap.first() === entry) this.#arm();
   }
 
-  #forget(held: Held): void {
-    this.#bytes -= held.message.size;
-    const id = held.message.own.messageId;
+  #forget(entry: DelayedEntry): void {
+    this.#bytes -= entry.message.size;
+    const id = entry.message.own.messageId;
     if (id === undefined) return;
     const found = this.#ids.get(id);
-    if (found instanceof Set && found.delete(held) && found.size > 0) return;
+    if (found instanceof Set && found.delete(entry) && found.size > 0) return;
     this.#ids.delete(id);
   }
 
-  #index(id: string, held: Held): void {
+  #index(id: string, entry: DelayedEntry): void {
     const known = this.#ids.get(id);
-    if (known === undefined) this.#ids.set(id, held);
-    else if (known instanceof Set) known.add(held);
-    else this.#ids.set(id, new Set([known, held]));
+    if (known === undefined) this.#ids.set(id, entry);
+    else if (known instanceof Set) known.add(entry);
+    else this.#ids.set(id, new Set([known, entry]));
   }
 }

@@ -1,15 +1,15 @@
 import type { Message } from '../../message/index.js';
 import { Entry } from '../queue/entry.js';
 
-/** A message an exchange holds back. */
-export class Held extends Entry {
+/** A message that a delayed exchange has not released. */
+export class DelayedEntry extends Entry {
   /** Only {@link DueHeap} writes it. */
   isCancelled = false;
 
   constructor(
     message: Message,
     position: number,
-    /** When it goes on, in milliseconds since 1970. */
+    /** When it is released, in milliseconds since 1970. */
     readonly time: number,
   ) {
     super(message, position, 0);
@@ -27,14 +27,14 @@ const children = 4;
 const smallest = 64;
 
 /**
- * All that an exchange holds back, what is due next at hand: a heap, so that no delay waits for another. It is one of
+ * All delayed messages of an exchange, those due next at hand: a heap, so that no delay waits for another. It is one of
  * numbers: the times stand beside one another, and beside each the slot of what is due then, which keeps its slot.
  */
 export class DueHeap {
   #times = new Float64Array(smallest);
   /** Behind those in use stand the slots that became free. */
   #slots = new Uint32Array(smallest);
-  #held: (Held | undefined)[] = [];
+  #entries: (DelayedEntry | undefined)[] = [];
   #size = 0;
   #cancelled = 0;
 
@@ -42,7 +42,7 @@ export class DueHeap {
     return this.#size - this.#cancelled;
   }
 
-  first(): Held | undefined {
+  first(): DelayedEntry | undefined {
     if (this.#size === 0) return undefined;
     let first = this.#at(0);
     while (first.isCancelled) {
@@ -54,39 +54,39 @@ export class DueHeap {
     return first;
   }
 
-  push(held: Held): void {
+  push(entry: DelayedEntry): void {
     const place = this.#size++;
     if (place === this.#times.length) this.#grow();
-    const slot = place < this.#held.length ? (this.#slots[place] as number) : this.#held.length;
-    this.#held[slot] = held;
-    this.#up(held, slot, place);
+    const slot = place < this.#entries.length ? (this.#slots[place] as number) : this.#entries.length;
+    this.#entries[slot] = entry;
+    this.#up(entry, slot, place);
   }
 
   /** Takes out the first. */
   shift(): void {
     const free = this.#slots[0] as number;
-    this.#held[free] = undefined;
+    this.#entries[free] = undefined;
     const last = --this.#size;
     const slot = this.#slots[last] as number;
     this.#slots[last] = free;
     if (last > 0) this.#down(slot, this.#times[last] as number);
-    else if (this.#held.length > smallest) this.clear();
+    else if (this.#entries.length > smallest) this.clear();
   }
 
   /** It stays in its place until it is the first, or until more than half are like it: nothing need know its place. */
-  cancel(held: Held): void {
-    held.isCancelled = true;
+  cancel(entry: DelayedEntry): void {
+    entry.isCancelled = true;
     this.#cancelled++;
     if (this.#cancelled * 2 > this.#size) this.#sweep();
   }
 
   /** In no order. */
-  each(visit: (held: Held) => void): void {
-    for (const held of this.#held) if (held !== undefined && !held.isCancelled) visit(held);
+  each(visit: (entry: DelayedEntry) => void): void {
+    for (const entry of this.#entries) if (entry !== undefined && !entry.isCancelled) visit(entry);
   }
 
   clear(): void {
-    this.#held = [];
+    this.#entries = [];
     this.#size = 0;
     this.#cancelled = 0;
     this.#times = new Float64Array(smallest);
@@ -94,10 +94,10 @@ export class DueHeap {
   }
 
   #sweep(): void {
-    const left: Held[] = [];
-    this.each((held) => void left.push(held));
+    const left: DelayedEntry[] = [];
+    this.each((entry) => void left.push(entry));
     this.clear();
-    for (const held of left) this.push(held);
+    for (const entry of left) this.push(entry);
   }
 
   #grow(): void {
@@ -109,11 +109,11 @@ export class DueHeap {
     this.#slots = slots;
   }
 
-  #at(place: number): Held {
-    return this.#held[this.#slots[place] as number] as Held;
+  #at(place: number): DelayedEntry {
+    return this.#entries[this.#slots[place] as number] as DelayedEntry;
   }
 
-  #up({ time, position }: Held, slot: number, from: number): void {
+  #up({ time, position }: DelayedEntry, slot: number, from: number): void {
     const times = this.#times;
     const slots = this.#slots;
     let place = from;
@@ -161,6 +161,6 @@ export class DueHeap {
 
   /** Of two slots due together, whether the first came later: it goes on later. */
   #isBehind(slot: number, other: number): boolean {
-    return (this.#held[slot] as Held).position > (this.#held[other] as Held).position;
+    return (this.#entries[slot] as DelayedEntry).position > (this.#entries[other] as DelayedEntry).position;
   }
 }

@@ -1,13 +1,12 @@
-import type { FieldTable, Message } from '../../message/index.js';
-import type { Task } from '../scheduler/scheduler.js';
-import { inSteps } from '../scheduler/clearing.js';
+import type { FieldTable } from '../../message/index.js';
+import type { Task } from '../scheduler/task.js';
+import { inSteps } from '../scheduler/task.js';
 import type { ExchangeDeclared } from '../declarations.js';
 import { ExchangeCounters } from '../counters.js';
 import { Queue } from '../queue/queue.js';
 import { bindingIdentity } from './binding-identity.js';
 import { routingTypeOf } from './delay.js';
 import type { DelayedMessages } from './delayed-messages.js';
-import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 
 /** So many bindings are forgotten at once, more in turns. */
@@ -28,20 +27,19 @@ export class Exchange {
   policy: string | undefined;
   /** Set when it is deleted: a router that still knows it routes nothing to it. */
   deleted = false;
-  readonly #router: Router<Destination>;
   readonly #bindings = new Map<Destination, Map<string, Binding<Destination>>>();
   #exchangesBound = 0;
   #bindingCount = 0;
 
-  /** @param hold of a delayed exchange */
   constructor(
     declared: ExchangeDeclared,
-    router: Router<Destination>,
-    readonly hold?: DelayedMessages,
+    /** Finds the destinations of a message for one of its keys. */
+    readonly router: Router<Destination>,
+    /** Of a delayed exchange: the messages that it has not released. */
+    readonly delayed?: DelayedMessages,
   ) {
     this.name = declared.name;
     this.declared = declared;
-    this.#router = router;
   }
 
   /** The type it routes by: of a delayed exchange the one its arguments name. */
@@ -75,7 +73,7 @@ export class Exchange {
     if (known.has(identity)) return false;
     const binding = { destination, bindingKey, arguments: args };
     known.set(identity, binding);
-    this.#router.bind(binding);
+    this.router.bind(binding);
     this.#bindingCount++;
     if (destination instanceof Exchange) this.#exchangesBound++;
     destination.boundTo.add(this);
@@ -132,24 +130,14 @@ export class Exchange {
 
   *#unroute(known: ReadonlyMap<string, Binding<Destination>>): Generator<void, undefined> {
     for (const binding of known.values()) {
-      this.#router.unbind(binding);
+      this.router.unbind(binding);
       yield;
     }
     return undefined;
   }
 
-  /** Whether it routes by something else than the keys of a message. */
-  get ignoresKeys(): boolean {
-    return this.#router.ignoresKeys === true;
-  }
-
-  /** Adds the destinations of the message for this key. */
-  route(message: Message, routingKey: string, into: Into<Destination>): void {
-    this.#router.route(message, routingKey, into);
-  }
-
   #remove(binding: Binding<Destination>): void {
-    this.#router.unbind(binding);
+    this.router.unbind(binding);
     this.#bindingCount--;
     if (binding.destination instanceof Exchange) this.#exchangesBound--;
   }

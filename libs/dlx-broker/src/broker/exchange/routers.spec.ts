@@ -282,10 +282,10 @@ describe('an exchange that ignores keys', () => {
       channel.declareQueue('work');
       channel.bindQueue('work', name, 'key 7', new Map([['x-match', longstr('any')]]));
       channel.bindQueue('work', name, 'k', new Map([['mine', int32(1)]]));
-      const exchange = vhost.exchange(name);
+      const { router } = vhost.exchange(name);
       const asked: string[] = [];
-      const { route } = exchange;
-      exchange.route = (message, key, into) => (asked.push(key), route.call(exchange, message, key, into));
+      const { route } = router;
+      router.route = (message, key, into) => (asked.push(key), route.call(router, message, key, into));
       const keys = Array.from({ length: 1_000 }, (_, index) => longstr(`key ${index}`));
       const headers = new Map<string, Field>([
         ['CC', array(keys)],

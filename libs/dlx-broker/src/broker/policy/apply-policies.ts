@@ -1,4 +1,4 @@
-import type { Task } from '../scheduler/scheduler.js';
+import type { Task } from '../scheduler/task.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Effort } from '../patterns.js';
 import type { PolicyBook } from './policy-book.js';
@@ -9,8 +9,8 @@ const matchingSteps = 20;
 /** Steps of the scheduler that a queue or an exchange takes beside the matching. */
 const eachTakes = 2;
 
-/** What the walk goes over: all exchanges and queues of a virtual host. */
-export interface PolicyGround {
+/** All exchanges and queues of a virtual host, and its policies. */
+export interface PolicyTargets {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly queues: ReadonlyMap<string, Queue>;
   readonly policies: PolicyBook;
@@ -18,17 +18,17 @@ export interface PolicyGround {
 
 /**
  * Puts the policies in force on everything there is (rule F6). It is counted by the steps that the patterns take. What
- * is declared meanwhile has them from its beginning; a change of the policies meanwhile begins one more walk.
+ * is declared meanwhile has them from its beginning; after a change of the policies meanwhile it begins once more.
  */
-export class PolicyWalk implements Task {
+export class ApplyPolicies implements Task {
   readonly #effort: Effort = { steps: 0 };
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiters: (() => void)[] = [];
   #exchanges: Iterator<Exchange, undefined> | undefined;
   #queues: Iterator<Queue, undefined> | undefined;
   #isAskedAgain = false;
 
   constructor(
-    readonly ground: PolicyGround,
+    readonly targets: PolicyTargets,
     /** Called when the last step is done. */
     readonly ended: () => void,
   ) {}
@@ -38,9 +38,9 @@ export class PolicyWalk implements Task {
     this.#isAskedAgain = true;
   }
 
-  /** Calls `then` when all has the policies of this moment. */
-  whenDone(then: () => void): void {
-    this.#waiting.push(then);
+  /** Calls `callback` when all has the policies of this moment. */
+  whenDone(callback: () => void): void {
+    this.#waiters.push(callback);
   }
 
   work(now: number, limit: number): number {
@@ -61,7 +61,7 @@ export class PolicyWalk implements Task {
 
   /** @returns false when there was none left */
   #applyNext(now: number): boolean {
-    const { exchanges, queues, policies } = this.ground;
+    const { exchanges, queues, policies } = this.targets;
     this.#exchanges ??= exchanges.values();
     const exchange = this.#exchanges.next().value;
     if (exchange !== undefined) {
@@ -81,7 +81,7 @@ export class PolicyWalk implements Task {
 
   #end(steps: number): number {
     this.ended();
-    for (const then of this.#waiting) then();
+    for (const callback of this.#waiters) callback();
     return steps;
   }
 }

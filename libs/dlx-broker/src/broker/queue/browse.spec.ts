@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Message } from '../../message/index.js';
-import { type Cursor, pageOf } from './browse.js';
+import { pageOf } from './browse.js';
 import { Entry } from './entry.js';
 import { PriorityList } from './priority-list.js';
 import { QuorumList } from './quorum-list.js';
-import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
+import { type Cursor, type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 
 /** What a list of waiting messages is told; `at` picks one of those there are. */
 interface Step {

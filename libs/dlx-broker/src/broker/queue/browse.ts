@@ -1,16 +1,5 @@
 import type { Entry } from './entry.js';
-import type { Ready } from './ready-list.js';
-
-/**
- * A place in a queue from which to look on. It stays good whatever comes and goes; only of messages that were returned
- * to a quorum queue some may be seen twice when the one it names is gone.
- */
-export interface Cursor {
-  /** Twice the priority; one more for those that came back. */
-  readonly section: number;
-  /** {@link Entry.position} of the message before. */
-  readonly position: number;
-}
+import type { Cursor, Ready } from './ready-list.js';
 
 export interface Browse {
   /** Default: the first. */

@@ -1,14 +1,29 @@
 import { isLost, type Message } from '../../message/index.js';
-import type { Queue } from './queue.js';
-import type { QueueHome } from './queue-home.js';
+import type { QueueCounters, TotalCounters } from '../counters.js';
+import type { Journal, MessageOwner } from '../ports.js';
+import type { Timers } from '../scheduler/timers.js';
 import { Delayed, quorumReturn, retryDelay } from './delayed.js';
 import type { Entry, Return } from './entry.js';
 import { exceeds } from './overflow.js';
 import type { Ready } from './ready-list.js';
-import type { Retained } from './retained.js';
+import type { Retained, RetainedLetter } from './retained.js';
 import { TakenOut } from './taken-out.js';
 import type { QueueSettings } from './arguments.js';
-import { Stall, type Stalled } from './stall.js';
+import { Stall, type Stalled, type Stalls } from './stall.js';
+
+/** A queue, as its contents know it. */
+export interface ContentsQueue extends MessageOwner {
+  readonly counters: QueueCounters;
+}
+
+/** What the contents of a queue need of its virtual host. */
+export interface ContentsHome {
+  readonly timers: Timers;
+  readonly counters: TotalCounters;
+  readonly journal: Journal | undefined;
+  /** The queues that stand still. */
+  readonly stalls: Stalls;
+}
 
 /** What a queue holds: messages that are ready, delayed, or unacknowledged, in sums that cost nothing to ask for. */
 export class Contents {
@@ -22,7 +37,7 @@ export class Contents {
 
   constructor(
     public ready: Ready,
-    readonly home: QueueHome,
+    readonly home: ContentsHome,
     readonly countsFailuresApart: boolean,
     /** Called when something is ready that was held back. */
     readonly wake: () => void,
@@ -44,10 +59,10 @@ export class Contents {
 
   /**
    * The next ready one, with its body at hand; undefined when there is none, or when its body cannot be read now: then
-   * every message keeps its place, and the queue is attended again later. A body that is proven lost takes its message
+   * every message keeps its place, and the queue is served again later. A body that is proven lost takes its message
    * along, for nothing else may be delivered in its place.
    */
-  next(queue: Queue, now: number): Entry | undefined {
+  next(queue: ContentsQueue, now: number): Entry | undefined {
     for (;;) {
       const entry = this.ready.first();
       if (entry === undefined || entry.message.isLoaded) break;
@@ -63,12 +78,12 @@ export class Contents {
   }
 
   /** Whether the body of a message that is about to leave is in memory, perhaps only now. */
-  brings(queue: Queue, message: Message, now: number): boolean {
+  brings(queue: ContentsQueue, message: Message, now: number): boolean {
     return message.isLoaded || this.#bring(queue, message, now) === 'here';
   }
 
   /** What cannot be read now stalls the queue. */
-  #bring(queue: Queue, message: Message, now: number): 'here' | 'lost' | 'later' {
+  #bring(queue: ContentsQueue, message: Message, now: number): 'here' | 'lost' | 'later' {
     try {
       message.load();
       return 'here';
@@ -80,15 +95,15 @@ export class Contents {
   }
 
   /** It has left the list of the ready: it is counted, and gone. */
-  #lose(queue: Queue, entry: Entry): void {
+  #lose(queue: ContentsQueue, entry: Entry): void {
     queue.counters.lost++;
     this.home.counters.lost++;
     this.remove(entry.message);
     this.home.journal?.settled(queue, entry);
   }
 
-  #stallOf(queue: Queue): Stall {
-    return (this.#stall ??= new Stall(queue, this.home.wakeups, this.home.stalls, (now) => this.#retry(now)));
+  #stallOf(queue: ContentsQueue): Stall {
+    return (this.#stall ??= new Stall(queue, this.home.timers, this.home.stalls, (now) => this.#retry(now)));
   }
 
   /** Reads the head, which may be another one by now. Without a consumer it is read as well: otherwise the stall would stay. */
@@ -144,7 +159,7 @@ export class Contents {
 
   /** Rule W7: when its time is over it stands with the returned, before all others. */
   delay(entry: Entry, time: number): void {
-    this.#delayed ??= new Delayed(this.home.wakeups, (entries) => {
+    this.#delayed ??= new Delayed(this.home.timers, (entries) => {
       for (const due of entries) this.ready.giveBack(due, 'front');
       this.wake();
     });
@@ -168,7 +183,12 @@ export class Contents {
    * @param retained these count, too (rule M5)
    * @param without one that is about to leave
    */
-  wouldExceed(settings: QueueSettings, message: Message, retained: Retained | undefined, without?: Entry): boolean {
+  wouldExceed(
+    settings: QueueSettings,
+    message: Message,
+    retained: Retained<RetainedLetter> | undefined,
+    without?: Entry,
+  ): boolean {
     const delayed = this.#delayed;
     const length = this.ready.length + (retained?.count ?? 0) + (delayed?.count ?? 0);
     const bytes = this.ready.bytes + (retained?.bytes ?? 0) + (delayed?.bytes ?? 0) + message.size;

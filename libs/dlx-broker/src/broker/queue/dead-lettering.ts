@@ -1,28 +1,71 @@
-import type { DeathReason, FieldTable, Message, NotedMessage } from '../../message/index.js';
-import { countDeath } from '../counters.js';
-import { DeadLetter } from './dead-letter.js';
+import {
+  compact,
+  type DeathEntry,
+  type DeathReason,
+  delayHeader,
+  type Dialect,
+  type Field,
+  type FieldTable,
+  isClaimed,
+  type Message,
+  Notes,
+  NotedMessage,
+  type Properties,
+  recordDeath,
+} from '../../message/index.js';
+import { countDeath, type QueueCounters, type TotalCounters } from '../counters.js';
+import type { Deque } from '../deque.js';
+import type { Journal, MessageOwner } from '../ports.js';
+import type { Profile } from '../profile.js';
+import type { ScheduledLetter } from '../scheduler/scheduler.js';
+import type { Timers } from '../scheduler/timers.js';
+import type { QueueSettings } from './arguments.js';
 import { Entry, type RetainedDeath } from './entry.js';
 import { overflowPolicies } from './overflow.js';
-import type { Queue } from './queue.js';
-import type { QueueHome } from './queue-home.js';
-import { Readdressing } from './readdressing.js';
 import { Retained } from './retained.js';
+
+/** Sees a message die, inside the command that lets it die: it may start no other. */
+export type DeathListener = (queue: DyingQueue, message: Message, reason: DeathReason, now: number) => void;
+
+/** A queue, as far as deaths are concerned. */
+export interface DyingQueue extends MessageOwner {
+  readonly home: DeadLetteringHome;
+  readonly settings: QueueSettings;
+  readonly counters: QueueCounters;
+  readonly deadLettering: DeadLettering;
+}
+
+/** What deaths need of the virtual host. */
+export interface DeadLetteringHome {
+  readonly name: string;
+  readonly profile: Profile;
+  readonly timers: Timers;
+  readonly counters: TotalCounters;
+  readonly deathListeners: ReadonlySet<DeathListener>;
+  /** Dead letters that the scheduler is to route. */
+  readonly dead: Deque<DeadLetter>;
+  readonly journal: Journal | undefined;
+  readonly routing: { routeDeadLetter(letter: DeadLetter, now: number): void };
+}
 
 /** The way out of a queue by a death: where there is a dead letter exchange, on to it. */
 export class DeadLettering {
-  readonly #queue: Queue;
-  readonly #home: QueueHome;
-  #retained: Retained | undefined;
+  readonly #queue: DyingQueue;
+  readonly #home: DeadLetteringHome;
+  readonly #wake: () => void;
+  #retained: Retained<DeadLetter> | undefined;
   /** Made at the first death. */
   #readdressing: Readdressing | undefined;
 
-  constructor(queue: Queue, home: QueueHome) {
+  /** @param wake called when there is a dead letter to be routed again */
+  constructor(queue: DyingQueue, wake: () => void) {
     this.#queue = queue;
-    this.#home = home;
+    this.#home = queue.home;
+    this.#wake = wake;
   }
 
   /** At-least-once dead letters on their way (rule M3); undefined when there never were any. */
-  get retained(): Retained | undefined {
+  get retained(): Retained<DeadLetter> | undefined {
     return this.#retained;
   }
 
@@ -80,7 +123,7 @@ export class DeadLettering {
     const isRetained = deadLetterStrategy === 'at-least-once';
     const letter = new DeadLetter(queue, entry, reason, time, deadLetterExchange, key, headers, isRetained);
     if (isRetained) {
-      this.#retained ??= new Retained(home.wakeups, home.dead, () => home.serve(queue));
+      this.#retained ??= new Retained(home.timers, home.dead, this.#wake);
       this.#retained.add(letter);
     }
     home.dead.push(letter);
@@ -91,4 +134,129 @@ export class DeadLettering {
   forgetRetained(): void {
     for (const letter of this.#retained?.clear() ?? []) this.#home.journal?.settled(this.#queue, letter.entry);
   }
+}
+
+/** A message that left its queue by one of the four deaths, with the address its queue gave it at that moment (rule F6). */
+export class DeadLetter implements RetainedDeath, ScheduledLetter {
+  /** At-least-once: the queues that have it already, so that a retry does not double it (rule M3). */
+  delivered: Set<MessageOwner> | undefined;
+
+  constructor(
+    readonly queue: DyingQueue,
+    readonly entry: Entry,
+    readonly reason: DeathReason,
+    /** When it died, in milliseconds since 1970. */
+    readonly time: number,
+    readonly exchange: string,
+    /** The configured key, or undefined for the message's own keys (rule G2). */
+    readonly routingKey: string | undefined,
+    /** Headers a rejecting handler adds, our extension: AMQP's reject has none. */
+    readonly headers: FieldTable | undefined,
+    /** It counts in its queue until every target has it (rule M3). */
+    readonly retained: boolean,
+  ) {}
+
+  /** Called by the scheduler. */
+  route(now: number): void {
+    this.queue.home.routing.routeDeadLetter(this, now);
+  }
+
+  /**
+   * Whether a queue is to get it.
+   * @param message as it goes on
+   */
+  isFor(queue: MessageOwner, { deaths }: Message): boolean {
+    return this.delivered?.has(queue) !== true && deaths?.closesCycle(queue.name) !== true; // rules M3, I2
+  }
+
+  /** A queue took it. */
+  arrivedIn(queue: MessageOwner): void {
+    if (this.retained) (this.delivered ??= new Set()).add(queue);
+  }
+}
+
+/**
+ * Makes dead letters of the messages of one queue: death recorded, address and headers changed (section H of the
+ * rules).
+ */
+class Readdressing {
+  // Messages die in crowds: what is noted about all that die alike within a second is noted once, and shared.
+  #before: Notes | undefined;
+  #death: DeathEntry | undefined;
+  #after: Notes | undefined;
+
+  constructor(readonly dialect: Dialect) {}
+
+  /** The message a dead letter goes on as. */
+  readdress(letter: DeadLetter): NotedMessage {
+    const { message } = letter.entry;
+    const own = ownAfter(letter, message);
+    const notes = this.#notes(letter, message, own);
+    const headers = notes.deaths?.own(own.headers);
+    return new NotedMessage(
+      letter.exchange,
+      letter.routingKey ?? message.routingKey, // rule H1
+      headers === own.headers ? own : { ...own, headers },
+      message,
+      notes,
+    );
+  }
+
+  #notes(letter: DeadLetter, message: Message, own: Properties): Notes {
+    const { notes: before } = message;
+    const time = Math.floor(letter.time / 1000) * 1000;
+    const copies = letter.routingKey === undefined ? before?.copies : undefined;
+    const delay = before === undefined || letter.headers?.has(delayHeader) === true ? 0 : before.delay;
+    const isShared = before?.deaths === undefined ? !isClaimed(own.headers, this.dialect) : before.deaths.isShared;
+    const known = this.#after;
+    if (isShared && known?.copies === copies && known?.delay === delay && this.#isKnown(letter, message, time)) {
+      return known as Notes;
+    }
+    const death = deathOf(letter, message, time);
+    const deaths = recordDeath(message, death, own.headers, this.dialect);
+    const origin = message.origin?.queue === undefined ? originAt(message, letter.queue.name) : message.origin;
+    const after = Notes.of(copies, origin, deaths, delay);
+    if (isShared) {
+      this.#before = before;
+      this.#death = death;
+      this.#after = after;
+    }
+    return after;
+  }
+
+  /** Whether the last one was noted as much about as this one, and died the same death. */
+  #isKnown(letter: DeadLetter, message: Message, time: number): boolean {
+    const known = this.#death;
+    return (
+      known !== undefined &&
+      message.notes === this.#before &&
+      time === known.time &&
+      letter.reason === known.reason &&
+      message.routingKey === known.routingKeys[0] &&
+      message.exchange === known.exchange
+    );
+  }
+}
+
+/** Rule H5. */
+function deathOf(letter: DeadLetter, message: Message, time: number): DeathEntry {
+  const { routingKey, exchange, carbonCopies: copies } = message;
+  const routingKeys = copies === undefined ? [routingKey] : [routingKey, ...copies.cc];
+  return { queue: letter.queue.name, reason: letter.reason, exchange, routingKeys, count: 1, time };
+}
+
+/** At its first death a message stands where its publisher, whose right was checked, sent it. */
+function originAt(message: Message, queue: string): Notes['origin'] {
+  const { exchange, routingKey } = message.origin ?? message;
+  return { exchange, routingKey, queue };
+}
+
+/** The message's own properties without CC keys that are not kept (rule H2), and with the headers of a rejection. */
+function ownAfter(letter: DeadLetter, { own }: Message): Properties {
+  const dropsCc = letter.routingKey !== undefined && own.headers?.has('CC') === true;
+  if (!dropsCc && letter.headers === undefined) return own;
+  const headers = new Map<string, Field>(own.headers);
+  if (dropsCc) headers.delete('CC');
+  for (const [name, value] of letter.headers ?? []) headers.set(name, value);
+  return { ...own, headers: compact(headers) };
 }

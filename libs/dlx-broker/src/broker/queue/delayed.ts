@@ -1,4 +1,4 @@
-import { Alarm, type Wakeups } from '../scheduler/timers.js';
+import { Timer, type Timers } from '../scheduler/timers.js';
 import { CountedEntry, type Entry, type Return } from './entry.js';
 import type { QueueSettings } from './arguments.js';
 
@@ -20,7 +20,7 @@ export function quorumReturn({ deliveryLimit }: QueueSettings, how: Return, coun
 
 /** What becomes ready at the same time. */
 interface Batch {
-  readonly alarm: Alarm;
+  readonly timer: Timer;
   readonly entries: Entry[];
 }
 
@@ -32,7 +32,7 @@ export class Delayed {
   #isAbandoned = false;
 
   constructor(
-    readonly wakeups: Wakeups,
+    readonly timers: Timers,
     /** Called with what is due, in the order of the queue. */
     readonly release: (entries: readonly Entry[]) => void,
   ) {}
@@ -52,9 +52,9 @@ export class Delayed {
     this.#bytes += entry.message.size;
     const batch = this.#batches.get(time);
     if (batch !== undefined) return void batch.entries.push(entry);
-    const alarm = new Alarm(() => this.#due(time));
-    this.#batches.set(time, { alarm, entries: [entry] });
-    this.wakeups.set(alarm, time);
+    const timer = new Timer(() => this.#due(time));
+    this.#batches.set(time, { timer, entries: [entry] });
+    this.timers.set(timer, time);
   }
 
   each(visit: (entry: Entry, time: number) => void): void {
@@ -68,21 +68,21 @@ export class Delayed {
 
   /** Takes out any of them. */
   shift(): Entry | undefined {
-    for (const [time, { alarm, entries }] of this.#batches) {
+    for (const [time, { timer, entries }] of this.#batches) {
       const entry = entries.pop();
       if (entry !== undefined) {
         this.#count--;
         this.#bytes -= entry.message.size;
         return entry;
       }
-      this.wakeups.unset(alarm);
+      this.timers.unset(timer);
       this.#batches.delete(time);
     }
     return undefined;
   }
 
   clear(): void {
-    for (const { alarm } of this.#batches.values()) this.wakeups.unset(alarm);
+    for (const { timer } of this.#batches.values()) this.timers.unset(timer);
     this.#batches.clear();
     this.#count = 0;
     this.#bytes = 0;

@@ -1,12 +1,12 @@
-import { Alarm, type Wakeups } from '../scheduler/timers.js';
+import { Timer, type Timers } from '../scheduler/timers.js';
 
 /** How long a queue may stay unused (rule B12): any use starts the time anew, a consumer stops it. */
 export class Lease {
-  #alarm: Alarm | undefined;
+  #timer: Timer | undefined;
   #lastUse = 0;
 
   constructor(
-    readonly wakeups: Wakeups,
+    readonly timers: Timers,
     /** The time to live in milliseconds, undefined while there is none or a consumer is there. */
     readonly timeToLive: () => number | undefined,
     readonly ended: () => void,
@@ -16,20 +16,20 @@ export class Lease {
     const timeToLive = this.timeToLive();
     this.#lastUse = now;
     if (timeToLive === undefined) return;
-    this.#alarm ??= new Alarm((rung) => this.#look(rung));
-    if (!this.#alarm.isSet) this.wakeups.set(this.#alarm, now + timeToLive);
+    this.#timer ??= new Timer((now) => this.#look(now));
+    if (!this.#timer.isSet) this.timers.set(this.#timer, now + timeToLive);
   }
 
   stop(): void {
-    if (this.#alarm !== undefined) this.wakeups.unset(this.#alarm);
+    if (this.#timer !== undefined) this.timers.unset(this.#timer);
   }
 
-  /** It may have been used since the alarm was set: then it is set again. */
+  /** It may have been used since the timer was set: then it is set again. */
   #look(now: number): void {
     const timeToLive = this.timeToLive();
     if (timeToLive === undefined) return;
     const due = this.#lastUse + timeToLive;
-    if (due > now) this.wakeups.set(this.#alarm as Alarm, due);
+    if (due > now) this.timers.set(this.#timer as Timer, due);
     else this.ended();
   }
 }

@@ -1,7 +1,6 @@
 import type { Message } from '../../message/index.js';
 import type { Entry } from './entry.js';
-import type { Cursor } from './browse.js';
-import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
+import { type Cursor, type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 
 /** The priority a message has in a queue with priorities up to this one (rule R1). */
 export const priorityIn = (maxPriority: number, { own }: Message): number => Math.min(own.priority ?? 0, maxPriority); // rule R1

@@ -1,10 +1,30 @@
-import type { Task } from '../scheduler/scheduler.js';
+import type { Task } from '../scheduler/task.js';
+import type { QueueDeclared } from '../declarations.js';
+import type { Journal, MessageOwner } from '../ports.js';
+import type { Profile } from '../profile.js';
+import type { QueueSettings } from './arguments.js';
 import type { Contents } from './contents.js';
 import type { Entry } from './entry.js';
-import type { Queue } from './queue.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
 import type { TakenOut } from './taken-out.js';
+
+/** A queue, as a purge knows it. */
+interface PurgedQueue extends MessageOwner {
+  readonly home: PurgeHome;
+  readonly declared: QueueDeclared;
+  readonly settings: QueueSettings;
+  readonly deleted: boolean;
+}
+
+/** What a purge needs of the virtual host. */
+export interface PurgeHome {
+  readonly name: string;
+  readonly profile: Profile;
+  readonly journal: Journal | undefined;
+  /** What is gone for every client has still to be cleared away, in turns. */
+  clearAway(task: Task): void;
+}
 
 /** Messages that only go are much less work than one that moves: so many are one step of the scheduler. */
 export const purgedInStep = 16;
@@ -17,7 +37,7 @@ const fewEnough = 256;
  * @param count how many they are
  * @returns the list for what comes from now on
  */
-export function purge(queue: Queue, contents: Contents, count: number): Ready {
+export function purge(queue: PurgedQueue, contents: Contents, count: number): Ready {
   const { home } = queue;
   const ready = readyListOf(queue.declared.type, queue.settings, home.profile);
   const purging = new Purging(queue, contents.takeAll(ready), (entry) => {
@@ -35,7 +55,7 @@ export function purge(queue: Queue, contents: Contents, count: number): Ready {
  */
 class Purging implements Task {
   constructor(
-    readonly queue: Queue,
+    readonly queue: PurgedQueue,
     readonly taken: TakenOut,
     readonly drop: (entry: Entry) => void,
   ) {}

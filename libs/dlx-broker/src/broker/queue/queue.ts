@@ -1,13 +1,14 @@
 import type { DeathReason, FieldTable, Message, StoreSlot } from '../../message/index.js';
 import type { QueueDeclared } from '../declarations.js';
 import { QueueCounters } from '../counters.js';
+import type { ScheduledQueue } from '../scheduler/scheduler.js';
 import { Bounds } from './bounds.js';
 import { type Browse, type Browsed, pageOf } from './browse.js';
 import { Consumers, type ConsumerView } from './consumers.js';
 import { Contents } from './contents.js';
-import { DeadLettering } from './dead-lettering.js';
+import { DeadLettering, type DyingQueue } from './dead-lettering.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
-import { HeadAlarm } from './head-alarm.js';
+import { HeadTimer } from './head-timer.js';
 import { Lease } from './lease.js';
 import type { QueueHome } from './queue-home.js';
 import { purge } from './purging.js';
@@ -22,8 +23,9 @@ import type { Stalled } from './stall.js';
 const expiredAtOnce = 256;
 
 /** A queue: its ready messages in order, its unacknowledged messages, and how messages leave it. */
-export class Queue {
+export class Queue implements DyingQueue, ScheduledQueue {
   readonly name: string;
+  readonly home: QueueHome;
   readonly declared: QueueDeclared;
   readonly consumers: Consumers;
   readonly counters = new QueueCounters();
@@ -33,8 +35,8 @@ export class Queue {
   readonly boundTo = new Set<{ forget(queue: Queue): unknown }>();
   /** Set when it is deleted: settlements that arrive later are accepted and change nothing (rule A5). */
   deleted = false;
-  /** Attention is already asked for; the scheduler's own mark. */
-  attended = false;
+  /** Only the scheduler writes it. */
+  isScheduled = false;
   /** The store's. */
   slot: StoreSlot | undefined = undefined;
   unacked = 0;
@@ -42,40 +44,38 @@ export class Queue {
   inForce: InForce | undefined;
   /** The way out of it by a death. */
   readonly deadLettering: DeadLettering;
-  readonly #home: QueueHome;
+  /** Asks for a call of `serve` when the command is over. */
+  readonly #schedule: () => void;
   #ready: Ready;
   readonly #contents: Contents;
   readonly #bounds: Bounds;
-  readonly #headAlarm: HeadAlarm;
+  readonly #headTimer: HeadTimer;
   readonly #lease: Lease;
   readonly #countsFailuresApart: boolean;
   #settings: QueueSettings;
   #nextPosition = 1;
 
   constructor(home: QueueHome, declared: QueueDeclared, settings: QueueSettings, now: number) {
-    this.#home = home;
+    this.home = home;
+    this.#schedule = () => home.scheduleQueue(this);
     this.lastUse = now;
     this.name = declared.name;
     this.declared = declared;
     this.consumers = new Consumers(settings.singleActiveConsumer, declared.type === 'quorum');
     this.#countsFailuresApart = declared.type === 'quorum' && home.profile.countsFailuresApart;
     this.#ready = readyListOf(declared.type, settings, home.profile);
-    this.#contents = new Contents(this.#ready, home, this.#countsFailuresApart, () => home.serve(this));
-    this.#headAlarm = new HeadAlarm(home.wakeups, this.#ready, () => home.serve(this));
+    this.#contents = new Contents(this.#ready, home, this.#countsFailuresApart, this.#schedule);
+    this.#headTimer = new HeadTimer(home.timers, this.#ready, this.#schedule);
     this.#settings = settings;
     this.#bounds = new Bounds(settings);
-    this.deadLettering = new DeadLettering(this, home);
+    this.deadLettering = new DeadLettering(this, this.#schedule);
     const timeToLive = (): number | undefined => (this.consumers.count > 0 ? undefined : this.#settings.expires);
-    this.#lease = new Lease(home.wakeups, timeToLive, () => home.drop(this));
+    this.#lease = new Lease(home.timers, timeToLive, () => home.dropQueue(this.name));
     this.touch(now);
   }
 
   get settings(): QueueSettings {
     return this.#settings;
-  }
-
-  get home(): QueueHome {
-    return this.#home;
   }
 
   /** Ready messages; what declare-ok tells (rule O1). */
@@ -147,7 +147,7 @@ export class Queue {
   withdraw(entry: Entry, now: number): void {
     this.#ready.remove(entry);
     this.#contents.remove(entry.message);
-    this.#home.journal?.settled(this, entry);
+    this.home.journal?.settled(this, entry);
     this.#headChanged(now);
   }
 
@@ -176,7 +176,7 @@ export class Queue {
     const entry = entryAt(message, place, this.#countsFailuresApart);
     const isNewest = position >= this.#nextPosition;
     if (isNewest) this.#nextPosition = position + 1;
-    this.#home.serve(this);
+    this.#schedule();
     if (death !== undefined) return this.deadLettering.restore(entry, death); // rule M3: it stays dead
     this.#contents.add(message);
     if (delivered) {
@@ -206,7 +206,7 @@ export class Queue {
     this.lastUse = now;
     const taker = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
     if (taker === undefined) this.#ready.push(entry);
-    this.#home.journal?.enqueued(this, entry);
+    this.home.journal?.enqueued(this, entry);
     if (taker !== undefined) {
       if (this.#contents.brings(this, message, now)) {
         this.#handedOut(entry);
@@ -215,7 +215,7 @@ export class Queue {
         return true;
       }
       this.#ready.push(entry);
-      this.#home.serve(this);
+      this.#schedule();
     }
     // While a policy's excess is still being dropped, this message waits for that, too.
     const dropped = this.#bounds.isSet && !this.#bounds.isShortening && this.#dropHead(now, Infinity) > 0;
@@ -246,7 +246,7 @@ export class Queue {
     this.lastUse = now;
     this.unacked--;
     this.#contents.remove(entry.message);
-    this.#home.journal?.settled(this, entry);
+    this.home.journal?.settled(this, entry);
   }
 
   /** It was rejected for good (rule A2). */
@@ -258,22 +258,22 @@ export class Queue {
   }
 
   /**
-   * It comes back; the queue is attended after the command, when all that return together are there (rules C6, J2).
+   * It comes back; the queue is served after the command, when all that return together are there (rules C6, J2).
    */
   giveBack(entry: Entry, now: number, how: Return): void {
     if (this.deleted) return;
     this.unacked--;
     entry.countReturn(how);
     const limit = this.#settings.deliveryLimit;
-    this.#home.serve(this);
+    this.#schedule();
     if (limit !== undefined && entry.failures > limit) return this.#die(entry, 'delivery_limit', now); // rule D2
     if (this.declared.type === 'classic') this.#ready.giveBack(entry, 'original');
     else if (this.#contents.returnToQuorum(entry, this.#settings, how, now, this.#nextPosition)) this.#nextPosition++;
-    this.#home.journal?.returned(this, entry);
+    this.home.journal?.returned(this, entry);
   }
 
   /**
-   * Brings the queue to rest: limits, then expiry, then deliveries, as RabbitMQ does after a requeue; a quorum queue
+   * Does what is due: limits, then expiry, then deliveries, as RabbitMQ does after a requeue; a quorum queue
    * delivers first and then looks whether it is too long (rule C6).
    * @param limit steps at most
    * @returns steps taken; as many as the limit when there may be more to do
@@ -295,7 +295,7 @@ export class Queue {
       steps += 1 + this.#expireHeads(now, limit - steps);
     }
     if (!shortensFirst) steps += this.#shorten(now, limit - steps);
-    this.#headAlarm.arm();
+    this.#headTimer.arm();
     return steps;
   }
 
@@ -306,7 +306,7 @@ export class Queue {
    */
   purge(): number {
     const count = this.length + this.delayed;
-    this.#ready = this.#headAlarm.watch(purge(this, this.#contents, count));
+    this.#ready = this.#headTimer.watch(purge(this, this.#contents, count));
     return count;
   }
 
@@ -315,7 +315,7 @@ export class Queue {
     this.deleted = true;
     this.#contents.clear();
     this.deadLettering.retained?.clear();
-    this.#headAlarm.stop();
+    this.#headTimer.stop();
     this.#lease.stop();
     return this.consumers.removeAll();
   }
@@ -323,22 +323,22 @@ export class Queue {
   addConsumer(taker: ConsumerView): void {
     this.consumers.add(taker);
     this.#lease.stop();
-    this.#home.serve(this);
+    this.#schedule();
   }
 
   removeConsumer(taker: ConsumerView, now: number): void {
     if (this.deleted) return;
     this.consumers.remove(taker);
-    if (this.consumers.count > 0) return this.#home.serve(this);
+    if (this.consumers.count > 0) return this.#schedule();
     this.touch(now);
-    if (this.declared.autoDelete) this.#home.drop(this);
+    if (this.declared.autoDelete) this.home.dropQueue(this.name);
   }
 
   /** A consumer has room again. */
   revive(taker: ConsumerView): void {
     if (this.deleted) return;
     this.consumers.revive(taker);
-    if (this.#ready.length > 0) this.#home.serve(this);
+    if (this.#ready.length > 0) this.#schedule();
   }
 
   /** The queue was used: its own time to live starts anew (rule B12). */
@@ -359,7 +359,7 @@ export class Queue {
       this.touch(now);
     }
     if (settings.deadLetterStrategy !== 'at-least-once') this.deadLettering.forgetRetained();
-    this.#home.serve(this);
+    this.#schedule();
   }
 
   #shorten(now: number, limit: number): number {
@@ -388,9 +388,9 @@ export class Queue {
   }
 
   #headChanged(now: number): void {
-    if (this.attended) return;
-    if (this.#expireHeads(now, expiredAtOnce) >= expiredAtOnce) this.#home.serve(this);
-    this.#headAlarm.arm();
+    if (this.isScheduled) return;
+    if (this.#expireHeads(now, expiredAtOnce) >= expiredAtOnce) this.#schedule();
+    this.#headTimer.arm();
   }
 
   #die(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
@@ -400,6 +400,6 @@ export class Queue {
 
   #handedOut(entry: Entry): void {
     this.unacked++;
-    this.#home.journal?.delivered(this, entry);
+    this.home.journal?.delivered(this, entry);
   }
 }

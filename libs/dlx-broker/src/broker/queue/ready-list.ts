@@ -1,11 +1,21 @@
 import { Deque } from '../deque.js';
-import type { Cursor } from './browse.js';
 import type { Entry } from './entry.js';
 import { countUpTo } from './position-search.js';
 import { Returned } from './returned.js';
 
 /** Where a returned message goes: classic queues know one way, quorum queues two (rules J2, D5). */
 export type ReturnTo = 'original' | 'front' | 'back';
+
+/**
+ * A place in a queue from which to look on. It stays good whatever comes and goes; only of messages that were returned
+ * to a quorum queue some may be seen twice when the one it names is gone.
+ */
+export interface Cursor {
+  /** Twice the priority; one more for those that came back. */
+  readonly section: number;
+  /** {@link Entry.position} of the message before. */
+  readonly position: number;
+}
 
 /** What a queue asks of its waiting messages, with or without priorities. */
 export interface Ready {

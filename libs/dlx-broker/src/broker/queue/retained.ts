@@ -1,25 +1,29 @@
 import type { Deque } from '../deque.js';
-import { Alarm, type Wakeups } from '../scheduler/timers.js';
-import type { DeadLetter } from './dead-letter.js';
+import { Timer, type Timers } from '../scheduler/timers.js';
+import type { Entry } from './entry.js';
 
 /** How long an at-least-once dead letter that found no target waits for its next try, in milliseconds (rule M3). */
 const retryAfter = 180_000;
 
+export interface RetainedLetter {
+  readonly entry: Entry;
+}
+
 /** Dead letters that stay in a quorum queue until every target has confirmed them (rules M3 to M5). */
-export class Retained {
-  readonly #letters = new Set<DeadLetter>();
-  #stranded: DeadLetter[] = [];
-  readonly #alarm: Alarm;
+export class Retained<Letter extends RetainedLetter> {
+  readonly #letters = new Set<Letter>();
+  #stranded: Letter[] = [];
+  readonly #timer: Timer;
   #bytes = 0;
 
   constructor(
-    readonly wakeups: Wakeups,
-    /** Takes them to their exchange once more. */
-    readonly dead: Deque<DeadLetter>,
+    readonly timers: Timers,
+    /** Dead letters that the scheduler is to route. */
+    readonly dead: Deque<Letter>,
     /** Called when there is work in `dead` again. */
     readonly wake: () => void,
   ) {
-    this.#alarm = new Alarm(() => this.#retry());
+    this.#timer = new Timer(() => this.#retry());
   }
 
   get count(): number {
@@ -30,33 +34,33 @@ export class Retained {
     return this.#bytes;
   }
 
-  add(letter: DeadLetter): void {
+  add(letter: Letter): void {
     this.#letters.add(letter);
     this.#bytes += letter.entry.message.size;
   }
 
-  has(letter: DeadLetter): boolean {
+  has(letter: Letter): boolean {
     return this.#letters.has(letter);
   }
 
   /** Every target has it. */
-  release(letter: DeadLetter): void {
+  release(letter: Letter): void {
     if (this.#letters.delete(letter)) this.#bytes -= letter.entry.message.size;
   }
 
   /** No target, or one that refused: it stays. */
-  strand(letter: DeadLetter, now: number): void {
+  strand(letter: Letter, now: number): void {
     this.#stranded.push(letter);
-    if (!this.#alarm.isSet) this.wakeups.set(this.#alarm, now + retryAfter);
+    if (!this.#timer.isSet) this.timers.set(this.#timer, now + retryAfter);
   }
 
   /** The strategy changed to at-most-once, or the queue is gone (rule M4). */
-  clear(): DeadLetter[] {
+  clear(): Letter[] {
     const letters = [...this.#letters];
     this.#letters.clear();
     this.#bytes = 0;
     this.#stranded = [];
-    this.wakeups.unset(this.#alarm);
+    this.timers.unset(this.#timer);
     return letters;
   }
 

@@ -1,13 +1,18 @@
-import { Alarm, type Wakeups } from '../scheduler/timers.js';
-import type { Queue } from './queue.js';
+import { Timer, type Timers } from '../scheduler/timers.js';
 
 /** How long a queue waits before it reads again, in milliseconds: twice as long after each failure, up to the last. */
 const firstWait = 100;
 const longestWait = 5_000;
 
-/** A queue that stands still, for the body of its next message cannot be read now. */
+/** A queue, as its stall knows it. */
+export interface StalledQueue {
+  readonly name: string;
+  readonly home: { readonly name: string };
+}
+
+/** A queue that stands still, because the body of its next message cannot be read now. */
 export interface Stalled {
-  readonly queue: Queue;
+  readonly queue: StalledQueue;
   /** What the store said of the last try. */
   readonly reason: string;
   /** When the first try failed, in milliseconds since 1970. */
@@ -19,7 +24,7 @@ export interface Stalled {
 /** All queues of a broker that stand still. */
 export class Stalls {
   readonly #stalled = new Set<Stalled>();
-  /** Hears of the first queue that stands still, and when the last of them goes on. It may start no command. */
+  /** Called when the first queue stands still, and when the last of them goes on. It may start no command. */
   changed: (stalled: Stalled, isOver: boolean) => void = () => undefined;
 
   get count(): number {
@@ -45,21 +50,21 @@ export class Stall implements Stalled {
   failures = 0;
   reason = '';
   since = 0;
-  readonly #alarm: Alarm;
+  readonly #timer: Timer;
 
   constructor(
-    readonly queue: Queue,
-    readonly wakeups: Wakeups,
+    readonly queue: StalledQueue,
+    readonly timers: Timers,
     readonly stalls: Stalls,
     /** Tries the head again. */
     retry: (now: number) => void,
   ) {
-    this.#alarm = new Alarm(retry);
+    this.#timer = new Timer(retry);
   }
 
   /** Whether the next try is still to come. */
   get isWaiting(): boolean {
-    return this.#alarm.isSet;
+    return this.#timer.isSet;
   }
 
   /** A try failed. */
@@ -69,14 +74,14 @@ export class Stall implements Stalled {
       this.since = now;
       this.stalls.begin(this);
     }
-    this.wakeups.set(this.#alarm, now + Math.min(longestWait, firstWait * 2 ** Math.min(this.failures - 1, 16)));
+    this.timers.set(this.#timer, now + Math.min(longestWait, firstWait * 2 ** Math.min(this.failures - 1, 16)));
   }
 
   /** The queue goes on, or there is nothing in it that has to be read. */
   over(): void {
     if (this.failures === 0) return;
     this.failures = 0;
-    this.wakeups.unset(this.#alarm);
+    this.timers.unset(this.#timer);
     this.stalls.end(this);
   }
 }

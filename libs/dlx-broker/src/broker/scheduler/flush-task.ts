@@ -1,11 +1,12 @@
-import type { Scheduler, Task } from './scheduler.js';
+import type { Scheduler } from './scheduler.js';
+import type { Task } from './task.js';
 
 /**
- * The queues come to rest, the dead letters of that moment arrive, and the queues come to rest again (rule K13). What comes of
- * that later is not waited for, so it has an end in a ring of queues as well.
+ * Serves the queues, routes the dead letters of that moment, and serves the queues again (rule K13). What comes of that
+ * later is not waited for, so the task ends also where queues dead-letter to one another in a cycle.
  */
-export class Resting implements Task {
-  #isAttended = false;
+export class FlushTask implements Task {
+  #isServed = false;
   #letters = 0;
 
   constructor(readonly scheduler: Scheduler) {}
@@ -13,16 +14,16 @@ export class Resting implements Task {
   work(now: number, limit: number): number {
     const { scheduler } = this;
     let steps = 0;
-    if (!this.#isAttended) {
-      steps = scheduler.serveUpTo(now, limit);
+    if (!this.#isServed) {
+      steps = scheduler.serveQueues(now, limit);
       if (steps >= limit) return limit;
-      this.#isAttended = true;
+      this.#isServed = true;
       this.#letters = scheduler.dead.length;
     }
-    const carried = scheduler.carryUpTo(now, Math.min(this.#letters, limit - steps));
-    this.#letters -= carried;
-    steps += carried;
+    const routed = scheduler.routeDeadLetters(now, Math.min(this.#letters, limit - steps));
+    this.#letters -= routed;
+    steps += routed;
     if (steps >= limit) return limit;
-    return steps + scheduler.serveUpTo(now, limit - steps);
+    return steps + scheduler.serveQueues(now, limit - steps);
   }
 }

@@ -3,44 +3,43 @@ import { Deque } from '../deque.js';
 interface Waiter {
   /** The output it waits for, counted from 1. */
   readonly last: number;
-  go(): void;
+  readonly callback: () => void;
 }
 
 /**
- * One connection's outputs among those of all: how many are on their way out, inside a batch or because the pace asks for
- * a pause, and who waits for them. Output to other connections delays none of them.
+ * The outputs of one connection that are not sent yet: a batch is not over, or the pace asks for a pause. Callbacks can
+ * wait for them. Output to other connections delays none of them.
  */
-export class Lane {
-  #entered = 0;
-  #left = 0;
+export class PendingOutputs {
+  #added = 0;
+  #sent = 0;
   #waiters: Deque<Waiter> | undefined;
 
   get isEmpty(): boolean {
-    return this.#left === this.#entered;
+    return this.#sent === this.#added;
   }
 
-  /** An output is on its way. */
-  entered(): void {
-    this.#entered++;
+  add(): void {
+    this.#added++;
   }
 
   /** The oldest one has been sent. */
-  left(): void {
-    this.#left++;
-    if (this.#waiters !== undefined) this.#tell(this.#waiters);
+  sent(): void {
+    this.#sent++;
+    if (this.#waiters !== undefined) this.#callWaiters(this.#waiters);
   }
 
-  /** Calls `then` behind all that is on its way: now, if nothing is. */
-  after(then: () => void): void {
-    if (this.isEmpty) then();
-    else (this.#waiters ??= new Deque()).push({ last: this.#entered, go: then });
+  /** Calls `callback` when all outputs so far are sent: now, if none is pending. */
+  after(callback: () => void): void {
+    if (this.isEmpty) callback();
+    else (this.#waiters ??= new Deque()).push({ last: this.#added, callback });
   }
 
-  #tell(waiters: Deque<Waiter>): void {
+  #callWaiters(waiters: Deque<Waiter>): void {
     for (let waiter = waiters.first(); waiter !== undefined; waiter = waiters.first()) {
-      if (waiter.last > this.#left) return;
+      if (waiter.last > this.#sent) return;
       waiters.shift();
-      waiter.go();
+      waiter.callback();
     }
     this.#waiters = undefined;
   }

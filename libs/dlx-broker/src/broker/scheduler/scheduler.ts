@@ -1,75 +1,71 @@
-import type { Connection } from '../channel/connection.js';
-import type { Outstanding } from '../channel/outstanding.js';
 import { Deque } from '../deque.js';
 import type { Clock, Journal, Pace, Settled } from '../ports.js';
-import type { DeadLetter } from '../queue/dead-letter.js';
-import type { Queue } from '../queue/queue.js';
+import type { PendingOutputs } from './pending-outputs.js';
+import type { Task } from './task.js';
 import { TaskQueue } from './task-queue.js';
-import { Clearing } from './clearing.js';
-import { Stalls } from '../queue/stall.js';
-import { Wakeups } from './timers.js';
+import { Timers } from './timers.js';
 
 /** Something that leaves the broker: a delivery, a return, a confirm. */
 export interface Output {
-  /** Who gets it. */
-  readonly connection: Connection;
+  /** To which it is sent. */
+  readonly connection: { readonly pendingOutputs: PendingOutputs };
   send(): void;
 }
 
-/** Work of one command that may be long: a bulk settlement. */
-export interface Task {
+/** A queue, as the scheduler sees it. */
+export interface ScheduledQueue {
+  /** It is on the list already. Only the scheduler writes it. */
+  isScheduled: boolean;
   /**
-   * Goes on where it stopped.
+   * Drops, expires and delivers what is due.
    * @param limit steps at most
-   * @returns steps taken; fewer than the limit when it is done
+   * @returns steps taken; as many as the limit when there may be more to do
    */
-  work(now: number, limit: number): number;
+  serve(now: number, limit: number): number;
+}
+
+/** A dead letter, as the scheduler sees it. */
+export interface ScheduledLetter {
+  route(now: number): void;
 }
 
 /** Waits for the journal. */
 interface Waiter {
   readonly settled: Settled;
-  /** Dead letters to be carried first, counted from the beginning. */
+  /** Dead letters to be routed first, counted from the beginning. */
   readonly letters: number;
 }
 
 /** So many steps of a task are done at once, whatever else there is to do. */
 const atOnce = 256;
 
-/** How the scheduler gets a dead letter to its exchange: the virtual host's part of the walk. */
-export type RouteDeadLetter = (letter: DeadLetter, now: number) => void;
-
 /**
- * What is still to be done. A command changes one room and leaves the rest here: dead letters to be carried on, queues
- * to be attended, outputs to be sent. It is a list and not a recursion, so a chain of any length needs no stack; with
+ * What is still to be done. A command changes one object and leaves the rest here: dead letters to be routed, queues
+ * to be served, outputs to be sent. It is a list and not a recursion, so a chain of any length needs no stack; with
  * a pace, the host gets its turn in between. Outputs leave after the command, never inside it.
  */
 export class Scheduler {
-  readonly wakeups = new Wakeups();
-  /** Queues that stand still. */
-  readonly stalls = new Stalls();
-  readonly dead = new Deque<DeadLetter>();
-  /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
-  readonly leaving = new Set<Outstanding>();
+  readonly timers = new Timers();
   readonly #tasks = new TaskQueue();
-  readonly #queues = new Deque<Queue>();
-  readonly #clearing = new Clearing();
+  readonly #queues = new Deque<ScheduledQueue>();
+  /** What is gone for every client and still has to be cleared away. */
+  readonly #clearing = new TaskQueue();
   readonly #outputs = new Deque<Output>();
-  /** Of whom the journal does not know yet, and of whom it does. */
+  /** Those that the journal has not received yet, and those that wait for it. */
   readonly #uncommitted = new Deque<Waiter>();
   readonly #unsynced = new Deque<Waiter>();
   #last: Waiter | undefined;
   /** Waiters are numbered: the last one that was called, and the last one that was committed to the journal. */
-  #toldWaiter = 0;
+  #calledWaiter = 0;
   #committedWaiter = 0;
-  /** Dead letters so far. */
-  #carried = 0;
+  /** Dead letters routed so far. */
+  #routed = 0;
   #depth = 0;
   #now = 0;
   #sending = false;
   #resuming = false;
-  /** Some alarms that are due have not rung yet. */
-  #isRinging = false;
+  /** Some timers that are due have not fired yet. */
+  #isFiring = false;
   /** Left in this turn of the host, whatever many small commands it is spent on. */
   #steps: number;
   #asked: number | undefined;
@@ -79,7 +75,8 @@ export class Scheduler {
     readonly clock: Clock,
     readonly pace: Pace | undefined,
     readonly journal: Journal | undefined,
-    readonly routeDeadLetter: RouteDeadLetter,
+    /** Dead letters that are not routed yet. */
+    readonly dead: Deque<ScheduledLetter>,
   ) {
     this.#steps = pace?.budget ?? Infinity;
   }
@@ -94,9 +91,9 @@ export class Scheduler {
   end(now: number): void {
     if (this.#isBusy) this.#work(now);
     if (--this.#depth > 0) return;
-    for (let tell = this.#tasks.nextTold(); tell !== undefined; tell = this.#tasks.nextTold()) tell();
+    this.#tasks.callWaiters();
     if (this.journal !== undefined) this.#commit(this.journal);
-    if (this.wakeups.next !== this.#asked && !this.#stopped && !this.#isRinging) this.#askClock();
+    if (this.timers.next !== this.#asked && !this.#stopped && !this.#isFiring) this.#askClock();
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
   }
 
@@ -105,27 +102,27 @@ export class Scheduler {
    * @param limit steps at most
    * @returns steps taken; as many as the limit when there may be more to do
    */
-  serveUpTo(now: number, limit: number): number {
+  serveQueues(now: number, limit: number): number {
     let steps = 0;
     while (steps < limit) {
       const queue = this.#queues.shift();
       if (queue === undefined) return steps;
-      queue.attended = false;
+      queue.isScheduled = false;
       const taken = queue.serve(now, limit - steps);
-      if (taken >= limit - steps) this.serve(queue);
+      if (taken >= limit - steps) this.scheduleQueue(queue);
       steps += taken > 0 ? taken : 1;
     }
     return limit;
   }
 
-  /** Carries dead letters on. @param limit so many at most @returns how many there were */
-  carryUpTo(now: number, limit: number): number {
+  /** Routes dead letters. @param limit so many at most @returns how many there were */
+  routeDeadLetters(now: number, limit: number): number {
     let count = 0;
     for (; count < limit; count++) {
       const letter = this.dead.shift();
       if (letter === undefined) break;
-      this.routeDeadLetter(letter, now);
-      this.#carried++;
+      letter.route(now);
+      this.#routed++;
     }
     return count;
   }
@@ -146,13 +143,14 @@ export class Scheduler {
     }
   }
 
-  serve(queue: Queue): void {
-    if (queue.attended) return;
-    queue.attended = true;
+  /** Puts a queue on the list: it is served when the command is over. */
+  scheduleQueue(queue: ScheduledQueue): void {
+    if (queue.isScheduled) return;
+    queue.isScheduled = true;
     this.#queues.push(queue);
   }
 
-  /** Queues are attended when it is done, for what returns together counts together (rules C6, J2). */
+  /** Queues are served when the task is done, for what returns together counts together (rules C6, J2). */
   schedule(task: Task): void {
     this.#tasks.add(task);
   }
@@ -161,7 +159,7 @@ export class Scheduler {
    * The same for a task that is little work most of the time. A little of it is done now, even where the steps of this turn
    * are spent, so that its client need not wait for others.
    */
-  undertakeSoon(task: Task, now: number): void {
+  runOrSchedule(task: Task, now: number): void {
     const limit = Math.min(atOnce, this.#steps + (this.pace?.budget ?? Infinity));
     if (limit > 0) {
       const steps = task.work(now, limit);
@@ -177,9 +175,9 @@ export class Scheduler {
     return this.#tasks.last;
   }
 
-  /** Calls `then` when all tasks up to this one are done: at once when they are, else after the command that ends the last. */
-  afterTasks(then: () => void, upTo = this.lastTask): void {
-    this.#tasks.after(upTo, then);
+  /** Calls `callback` when all tasks up to this one are done: at once when they are, else after the command that ends the last. */
+  afterTasks(callback: () => void, upTo = this.lastTask): void {
+    this.#tasks.after(upTo, callback);
   }
 
   /**
@@ -190,13 +188,13 @@ export class Scheduler {
     if (task !== undefined) this.#clearing.add(task);
   }
 
-  /** Calls `then` when all is cleared away that was left so far: at once when nothing is. */
-  whenCleared(then: () => void): void {
-    this.#clearing.whenDone(then);
+  /** Calls `callback` when all is cleared away that was left so far: at once when nothing is. */
+  whenCleared(callback: () => void): void {
+    this.#clearing.after(this.#clearing.last, callback);
   }
 
   output(output: Output): void {
-    output.connection.lane.entered();
+    output.connection.pendingOutputs.add();
     this.#outputs.push(output);
   }
 
@@ -210,7 +208,7 @@ export class Scheduler {
    * @returns the waiter, for {@link joins}
    */
   onDurable(then: Settled): object {
-    this.#last = { settled: then, letters: this.#carried + this.dead.length };
+    this.#last = { settled: then, letters: this.#routed + this.dead.length };
     this.#uncommitted.push(this.#last);
     return this.#last;
   }
@@ -218,7 +216,7 @@ export class Scheduler {
   /** True if a new waiter would share this waiter's pending commit. */
   joins(waiter: object): boolean {
     const last = this.#last;
-    return last === waiter && this.#uncommitted.length > 0 && last.letters === this.#carried + this.dead.length;
+    return last === waiter && this.#uncommitted.length > 0 && last.letters === this.#routed + this.dead.length;
   }
 
   /** The same at once, if the journal has received no change since. */
@@ -231,9 +229,9 @@ export class Scheduler {
   stop(): void {
     this.#stopped = true;
     this.clock.wakeAt(undefined, this.tick);
-    if (this.#tasks.length === 0) return;
+    if (this.#tasks.isEmpty) return;
     this.batch(() => {
-      while (this.#tasks.length > 0) this.#tasks.work(this.#now, Infinity);
+      while (!this.#tasks.isEmpty) this.#tasks.work(this.#now, Infinity);
     });
   }
 
@@ -241,16 +239,16 @@ export class Scheduler {
   readonly tick = (): void => {
     this.#asked = undefined;
     const now = this.begin();
-    this.#isRinging = true;
-    this.#ring(now);
+    this.#isFiring = true;
+    this.#fire(now);
     this.end(now);
   };
 
-  /** Alarms that are due; with a pace as many as there are steps, the others when there are new ones. */
-  #ring(now: number): void {
+  /** Fires the timers that are due; with a pace as many as there are steps, the others when there are new ones. */
+  #fire(now: number): void {
     while (this.#steps > 0) {
-      if (!this.wakeups.ringNext(now)) {
-        this.#isRinging = false;
+      if (!this.timers.fireNext(now)) {
+        this.#isFiring = false;
         return;
       }
       this.#steps--;
@@ -259,37 +257,47 @@ export class Scheduler {
 
   #work(now: number): void {
     while (this.#steps > 0) {
-      // All that are due ring before anything comes of one of them, as they do where there is no pace.
-      if (this.#isRinging) {
-        this.#ring(now);
+      // All timers that are due fire before anything comes of one of them, as they do where there is no pace.
+      if (this.#isFiring) {
+        this.#fire(now);
         continue;
       }
-      if (this.#tasks.length > 0) {
+      if (!this.#tasks.isEmpty) {
         this.#steps -= this.#tasks.work(now, this.#steps);
         continue;
       }
-      // A queue comes to rest before what died in it arrives anywhere, also if that is the same queue.
+      // A queue is served before what died in it arrives anywhere, also if that is the same queue.
       const queue = this.#queues.shift();
       if (queue !== undefined) {
-        queue.attended = false;
+        queue.isScheduled = false;
         const steps = queue.serve(now, this.#steps);
-        if (steps >= this.#steps) this.serve(queue);
+        if (steps >= this.#steps) this.scheduleQueue(queue);
         this.#steps -= steps > 0 ? steps : 1;
         continue;
       }
-      if (this.carryUpTo(now, 1) > 0) {
+      if (this.routeDeadLetters(now, 1) > 0) {
         this.#steps--;
         continue;
       }
-      if (this.pace !== undefined || this.#clearing.isDone) break;
-      this.#clearing.work(now, Infinity);
+      if (this.pace !== undefined || this.#clearing.isEmpty) break;
+      this.#clear(now, Infinity);
     }
     this.#mindPace();
   }
 
+  /** Clears away. @param limit steps at most @returns steps taken */
+  #clear(now: number, limit: number): number {
+    let steps = 0;
+    while (steps < limit && !this.#clearing.isEmpty) {
+      steps += this.#clearing.work(now, limit - steps);
+      this.#clearing.callWaiters();
+    }
+    return steps;
+  }
+
   get #isBusy(): boolean {
-    if (this.dead.length > 0 || this.#queues.length > 0 || this.#tasks.length > 0) return true;
-    return this.#isRinging || !this.#clearing.isDone;
+    if (this.dead.length > 0 || this.#queues.length > 0 || !this.#tasks.isEmpty) return true;
+    return this.#isFiring || !this.#clearing.isEmpty;
   }
 
   #send(): void {
@@ -302,7 +310,7 @@ export class Scheduler {
         try {
           output.send();
         } finally {
-          output.connection.lane.left();
+          output.connection.pendingOutputs.sent();
         }
       }
     } finally {
@@ -329,7 +337,7 @@ export class Scheduler {
     this.#steps = budget;
     if (this.#outputs.length === 0 && !this.#isBusy) return;
     const now = this.begin();
-    if (!this.#clearing.isDone) this.#steps -= this.#clearing.work(now, Math.ceil(budget / 2));
+    this.#steps -= this.#clear(now, Math.ceil(budget / 2));
     this.end(now);
   };
 
@@ -337,27 +345,27 @@ export class Scheduler {
   #commit(journal: Journal): void {
     const before = this.#committedWaiter;
     for (let waiter = this.#uncommitted.first(); waiter !== undefined; waiter = this.#uncommitted.first()) {
-      if (waiter.letters > this.#carried) break;
+      if (waiter.letters > this.#routed) break;
       this.#uncommitted.shift();
       this.#unsynced.push(waiter);
       this.#committedWaiter++;
     }
     const upTo = this.#committedWaiter;
-    journal.commit(upTo === before ? undefined : (failure) => this.#tell(upTo, failure));
+    journal.commit(upTo === before ? undefined : (failure) => this.#callWaiters(upTo, failure));
   }
 
-  #tell(upTo: number, failure: Error | undefined): void {
-    if (upTo <= this.#toldWaiter) return;
+  #callWaiters(upTo: number, failure: Error | undefined): void {
+    if (upTo <= this.#calledWaiter) return;
     this.batch(() => {
-      while (this.#toldWaiter < upTo) {
-        this.#toldWaiter++;
+      while (this.#calledWaiter < upTo) {
+        this.#calledWaiter++;
         (this.#unsynced.shift() as Waiter).settled(failure);
       }
     });
   }
 
   #askClock(): void {
-    this.#asked = this.wakeups.next;
+    this.#asked = this.timers.next;
     this.clock.wakeAt(this.#asked, this.tick);
   }
 }

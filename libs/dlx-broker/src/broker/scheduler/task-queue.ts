@@ -1,26 +1,26 @@
-import type { Task } from './scheduler.js';
 import { Deque } from '../deque.js';
+import type { Task } from './task.js';
 
-/** Long works of commands, one after the other, and who waits for their end. */
+/** Long works of commands, one after the other, and the callbacks that wait for their end. */
 export class TaskQueue {
   readonly #tasks = new Deque<Task>();
   /** Tasks added so far, and how many of them are done. */
-  #begun = 0;
+  #added = 0;
   #done = 0;
-  readonly #waiting = new Deque<{ readonly upTo: number; readonly tell: () => void }>();
+  readonly #waiters = new Deque<{ readonly upTo: number; readonly callback: () => void }>();
 
   /** The number of the last one: they are counted from 1. */
   get last(): number {
-    return this.#begun;
+    return this.#added;
   }
 
-  get length(): number {
-    return this.#tasks.length;
+  get isEmpty(): boolean {
+    return this.#tasks.length === 0;
   }
 
   add(task: Task): void {
     this.#tasks.push(task);
-    this.#begun++;
+    this.#added++;
   }
 
   /** Goes on with the first one. @returns steps taken */
@@ -34,17 +34,18 @@ export class TaskQueue {
     return steps;
   }
 
-  /** Calls `then` when all tasks up to this number are done: at once when they are, else by {@link nextTold}. */
-  after(upTo: number, then: () => void): void {
-    if (upTo <= this.#done) then();
-    else this.#waiting.push({ upTo, tell: then });
+  /** Calls `callback` when all tasks up to this number are done: at once when they are, else by {@link callWaiters}. */
+  after(upTo: number, callback: () => void): void {
+    if (upTo <= this.#done) callback();
+    else this.#waiters.push({ upTo, callback });
   }
 
-  /** What is to be called next, for all it waited for is done. It may begin commands of its own. */
-  nextTold(): (() => void) | undefined {
-    const next = this.#waiting.first();
-    if (next === undefined || next.upTo > this.#done) return undefined;
-    this.#waiting.shift();
-    return next.tell;
+  /** Calls those that wait for tasks that are done by now. They may begin commands of their own. */
+  callWaiters(): void {
+    for (let next = this.#waiters.first(); next !== undefined; next = this.#waiters.first()) {
+      if (next.upTo > this.#done) return;
+      this.#waiters.shift();
+      next.callback();
+    }
   }
 }

@@ -1,42 +1,42 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Alarm, Wakeups } from './timers.js';
+import { Timer, Timers } from './timers.js';
 
-describe('wake-ups', () => {
-  it('ring in the order of their times, each once, moved and withdrawn as asked', () => {
-    const step = fc.record({ alarm: fc.nat(19), time: fc.option(fc.nat(1000), { nil: undefined }) });
+describe('timers', () => {
+  it('fire in the order of their times, each once, moved and withdrawn as asked', () => {
+    const step = fc.record({ timer: fc.nat(19), time: fc.option(fc.nat(1000), { nil: undefined }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const wakeups = new Wakeups();
-        const rung: number[] = [];
-        const alarms = Array.from({ length: 20 }, (_, index) => new Alarm(() => void rung.push(index)));
+        const all = new Timers();
+        const fired: number[] = [];
+        const timers = Array.from({ length: 20 }, (_, index) => new Timer(() => void fired.push(index)));
         const wanted = new Map<number, number>();
-        for (const { alarm, time } of steps) {
-          if (time === undefined) wakeups.unset(alarms[alarm] as Alarm);
-          else wakeups.set(alarms[alarm] as Alarm, time);
-          if (time === undefined) wanted.delete(alarm);
-          else wanted.set(alarm, time);
-          expect(wakeups.next).toBe(wanted.size === 0 ? undefined : Math.min(...wanted.values()));
+        for (const { timer, time } of steps) {
+          if (time === undefined) all.unset(timers[timer] as Timer);
+          else all.set(timers[timer] as Timer, time);
+          if (time === undefined) wanted.delete(timer);
+          else wanted.set(timer, time);
+          expect(all.next).toBe(wanted.size === 0 ? undefined : Math.min(...wanted.values()));
         }
-        while (wakeups.ringNext(500)) continue;
+        while (all.fireNext(500)) continue;
         const due = [...wanted].filter(([, time]) => time <= 500);
-        expect(rung.toSorted((a, b) => a - b)).toEqual(due.map(([alarm]) => alarm).toSorted((a, b) => a - b));
-        expect(rung.map((alarm) => wanted.get(alarm))).toEqual(due.map(([, time]) => time).toSorted((a, b) => a - b));
-        expect(alarms.filter((alarm) => alarm.isSet).length).toBe(wanted.size - due.length);
+        expect(fired.toSorted((a, b) => a - b)).toEqual(due.map(([timer]) => timer).toSorted((a, b) => a - b));
+        expect(fired.map((timer) => wanted.get(timer))).toEqual(due.map(([, time]) => time).toSorted((a, b) => a - b));
+        expect(timers.filter((timer) => timer.isSet).length).toBe(wanted.size - due.length);
       }),
     );
   });
 
   it('are due again at once when they set themselves for now', () => {
-    const wakeups = new Wakeups();
+    const all = new Timers();
     let count = 0;
-    const alarm = new Alarm((now) => {
-      if (++count < 3) wakeups.set(alarm, now);
+    const timer = new Timer((now) => {
+      if (++count < 3) all.set(timer, now);
     });
-    wakeups.set(alarm, 10);
-    expect(wakeups.ringNext(9)).toBe(false);
+    all.set(timer, 10);
+    expect(all.fireNext(9)).toBe(false);
     expect(count).toBe(0);
-    while (wakeups.ringNext(10)) continue;
+    while (all.fireNext(10)) continue;
     expect(count).toBe(3);
   });
 });

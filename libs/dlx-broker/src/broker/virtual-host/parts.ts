@@ -1,5 +1,8 @@
 import type { Access } from '../access/access.js';
 import type { VirtualHostMetadata } from '../declarations.js';
+import type { Deque } from '../deque.js';
+import type { DeadLetter } from '../queue/dead-lettering.js';
+import type { Stalls } from '../queue/stall.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { Names } from '../ports.js';
 import type { PolicyBook } from '../policy/policy-book.js';
@@ -8,6 +11,8 @@ import type { Profile } from '../profile.js';
 /** What a virtual host gets from its broker. */
 export interface VirtualHostParts {
   readonly scheduler: Scheduler;
+  readonly dead: Deque<DeadLetter>;
+  readonly stalls: Stalls;
   readonly access: Access;
   readonly names: Names;
   readonly profile: Profile;

@@ -6,11 +6,14 @@ import {
   notesOf,
   type RecordedOrigin,
 } from '../../message/index.js';
+import type { TotalCounters } from '../counters.js';
+import type { Exchange } from '../exchange/exchange.js';
 import type { Settled } from '../ports.js';
 import { carbonCopiesOf, openExchange, withoutBcc } from '../commands/publication-checks.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
-import type { VirtualHost } from './virtual-host.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
+import type { Routing } from './routing.js';
 
 /** Where a message is moved to, and as what. */
 export interface RedriveTo {
@@ -20,7 +23,7 @@ export interface RedriveTo {
   readonly headers: FieldTable | undefined;
   /** What goes on being known of it; a message that begins anew has none. */
   readonly origin?: RecordedOrigin | undefined;
-  /** Called when it has moved and what the journal promises is kept, or cannot be kept any more. */
+  /** Called when it has moved and this is durable, or with the error. */
   readonly settled?: Settled;
 }
 
@@ -34,17 +37,27 @@ export type RedriveResult =
   /** These queues are full and refuse publishes (rule C7), or the disk is. */
   | { readonly outcome: 'refused'; readonly queues: readonly string[] };
 
-/** See {@link VirtualHost.redrive}. */
-export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: RedriveTo): RedriveResult {
+/** What a redrive needs of the virtual host. */
+export interface RedriveHome {
+  readonly name: string;
+  readonly scheduler: Scheduler;
+  readonly counters: TotalCounters;
+  readonly routing: Routing;
+  /** @throws 404 */
+  exchange(name: string): Exchange;
+}
+
+/** See {@link VirtualHostCore.redrive}. */
+export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: RedriveTo): RedriveResult {
   const { scheduler } = vhost;
   const now = scheduler.begin();
   try {
     if (!isReady(queue, entry)) return { outcome: 'gone' };
     const exchange = openExchange(vhost, to.exchange);
     const message = readdressed(entry.message, to);
-    const targets = [...vhost.queuesOf(message, exchange)];
+    const targets = [...vhost.routing.queuesOf(message, exchange)];
     if (targets.length === 0) return { outcome: 'unroutable' };
-    const { journal } = vhost;
+    const { journal } = scheduler;
     const full = targets.filter(
       (target) =>
         target.wouldRefuse(message, target === queue ? entry : undefined) || journal?.refuses(target, message) === true,
@@ -53,9 +66,9 @@ export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redr
     queue.withdraw(entry, now);
     queue.counters.redriven++;
     vhost.counters.redriven++;
-    vhost.publish(message, exchange, now);
+    vhost.routing.publish(message, exchange, now);
     if (to.settled !== undefined) {
-      if (scheduler.journal !== undefined) scheduler.onDurable(to.settled);
+      if (journal !== undefined) scheduler.onDurable(to.settled);
       else to.settled();
     }
     return { outcome: 'moved', queues: namesOf(targets) };
@@ -64,8 +77,8 @@ export function redrive(vhost: VirtualHost, queue: Queue, entry: Entry, to: Redr
   }
 }
 
-/** See {@link VirtualHost.discard}. */
-export function discard(vhost: VirtualHost, queue: Queue, entry: Entry): boolean {
+/** See {@link VirtualHostCore.discard}. */
+export function discard(vhost: RedriveHome, queue: Queue, entry: Entry): boolean {
   const now = vhost.scheduler.begin();
   try {
     if (!isReady(queue, entry)) return false;

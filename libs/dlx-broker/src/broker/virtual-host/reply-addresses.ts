@@ -1,7 +1,4 @@
-import { isLost, type Message } from '../../message/index.js';
-import type { DeadLetter } from '../queue/dead-letter.js';
-import type { QueueHome } from '../queue/queue-home.js';
-import { Alarm } from '../scheduler/timers.js';
+import type { Message } from '../../message/index.js';
 
 /** The pseudo-queue a client consumes from to get replies without a queue of its own (rule S1). */
 export const replyQueue = 'amq.rabbitmq.reply-to';
@@ -87,30 +84,4 @@ export class ReplyAddresses {
     message.load(); // a dead letter's body may be gone from the store when it leaves
     taker.takeReply(message);
   }
-}
-
-/** How long a dead letter waits whose body is needed for a direct reply, and cannot be read, in milliseconds. */
-const retryAfter = 1_000;
-
-/**
- * Takes a dead letter to a direct reply address (rule G9).
- * @returns false when its body cannot be read now: it stays where it was, and is carried again later
- */
-export function carryReply(
-  home: QueueHome,
-  replies: ReplyAddresses,
-  message: Message,
-  letter: DeadLetter,
-  now: number,
-): boolean {
-  try {
-    replies.deliver(message);
-  } catch (error) {
-    if (!isLost(error)) {
-      home.wakeups.set(new Alarm(() => home.dead.push(letter)), now + retryAfter);
-      return false;
-    }
-    home.counters.lost++;
-  }
-  return true;
 }

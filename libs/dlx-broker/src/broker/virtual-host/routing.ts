@@ -1,11 +1,42 @@
-import type { Message } from '../../message/index.js';
+import { isLost, type Message } from '../../message/index.js';
+import type { TotalCounters } from '../counters.js';
+import type { Deque } from '../deque.js';
 import { delayOf } from '../exchange/delay.js';
-import { type Destination, Exchange } from '../exchange/exchange.js';
 import type { DelayedMessages } from '../exchange/delayed-messages.js';
+import { type Destination, Exchange } from '../exchange/exchange.js';
 import { Recipients } from '../exchange/recipients.js';
+import { Outcome } from '../outcome.js';
+import type { Journal } from '../ports.js';
+import type { DeadLetter } from '../queue/dead-lettering.js';
 import type { Queue } from '../queue/queue.js';
+import { Timer, type Timers } from '../scheduler/timers.js';
+import { isReplyAddress, type ReplyAddresses } from './reply-addresses.js';
 
-const none: readonly DelayedMessages[] = [];
+/** What routing needs of its virtual host. */
+export interface RoutingHome {
+  readonly exchanges: ReadonlyMap<string, Exchange>;
+  readonly queues: ReadonlyMap<string, Queue>;
+  readonly replies: ReplyAddresses;
+  readonly counters: TotalCounters;
+  readonly journal: Journal | undefined;
+  readonly timers: Timers;
+  /** Dead letters that the scheduler is to route. */
+  readonly dead: Deque<DeadLetter>;
+}
+
+/** Where the publish of a transaction goes: found at the publish, used at the commit (rule K10). */
+export interface Routed {
+  /** Names of queues, each once: the queue of that name at the commit gets the message. */
+  readonly queues: readonly string[];
+  /** Delayed exchanges that keep the message first. */
+  readonly delays: Delays;
+}
+
+type Delays = readonly DelayedMessages[];
+const noDelays: Delays = [];
+
+/** How long a dead letter waits whose body is needed for a direct reply, and cannot be read, in milliseconds. */
+const replyRetryAfter = 1_000;
 
 /** A deleted one is not found any more, though its router may still be forgetting its bindings. */
 class Found extends Recipients<Destination> {
@@ -14,52 +45,169 @@ class Found extends Recipients<Destination> {
   }
 }
 
-/** Finds the queues of a message: all its keys, exchange-to-exchange bindings, alternate exchanges (rules G2 to G6). */
+/** Takes messages from an exchange to queues: publishes, dead letters, and messages whose delay is over. */
 export class Routing {
+  readonly #home: RoutingHome;
   readonly #found = new Found();
   readonly #queues = new Recipients<Queue>();
-  #holds: readonly DelayedMessages[] = none;
+  /** The delayed exchanges on the way of the last message that keep it first. */
+  #delays = noDelays;
 
-  constructor(readonly exchangeNamed: (name: string) => Exchange | undefined) {}
-
-  /** Of the delayed exchanges on the way of the last message those that hold it back. */
-  get holds(): readonly DelayedMessages[] {
-    return this.#holds;
+  constructor(home: RoutingHome) {
+    this.#home = home;
   }
 
-  /** @returns the queues, each once; valid until the next call */
-  route(exchange: Exchange, message: Message): readonly Queue[] {
-    this.#holds = none;
-    if (exchange.hold !== undefined && delayOf(message) > 0) {
-      this.#holds = [exchange.hold];
+  publish(message: Message, exchange: Exchange, now: number): Outcome {
+    const queues = this.queuesOf(message, exchange);
+    const outcome = this.#publishTo(message, exchange, queues, this.#delays, now);
+    if (exchange.name === '') this.#home.replies.deliver(message);
+    return outcome;
+  }
+
+  /** Finds the queues of a message that is published later. A direct reply leaves at once (rule K11). */
+  routeAhead(message: Message, exchange: Exchange): Routed {
+    if (exchange.name !== '') {
+      const queues = this.queuesOf(message, exchange).map(({ name }) => name);
+      return { queues, delays: this.#delays };
+    }
+    this.#home.replies.deliver(message);
+    // The default exchange asks for no binding: a queue declared before the commit is found by its name.
+    const { carbonCopies, routingKey } = message;
+    if (carbonCopies === undefined) return { queues: isReplyAddress(routingKey) ? [] : [routingKey], delays: noDelays };
+    const keys = new Set([routingKey, ...carbonCopies.cc, ...carbonCopies.bcc]);
+    return { queues: [...keys].filter((key) => !isReplyAddress(key)), delays: noDelays };
+  }
+
+  /** A publish of a transaction, to the queues and delayed exchanges found by {@link routeAhead} that are still there. */
+  publishRouted(message: Message, exchange: Exchange, { queues, delays }: Routed, now: number): Outcome {
+    const { exchanges } = this.#home;
+    const found: Queue[] = [];
+    for (const name of queues) {
+      const queue = this.#home.queues.get(name);
+      if (queue !== undefined) found.push(queue);
+    }
+    const left = delays.filter((delayed) => exchanges.get(delayed.exchange)?.delayed === delayed);
+    return this.#publishTo(message, exchange, found, left, now);
+  }
+
+  /** The delay is over: the message goes to the queues that the bindings of this moment name. */
+  release(message: Message, exchangeName: string, now: number): void {
+    const exchange = this.#home.exchanges.get(exchangeName) as Exchange;
+    const queues = this.queuesOf(message, exchange);
+    this.#enter(message, exchange, queues, this.#delays, undefined, undefined, now);
+  }
+
+  /** Called by the scheduler; if a message dies on the way, it joins the scheduler's list. */
+  routeDeadLetter(letter: DeadLetter, now: number): void {
+    const { deadLettering } = letter.queue;
+    const exchange = this.#home.exchanges.get(letter.exchange); // rule F2: resolved at each death
+    if (exchange === undefined) return deadLettering.finish(letter, false, now);
+    const message = deadLettering.readdress(letter);
+    const queues = this.queuesOf(message, exchange);
+    const outcome = this.#enter(message, exchange, queues, this.#delays, letter, undefined, now);
+    if (exchange.name === '' && !this.#deliverReply(message, letter, now)) return; // rule G9
+    const arrived = (outcome & Outcome.Routed) !== 0 || letter.delivered !== undefined;
+    deadLettering.finish(letter, arrived && (outcome & Outcome.Refused) === 0, now);
+  }
+
+  /**
+   * Finds the queues of a message: all its keys, exchange-to-exchange bindings, alternate exchanges (rules G2 to G6).
+   * @returns the queues, each once; valid until the next call
+   */
+  queuesOf(message: Message, exchange: Exchange): readonly Queue[] {
+    this.#delays = noDelays;
+    if (exchange.delayed !== undefined && delayOf(message) > 0) {
+      this.#delays = [exchange.delayed];
       return [];
     }
-    if (!exchange.isPlain) return this.#routeOn(exchange, message);
+    if (!exchange.isPlain) return this.#queuesBehind(exchange, message);
     this.#ask(exchange, message);
     return this.#found.all as readonly Queue[]; // a plain exchange is bound to queues only
   }
 
-  #ask(exchange: Exchange, message: Message): void {
-    this.#found.clear();
-    exchange.route(message, message.routingKey, this.#found);
-    const copies = message.carbonCopies;
-    if (copies === undefined || exchange.ignoresKeys) return;
-    for (const key of copies.cc) exchange.route(message, key, this.#found);
-    for (const key of copies.bcc) exchange.route(message, key, this.#found);
+  #publishTo(message: Message, exchange: Exchange, queues: readonly Queue[], delays: Delays, now: number): Outcome {
+    this.#home.counters.publish++;
+    exchange.counters.publishIn++;
+    return this.#enter(message, exchange, queues, delays, undefined, this.#home.journal, now);
   }
 
-  /** Each exchange is visited once, so loops of bindings or alternates end (rules G5, G6). */
-  #routeOn(first: Exchange, message: Message): readonly Queue[] {
+  /**
+   * Every message that comes into a queue or a delayed exchange comes by this function.
+   * @param letter the message before its death; undefined for a message that did not die
+   * @param asked may refuse the message; undefined for a message that was accepted before
+   */
+  #enter(
+    message: Message,
+    exchange: Exchange,
+    queues: readonly Queue[],
+    delays: Delays,
+    letter: DeadLetter | undefined,
+    asked: Journal | undefined,
+    now: number,
+  ): Outcome {
+    let outcome = Outcome.Unroutable;
+    for (const queue of queues) {
+      if (letter === undefined) {
+        exchange.counters.publishOut++;
+        queue.counters.publish++;
+      } else {
+        if (!letter.isFor(queue, message)) continue;
+        queue.counters.deadLettersIn++;
+      }
+      const isTaken = asked?.refuses(queue, message) !== true && queue.enqueue(message, now);
+      if (isTaken) letter?.arrivedIn(queue);
+      outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
+    }
+    for (const delayed of delays) {
+      const isTaken = asked?.refuses(delayed, message) !== true;
+      if (isTaken) delayed.take(message, now);
+      outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
+    }
+    return outcome;
+  }
+
+  /**
+   * A dead letter goes to a direct reply address (rule G9).
+   * @returns false when its body cannot be read now: it stays where it was, and is routed again later
+   */
+  #deliverReply(message: Message, letter: DeadLetter, now: number): boolean {
+    const { replies, timers, dead, counters } = this.#home;
+    try {
+      replies.deliver(message);
+    } catch (error) {
+      if (!isLost(error)) {
+        timers.set(new Timer(() => dead.push(letter)), now + replyRetryAfter);
+        return false;
+      }
+      counters.lost++;
+    }
+    return true;
+  }
+
+  /** Asks one exchange, once for each key of the message. */
+  #ask({ router }: Exchange, message: Message): void {
+    const found = this.#found;
+    found.clear();
+    router.route(message, message.routingKey, found);
+    const copies = message.carbonCopies;
+    if (copies === undefined || router.ignoresKeys === true) return;
+    for (const key of copies.cc) router.route(message, key, found);
+    for (const key of copies.bcc) router.route(message, key, found);
+  }
+
+  /** Each exchange is visited once, so cycles of bindings or alternates end (rules G5, G6). */
+  #queuesBehind(first: Exchange, message: Message): readonly Queue[] {
+    const { exchanges } = this.#home;
     this.#queues.clear();
     const visited = new Set([first]);
     for (const exchange of visited) {
-      if (exchange.hold !== undefined && delayOf(message) > 0) {
-        this.#holds = [...this.#holds, exchange.hold];
+      if (exchange.delayed !== undefined && delayOf(message) > 0) {
+        this.#delays = [...this.#delays, exchange.delayed];
         continue;
       }
       this.#ask(exchange, message);
       if (this.#found.isEmpty && exchange.alternate !== undefined) {
-        const alternate = this.exchangeNamed(exchange.alternate);
+        const alternate = exchanges.get(exchange.alternate);
         if (alternate !== undefined) visited.add(alternate);
       }
       for (const destination of this.#found.all) {

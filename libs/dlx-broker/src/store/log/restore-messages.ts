@@ -27,7 +27,7 @@ export class MessageRestorer {
   restore(broker: Broker): void {
     for (const [number, { vhost, name }] of this.recovered.declared.queues()) {
       const home = broker.virtualHosts.get(vhost);
-      const queue = home?.holder(name);
+      const queue = home?.messageOwner(name);
       if (home === undefined || queue === undefined) continue;
       queue.slot = slotOf(number);
       this.#refill(queue, this.recovered.inventory.entries.of(number), home.scheduler.clock.now());

@@ -1,4 +1,4 @@
-import type { Channel, Consumer, Queue, VirtualHost } from '../../../broker/index.js';
+import type { ChannelContext, Consumer, Queue, VirtualHost } from '../../../broker/index.js';
 import type { Columns } from '../columns.js';
 import { tableToJson } from '../field-json.js';
 import { channelName, connectionName, peerOf, userName } from './names.js';
@@ -23,7 +23,7 @@ function activityOf(consumer: Consumer): string {
   return isActive(consumer) ? 'single_active' : 'waiting';
 }
 
-const channelDetails = (channel: Channel, nodeName: string): object => ({
+const channelDetails = (channel: ChannelContext, nodeName: string): object => ({
   connection_name: connectionName(channel.connection),
   name: channelName(channel),
   node: nodeName,

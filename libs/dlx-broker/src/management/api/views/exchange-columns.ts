@@ -23,7 +23,7 @@ export const declaredExchangeColumns: Columns<PlacedExchange> = {
   durable: ({ exchange }) => exchange.declared.durable,
   internal: ({ exchange }) => exchange.declared.internal,
   // Only a delayed exchange has it, as with RabbitMQ's delayed-message plugin.
-  messages_delayed: ({ exchange }) => exchange.hold?.count,
+  messages_delayed: ({ exchange }) => exchange.delayed?.count,
   name: ({ exchange }) => exchange.name,
   policy: ({ exchange }) => exchange.policy,
   type: ({ exchange }) => exchange.declared.type,

@@ -64,7 +64,7 @@ export class Reach {
   /** By the engine's own router, which has an index. */
   #route(exchange: Exchange, key: string): Map<Destination, boolean> {
     const found = new Set<Destination>();
-    exchange.route(new Message(exchange.name, key, noProperties, noBody), key, found);
+    exchange.router.route(new Message(exchange.name, key, noProperties, noBody), key, found);
     return new Map([...found].map((destination) => [destination, true]));
   }
 

@@ -1,0 +1,300 @@
+import type { Message } from '../../message/index.js';
+import type { Access, AccessKind, Right } from '../access/access.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
+import type { Task } from '../scheduler/task.js';
+import { TotalCounters } from '../counters.js';
+import type { ExchangeDeclared, QueueDeclared, QueueOwner, User, VirtualHostMetadata } from '../declarations.js';
+import type { Deque } from '../deque.js';
+import { locked, noExchange, noQueue, preconditionFailed } from '../errors.js';
+import { DefaultRouter } from '../exchange/default.js';
+import { delayedType } from '../exchange/delay.js';
+import { type Destination, Exchange } from '../exchange/exchange.js';
+import { exchangeOfDelayed, DelayedMessages } from '../exchange/delayed-messages.js';
+import { predeclaredExchanges } from '../exchange/predeclared.js';
+import type { Router } from '../exchange/router.js';
+import { kindOf } from '../exchange/types.js';
+import type { MessageOwner, Journal, Names } from '../ports.js';
+import type { Profile } from '../profile.js';
+import type { DeadLetter, DeathListener } from '../queue/dead-lettering.js';
+import { Queue } from '../queue/queue.js';
+import type { QueueHome } from '../queue/queue-home.js';
+import type { Stalls } from '../queue/stall.js';
+import { ReplyAddresses } from './reply-addresses.js';
+import { Routing } from './routing.js';
+import { discard, readdressed, redrive, type RedriveResult, type RedriveTo } from './redrive.js';
+import type { Entry } from '../queue/entry.js';
+import type { Timers } from '../scheduler/timers.js';
+import type { Policies, PolicyRequest } from '../policy/policy.js';
+import type { PolicyBook } from '../policy/policy-book.js';
+import { ApplyPolicies } from '../policy/apply-policies.js';
+import { VirtualHostLimits } from './limits.js';
+import type { TopologyChange } from '../topology-change.js';
+import type { VirtualHostParts } from './parts.js';
+
+/** A virtual host without its connections, as they know it: exchanges, queues, policies, and what connects these. */
+export class VirtualHostCore implements QueueHome {
+  readonly exchanges = new Map<string, Exchange>();
+  readonly queues = new Map<string, Queue>();
+  readonly replies = new ReplyAddresses();
+  /** What happened here, also in queues and channels that are gone. */
+  readonly counters = new TotalCounters();
+  /** Called for every death in its queues. */
+  readonly deathListeners = new Set<DeathListener>();
+  readonly scheduler: Scheduler;
+  readonly names: Names;
+  readonly profile: Profile;
+  readonly policies: PolicyBook;
+  readonly limits: VirtualHostLimits;
+  readonly routing: Routing;
+  /** Dead letters of all virtual hosts that are not routed yet. */
+  readonly dead: Deque<DeadLetter>;
+  /** Queues of all virtual hosts that stand still. */
+  readonly stalls: Stalls;
+  /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
+  readonly leaving = new Set<{ readonly from: Queue; readonly entry: Entry }>();
+  readonly #access: Access;
+  #metadata: VirtualHostMetadata;
+  /** While the policies are put in force. */
+  #applying: ApplyPolicies | undefined;
+
+  constructor(
+    readonly name: string,
+    parts: VirtualHostParts,
+  ) {
+    this.scheduler = parts.scheduler;
+    this.dead = parts.dead;
+    this.stalls = parts.stalls;
+    this.names = parts.names;
+    this.profile = parts.profile;
+    this.policies = parts.policies;
+    this.#access = parts.access;
+    this.limits = new VirtualHostLimits(name, (change) => this.#report(change));
+    this.#metadata = parts.metadata;
+    this.routing = new Routing(this);
+    for (const declared of predeclaredExchanges) this.#makeExchange(declared);
+  }
+
+  get metadata(): VirtualHostMetadata {
+    return this.#metadata;
+  }
+
+  /** Replaces its description and tags. */
+  describe(metadata: VirtualHostMetadata): void {
+    this.#metadata = metadata;
+    this.#report({ kind: 'vhost', change: 'added', vhost: this.name, details: metadata });
+  }
+
+  get timers(): Timers {
+    return this.scheduler.timers;
+  }
+
+  get journal(): Journal | undefined {
+    return this.scheduler.journal;
+  }
+
+  scheduleQueue(queue: Queue): void {
+    this.scheduler.scheduleQueue(queue);
+  }
+
+  readonly clearAway = (task: Task | undefined): void => this.scheduler.clearAway(task);
+
+  dropQueue(name: string): void {
+    const queue = this.queues.get(name);
+    if (queue !== undefined) this.removeQueue(queue);
+  }
+
+  /**
+   * Drops the messages of this message id that a delayed exchange has not released.
+   * @returns how many messages there were
+   * @throws 404 when there is no such exchange, 406 when it is of another type
+   */
+  cancelDelayed(exchange: string, messageId: string): number {
+    const { delayed } = this.exchange(exchange);
+    if (delayed === undefined) {
+      throw preconditionFailed(`exchange '${exchange}' in vhost '${this.name}' is not of type '${delayedType}'`);
+    }
+    let count = 0;
+    this.scheduler.batch(() => (count = delayed.cancel(messageId)));
+    return count;
+  }
+
+  /** A queue, or the delayed messages of an exchange, by the name the journal knows it by. */
+  messageOwner(name: string): MessageOwner | undefined {
+    const exchange = exchangeOfDelayed(name);
+    return exchange === undefined ? this.queues.get(name) : this.exchanges.get(exchange)?.delayed;
+  }
+
+  /**
+   * Moves a ready message out of its queue to an exchange, in one command: it is in its new queues and gone from the old
+   * one, or nothing has happened and the result says why. No consumer, confirm or dead letter has a part in it.
+   * @param entry as {@link Queue.browse} or {@link Queue.find} returned it
+   * @throws 404 when there is no such exchange, 403 when it is internal
+   */
+  redrive(queue: Queue, entry: Entry, to: RedriveTo): RedriveResult {
+    return redrive(this, queue, entry, to);
+  }
+
+  /** Deletes one ready message, dead-lettering nothing. @returns false when it is no longer there */
+  discard(queue: Queue, entry: Entry): boolean {
+    return discard(this, queue, entry);
+  }
+
+  /** The names of the queues a message would reach, changing nothing. @throws 404 when there is no such exchange */
+  wouldRoute(exchange: string, routingKey: string, message: Message): readonly string[] {
+    const address = { exchange, routingKey, headers: message.properties.headers };
+    return this.routing.queuesOf(readdressed(message, address), this.exchange(exchange)).map(({ name }) => name);
+  }
+
+  /** @throws 404 */
+  exchange(name: string): Exchange {
+    const exchange = this.exchanges.get(name);
+    if (exchange === undefined) throw noExchange(name, this.name);
+    return exchange;
+  }
+
+  /** @throws 404, or 405 when it is another connection's exclusive queue (rule O4) */
+  queueFor(connection: QueueOwner, name: string): Queue {
+    const queue = this.queues.get(name);
+    if (queue === undefined) throw noQueue(name, this.name);
+    const { owner } = queue.declared;
+    if (owner !== undefined && owner !== connection) throw locked(name, this.name);
+    return queue;
+  }
+
+  /** @throws 403 unless the user may (section N of the rules) */
+  check(user: User | undefined, right: Right, kind: AccessKind, name: string): void {
+    if (user !== undefined) this.#access.check(user.name, this.name, right, kind, name);
+  }
+
+  /** @throws 403 when it is a topic exchange, and the user may not with this routing key (rule N5) */
+  checkTopic(user: User | undefined, right: 'write' | 'read', { declared }: Exchange, routingKey: string): void {
+    if (user === undefined || declared.type !== 'topic') return;
+    this.#access.topics.check(user.name, this.name, right, declared.name, routingKey);
+  }
+
+  addExchange(declared: ExchangeDeclared): Exchange {
+    const { name } = declared;
+    this.journal?.changed({ kind: 'exchange', change: 'added', vhost: this.name, name, details: declared });
+    return this.#makeExchange(declared);
+  }
+
+  /** A list and not a recursion: auto-delete exchanges that lose their last binding by it go, too (rule P4). */
+  removeExchange(exchange: Exchange): void {
+    const leaving = [exchange];
+    for (const each of leaving) {
+      const { name } = each;
+      if (this.exchanges.get(name) !== each) continue; // it is on the list twice: they are bound in a cycle
+      this.exchanges.delete(name);
+      each.delayed?.end();
+      leaving.push(...each.leave(this.clearAway));
+      this.journal?.changed({ kind: 'exchange', change: 'removed', vhost: this.name, name });
+    }
+  }
+
+  addQueue(declared: QueueDeclared, now: number): Queue {
+    const inForce = this.policies.inForce(declared);
+    const queue = new Queue(this, declared, inForce.settings, now);
+    queue.inForce = inForce;
+    this.queues.set(queue.name, queue);
+    this.counters.queueCreated++;
+    declared.owner?.exclusiveQueues.add(queue.name);
+    this.journal?.changed({ kind: 'queue', change: 'added', vhost: this.name, name: queue.name, details: declared });
+    return queue;
+  }
+
+  removeQueue(queue: Queue): void {
+    if (queue.deleted) return;
+    this.queues.delete(queue.name);
+    this.counters.queueDeleted++;
+    queue.declared.owner?.exclusiveQueues.delete(queue.name);
+    for (const source of queue.boundTo) {
+      this.clearAway((source as Exchange).forget(queue));
+      this.bindingRemoved(source as Exchange);
+    }
+    for (const consumer of queue.end()) consumer.cancelledByServer(); // rule Q6
+    this.replies.ended(queue.name);
+    this.journal?.changed({ kind: 'queue', change: 'removed', vhost: this.name, name: queue.name });
+  }
+
+  /** After a binding went: an auto-delete exchange goes with its last one as a source (rule P4). */
+  bindingRemoved(exchange: Exchange): void {
+    if (exchange.isOver) this.removeExchange(exchange);
+  }
+
+  /** Makes or replaces a policy; it acts at once, also on messages that wait (rule F6). @throws PolicyError */
+  setPolicy(name: string, request: PolicyRequest): 'created' | 'changed' {
+    return this.#changePolicies('policy', name, (policies) => policies.set(name, request));
+  }
+
+  /** False when there is none of that name. */
+  deletePolicy(name: string): boolean {
+    return this.#changePolicies('policy', name, (policies) => policies.delete(name));
+  }
+
+  /** An upper bound set by the operator (rule F12). @throws PolicyError */
+  setOperatorPolicy(name: string, request: PolicyRequest): 'created' | 'changed' {
+    return this.#changePolicies('operator-policy', name, (policies) => policies.set(name, request));
+  }
+
+  /** False when there is none of that name. */
+  deleteOperatorPolicy(name: string): boolean {
+    return this.#changePolicies('operator-policy', name, (policies) => policies.delete(name));
+  }
+
+  #changePolicies<T>(kind: 'policy' | 'operator-policy', name: string, make: (policies: Policies) => T): T {
+    const policies = kind === 'policy' ? this.policies.user : this.policies.operator;
+    const result = make(policies);
+    this.scheduler.batch(() => {
+      const details = policies.get(name);
+      const where = { kind, vhost: this.name, name };
+      this.journal?.changed(details ? { ...where, change: 'added', details } : { ...where, change: 'removed' });
+      this.#applyPolicies();
+    });
+    return result;
+  }
+
+  /** Calls `callback` when everything has the policies of this moment: at once, unless a pace keeps it waiting. */
+  whenPoliciesApply(callback: () => void): void {
+    if (this.#applying === undefined) callback();
+    else this.#applying.whenDone(callback);
+  }
+
+  /** Puts the policies in force on everything there is (rule F6). */
+  #applyPolicies(): void {
+    if (this.#applying !== undefined) return this.#applying.again();
+    this.#applying = new ApplyPolicies(this, () => (this.#applying = undefined));
+    this.scheduler.schedule(this.#applying);
+  }
+
+  /** A command of its own. */
+  #report(change: TopologyChange): void {
+    this.scheduler.batch(() => this.journal?.changed(change));
+  }
+
+  #makeExchange(declared: ExchangeDeclared): Exchange {
+    const exchange = new Exchange(declared, this.#router(declared), this.#delayedOf(declared));
+    this.exchanges.set(declared.name, exchange);
+    this.policies.applyToExchange(exchange);
+    return exchange;
+  }
+
+  #router(declared: ExchangeDeclared): Router<Destination> {
+    if (declared.name === '') return new DefaultRouter<Destination>((key) => this.queues.get(key)); // rule O7
+    return kindOf(declared).createRouter<Destination>();
+  }
+
+  #delayedOf(declared: ExchangeDeclared): DelayedMessages | undefined {
+    if (declared.type !== delayedType) return undefined;
+    const { name, timers, scheduler } = this;
+    return new DelayedMessages(
+      {
+        name,
+        timers,
+        journal: scheduler.journal,
+        schedule: (task) => scheduler.schedule(task),
+        release: (message, now) => this.routing.release(message, declared.name, now),
+      },
+      declared,
+    );
+  }
+}
