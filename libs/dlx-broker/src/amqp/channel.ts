@@ -65,6 +65,15 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
     throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
   }
 
+  /**
+   * Whether a `basic.get` is not answered yet. If so, reading waits for its answer: a close of the connection comes behind it, for
+   * the client would never get a message that was taken without an ack.
+   */
+  waitsForGet(): boolean {
+    if (this.#isFetching) this.#wait();
+    return this.#isFetching;
+  }
+
   /** `basic.get`: the message, or nothing. */
   get({ queue, noAck }: methods.BasicGet): void {
     let [isLate, isAnswered] = [false, false];

@@ -297,6 +297,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
       methods.writeConnectionUpdateSecretOk(this.to, 0);
       return true;
     }
+    for (const channel of this.channels.values()) if (channel.waitsForGet()) return false;
     if (this.waits()) return false;
     this.#closeOk();
     return true;
