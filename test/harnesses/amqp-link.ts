@@ -5,7 +5,7 @@ import { ClientConnection } from '../../libs/dlx-broker/src/amqp/connection.js';
 import { Flusher } from '../../libs/dlx-broker/src/amqp/flusher.js';
 import { serverProperties } from '../../libs/dlx-broker/src/amqp/handshake.js';
 import { defaultLimits, type Limits } from '../../libs/dlx-broker/src/amqp/limits.js';
-import type { ListenerContext } from '../../libs/dlx-broker/src/amqp/listener-context.js';
+import type { Arrival, ListenerContext } from '../../libs/dlx-broker/src/amqp/listener-context.js';
 import { UnfinishedFrames } from '../../libs/dlx-broker/src/amqp/unfinished-frames.js';
 import type {
   Surroundings,
@@ -16,7 +16,7 @@ import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
-import { loginsOf } from '../../libs/dlx-broker/src/logins/index.js';
+import { loginsOf, type PendingLogin } from '../../libs/dlx-broker/src/logins/index.js';
 import { BufferPool } from '../../libs/dlx-broker/src/wire/index.js';
 
 /** The listener, and the broker behind it, in one process with its clients: no port, and time that stands still. */
@@ -56,8 +56,8 @@ export class LinkedServer {
   /** A client's way to it. */
   link(): Link {
     const link = new Link();
-    const newcomer = { speaks: () => undefined, rests: () => undefined, leave: () => undefined };
-    const arrival = { at: this.clock.now(), newcomer } as unknown as ClientConnection['arrival'];
+    const pendingLogin = { speaks: () => undefined, rests: () => undefined, leave: () => undefined };
+    const arrival: Arrival = { at: this.clock.now(), pendingLogin: pendingLogin as unknown as PendingLogin };
     new ClientConnection(link.server as unknown as Socket, this.#context, arrival);
     return link;
   }

@@ -5,7 +5,7 @@ import type { ClientError, ConnectError, ConnectionLostError } from './errors.js
 export type Done = (failure?: ClientError) => void;
 
 /** Called once: with a failure, or with what the server answered. */
-export type Answer<T> = (...answer: [failure: undefined, value: T] | [failure: ClientError, value?: undefined]) => void;
+export type Answer<T> = (...answer: [failure: undefined, value: T] | [failure: ClientError, value: undefined]) => void;
 
 /** What a server says of itself. */
 export interface ServerDescription {

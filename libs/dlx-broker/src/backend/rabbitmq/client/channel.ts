@@ -231,7 +231,7 @@ const plain = <T>(answer: Answer<T>): Plain<T> => answer as Plain<T>;
 const answering =
   <T>(answer: Answer<T>, value: T): Done =>
   (failure) =>
-    failure === undefined ? answer(undefined, value) : answer(failure);
+    failure === undefined ? answer(undefined, value) : answer(failure, undefined);
 
 function checkBinding(target: string, source: string, routingKey: string, args: FieldTable): void {
   checkName('name', target);
