@@ -32,7 +32,7 @@ async function open(disk: FaultyDisk, clock: ManualClock) {
     segment: 8_192,
     slack: 0,
     factor: 1.2,
-    look: 1,
+    checkInterval: 1,
     now: () => clock.now(),
     damaged: (error) => void told.push(error),
     failed: (error) => void failed.push(error),

@@ -22,7 +22,7 @@ async function arrange(disk: FakeDisk, diskFree = 0) {
   const clock = new ManualClock();
   const failures: StoreError[] = [];
   const failed = (error: StoreError): void => void failures.push(error);
-  const journal = await DiskJournal.open(disk, { segment, diskFree, look: 5, now: () => clock.now(), failed });
+  const journal = await DiskJournal.open(disk, { segment, diskFree, checkInterval: 5, now: () => clock.now(), failed });
   const broker = new Broker({ ...lent(clock), journal });
   journal.restore(broker);
   const { channel, confirms } = listen(broker);
@@ -163,7 +163,7 @@ describe('what waits for room', () => {
     const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const disk = new FakeDisk();
     disk.isManual = false;
-    const journal = await DiskJournal.open(disk, { segment, diskFree: 0, look: 60_000 });
+    const journal = await DiskJournal.open(disk, { segment, diskFree: 0, checkInterval: 60_000 });
     const before = timers();
     disk.writeError = systemError('ENOSPC', 'no space left on device, write');
     journal.changed({ kind: 'vhost', change: 'added', vhost: 'one', details: { description: '', tags: [] } } as never);
@@ -184,7 +184,7 @@ describe('a queue of a data directory whose disk is full', () => {
     await journal.close();
     const full = disk.copy();
     full.isManual = false;
-    const edited = await DiskJournal.open(full, { diskFree: 0, slack: Infinity, look: 60_000 });
+    const edited = await DiskJournal.open(full, { diskFree: 0, slack: Infinity, checkInterval: 60_000 });
     full.writeError = systemError('ENOSPC', 'no space left on device, write');
     const settled: (Error | undefined)[] = [];
     expect(edited.edit('/', 'work', to, (failure) => void settled.push(failure))).toBe(true);

@@ -64,7 +64,7 @@ export class MemoryJournal implements Journal {
     this.#said.push(() => {
       this.#topology.changed(change);
       this.#topology.forgetSome(Infinity);
-      for (const place of this.#messages.keys()) if (!this.#topology.hasHolder(place)) this.#messages.delete(place);
+      for (const place of this.#messages.keys()) if (!this.#topology.hasOwner(place)) this.#messages.delete(place);
     });
   }
 

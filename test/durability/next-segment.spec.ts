@@ -117,7 +117,7 @@ describe('the next segment', () => {
 
   it('is not made while there is too little room', async () => {
     const { disk, space, next } = arrange({ capacity: 2 * length }, 3 * length);
-    await space.look();
+    await space.check();
     next.prepare(2);
     expect([space.isLow, disk.counts.create]).toEqual([true, 0]);
     space.close();
@@ -128,7 +128,7 @@ describe('the next segment', () => {
     next.prepare(2);
     await advance(() => disk.counts.sync === 1);
     let isGone = false;
-    void next.giveUp().then(() => (isGone = true));
+    void next.discard().then(() => (isGone = true));
     await advance(() => isGone);
     expect(sizes()).toEqual([]);
     next.prepare(2);
@@ -138,7 +138,7 @@ describe('the next segment', () => {
 
   it('is not what makes the room too little', async () => {
     const { disk, space, next, advance } = arrange({ capacity: 4 * length }, 2.5 * length);
-    await space.look();
+    await space.check();
     next.prepare(2);
     await advance(() => disk.waiting === 0);
     expect([space.isLow, disk.counts.create]).toEqual([false, 0]);
@@ -154,7 +154,7 @@ describe('the next segment', () => {
       disk.unlink = unlink;
       return Promise.reject(systemError('EBUSY', 'resource busy or locked, unlink'));
     };
-    await Promise.all([next.giveUp().catch(() => undefined), advance(() => disk.unlink === unlink)]);
+    await Promise.all([next.discard().catch(() => undefined), advance(() => disk.unlink === unlink)]);
     expect(sizes()).toHaveLength(1);
     expect((await taken(scene))?.allocated).toBe(segmentHead);
     expect(sizes()).toEqual([[name, segmentHead]]);

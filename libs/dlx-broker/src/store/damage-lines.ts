@@ -1,7 +1,7 @@
 import { exchangeOfDelayed } from '../broker/index.js';
 import type { Damage } from './log/options.js';
 
-/** What was found damaged, for people. */
+/** The damage of a directory, as lines of text. */
 export function damageLines({ places, queues, misplaced }: Damage): string[] {
   const lines = places.map(({ file, from, to, copy }) => {
     const kept = copy === undefined ? '' : `; a copy is kept as ${copy}`;

@@ -7,32 +7,32 @@ import {
   type TopologyChange,
 } from '../broker/index.js';
 
-/** A thing that is declared. */
-interface Kept {
+/** A declared object. */
+interface Declaration {
   readonly key: string;
   added: Added;
-  /** What it goes with. */
+  /** The objects whose deletion deletes this one. */
   readonly parents: readonly Anchor[];
 }
 
-/** What others go with: a thing of some key, until that is removed. What it leads to need not be kept itself. */
+/** An object on which others depend, by its key, until it is deleted. The object itself need not be durable. */
 interface Anchor {
   readonly key: string;
-  readonly dependents: Set<Kept>;
+  readonly dependents: Set<Declaration>;
   isGone: boolean;
 }
 
 /**
- * What is declared, as it would come back: the last word about each thing. What goes with a thing that is removed is
- * gone in the same moment, however much it is; {@link forgetSome} lets go of its memory.
+ * The durable declarations: the last state of each object. The deletion of an object deletes its dependents at once,
+ * however many they are; {@link forgetSome} frees their memory.
  */
 export class DurableTopology {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, Declaration>();
   readonly #anchors = new Map<string, Anchor>();
-  /** Those of things that are removed. */
+  /** Deleted objects with dependents in memory. */
   readonly #gone = new Set<Anchor>();
 
-  /** The name of a queue among all virtual hosts. */
+  /** A name that is unique among all virtual hosts. */
   static placeOf(vhost: string, name: string): string {
     return JSON.stringify({ vhost, name });
   }
@@ -43,8 +43,8 @@ export class DurableTopology {
     return copy;
   }
 
-  /** Whether the queue, or the exchange that holds messages back, is declared. */
-  hasHolder(place: string): boolean {
+  /** Whether the queue, or the delayed exchange, is declared. */
+  hasOwner(place: string): boolean {
     if (this.#has(`queue ${place}`)) return true;
     const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
     const exchange = exchangeOfDelayed(name);
@@ -55,12 +55,12 @@ export class DurableTopology {
     return this.#has(`exchange ${DurableTopology.placeOf(vhost, name)}`);
   }
 
-  /** Whether it knows what this is about. */
+  /** Whether the object of this change is declared. */
   has(change: TopologyChange): boolean {
     return this.#has(keyOf(change));
   }
 
-  /** What changes while it is looked through comes as it was or as it is, or both. */
+  /** All declarations. An object that changes meanwhile comes in its old state, its new state, or both. */
   *all(): Generator<Added, undefined> {
     for (const kept of this.#kept.values()) if (isThere(kept)) yield kept.added;
   }
@@ -78,8 +78,8 @@ export class DurableTopology {
   }
 
   /**
-   * Lets go of what went with others.
-   * @param limit things at most
+   * Frees the memory of deleted dependents.
+   * @param limit at most so many
    * @returns whether there are more
    */
   forgetSome(limit: number): boolean {
@@ -129,7 +129,7 @@ export class DurableTopology {
     this.#gone.add(anchor);
   }
 
-  #forget(kept: Kept): void {
+  #forget(kept: Declaration): void {
     this.#kept.delete(kept.key);
     for (const anchor of kept.parents) {
       anchor.dependents.delete(kept);
@@ -138,13 +138,13 @@ export class DurableTopology {
   }
 }
 
-const isThere = ({ parents }: Kept): boolean => {
+const isThere = ({ parents }: Declaration): boolean => {
   for (const { isGone } of parents) if (isGone) return false;
   return true;
 };
 
-/** What can hold messages, as the journal calls it: a queue, or a delayed exchange; undefined for anything else. */
-export function holderOf(change: TopologyChange): { readonly vhost: string; readonly name: string } | undefined {
+/** The message owner of a change, a queue or a delayed exchange; undefined for any other object. */
+export function ownerOf(change: TopologyChange): { readonly vhost: string; readonly name: string } | undefined {
   if (change.kind === 'queue') return change;
   if (change.kind !== 'exchange') return undefined;
   const holds = change.change === 'removed' || change.details.type === delayedType;
@@ -163,13 +163,13 @@ function keyOf(change: TopologyChange): string {
   return `${place} ${JSON.stringify([to, destination, bindingKey, [...args].sort(([one], [other]) => (one < other ? -1 : 1))], plain)}`;
 }
 
-/** Field values differ by their content, of any type. */
+/** Makes JSON of field values: two values have the same JSON only if they are equal. */
 const plain = (_name: string, value: unknown): unknown => {
   if (typeof value === 'bigint') return `${value}n`;
   return value instanceof Map ? [...(value as Map<string, unknown>)] : value;
 };
 
-/** The keys of what it goes with: whatever it hangs on, and its virtual host. */
+/** The keys of the objects whose deletion deletes this one. */
 function parentsOf(added: Added): readonly string[] {
   if (added.kind === 'user' || added.kind === 'global-parameter' || added.kind === 'vhost') return [];
   const vhost = `vhost ${added.vhost}`;

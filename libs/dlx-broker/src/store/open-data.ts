@@ -10,26 +10,26 @@ import { OverlayDisk } from './log/overlay-disk.js';
 import { draft, segmentNumber } from './log/segment-header.js';
 import { StoreError } from './store-error.js';
 
-/** What may be chosen about a data directory. */
+/** The options of a data directory. */
 export type DataOptions = Pick<DiskJournalOptions, 'durability' | 'memory' | 'diskFree'>;
 
 /** A data directory that is open. */
 export interface Data {
   readonly journal: DiskJournal;
-  /** Its path, whole. */
+  /** Its absolute path. */
   readonly directory: string;
-  /** There was nothing in it. */
+  /** It had no log before. */
   readonly isNew: boolean;
-  /** Bytes of its disk that have to stay free for publishers to go on. */
+  /** Publishes are refused while fewer bytes of its disk are free. */
   readonly diskFreeLimit: number;
-  /** Flushes, and lets others have it. */
+  /** Flushes, and releases the lock. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a data directory for this process alone. It is made if it is not there, but nothing above it: a disk that is not
- * mounted is better noticed.
- * @throws StoreError when it cannot be had; nothing in it has changed then
+ * Opens a data directory and locks it for this process. A missing directory is created, but not its parents, so that a disk
+ * that is not mounted is noticed.
+ * @throws StoreError when the directory cannot be used; then nothing in it has changed
  */
 export async function openData(path: string, options: DiskJournalOptions = {}): Promise<Data> {
   const directory = resolve(path);
@@ -46,19 +46,19 @@ export async function openData(path: string, options: DiskJournalOptions = {}): 
   try {
     const journal = await DiskJournal.open(disk, { ...options, afterCrash: !isNew && names.includes(inUse) });
     opened = journal;
-    await note(disk, names);
+    await noteUse(disk, names);
     const close = closing(journal, lock, () => rmSync(join(directory, inUse), { force: true }));
     return { journal, directory, isNew, diskFreeLimit: options.diskFree ?? defaultDiskFree, close };
   } catch (error) {
-    await opened?.close().catch(() => undefined); // why it cannot be had counts
+    await opened?.close().catch(() => undefined); // the first error counts
     lock.release();
     throw error;
   }
 }
 
 /**
- * Opens a data directory to look at, and changes nothing in it, not even what is damaged.
- * @throws StoreError also when there is nothing to look at
+ * Opens a data directory for reading. Nothing in it is changed, damage is not repaired.
+ * @throws StoreError also when the directory has no log
  */
 export async function inspectData(path: string, options: DiskJournalOptions = {}): Promise<Data> {
   const directory = resolve(path);
@@ -80,13 +80,13 @@ export async function inspectData(path: string, options: DiskJournalOptions = {}
   }
 }
 
-/** Changes a journal. @param settled to be called when that is safe, or with the reason why it is not done */
-export type Edit = (journal: DiskJournal, settled: Settled) => boolean;
+/** Changes a journal. @param onDurable called when the change is durable, or with an error */
+export type Edit = (journal: DiskJournal, onDurable: Settled) => boolean;
 
 /**
- * Changes what is declared in a data directory that no process has, see {@link DiskJournal.edit}; safe when it resolves.
- * Whether its last process died in it is remembered. A full disk is not waited for.
- * @throws StoreError `disk-full` when there was no room: nothing has changed then
+ * Changes declarations in a data directory that no process has open, see {@link DiskJournal.edit}. Resolves when the change
+ * is durable. A crash of the last process stays recorded. Does not wait while the disk is full.
+ * @throws StoreError `disk-full` when the disk is full: then nothing has changed
  */
 export async function editData(path: string, edit: Edit): Promise<boolean> {
   const directory = resolve(path);
@@ -100,7 +100,7 @@ export async function editData(path: string, edit: Edit): Promise<boolean> {
     try {
       isDone = edit(journal, (reason) => (failure = reason));
     } finally {
-      // What is committed is written first, unless the disk is full.
+      // Writes the change first, unless the disk is full.
       await journal.close().catch((error: Error) => (failure ??= error));
     }
     if (failure !== undefined) throw notEdited(directory, failure);
@@ -110,7 +110,7 @@ export async function editData(path: string, edit: Edit): Promise<boolean> {
   }
 }
 
-/** There while a process has the directory, and after one that died. */
+/** A file that exists while a process has the directory open, and after a crash. */
 const inUse = 'in-use';
 
 const isSegment = (name: string): boolean => segmentNumber(name) !== undefined;
@@ -134,11 +134,11 @@ function namesIn(directory: string, makesIt: boolean): readonly string[] {
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
-/** Also what a process left that ended while it began. */
+/** Whether a file is the broker's own. Such a file may be left from a process that ended during its start. */
 const isOurs = (name: string): boolean =>
   name === inUse || isLock(name) || (name.endsWith(draft) && isSegment(name.slice(0, -draft.length)));
 
-/** Without a log, and full of other things: it was certainly not meant. */
+/** Refuses a directory that has other files and no log: the path is probably wrong. */
 function refuseForeign(directory: string, names: readonly string[]): void {
   if (names.some(isSegment)) return;
   const foreign = names.filter((name) => !isOurs(name) && !name.startsWith('.') && name !== 'lost+found');
@@ -148,7 +148,7 @@ function refuseForeign(directory: string, names: readonly string[]): void {
   throw new StoreError('foreign-file', text);
 }
 
-/** Where this process can write nothing it has no lock, and looks only for those of others. */
+/** Locks a directory. Without the right to write there, only checks the locks of other processes. */
 async function lockToRead(directory: string): Promise<DirectoryLock | undefined> {
   try {
     return await lockDirectory(directory, { lost: () => undefined });
@@ -159,8 +159,8 @@ async function lockToRead(directory: string): Promise<DirectoryLock | undefined>
   }
 }
 
-/** Before the first message is handed out it is safe that it may have been. */
-async function note(disk: NodeDisk, names: readonly string[]): Promise<void> {
+/** Records durably that the directory is in use, before the first message is delivered. */
+async function noteUse(disk: NodeDisk, names: readonly string[]): Promise<void> {
   try {
     if (!names.includes(inUse)) await (await disk.open(inUse, 'create')).close();
     await disk.syncDir();
@@ -169,7 +169,7 @@ async function note(disk: NodeDisk, names: readonly string[]): Promise<void> {
   }
 }
 
-/** The lock is let go also when the disk has failed. @param closed everything is on the disk */
+/** Releases the lock even when the disk has failed. @param closed called when everything is on disk */
 const closing =
   (journal: DiskJournal, lock: DirectoryLock | undefined, closed = () => {}) =>
   async (): Promise<void> => {

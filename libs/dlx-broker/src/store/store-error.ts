@@ -1,22 +1,22 @@
 /** What is wrong with a data directory; `docs/guide/durability.md` has a line for each. */
 export type StoreErrorCode =
-  /** Another process has it. */
+  /** Another process has the directory open. */
   | 'locked'
-  /** It was written by a newer version. */
+  /** A newer version wrote it. */
   | 'newer-format'
-  /** There is something in it that is not ours. */
+  /** It has a file that is no file of a broker. */
   | 'foreign-file'
-  /** It may not be read or written. */
+  /** The process has no right to read or write it. */
   | 'not-allowed'
-  /** It is gone, or its lock is. */
+  /** The directory or its lock is gone. */
   | 'vanished'
   /** Bytes in it are not what was written. */
   | 'damaged'
-  /** Bytes in it cannot be read now; they may be as they were. */
+  /** Bytes in it cannot be read now; they may be intact. */
   | 'unreadable'
-  /** There was no room for it. */
+  /** The disk is full. */
   | 'disk-full'
-  /** The disk refused a write or a sync: nothing after that is safe. */
+  /** The disk refused a write or a sync: nothing after that is durable. */
   | 'disk-failed';
 
 /** A data directory cannot be used. The message says what is wrong, what is safe, and what to do. */
@@ -31,7 +31,7 @@ export class StoreError extends Error {
     super(message, options);
   }
 
-  /** Only what is damaged is gone for good. */
+  /** Only damage proves a loss. */
   get isLost(): boolean {
     return this.code === 'damaged';
   }

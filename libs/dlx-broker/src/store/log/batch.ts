@@ -10,23 +10,23 @@ import { recordHead, recordTypes, typeAt } from './record.js';
 import { writeRetained } from './retained-codec.js';
 import type { Segment } from './segment.js';
 
-/** Larger bodies are written from where they are instead of being copied. */
+/** Bodies from so many bytes on are written from where they are instead of being copied. */
 const tooLargeToCopy = 16_384;
-/** Bytes that are kept between two batches. */
+/** Bytes of the buffer that is kept between two batches. */
 const usualLength = 4 * 1024 * 1024;
 
-/** State of an entry that is not in the entry itself. */
+/** The state of an entry that the entry itself does not have. */
 export interface EntryState {
-  readonly isHeld: boolean;
-  /** When it came back, among all that did; 0 for one that did not. */
+  readonly isUnacked: boolean;
+  /** Its place among the entries that were returned or died; 0 for any other. */
   readonly order: number;
-  /** It died, and has not arrived everywhere. */
+  /** It died, and its dead letter has not reached all queues yet. */
   readonly death: RetainedDeath | undefined;
 }
 
-/** Bits that say what follows in the record of an entry. */
+/** Flags in the record of an entry: which fields follow. */
 export const entryBits = {
-  held: 1,
+  unacked: 1,
   deadline: 2,
   returns: 4,
   failures: 8,
@@ -36,21 +36,21 @@ export const entryBits = {
   headers: 128,
 } as const;
 
-/** The bytes of one commit, in the making. */
+/** Encodes the records of one batch. */
 export class Batch {
   #sink = new ByteSink(65_536);
   readonly #envelope = new ByteSink(512);
-  /** The message whose envelope that is. */
-  #like: Message | undefined;
-  /** Bodies that stand between the bytes, and after how many of these. */
+  /** The message with this envelope: the next message often has the same one. */
+  #lastEncoded: Message | undefined;
+  /** Bodies that are not copied, and the position in the bytes where each belongs. */
   #bodies: { readonly at: number; readonly body: Uint8Array }[] = [];
   #outside = 0;
-  /** What was written in turns before this one, and will not move any more. */
+  /** What was encoded in earlier turns. */
   #before: Uint8Array[] = [];
   #start = 0;
   #salt = 0;
 
-  /** Begins one that will stand at the end of a segment. */
+  /** Begins a batch at the end of a segment. */
   begin(segment: Segment): void {
     this.#start = segment.end;
     this.#salt = segment.salt;
@@ -66,8 +66,8 @@ export class Batch {
   }
 
   /**
-   * A turn of the host is over, and the batch is not. Large ones grow piece by piece: to grow must not cost a copy of
-   * all.
+   * A turn of the event loop ends before the batch is complete. A large batch grows by pieces, so that growing does not copy
+   * it.
    */
   pause(): void {
     const { at } = this.#sink;
@@ -78,7 +78,7 @@ export class Batch {
     this.#sink = new ByteSink(usualLength / 2);
   }
 
-  /** What is to be written; valid until the next one begins. */
+  /** The bytes to write; valid until the next batch begins. */
   chunks(): Uint8Array[] {
     const chunks = [...this.#before];
     this.#addTo(chunks);
@@ -96,8 +96,8 @@ export class Batch {
   }
 
   /**
-   * @param queue the first it was written for, 0 for none
-   * @returns where in the segment the record is, as all of these do
+   * @param queue the first queue with an entry of it, 0 for none
+   * @returns the position of the record in the segment, as the methods below do
    */
   message(number: number, serial: number, queue: number, message: Message): number {
     const start = this.#open(recordTypes.message);
@@ -134,7 +134,7 @@ export class Batch {
     const due = entry.due > 0 ? entry.due : 0;
     const { death } = state;
     sink.octet(
-      (state.isHeld ? entryBits.held : 0) |
+      (state.isUnacked ? entryBits.unacked : 0) |
         (deadline === 0 ? 0 : entryBits.deadline) |
         (returns === 0 ? 0 : entryBits.returns) |
         (failures === returns ? 0 : entryBits.failures) |
@@ -153,9 +153,9 @@ export class Batch {
   }
 
   /**
-   * Takes numbers out of a list, from the first on.
-   * @param limit so many at most
-   * @param fits whether to write a number; all of them unless given
+   * Takes numbers from the front of a list.
+   * @param limit at most so many
+   * @param fits whether to write a number; default: all of them
    */
   numbers(
     type: typeof recordTypes.delivered | typeof recordTypes.settled,
@@ -178,7 +178,7 @@ export class Batch {
     numbers.drop(taken);
   }
 
-  /** @param queue its number, if it is about a queue that is kept */
+  /** @param queue the number of a queue in the store that the change declares, else 0 */
   topology(queue: number, change: Plain): void {
     const start = this.#open(recordTypes.topology);
     this.#sink.varint(queue);
@@ -190,8 +190,8 @@ export class Batch {
     this.#close(this.#open(recordTypes.checkpoint));
   }
 
-  /** A message as it stood in another segment. @param rest all behind its queue */
-  again(type: number, number: number, serial: number, rest: Uint8Array): number {
+  /** The record of a message from another segment. @param rest the bytes behind its queue */
+  rewrite(type: number, number: number, serial: number, rest: Uint8Array): number {
     const start = this.#open(type);
     this.#sink.varint(number);
     this.#sink.varint(serial);
@@ -209,7 +209,7 @@ export class Batch {
   }
 
   #putEnvelope(message: Message): void {
-    const known = this.#like;
+    const known = this.#lastEncoded;
     const isKnown =
       known !== undefined &&
       known.own === message.own &&
@@ -220,7 +220,7 @@ export class Batch {
     if (!isKnown) {
       envelope.at = 0;
       writeEnvelope(envelope, message);
-      this.#like = message;
+      this.#lastEncoded = message;
     }
     const sink = this.#sink;
     sink.varint(envelope.at);

@@ -9,29 +9,29 @@ import { numberIn } from './slot.js';
 
 /** What a body costs beside its bytes. */
 const overhead = 160;
-/** Bytes read at once: those who wait in a line stand in the log in a line. */
+/** Bytes read at once: messages in the order of their queue are mostly in the same order in the log. */
 const windowLength = 262_144;
-/** Sizes remembered. */
+/** Sizes for which an object is kept. */
 const mostSizes = 4_096;
 const none = Buffer.alloc(0);
 
-/** Headers stay with the message; while it has its body, too, they take of the memory for bodies. */
+/** Bytes of a message with its body in memory: packed headers count as well. */
 const costOf = ({ size, own }: Message): number => size + overhead + packedLength(own.headers);
 
 /**
- * Bodies in memory, the newest as far as the memory goes, and on disk. A message that is stored can let go of its body;
- * a reader then reads it back, and checks it.
+ * A cache of bodies: the newest ones are in memory, the others are paged out to the log. A body that is read from the log
+ * is checked.
  */
 export class Bodies {
-  /** Messages with their bodies in memory, a ring: from the oldest to the newest, with gaps where one is gone. */
+  /** Messages with their bodies in memory, from the oldest to the newest: a ring, with gaps for those removed. */
   #ring: (Message | undefined)[] = new Array<Message | undefined>(1024);
   #oldest = 1;
   #next = 1;
   /** Bytes in memory. */
   bytes = 0;
-  /** Hears of bodies that are proven lost, once for each file. */
+  /** Called for lost bodies, once for each file. */
   damaged: (error: StoreError) => void = () => undefined;
-  /** The files these are in. */
+  /** Files with lost bodies. */
   readonly #lostIn = new Set<string>();
   /** By size. */
   readonly #inLog = new Map<number, BodyInLog>();
@@ -46,27 +46,27 @@ export class Bodies {
     readonly memory: number,
   ) {}
 
-  /** A message that is stored now. */
-  keep(message: Message): void {
+  /** A message that is in the log now. */
+  add(message: Message): void {
     if (!message.isLoaded) return this.pageOut(message, message.size);
     if (this.#next - this.#oldest === this.#ring.length) this.#grow();
-    this.messages.held.set(numberIn(message.slot), this.#next);
+    this.messages.cached.set(numberIn(message.slot), this.#next);
     this.#ring[this.#next++ & (this.#ring.length - 1)] = message;
     this.bytes += costOf(message);
-    // Never this one: it is about to leave.
+    // Never this one: it is about to be delivered.
     while (this.bytes > this.memory && this.#oldest < this.#next - 1) this.#pageOutOldest();
   }
 
-  /** Its body is in memory, perhaps again. */
-  fetched(message: Message): void {
+  /** The body of the message is in memory, perhaps again. */
+  loaded(message: Message): void {
     const number = numberIn(message.slot);
-    if (this.messages.held.get(number) === 0 && this.messages.segment.get(number) !== 0) this.keep(message);
+    if (this.messages.cached.get(number) === 0 && this.messages.segment.get(number) !== 0) this.add(message);
   }
 
-  /** It is no longer stored; its body stays readable for holders of the message. */
+  /** The message leaves the store. Its body stays readable. */
   release(message: Message): void {
-    const place = this.messages.held.get(numberIn(message.slot));
-    if (place !== 0) this.#leave(place, message);
+    const place = this.messages.cached.get(numberIn(message.slot));
+    if (place !== 0) this.#remove(place, message);
     this.detach(message);
   }
 
@@ -77,7 +77,7 @@ export class Bodies {
     if (message.isLoaded) return;
     const segment = this.segments.get(this.messages.segment.get(root));
     if (segment === undefined) return; // not written yet: then the body was detached before
-    segment.isHeld = true;
+    segment.isReferenced = true;
     const { offset, length } = this.messages;
     message.pageOut(new DetachedBody(this, segment, offset.get(root), length.get(root), message.size));
   }
@@ -105,16 +105,11 @@ export class Bodies {
     return this.messages.root.get(number) || number;
   }
 
-  /** After something was written over. */
-  forgetWindow(): void {
-    this.#windowOf = undefined;
-  }
-
-  /** @throws StoreError `damaged` only when two looks at the disk agree that it is not what was written */
+  /** @throws StoreError `damaged` only when two reads agree that the record is not what was written */
   read(segment: Segment, offset: number, length: number, size: number): Uint8Array {
     let end = this.#endInWindow(segment, offset, length);
-    // Also what was read before it was written to its end.
-    for (let look = 0; end === 0 && look < 2; look++) {
+    // The window may have been read while the record was being written.
+    for (let attempt = 0; end === 0 && attempt < 2; attempt++) {
       this.#fill(segment, offset, length);
       end = this.#endInWindow(segment, offset, length);
     }
@@ -124,7 +119,7 @@ export class Bodies {
     return body;
   }
 
-  /** Where the record ends in the window; 0 when it is not there, or not as it was written. */
+  /** Where the record ends in the window; 0 when the record is not in the window, or is damaged. */
   #endInWindow(segment: Segment, offset: number, length: number): number {
     if (this.#windowOf !== segment) return 0;
     const start = offset - this.#windowStart;
@@ -158,13 +153,13 @@ export class Bodies {
   #pageOutOldest(): void {
     const message = this.#ring[this.#oldest & (this.#ring.length - 1)];
     if (message === undefined) return void this.#oldest++;
-    this.#leave(this.#oldest, message);
+    this.#remove(this.#oldest, message);
     this.pageOut(message, message.size);
   }
 
-  #leave(place: number, message: Message): void {
+  #remove(place: number, message: Message): void {
     this.#ring[place & (this.#ring.length - 1)] = undefined;
-    this.messages.held.set(numberIn(message.slot), 0);
+    this.messages.cached.set(numberIn(message.slot), 0);
     this.bytes -= costOf(message);
     while (this.#oldest < this.#next && this.#ring[this.#oldest & (this.#ring.length - 1)] === undefined)
       this.#oldest++;
@@ -212,7 +207,7 @@ class DetachedBody extends StoredBody {
 }
 
 /**
- * @param needed bytes of the record itself: if only what stands behind it cannot be read, it is enough
+ * @param needed bytes of the record itself, which are enough if the bytes behind it cannot be read
  * @returns fewer bytes than needed only when the file has no more
  */
 function readNow(file: DiskFile, wanted: number, needed: number, offset: number): Buffer<ArrayBuffer> {

@@ -1,4 +1,4 @@
-/** A lone half of a pair: such a text has no UTF-8. */
+/** A lone surrogate: such a text has no UTF-8. */
 const loneSurrogate = /\p{Surrogate}/u;
 
 /** Bytes that grow. Integers are big-endian, or varints: seven bits a byte, the lowest first, as far as 2^53. */
@@ -60,16 +60,16 @@ export class ByteSink {
     this.at += value.length;
   }
 
-  /** What another one has. */
+  /** Appends the content of another one. */
   from({ bytes, at: length }: ByteSink): void {
     this.reserve(length);
-    // Of a few bytes no copy is worth a call.
+    // For a few bytes a call costs more than a loop.
     if (length < 64) for (let index = 0; index < length; index++) this.bytes[this.at + index] = bytes[index] as number;
     else bytes.copy(this.bytes, this.at, 0, length);
     this.at += length;
   }
 
-  /** With twice its length in bytes before it: even for UTF-8, odd for UTF-16, which holds whatever a string can be. */
+  /** With twice its length in bytes before it, plus 1 if the text is in UTF-16: only that has lone surrogates. */
   text(value: string): void {
     const { length } = value;
     if (length < 64 && this.#ascii(value, length)) return;

@@ -1,4 +1,4 @@
-/** What {@link ByteSink} wrote. Its CRC was checked before: what is read here is what was written. */
+/** Reads what {@link ByteSink} wrote. The CRC was checked before, so nothing is checked here. */
 export class ByteSource {
   constructor(
     public bytes: Buffer,

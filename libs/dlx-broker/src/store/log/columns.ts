@@ -1,8 +1,8 @@
 /*
- * Tables with millions of rows, by columns. A column is made of pieces, so that it never has to be copied to grow, and is
- * never half empty; and a piece is there when something other than nothing was put into it.
- * Each kind of number has the same lines for itself: with one class for all of them a million messages took 5.7 s to publish
- * instead of 5.0 (medians of seven), probably because its loads and stores then meet arrays of three kinds.
+ * Columns of tables with millions of rows. A column consists of pieces, so it grows without a copy. A piece is allocated
+ * when the first value other than 0 is put into it.
+ * Each kind of number has a class of its own with the same lines. With one class for all, a million messages took 5.7 s to
+ * publish instead of 5.0 s, probably because its loads and stores then see arrays of three kinds.
  */
 
 /** Rows of a piece are 2 to the power of this. */
@@ -89,7 +89,7 @@ export class Doubles {
 export class References<T extends object> {
   readonly #pieces: ((T | undefined)[] | undefined)[] = [];
 
-  /** A reference has eight. */
+  /** Eight bytes a reference. */
   get bytes(): number {
     return piecesIn(this.#pieces) * pieceRows * 8;
   }

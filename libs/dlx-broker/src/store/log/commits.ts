@@ -15,9 +15,9 @@ import { Segment, type Segments } from './segment.js';
 import type { Space } from './space.js';
 import { writeAll } from './write-all.js';
 
-/** A batch this small makes its file longer in advance: to write where the file is already costs half. */
+/** A batch of fewer bytes extends its file in advance: a write inside the file costs half. */
 const smallBatch = 65_536;
-/** After so many bytes of a segment, or half of it, it is likely that there will be a next one. */
+/** After so many bytes of a segment, or half of it, the next segment is prepared. */
 const inUse = 1_048_576;
 
 export interface CommitParts extends CompactionOptions, FillingParts {
@@ -29,17 +29,17 @@ export interface CommitParts extends CompactionOptions, FillingParts {
   readonly failed: (error: StoreError) => void;
 }
 
-/** A batch that is ready. */
+/** A complete batch. */
 interface Encoded {
-  /** The messages in it, whose bodies may leave the memory when it is safe. */
+  /** The messages in it. Their bodies may leave the memory once the batch is durable. */
   readonly written: readonly Message[];
-  /** Segments that go when it is safe. */
+  /** Segments to delete once the batch is durable. */
   readonly dead: readonly Segment[];
 }
 
-/** Writes batch by batch: while one is on its way to the disk, the next one collects. */
+/** Writes batch by batch: while one is being written, the next one collects changes. */
 export class Commits {
-  /** Batches since it was opened. */
+  /** Batches written since the log was opened. */
   count = 0;
   failure: StoreError | undefined;
   readonly #parts: CommitParts;
@@ -47,66 +47,63 @@ export class Commits {
   readonly #compaction: Compaction;
   readonly #filling: Filling;
   readonly #next: NextSegment;
-  /**
-   * The waiter for the batch that is being collected, and for the batch being written: the last of each stands for all.
-   */
-  #waiting: Settled | undefined;
-  #told: Settled | undefined;
+  /** The last waiter for the batch that collects changes. The waiter speaks for all commits before its own. */
+  #nextWaiter: Settled | undefined;
+  /** The last waiter for the batch being written. */
+  #waiter: Settled | undefined;
   #isWriting = false;
-  /**
-   * A batch was given up in the middle: what the inventory takes for written is not in the log, and nothing may follow.
-   */
+  /** A batch was abandoned half-way: the log lacks records that the inventory takes for written. No batch may follow. */
   #isTorn = false;
-  /** A batch is encoded, and not safe yet. */
-  #isOnItsWay = false;
+  /** A batch is encoded, and not durable yet. */
+  #isInFlight = false;
   #isScheduled = false;
-  /** A batch is to be written even if it says nothing. */
+  /** A batch is to be written even if it has no records, so that segments can be deleted. */
   #isFreeing = false;
   #isClosed = false;
   readonly #idle: (() => void)[] = [];
-  /** While there is work the async context of its first publisher would be kept, and with it what belongs to a request. */
+  /** Without it the writer would keep the async context of a publisher, and with that the data of a request. */
   readonly #home = new AsyncResource('DlxJournal');
-  /** Closes the files of segments that are gone when the last message that is read from them is. */
-  readonly #held = new FinalizationRegistry<DiskFile>((file) => void file.close().catch(() => undefined));
+  /** Closes the file of a deleted segment when no detached body refers to the segment any more. */
+  readonly #referenced = new FinalizationRegistry<DiskFile>((file) => void file.close().catch(() => undefined));
 
   constructor(parts: CommitParts, checkpoint: number) {
     this.#parts = parts;
     this.#compaction = new Compaction(parts.inventory, parts.segments, parts);
     this.#filling = new Filling(parts, this.#batch, this.#compaction, this.#isOver, checkpoint);
     this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver);
-    parts.space.whenExhausted = () => this.#wakeIdle();
+    parts.space.onExhausted = () => this.#wakeIdle();
   }
 
   changed(queue: number, change: TopologyChange): void {
     this.#filling.changed(queue, change);
   }
 
-  /** The end of a command. @param synced called when all so far is safe, or with the reason why it never will be */
-  commit(synced: Settled | undefined): void {
-    if (this.failure !== undefined || this.#isClosed) return synced?.(this.failure ?? closed());
+  /** The end of a command. @param onDurable called when everything so far is durable, or with the error */
+  commit(onDurable: Settled | undefined): void {
+    if (this.failure !== undefined || this.#isClosed) return onDurable?.(this.failure ?? closed());
     if (this.#hasWork) {
-      if (this.#parts.durability === 'none') synced?.();
-      else if (synced !== undefined) this.#waiting = synced;
+      if (this.#parts.durability === 'none') onDurable?.();
+      else if (onDurable !== undefined) this.#nextWaiter = onDurable;
       this.#schedule();
-    } else if (synced !== undefined) {
-      if (this.#isOnItsWay && this.#parts.durability !== 'none') this.#told = synced;
-      else synced();
+    } else if (onDurable !== undefined) {
+      if (this.#isInFlight && this.#parts.durability !== 'none') this.#waiter = onDurable;
+      else onDurable();
     }
   }
 
-  /** Messages were forgotten that no batch tells of: with the next one the segments go that are needed no longer. */
+  /** Entries were dropped without a record: the next batch deletes the segments that are no longer needed. */
   freeSegments(): void {
     if (this.failure !== undefined || this.#isClosed) return;
     this.#isFreeing = true;
     this.#schedule();
   }
 
-  /** Too little is free: what was made in advance goes. */
+  /** The disk is nearly full: deletes the segment that was prepared. */
   makeRoom(): void {
-    this.#next.giveUp().catch(() => undefined);
+    this.#next.discard().catch(() => undefined);
   }
 
-  /** Resolves when nothing is left to be written. @throws StoreError */
+  /** Resolves when everything is written. @throws StoreError */
   flush(): Promise<void> {
     return this.#flushUnless(() => false);
   }
@@ -123,17 +120,17 @@ export class Commits {
     if (this.#isClosed) return;
     const { segments, space } = this.#parts;
     try {
-      // A disk that is full, or fills up now, may stay so: what waits for room is given up, and its publishers hear of it.
+      // A full disk may stay full: the batch that waits for room is abandoned, and its publishers get an error.
       await this.#flushUnless(() => space.isExhausted);
       this.#isClosed = true;
       space.close();
       while (this.#isWriting) await new Promise<void>((resolve) => this.#idle.push(resolve));
-      // A last commit with nothing in it says that the one before it is safe.
+      // An empty last batch proves that the batch before it is durable.
       if (this.failure === undefined && !this.#isTorn && !space.isLow && this.count > 0) await this.#step(true);
     } finally {
       this.#isClosed = true;
       space.close();
-      this.#giveUp(this.failure ?? (space.isExhausted ? noRoom() : closed()));
+      this.#failWaiters(this.failure ?? (space.isExhausted ? noRoom() : closed()));
       await Promise.allSettled([this.#next.close(), ...[...segments].map(({ file }) => file.close())]);
     }
   }
@@ -145,7 +142,7 @@ export class Commits {
     return !this.#parts.inventory.isWritten || this.#compaction.isReady || this.#isFreeing;
   }
 
-  /** All that is said in this turn of the host goes as one. */
+  /** All changes of this turn of the event loop go into one batch. */
   #schedule(): void {
     if (this.#isScheduled || this.#isWriting) return;
     this.#isScheduled = true;
@@ -170,12 +167,12 @@ export class Commits {
     }
   }
 
-  /** The disk is lost: from now on nothing is promised to anybody. */
+  /** The disk failed: from now on no commit succeeds. */
   fail(error: unknown): void {
     if (this.failure !== undefined) return;
     this.failure = writeFailed(error);
     this.#parts.failed(this.failure);
-    this.#giveUp(this.failure);
+    this.#failWaiters(this.failure);
     this.#wakeIdle();
   }
 
@@ -184,13 +181,13 @@ export class Commits {
   }
 
   /** Calls the waiters with the reason. How much of the batch being written reached the disk is unknown. */
-  #giveUp(reason: StoreError): void {
-    const told = this.#waiting ?? this.#told;
-    this.#waiting = this.#told = undefined;
-    if (told !== undefined) tell(told, reason);
+  #failWaiters(reason: StoreError): void {
+    const waiter = this.#nextWaiter ?? this.#waiter;
+    this.#nextWaiter = this.#waiter = undefined;
+    if (waiter !== undefined) call(waiter, reason);
   }
 
-  /** One batch, from what collected to those who waited for it. */
+  /** Writes one batch, and calls its waiter. */
   async #step(isLast: boolean): Promise<void> {
     const { durability, space } = this.#parts;
     const segment = await this.#segment();
@@ -202,32 +199,30 @@ export class Commits {
       const { written, dead } = encoded;
       if (!(await this.#write(segment))) return;
       if (durability === 'fsync') await segment.file.sync();
-      await this.#keepBodies(written);
+      await this.#cacheBodies(written);
       this.count++;
       for (const one of dead) await this.#remove(one);
-      space.mind();
+      space.afterWrite();
       const { segments, segmentSize } = this.#parts;
       const isUsed = segment.end > Math.min(inUse, segmentSize / 2);
       if (durability === 'fsync' && isUsed && !this.#isOver()) this.#next.prepare(segments.nextNumber);
     } else if (this.#compaction.isReady) {
-      await nextTurn(); // it found nothing to copy in this turn
+      await nextTurn(); // the compaction found no record to copy in this turn
     }
     this.#isTorn = false;
     if (this.#isClosed) return;
     this.#compaction.prepare(() => this.#schedule());
-    const told = this.#told;
-    this.#told = undefined;
-    this.#isOnItsWay = false;
-    if (told !== undefined && durability !== 'none') tell(told);
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    this.#isInFlight = false;
+    if (waiter !== undefined && durability !== 'none') call(waiter);
   }
 
-  /**
-   * The batch tells all that is true in this turn. What is said from now on belongs to the next one.
-   */
+  /** The batch has all changes up to this turn. Changes from now on belong to the next batch. */
   #close(segment: Segment, written: readonly Message[], isLast: boolean): Encoded | 'nothing' {
-    this.#told = this.#waiting;
-    this.#waiting = undefined;
-    this.#isOnItsWay = true;
+    this.#waiter = this.#nextWaiter;
+    this.#nextWaiter = undefined;
+    this.#isInFlight = true;
     const isWanted = this.#batch.length > 0 || isLast || this.#isFreeing;
     this.#isFreeing = false;
     if (!isWanted) return 'nothing';
@@ -236,8 +231,8 @@ export class Commits {
     return { written, dead };
   }
 
-  /** They are safe, so their bodies may leave the memory. */
-  async #keepBodies(written: readonly Message[]): Promise<void> {
+  /** The messages are durable, so their bodies may leave the memory. */
+  async #cacheBodies(written: readonly Message[]): Promise<void> {
     const { inventory, recordsInTurn } = this.#parts;
     let left = recordsInTurn;
     for (const message of written) {
@@ -245,11 +240,11 @@ export class Commits {
         await nextTurn();
         left = recordsInTurn - 1;
       }
-      if (message.slot !== undefined) inventory.bodies.keep(message);
+      if (message.slot !== undefined) inventory.bodies.add(message);
     }
   }
 
-  /** Old segments with nothing in them that is needed once this batch is safe: from the oldest on, without a gap. */
+  /** The segments that are not needed once this batch is durable: from the oldest on, without a gap. */
   #deadSegments(active: Segment): readonly Segment[] {
     const dead: Segment[] = [];
     for (const segment of this.#parts.segments) {
@@ -259,14 +254,14 @@ export class Commits {
     return dead;
   }
 
-  /** @returns false when it was given up, for the disk was full to the end */
+  /** @returns false when the batch was abandoned because the disk stayed full */
   async #write(segment: Segment): Promise<boolean> {
     const { space } = this.#parts;
     const chunks = this.#batch.chunks();
     const { length } = this.#batch;
     const { segmentSize } = this.#parts;
     const end = segment.end + length;
-    // Not when it is the last of its segment.
+    // The last batch of a segment needs no room behind it.
     const isAtEnd = end > segment.allocated && end < segmentSize && length < smallBatch;
     const inAdvance = isAtEnd ? Math.min(zeros.length, segmentSize) : 0;
     if (inAdvance > 0) chunks.push(zeros.subarray(0, inAdvance));
@@ -277,15 +272,15 @@ export class Commits {
     return true;
   }
 
-  /** Where the next batch goes; undefined when there is no room for a new segment, and no commit waits any longer. */
+  /** The segment for the next batch; undefined when the disk has no room for one and the log is closed. */
   async #segment(): Promise<Segment | undefined> {
     const { segments, durability } = this.#parts;
     const { active } = segments;
-    // One of an older format gets nothing that those who know that one cannot read.
+    // A segment of an older format gets no records of this one: an older program could not read them.
     if (active !== undefined && active.end < this.#compaction.fullAt && active.version === formatVersion) return active;
     if (active !== undefined) {
       if (active.allocated > active.end) await active.file.truncate(active.end);
-      // Also what a process before this one left in it: nothing is safe before all that was written earlier is.
+      // Also for what an earlier process wrote: no batch is durable before the batches in front of it are.
       if (durability === 'fsync') await active.file.sync();
     }
     const segment = await this.#next.take(segments.nextNumber);
@@ -299,17 +294,17 @@ export class Commits {
     const { disk, segments, durability } = this.#parts;
     segments.remove(segment);
     await disk.unlink(segment.name);
-    // One after the other: an old one that came back after a power cut would bring back what the next one settled.
+    // One after the other: an old segment that reappears after a power cut would bring back settled messages.
     if (durability === 'fsync') await disk.syncDir();
-    if (segment.isHeld) this.#held.register(segment, segment.file);
+    if (segment.isReferenced) this.#referenced.register(segment, segment.file);
     else await segment.file.close();
   }
 }
 
 /** An error that a waiter throws is no fault of the disk. */
-function tell(told: Settled, failure?: StoreError): void {
+function call(waiter: Settled, failure?: StoreError): void {
   try {
-    told(failure);
+    waiter(failure);
   } catch (error) {
     queueMicrotask(() => {
       throw error;

@@ -2,7 +2,7 @@ import type { StoreError } from '../store-error.js';
 import type { Batch } from './batch.js';
 import { ByteSource } from './byte-source.js';
 import { encodeEntry } from './encode-inventory.js';
-import { Mark } from './entry-table.js';
+import { Flag } from './entry-table.js';
 import { cannotBeFreed, cannotBeReadNow, shortRead } from './faults.js';
 import type { Inventory } from './inventory.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
@@ -14,43 +14,43 @@ import type { Segment, Segments } from './segment.js';
 const commitBytes = recordHead + 16;
 /** No record has fewer bytes. */
 const smallestRecord = recordHead + 1;
-/** Bytes copied with one batch, but for the record that passes it. */
+/** Bytes copied with one batch, apart from the record that exceeds them. */
 const bytesInBatch = 4_194_304;
-/** How long a segment that cannot be read is left alone, in milliseconds: twice as long after each try, up to the last. */
+/** How long to wait before an unreadable segment is tried again, in milliseconds: the wait doubles up to the longest. */
 const firstWait = 1_000;
 const longestWait = 60_000;
 
 export interface CompactionOptions {
-  /** Bytes the log may always have. */
+  /** Up to so many bytes the log is not compacted. */
   readonly slack: number;
-  /** How many times what is needed it may have beyond. */
+  /** Beyond the slack, the log may be so many times as long as its live records. */
   readonly factor: number;
   /** Bytes of a segment. */
   readonly segmentSize: number;
-  /** Records that are looked at for one batch. */
+  /** Records that are read for one batch. */
   readonly recordsInTurn: number;
-  /** Hears of a segment that cannot be freed, once. */
+  /** Called once for a segment that cannot be freed. */
   readonly damaged: (error: StoreError) => void;
 }
 
-/** A segment in memory, of which some batches may have copied a part. */
+/** A segment in memory. Earlier batches may have copied a part of it. */
 interface Source {
   readonly segment: Segment;
   readonly bytes: Buffer;
   readonly reader: RecordReader;
 }
 
-/** Frees the oldest segments of the log: what is still needed of them is written once more, at its end. */
+/** Frees the oldest segments of the log: their live records are written again at the end of the log. */
 export class Compaction {
   #source: Source | undefined;
   #isReading = false;
-  /** Bytes it takes to tell what is declared, which is needed, too. */
+  /** Bytes of the last checkpoint. */
   declaredBytes = 0;
-  /** Whether each segment begins with it. */
+  /** Whether each segment begins with a checkpoint. */
   isDeclaredInEach = true;
-  /** A segment could not be read whole: nothing after it may go either. */
+  /** A segment is damaged: it stays, and so do all segments after it. */
   #isStuck = false;
-  /** Tries in a row that failed, and when the next one may be made. */
+  /** Failed reads in a row, and the time from which the next one is allowed. */
   #failures = 0;
   #notBefore = 0;
 
@@ -60,12 +60,12 @@ export class Compaction {
     readonly options: CompactionOptions,
   ) {}
 
-  /** Whether a segment is in memory for the next batch, to be copied or to be copied on. */
+  /** Whether a segment is in memory, so that the next batch can copy records of it. */
   get isReady(): boolean {
     return this.#source !== undefined;
   }
 
-  /** The oldest segment that is not written to any more, if there is too much of the log. */
+  /** The oldest segment, if it has live records, is full, and the log is too long. */
   get #next(): Segment | undefined {
     const { oldest, active, bytes } = this.segments;
     if (oldest === undefined || oldest === active || oldest.live === 0) return undefined;
@@ -74,23 +74,23 @@ export class Compaction {
   }
 
   /**
-   * The next batch goes into another segment when there are so many bytes in this one. At most half of a segment is its beginning:
-   * else segments as short as what is declared would be begun for every batch, and would be copied for ever.
+   * A segment is full from so many bytes on. At most half of a segment is its header and checkpoint: otherwise segments as short
+   * as a checkpoint would be begun for every batch, and would be copied for ever.
    */
   get fullAt(): number {
     return Math.max(this.options.segmentSize, 2 * this.#beginning);
   }
 
-  /** What each segment begins with. */
+  /** Bytes of the header and checkpoint of each segment. */
   get #beginning(): number {
     return segmentHead + (this.isDeclaredInEach ? this.declaredBytes : 0);
   }
 
   /**
-   * What the log would come to if all that is needed of it were written once more: the records, a commit for each batch
-   * that copies some of them, and what the segments begin with that they go to. Of these there are as many as it takes to hold
-   * the records, but never more than batches. Without them small segments would be copied for ever: they are mostly beginning,
-   * however often they are written.
+   * The length of the log if all live records were written again: the records, a commit for each batch that copies some of
+   * them, and the header and checkpoint of each new segment. The number of new segments is estimated from the bytes; it is never
+   * above the number of batches. Without the headers, a log of small segments would be compacted for ever: such segments
+   * are mostly header and checkpoint.
    */
   get #bytesRewritten(): number {
     const { declaredBytes, isDeclaredInEach, segments } = this;
@@ -102,15 +102,15 @@ export class Compaction {
     return records + (needed + 1) * beginning + (isDeclaredInEach ? 0 : declaredBytes);
   }
 
-  /** Batches that copy something of a segment, at most. */
+  /** The largest number of batches that copy records of a segment. */
   #batchesOf({ live, end }: Segment): number {
     return Math.min(live, 1 + Math.floor(end / (smallestRecord * this.options.recordsInTurn)));
   }
 
   /**
-   * Begins to read the next segment if it is time for it. One that cannot be read stays, and is tried again with a later
-   * batch: what nothing is written to need not be made shorter.
-   * @param ready called when it is in memory
+   * Begins to read the next segment if the log is too long. An unreadable segment is tried again after a later batch: a log
+   * without new batches does not grow.
+   * @param ready called when the segment is in memory
    */
   prepare(ready: () => void): void {
     if (this.#isReading || this.#isStuck || this.#source !== undefined) return;
@@ -136,9 +136,9 @@ export class Compaction {
   }
 
   /**
-   * Copies some of what is needed of the segment in memory: the rest goes with the batches that follow. What a batch
-   * has copied counts from that batch on, and the segment stays until nothing in it is needed.
-   * @param limit records to be looked at
+   * Copies some of the live records of the segment in memory; later batches copy the rest. A copy counts as soon as its
+   * batch is durable. The segment stays until it has no live record.
+   * @param limit records to look at
    */
   copy(batch: Batch, into: Segment, limit: number): void {
     const source = this.#source;
@@ -158,7 +158,7 @@ export class Compaction {
     }
     this.#source = undefined;
     if (segment.live === 0) return;
-    this.#isStuck = true; // damaged since it was opened: it stays, and so do all after it
+    this.#isStuck = true; // damaged since the log was opened
     this.options.damaged(cannotBeFreed(segment.name, segment.live));
   }
 
@@ -178,13 +178,13 @@ export class Compaction {
   #copyEntry(from: ByteSource, segment: Segment, batch: Batch, into: Segment): void {
     const { entries, segments } = this.inventory;
     const number = from.varint();
-    const isLive = number < entries.end && (entries.marks.get(number) & Mark.Live) !== 0;
+    const isLive = number < entries.end && (entries.flags.get(number) & Flag.Live) !== 0;
     if (!isLive || entries.segment.get(number) !== segment.number) return;
-    if ((entries.marks.get(number) & Mark.Stored) === 0) return;
+    if ((entries.flags.get(number) & Flag.Stored) === 0) return;
     if (!this.inventory.isLeaving(number)) return encodeEntry(this.inventory, batch, into, number);
-    // It is about to be dropped, and the log needs it no longer.
-    segments.lose(segment.number, this.inventory.bytesOf(number));
-    entries.marks.set(number, entries.marks.get(number) & ~Mark.Stored);
+    // The queue is deleted: the entry is about to be dropped, and is not copied.
+    segments.removeRecord(segment.number, this.inventory.bytesOf(number));
+    entries.flags.set(number, entries.flags.get(number) & ~Flag.Stored);
   }
 
   #copyMessage(from: ByteSource, at: number, type: number, segment: Segment, batch: Batch, into: Segment): void {
@@ -195,10 +195,10 @@ export class Compaction {
     from.varint();
     const end = at + typeAt + from.bytes.readUInt32BE(at);
     const before = batch.length;
-    messages.offset.set(number, batch.again(type, number, serial, from.bytes.subarray(from.at, end)));
-    this.segments.lose(segment.number, messages.length.get(number));
+    messages.offset.set(number, batch.rewrite(type, number, serial, from.bytes.subarray(from.at, end)));
+    this.segments.removeRecord(segment.number, messages.length.get(number));
     messages.segment.set(number, into.number);
     messages.length.set(number, batch.length - before);
-    this.segments.gain(into.number, batch.length - before);
+    this.segments.addRecord(into.number, batch.length - before);
   }
 }

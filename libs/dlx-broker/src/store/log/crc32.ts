@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
 
-/** Below, a call of the library costs more than the bytes. */
+/** Below so many bytes, a call of the library costs more than the loop. */
 const worthACall = 48;
 
 const table = new Uint32Array(256).map((_, index) => {
@@ -9,10 +9,10 @@ const table = new Uint32Array(256).map((_, index) => {
   return crc >>> 0;
 });
 
-/** Node has it since 20.15. */
+/** In Node since 20.15. */
 const native: ((bytes: Uint8Array, seed: number) => number) | undefined = zlib.crc32;
 
-/** The CRC-32 of zlib over a part of the bytes, going on from `seed`. */
+/** The CRC-32 of a part of the bytes, as zlib computes it. @param seed the CRC of the bytes before, or a salt */
 export function crc32(bytes: Uint8Array, start: number, end: number, seed: number): number {
   if (end - start >= worthACall && native !== undefined) {
     return native(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), seed);

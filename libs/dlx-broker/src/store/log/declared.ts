@@ -6,7 +6,7 @@ import {
   type TopologyChange,
 } from '../../broker/index.js';
 import { isPredeclared } from '../../message/index.js';
-import { DurableTopology, holderOf } from '../durable-topology.js';
+import { DurableTopology, ownerOf } from '../durable-topology.js';
 import type { Batch } from './batch.js';
 import type { Plain } from './plain-codec.js';
 
@@ -18,19 +18,19 @@ export interface QueuePlace {
 }
 
 /**
- * What is declared, with a number for each queue that is kept, and for each delayed exchange, which the log takes for a
- * queue. Numbers of queues are never used again.
+ * The durable declarations, with a number for each durable queue and each delayed exchange, which is a queue to the log.
+ * These numbers are never used again.
  */
 export class Declared {
   readonly #topology = new DurableTopology();
   readonly #numbers = new Map<string, number>();
   readonly #places = new Map<number, QueuePlace>();
   #next = 1;
-  /** As it was before the log began to tell it anew. */
+  /** The state before the checkpoint that is being replayed. */
   #before: ReadonlyMap<number, QueuePlace> | undefined;
   #topologyBefore: DurableTopology | undefined;
 
-  /** Undefined for a queue that is not kept (rule L1). */
+  /** Undefined for a queue that is not durable (rule L1). */
   numberOf(vhost: string, name: string): number | undefined {
     return this.#numbers.get(DurableTopology.placeOf(vhost, name));
   }
@@ -43,7 +43,7 @@ export class Declared {
     return this.#places.entries();
   }
 
-  /** Whether the log has to tell it: not what dies with the process. */
+  /** Whether the change has to be written: the object outlives the process. */
   isKept(change: TopologyChange): boolean {
     if (change.change === 'removed') return change.kind === 'vhost' || this.#topology.has(change);
     if (!outlives(change)) return false;
@@ -56,24 +56,24 @@ export class Declared {
   }
 
   /**
-   * @param number of a queue, as the log has it; default: a new number
-   * @returns the numbers of the queues that went
+   * @param number of the queue, from the log; default: a new number
+   * @returns the numbers of deleted queues
    */
   change(change: TopologyChange, number?: number): readonly number[] {
     this.#topology.changed(change);
-    const holder = holderOf(change);
-    if (holder !== undefined) {
-      if (change.change === 'added') this.#give(holder, number);
-      else return this.#take([holder]);
+    const owner = ownerOf(change);
+    if (owner !== undefined) {
+      if (change.change === 'added') this.#assign(owner, number);
+      else return this.#release([owner]);
     } else if (change.kind === 'vhost' && change.change === 'removed') {
-      return this.#take([...this.#places.values()].filter(({ vhost }) => vhost === change.vhost));
+      return this.#release([...this.#places.values()].filter(({ vhost }) => vhost === change.vhost));
     }
     return [];
   }
 
   /**
-   * A queue goes under another name, with its number: what it holds, its bindings and its arguments come along.
-   * @returns false when there is no such queue, or there is one of the other name
+   * Renames a queue. It keeps its number, and so its messages, its bindings and its arguments.
+   * @returns false when there is no such queue, or one with the new name
    */
   rename(vhost: string, from: string, to: string): boolean {
     const number = this.numberOf(vhost, from);
@@ -90,7 +90,7 @@ export class Declared {
     return true;
   }
 
-  /** The log tells all of it anew, as far as {@link complete}. */
+  /** A checkpoint begins in the log. It ends with {@link complete}. */
   begin(): void {
     this.#before ??= new Map(this.#places);
     this.#topologyBefore ??= this.#topology.copy();
@@ -100,9 +100,9 @@ export class Declared {
   }
 
   /**
-   * The log has been read completely.
-   * @param isDamaged a part of the log was damaged: objects without a record are taken to be unchanged
-   * @returns the numbers of the queues that went
+   * The batch of the checkpoint is complete.
+   * @param isDamaged a part of it was damaged: objects without a record are taken to be unchanged
+   * @returns the numbers of deleted queues
    */
   complete(isDamaged: boolean): readonly number[] {
     const [before, topology] = [this.#before, this.#topologyBefore];
@@ -115,16 +115,16 @@ export class Declared {
       );
       for (const added of topology.all()) {
         if (this.#topology.has(added)) continue;
-        const holder = holderOf(added);
-        this.change(added, holder && numbers.get(DurableTopology.placeOf(holder.vhost, holder.name)));
+        const owner = ownerOf(added);
+        this.change(added, owner && numbers.get(DurableTopology.placeOf(owner.vhost, owner.name)));
       }
     }
     return [...before.keys()].filter((number) => !this.#places.has(number));
   }
 
   /**
-   * Writes all of it, one thing with each step. An object that changes meanwhile may be written in its old or new
-   * state, so the changes have to be written after it.
+   * Writes a checkpoint, one object a step. An object that changes meanwhile may be written in its old or new state, so
+   * changes have to be written after it.
    */
   *writing(batch: Batch): Generator<void, undefined> {
     batch.checkpoint();
@@ -134,15 +134,15 @@ export class Declared {
     }
   }
 
-  /** The number of the queue a change is about, 0 for none. */
+  /** The number of the queue that a change declares, 0 for none. */
   numberFor(change: TopologyChange): number {
-    const holder = change.change === 'added' ? holderOf(change) : undefined;
-    return holder === undefined ? 0 : (this.numberOf(holder.vhost, holder.name) ?? 0);
+    const owner = change.change === 'added' ? ownerOf(change) : undefined;
+    return owner === undefined ? 0 : (this.numberOf(owner.vhost, owner.name) ?? 0);
   }
 
   /**
-   * Lets go of what went with other things.
-   * @param limit things at most
+   * Frees the memory of declarations that were deleted with others.
+   * @param limit at most so many
    * @returns whether there are more
    */
   forgetSome(limit: number): boolean {
@@ -155,7 +155,7 @@ export class Declared {
     if (this.#lostRoot) broker.removeVirtualHost(root);
   }
 
-  /** The virtual host every broker begins with was deleted. */
+  /** The first virtual host of every broker was deleted. */
   get #lostRoot(): boolean {
     let others = false;
     for (const added of this.#topology.all()) {
@@ -166,10 +166,10 @@ export class Declared {
     return others;
   }
 
-  #give({ vhost, name }: QueuePlace, number = this.#next): void {
+  #assign({ vhost, name }: QueuePlace, number = this.#next): void {
     this.#next = Math.max(this.#next, number + 1);
     const place = DurableTopology.placeOf(vhost, name);
-    // Where a damaged log tells of a renamed queue under both names, the last one counts.
+    // A damaged log may have both names of a renamed queue: the last one counts.
     const other = this.#places.get(number);
     if (other !== undefined && (other.vhost !== vhost || other.name !== name)) {
       this.#numbers.delete(DurableTopology.placeOf(other.vhost, other.name));
@@ -181,7 +181,7 @@ export class Declared {
     this.#places.set(number, { vhost, name });
   }
 
-  #take(queues: readonly QueuePlace[]): readonly number[] {
+  #release(queues: readonly QueuePlace[]): readonly number[] {
     const numbers: number[] = [];
     for (const { vhost, name } of queues) {
       const place = DurableTopology.placeOf(vhost, name);
@@ -194,7 +194,7 @@ export class Declared {
     return numbers;
   }
 
-  /** Those every virtual host is born with are there without having been declared. */
+  /** Predeclared exchanges exist without a declaration. */
   #hasExchange(vhost: string, name: string): boolean {
     return isPredeclared(name) || this.#topology.hasExchange(vhost, name);
   }
@@ -203,7 +203,7 @@ export class Declared {
 const leadsTo = ({ to, destination }: BindingDetails, queue: string): boolean =>
   to === 'queue' && destination === queue;
 
-/** As it stands in the log: an owner is a connection, and nothing that is kept has one. */
+/** The form of a change in the log: without an owner, which is a connection, because a durable queue has none. */
 export function plainOf(change: TopologyChange): Plain {
   if (change.kind !== 'queue' || change.change !== 'added') return change as unknown as Plain;
   const { name, type, durable, autoDelete, arguments: args } = change.details;

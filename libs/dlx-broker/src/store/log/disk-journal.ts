@@ -19,26 +19,26 @@ import { recover, type Recovered } from './recover.js';
 import { MessageRestorer } from './restore-messages.js';
 import { numberIn, slotOf } from './slot.js';
 import { Space } from './space.js';
-import { takeStock } from './take-stock.js';
+import { checkRecovered } from './check-recovered.js';
 
 const megabyte = 1024 * 1024;
-/** Entries of a queue that is gone, in one turn: some milliseconds. */
+/** Entries of deleted queues dropped in one turn: some milliseconds. */
 const droppedInTurn = 4_096;
-/** A queue that is not kept. */
+/** The number of a queue that is not kept. */
 const notKept = 0;
 
 /**
- * A journal on disk: a log of segments, written batch by batch. While one batch is on its way the next one collects, and
- * what came and went in between is never written.
+ * A journal on disk: a log of segments, written batch by batch. While one batch is being written, the next one collects
+ * changes. A message that comes and goes between two batches is never written.
  */
 export class DiskJournal implements Journal {
-  /** What was damaged when it was opened. */
+  /** The damage that was found when the log was opened. */
   readonly damage: Damage;
   /** The number of changes received so far. */
   sequence = 0;
   #recovered: Recovered | undefined;
   #restorer: MessageRestorer | undefined;
-  /** True while recovery declares objects, which are in the log already. */
+  /** True while recovery declares objects that are in the log already. */
   #isDeclaring = false;
   readonly #inventory;
   readonly #declared;
@@ -47,23 +47,23 @@ export class DiskJournal implements Journal {
   readonly #commits: Commits;
   readonly #afterCrash: boolean;
   #isDropping = false;
-  /** Else the async context of the deleting client would be kept meanwhile. */
+  /** Without it, dropping entries would keep the async context of the client that deleted the queue. */
   readonly #home = new AsyncResource('DlxJournalDrops');
 
   private constructor(disk: Disk, options: DiskJournalOptions, recovered: Recovered) {
     const { inventory, declared, segments, places } = recovered;
-    this.damage = { places, ...takeStock(recovered) };
+    this.damage = { places, ...checkRecovered(recovered) };
     this.#recovered = recovered;
     this.#inventory = inventory;
     this.#declared = declared;
     this.#segments = segments;
     this.#afterCrash = options.afterCrash === true;
-    const { diskFree = defaultDiskFree, look = 1_000, spaceChanged = () => undefined } = options;
+    const { diskFree = defaultDiskFree, checkInterval = 1_000, spaceChanged = () => undefined } = options;
     const changed = (isLow: boolean): void => {
       if (isLow) this.#commits.makeRoom();
       spaceChanged(isLow);
     };
-    this.#space = new Space(disk, diskFree, look, changed, (error) => this.#commits.fail(error));
+    this.#space = new Space(disk, diskFree, checkInterval, changed, (error) => this.#commits.fail(error));
     if (options.damaged !== undefined) inventory.bodies.damaged = options.damaged;
     this.#commits = new Commits(
       {
@@ -86,18 +86,18 @@ export class DiskJournal implements Journal {
   }
 
   /**
-   * Reads what is there, and cuts off what was not written to its end.
-   * @throws StoreError when the directory cannot be used; nothing in it has changed then
+   * Reads the log, and cuts off a batch that is not complete.
+   * @throws StoreError when the directory cannot be used; then nothing in it has changed
    */
   static async open(disk: Disk, options: DiskJournalOptions = {}): Promise<DiskJournal> {
     const recovered = await recover(disk, options.memory ?? 64 * megabyte);
     try {
       for (const repair of recovered.repairs) await repair();
       const journal = new DiskJournal(disk, options, recovered);
-      await journal.#space.look();
+      await journal.#space.check();
       return journal;
     } catch (error) {
-      await recovered.letGo();
+      await recovered.closeFiles();
       throw cannotOpen(error);
     }
   }
@@ -116,7 +116,7 @@ export class DiskJournal implements Journal {
     };
   }
 
-  /** No room, or no disk any more: what is to be kept is refused (a nack); settlements and moves go on. */
+  /** The disk is full or has failed: durable publishes are refused (a nack); settlements and dead letters go on. */
   get isFull(): boolean {
     return this.#space.isLow || this.#commits.failure !== undefined;
   }
@@ -127,17 +127,17 @@ export class DiskJournal implements Journal {
     return 'there is too little room on the disk; publishes are taken again when there is more';
   }
 
-  /** Nothing is kept any more. */
+  /** The disk failed: nothing is stored any more. */
   get hasFailed(): boolean {
     return this.#commits.failure !== undefined;
   }
 
-  /** The directory is another's: says so now, not with the next write. */
+  /** Fails now, not with the next write: another process may have the directory. */
   fail(cause: unknown): void {
     this.#commits.fail(cause);
   }
 
-  /** Brings all that was found into a fresh broker that has this very journal (rules L1 to L3). Once. */
+  /** Restores the content of the log in a new broker that has this journal (rules L1 to L3). Once. */
   restore(broker: Broker): void {
     const recovered = this.#recovered;
     if (recovered === undefined) return;
@@ -158,22 +158,22 @@ export class DiskJournal implements Journal {
   }
 
   /**
-   * Changes what is declared while no broker has it: a queue goes with all it holds, or gets another name. It is one batch,
-   * and nothing else is written. To be flushed.
-   * @param to undefined to remove it
-   * @param settled called when it is safe, or with the reason why it is not done
-   * @returns false when there is no such queue, or there is one of the other name; nothing has changed then
+   * Deletes or renames a queue in a journal that no broker has. The change is one batch, and nothing else is written. The
+   * caller flushes the journal.
+   * @param to the new name; undefined deletes the queue with its messages
+   * @param onDurable called when the change is durable, or with an error
+   * @returns false when there is no such queue, or one with the new name; then nothing has changed
    */
-  edit(vhost: string, queue: string, to: string | undefined, settled?: Settled): boolean {
+  edit(vhost: string, queue: string, to: string | undefined, onDurable?: Settled): boolean {
     if (this.#recovered === undefined) throw new TypeError('a broker has this journal');
     const declared = this.#declared;
     const removed = { kind: 'queue', change: 'removed', vhost, name: queue } as const;
     if (to === undefined ? declared.numberOf(vhost, queue) === undefined : !declared.rename(vhost, queue, to))
       return false;
     if (to === undefined) declared.change(removed);
-    // The first batch after the start tells all that is declared, whatever this says.
+    // The first batch after the start begins with a checkpoint, which has the result.
     this.#commits.changed(0, removed);
-    this.#commits.commit(settled);
+    this.#commits.commit(onDurable);
     return true;
   }
 
@@ -182,7 +182,7 @@ export class DiskJournal implements Journal {
   }
 
   changed(change: TopologyChange): void {
-    // A broker is born with a virtual host, of which the log may know more.
+    // A new broker declares its first virtual host before it is restored. The log may have more about it.
     if (this.#isDeclaring || (this.#recovered !== undefined && this.#segments.count > 0)) return;
     if (!this.#declared.isKept(change)) return;
     this.sequence++;
@@ -192,12 +192,12 @@ export class DiskJournal implements Journal {
   }
 
   /**
-   * What was in queues that are gone, and what was bound, is forgotten in turns of the host: the log knows it already.
+   * Drops entries and bindings of deleted queues, in turns of the event loop. The log needs no record of them.
    */
   readonly #dropSome = (): void => {
     const goesOn = this.#isDropping;
     this.#isDropping = this.#inventory.dropSome(droppedInTurn) || this.#declared.forgetSome(droppedInTurn);
-    if (goesOn) this.#inventory.settleMessages();
+    if (goesOn) this.#inventory.releaseUnreferenced();
     if (this.#isDropping) this.#home.runInAsyncScope(setImmediate, undefined, this.#dropSome);
     else if (goesOn) this.#commits.freeSegments();
   };
@@ -213,7 +213,7 @@ export class DiskJournal implements Journal {
     const { message } = entry;
     if (!this.#keeps(queue, message)) return this.detached(message);
     this.sequence++;
-    this.#inventory.enqueued(numberIn(queue.slot), entry);
+    this.#inventory.add(numberIn(queue.slot), entry);
   }
 
   detached(message: Message): void {
@@ -223,39 +223,39 @@ export class DiskJournal implements Journal {
   delivered(_queue: Queue, entry: Entry): void {
     if (entry.slot === undefined) return;
     this.sequence++;
-    this.#inventory.handedOut(entry);
+    this.#inventory.markDelivered(entry);
   }
 
   returned(queue: Queue, entry: Entry): void {
     if (entry.slot === undefined && !this.#isRestored(entry)) return;
     this.sequence++;
-    this.#inventory.cameBack(queue, entry);
+    this.#inventory.markReturned(queue, entry);
   }
 
   died(_queue: Queue, entry: Entry, death: RetainedDeath): void {
     if (entry.slot === undefined && !this.#isRestored(entry)) return;
     this.sequence++;
-    this.#inventory.died(entry, death);
+    this.#inventory.markDead(entry, death);
   }
 
   settled(_queue: MessageOwner, entry: Entry): void {
     if (entry.slot === undefined && !this.#isRestored(entry)) return;
     this.sequence++;
-    this.#inventory.gone(entry);
+    this.#inventory.remove(entry);
   }
 
   commit(settled: Settled | undefined): void {
-    this.#inventory.settleMessages();
+    this.#inventory.releaseUnreferenced();
     this.#commits.commit(settled);
   }
 
-  /** Resolves when everything committed so far is safe. @throws StoreError when the disk failed */
+  /** Resolves when all commits so far are durable. @throws StoreError when the disk failed */
   flush(): Promise<void> {
     this.#dropAll();
     return this.#commits.flush();
   }
 
-  /** Flushes and lets go of the files. Idempotent. */
+  /** Flushes and closes the files. Idempotent. */
   close(): Promise<void> {
     this.#dropAll();
     return this.#commits.close();
@@ -267,11 +267,11 @@ export class DiskJournal implements Journal {
     return numberIn(queue.slot) !== notKept && isPersistent(queue.declared, message);
   }
 
-  /** The entry that is just being put back: it gets its number now. */
+  /** Whether this entry is being restored: then it gets its slot now. */
   #isRestored(entry: Entry): boolean {
     const restorer = this.#restorer;
     if (restorer === undefined || restorer.current === 0) return false;
-    restorer.met(entry);
+    restorer.link(entry);
     return true;
   }
 }

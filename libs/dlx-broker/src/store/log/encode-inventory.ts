@@ -1,23 +1,23 @@
 import type { Message } from '../../message/index.js';
 import type { Batch } from './batch.js';
-import { type Entry, Mark } from './entry-table.js';
+import { type Entry, Flag } from './entry-table.js';
 import { entryBytes, type Inventory, numbersInRecord } from './inventory.js';
 import { recordTypes } from './record.js';
 import type { Segment } from './segment.js';
 import { numberIn } from './slot.js';
 
-/** Bytes written in one turn, but for the record that passes it. */
+/** Bytes encoded in one turn, apart from the record that exceeds them. */
 const bytesInTurn = 4_194_304;
 
 /**
- * Writes of what the log does not know yet as much as one turn of the host allows. A batch may take many turns, and
- * commands come in between: it may be closed when nothing is left, for then it tells what is true in that turn.
+ * Encodes changes of the inventory, as many as one turn of the event loop allows. A batch may take many turns, with
+ * commands in between. It may be closed only when no change is left: then it has the state of that turn.
  *
- * The settled come first, and all else waits for them: their numbers are given to other entries afterwards, and what
- * the batch tells last of a number counts.
- * @param written gets the messages written, whose bodies may be let go of once the batch is on disk
+ * Settled entries come first, and everything else waits for them: their numbers are given to other entries afterwards,
+ * and the last record of a number counts.
+ * @param written gets the messages in the batch
  * @param limit records
- * @returns whether nothing is left
+ * @returns whether no change is left
  */
 export function encodeSome(
   inventory: Inventory,
@@ -36,8 +36,13 @@ export function encodeSome(
   encodeFresh(inventory, batch, segment, written, limit, end);
   encodeChanged(inventory, batch, segment, limit, end);
   if (fresh.length > 0 || changed.length > 0) return false;
-  const held = Mark.Live | Mark.Held;
-  batch.numbers(recordTypes.delivered, delivered, numbers, (number) => (entries.marks.get(number) & held) === held);
+  const unacked = Flag.Live | Flag.Unacked;
+  batch.numbers(
+    recordTypes.delivered,
+    delivered,
+    numbers,
+    (number) => (entries.flags.get(number) & unacked) === unacked,
+  );
   return delivered.length === 0;
 }
 
@@ -61,7 +66,7 @@ function encodeFresh(
   for (; count < most && batch.length < end; count++) {
     const message = fresh.at(count);
     if (encodeMessage(inventory, batch, segment, message, fresh.queueAt(count))) written.push(message);
-    inventory.looked(message);
+    inventory.processed(message);
   }
   fresh.drop(count);
 }
@@ -72,15 +77,15 @@ function encodeChanged(inventory: Inventory, batch: Batch, segment: Segment, lim
   let count = 0;
   for (; count < most && batch.length < end; count++) {
     const number = changed.at(count);
-    const marks = entries.marks.get(number);
-    if ((marks & Mark.Live) === 0) entries.free(number);
-    else if (inventory.isLeaving(number)) entries.marks.set(number, marks & ~Mark.Changed);
+    const flags = entries.flags.get(number);
+    if ((flags & Flag.Live) === 0) entries.free(number);
+    else if (inventory.isLeaving(number)) entries.flags.set(number, flags & ~Flag.Changed);
     else encodeEntry(inventory, batch, segment, number);
   }
   changed.drop(count);
 }
 
-/** @returns false for one that is not written: it is gone, or was written before, or its body is lost */
+/** @returns false when the message is not written: it left the store, is in the log already, or its body is lost */
 function encodeMessage(
   { messages, segments }: Inventory,
   batch: Batch,
@@ -91,7 +96,7 @@ function encodeMessage(
   const number = numberIn(message.slot);
   if (number === 0 || messages.segment.get(number) !== 0) return false;
   const root = messages.root.get(number);
-  // Its body is lost: its entry tells that when the log is read again.
+  // The body is lost. Recovery finds an entry without a message, and counts the loss.
   if (!message.isLoaded && root === 0) return false;
   const queue = messages.own.get(number) === 0 ? 0 : firstQueue;
   const serial = messages.serial.get(number);
@@ -103,24 +108,24 @@ function encodeMessage(
   messages.segment.set(number, segment.number);
   messages.offset.set(number, offset);
   messages.length.set(number, batch.length - before);
-  segments.gain(segment.number, batch.length - before);
+  segments.addRecord(segment.number, batch.length - before);
   return true;
 }
 
-/** All of its state, also when only some of it is new. */
+/** Encodes the whole state of an entry. */
 export function encodeEntry(inventory: Inventory, batch: Batch, segment: Segment, number: number): void {
   const { messages, entries, segments, orders, deaths } = inventory;
-  const marks = entries.marks.get(number);
-  if ((marks & Mark.Stored) !== 0) segments.lose(entries.segment.get(number), inventory.bytesOf(number));
+  const flags = entries.flags.get(number);
+  if ((flags & Flag.Stored) !== 0) segments.removeRecord(entries.segment.get(number), inventory.bytesOf(number));
   const message = entries.message.get(number);
   const order = orders.size === 0 ? 0 : (orders.get(number) ?? 0);
   const death = deaths.size === 0 ? undefined : deaths.get(number);
-  const state = { isHeld: (marks & Mark.Held) !== 0, order, death };
+  const state = { isUnacked: (flags & Flag.Unacked) !== 0, order, death };
   const queue = entries.queue.get(number);
   const before = batch.length;
   batch.entry(number, message, messages.serial.get(message), queue, entries.entries.get(number) as Entry, state);
   if (death !== undefined) death.bytes = Math.max(0, batch.length - before - entryBytes);
   entries.segment.set(number, segment.number);
-  entries.marks.set(number, (marks | Mark.Stored) & ~Mark.Changed);
-  segments.gain(segment.number, inventory.bytesOf(number));
+  entries.flags.set(number, (flags | Flag.Stored) & ~Flag.Changed);
+  segments.addRecord(segment.number, inventory.bytesOf(number));
 }

@@ -3,28 +3,28 @@ import { Octets, References, Words } from './columns.js';
 
 export type Entry = Parameters<Journal['enqueued']>[1];
 
-/** Bits of what is known of an entry. */
-export const enum Mark {
+/** Flags of an entry. */
+export const enum Flag {
   /** It is in its queue, or unacknowledged. */
   Live = 1,
-  /** The log has it. */
+  /** The log has a record of it. */
   Stored = 2,
-  /** The next batch writes it anew. */
+  /** The next batch writes it. */
   Changed = 4,
   /** It is unacknowledged. */
-  Held = 8,
+  Unacked = 8,
 }
 
-/** All entries of durable queues, in columns: at most 29 bytes an entry. Each has a number, as messages have. */
+/** All entries of durable queues, in columns: at most 29 bytes an entry. The number of an entry is its row. */
 export class EntryTable {
   readonly message = new Words();
   readonly queue = new Words();
-  /** Where its last record is. */
+  /** The segment with its last record. */
   readonly segment = new Words();
   /** Entries of one queue are chained, in no order. */
   readonly next = new Words();
   readonly previous = new Words();
-  readonly marks = new Octets();
+  readonly flags = new Octets();
   /** The entries themselves, for position, deadline and returns. */
   readonly entries = new References<Entry>();
   /** Entries there are. */
@@ -34,7 +34,7 @@ export class EntryTable {
   /** The first entry of each queue. */
   readonly #first = new Map<number, number>();
 
-  add(entry: Entry | undefined, message: number, queue: number, marks: number): number {
+  add(entry: Entry | undefined, message: number, queue: number, flags: number): number {
     let number = this.#free;
     if (number === 0) {
       number = this.end++;
@@ -44,19 +44,19 @@ export class EntryTable {
     this.entries.set(number, entry);
     this.message.set(number, message);
     this.queue.set(number, queue);
-    this.marks.set(number, marks);
+    this.flags.set(number, flags);
     this.#chain(number, queue);
     return number;
   }
 
-  /** It is gone; its number stays taken until {@link free}. */
+  /** Removes an entry. Its number is not reused before {@link free}. */
   remove(number: number): void {
     this.entries.set(number, undefined);
     this.#unchain(number);
   }
 
   free(number: number): void {
-    this.marks.set(number, 0);
+    this.flags.set(number, 0);
     this.segment.set(number, 0);
     this.next.set(number, this.#free);
     this.#free = number;
@@ -64,8 +64,8 @@ export class EntryTable {
 
   /** Of all columns. */
   get bytes(): number {
-    const { message, queue, segment, next, previous, marks, entries } = this;
-    return [message, queue, segment, next, previous, marks, entries].reduce((sum, { bytes }) => sum + bytes, 0);
+    const { message, queue, segment, next, previous, flags, entries } = this;
+    return [message, queue, segment, next, previous, flags, entries].reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** Numbers of all entries of a queue. */
@@ -77,23 +77,23 @@ export class EntryTable {
     return numbers;
   }
 
-  /** The number of some entry of a queue, 0 when it has none. */
+  /** The number of any entry of a queue, 0 when it has none. */
   first(queue: number): number {
     return this.#first.get(queue) ?? 0;
   }
 
-  /** While the log is read: makes the row of a number there. */
+  /** While the log is read: makes the row of this number exist. */
   reach(number: number): void {
     if (number >= this.end) this.end = number + 1;
   }
 
-  /** After the log was read: chains those that live by queue, and the others as free. */
-  settleRows(): void {
+  /** After the log was read: chains the live rows by queue, and the others as free rows. */
+  rebuildFreeList(): void {
     for (let number = this.end - 1; number > 0; number--) {
-      if ((this.marks.get(number) & Mark.Live) === 0) this.free(number);
+      if ((this.flags.get(number) & Flag.Live) === 0) this.free(number);
     }
     for (let number = 1; number < this.end; number++) {
-      if ((this.marks.get(number) & Mark.Live) !== 0) this.#chain(number, this.queue.get(number));
+      if ((this.flags.get(number) & Flag.Live) !== 0) this.#chain(number, this.queue.get(number));
     }
   }
 

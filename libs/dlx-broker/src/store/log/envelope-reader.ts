@@ -7,14 +7,14 @@ interface Known {
 }
 
 const slots = 1024;
-/** Longer ones are hardly ever the same. */
+/** Longer envelopes are hardly ever equal. */
 const longest = 512;
 
-/** Reads envelopes, and knows many that it has read before: messages of a queue mostly have the same. */
+/** Reads envelopes, with a cache of recent ones: messages of a queue mostly have equal envelopes. */
 export class EnvelopeReader {
   readonly #known: (Known | undefined)[] = new Array<Known | undefined>(slots);
 
-  /** One with its length before it. */
+  /** Reads an envelope with its length before it. */
   read(from: ByteSource): Envelope {
     const length = from.varint();
     const { bytes, at } = from;

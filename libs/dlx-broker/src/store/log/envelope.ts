@@ -11,7 +11,7 @@ import type { ByteSource } from './byte-source.js';
 import { readLong, readTexts, writeLong, writeTexts } from './field-codec.js';
 import { claimedDeaths, readDeaths, readHeaders, wholeHeaders, writeDeaths, writeHeaders } from './headers-codec.js';
 
-/** All of a message but its body. */
+/** A message without its body. */
 export interface Envelope {
   readonly exchange: string;
   readonly routingKey: string;
@@ -21,18 +21,18 @@ export interface Envelope {
 
 const died = 1;
 const copied = 2;
-/** An origin was recorded, and follows. */
+/** The recorded origin follows. */
 const traced = 4;
 /** The origin is the address of the first death. */
 const tracedByDeath = 8;
 /** The origin has a queue. */
 const failed = 16;
-/** Its delay is over, and follows. */
+/** The delay that is over follows. */
 const delayed = 32;
-/** The records of its deaths follow; without them they stand in its headers. */
+/** The records of its deaths follow. A message that died without this flag has its deaths in the headers. */
 const recorded = 64;
 
-/** A bit for each property that is there; the headers have the third. */
+/** A bit for each property that is present. */
 const texts = ['contentType', 'contentEncoding', 'correlationId', 'replyTo', 'expiration', 'messageId'] as const;
 const moreTexts = ['type', 'userId', 'appId', 'clusterId'] as const;
 const bits = {
@@ -49,7 +49,7 @@ function bitsOf<Name extends string>(names: readonly Name[], from: number): Reco
 }
 
 /**
- * Flags, exchange, routing key, properties; then what was noted of the message: carbon copies, deaths, delay, origin.
+ * Writes flags, exchange, routing key and properties; then the notes: carbon copies, deaths, delay, origin.
  */
 export function writeEnvelope(to: ByteSink, { exchange, routingKey, own, notes }: Message): void {
   const deaths = notes?.deaths instanceof RecordedDeaths ? notes.deaths : undefined;
@@ -74,7 +74,7 @@ const kindOf = ({ copies, origin, deaths, delay }: Notes): number =>
   (delay === 0 ? 0 : delayed) |
   (origin === undefined ? 0 : originKind(origin, deaths));
 
-/** Mostly the origin is that of the first death, which stands there already. */
+/** The origin is mostly that of the first death, which is written already. */
 function originKind(origin: RecordedOrigin, deaths: Deaths | undefined): number {
   const first = originByDeath(deaths);
   const isSame =
@@ -88,7 +88,7 @@ function writeOrigin(to: ByteSink, { exchange, routingKey, queue }: RecordedOrig
   if (queue !== undefined) to.text(queue);
 }
 
-/** Where the first death met the message, if the broker recorded them all. */
+/** The address and queue of the first death, if the broker recorded all deaths. */
 function originByDeath(deaths: Deaths | undefined): RecordedOrigin | undefined {
   if (deaths?.first === undefined) return undefined;
   const { exchange, routingKeys, queue } = deaths.first;

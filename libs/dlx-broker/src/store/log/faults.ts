@@ -1,7 +1,7 @@
 import { StoreError } from '../store-error.js';
 
 /*
- * What can be wrong with the log: what is safe then, and what to do.
+ * Errors of the log. Each message says what is safe, and what to do.
  */
 
 export const newerFormat = (file: string, version: number): StoreError =>
@@ -20,7 +20,7 @@ export const foreignFile = (file: string): StoreError =>
 const errorCode = (cause: unknown): string | undefined => (cause as NodeJS.ErrnoException | undefined)?.code;
 const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
-/** A directory or file cannot be used at all; nothing was changed yet. */
+/** A directory or file cannot be used; nothing was changed yet. */
 export function cannotOpen(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
   const text = textOf(cause);
@@ -59,7 +59,7 @@ export function cannotOpen(cause: unknown): StoreError {
 const afterwards =
   'All that was confirmed is safe. Nothing is confirmed any more and publishes are refused; check the disk, then restart';
 
-/** While running: a sync that failed is never tried again, for the system may have dropped what it could not write. */
+/** The disk failed while the log was open. A failed sync is not tried again: the system may have dropped the writes. */
 export function writeFailed(cause: unknown): StoreError {
   const text = textOf(cause);
   if (cause instanceof StoreError && cause.code === 'unreadable')
@@ -70,7 +70,7 @@ export function writeFailed(cause: unknown): StoreError {
     : new StoreError('disk-failed', `${text}: the data directory cannot be written. ${afterwards}`, { cause });
 }
 
-/** Proven: the bytes are there and are not what was written, or the file ends before them. */
+/** The body is proven lost: its bytes are not what was written, or the file ends before them. */
 export const bodyLost = (file: string, cause?: unknown): StoreError =>
   new StoreError(
     'damaged',
@@ -79,15 +79,15 @@ export const bodyLost = (file: string, cause?: unknown): StoreError =>
     { cause },
   );
 
-/** Nothing is proven: the message stays where it is, and is read again later. */
+/** The body cannot be read now. The message stays in its queue, and is read again later. */
 export const bodyUnreadable = (file: string, cause: unknown): StoreError =>
   new StoreError('unreadable', `a message in ${file} cannot be read now: ${textOf(cause)}`, { cause });
 
-/** Fewer bytes came than the file has. */
+/** A read gave fewer bytes than the file has. */
 export const shortRead = (wanted: number, read: number, size: number): Error =>
   new Error(`the system gave ${read} of ${wanted} bytes, and the file has ${size}`);
 
-/** Of a segment that was to be freed: it stays, and is tried again. */
+/** A segment to be compacted cannot be read. It stays, and is tried again. */
 export const cannotBeReadNow = (file: string, cause: unknown): StoreError =>
   new StoreError(
     'unreadable',
@@ -96,7 +96,7 @@ export const cannotBeReadNow = (file: string, cause: unknown): StoreError =>
     { cause },
   );
 
-/** @param records that are needed and cannot be read */
+/** @param records the number of live records that cannot be read */
 export const cannotBeFreed = (file: string, records: number): StoreError =>
   new StoreError(
     'damaged',
@@ -107,11 +107,11 @@ export const cannotBeFreed = (file: string, records: number): StoreError =>
 
 export const closed = (): StoreError => new StoreError('disk-failed', 'the data directory is closed');
 
-/** What was to be written waited for room in vain. */
+/** The log was closed while a batch waited for room. */
 export const noRoom = (): StoreError =>
   new StoreError('disk-full', 'the disk of the data directory is full, and it was closed before there was room');
 
-/** What was declared in a closed directory could not be changed. */
+/** A declaration in a directory that no process has open could not be changed. */
 export const notEdited = (directory: string, cause: Error): StoreError =>
   cause instanceof StoreError && cause.code === 'disk-full'
     ? new StoreError('disk-full', `the disk of ${directory} is full. Nothing was changed; make room, and try again`, {
@@ -124,5 +124,5 @@ export const notEdited = (directory: string, cause: Error): StoreError =>
         { cause },
       );
 
-/** The disk has no room left: that may change, unlike all else. */
+/** Whether the disk is full, which may change; other errors are final. */
 export const isFull = (cause: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(cause) ?? '');

@@ -2,7 +2,7 @@ import type { Field, FieldTable } from '../../message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 
-/** How many fields, then name, letter and value of each; every type comes back as it was (rule H4). */
+/** Writes the number of fields, then name, type and value of each. Every type is read as it was (rule H4). */
 export function writeTable(to: ByteSink, table: FieldTable): void {
   to.varint(table.size);
   for (const [name, field] of table) {
@@ -73,7 +73,7 @@ function readField(from: ByteSource): Field {
   }
 }
 
-/** A number is one again, and a bigint a bigint; unsigned ones reach beyond int64. */
+/** A number is read as a number, a bigint as a bigint. Unsigned values may be beyond int64. */
 export function writeLong(to: ByteSink, value: number | bigint): void {
   if (typeof value === 'number') {
     to.octet(0);

@@ -6,36 +6,36 @@ import type { Batch } from './batch.js';
 import type { Compaction } from './compaction.js';
 import { type Declared, plainOf } from './declared.js';
 import { encodeSome } from './encode-inventory.js';
-import { beforeNextTry, gather } from './gather.js';
+import { beforeNextTry, loadBodies } from './load-bodies.js';
 import type { Inventory } from './inventory.js';
 import type { Segment } from './segment.js';
 
-/** Something declared is so much more work than a record of a message or an entry. */
+/** A declaration is as much work as so many records of messages or entries. */
 const recordsInChange = 4;
-/** Declarations up to this many bytes are repeated in every segment. */
+/** Checkpoints up to so many bytes are repeated in every segment. */
 const shortCheckpoint = 65_536;
 
 export interface FillingParts {
   readonly inventory: Inventory;
   readonly declared: Declared;
-  /** Records that are written into a batch in one turn of the host. */
+  /** Records that are encoded in one turn of the event loop. */
   readonly recordsInTurn: number;
   readonly damaged: (error: StoreError) => void;
 }
 
 /**
- * Fills batches with what the log does not know yet, each in as many turns of the host as it takes. Commands come in
- * between. A batch is closed in the turn in which nothing is left, so it tells what is true then, and no half of a
+ * Fills batches with the changes of the inventory and of declarations. Each batch takes as many turns of the event loop as
+ * it needs, with commands in between. It is closed in the turn in which no change is left, so it never has half of a
  * command.
  */
 export class Filling {
-  /** A batch is being filled: what is said meanwhile still goes with it. */
+  /** A batch is being filled: changes made meanwhile go into it. */
   isOn = false;
-  /** The segment with the last full account of what is declared; 0 before there is one. */
+  /** The segment with the last checkpoint; 0 before the first one. */
   #checkpoint: number;
   #checkpointLength = 0;
   #checkpointDue = true;
-  /** The account that is being written. */
+  /** The checkpoint that is being written. */
   #checkpointing: Iterator<void, undefined> | undefined;
   #changes: { readonly queue: number; readonly change: TopologyChange }[] = [];
 
@@ -43,7 +43,7 @@ export class Filling {
     readonly parts: FillingParts,
     readonly batch: Batch,
     readonly compaction: Compaction,
-    /** Nothing is written any more. */
+    /** True once the log is closed or has failed. */
     readonly isOver: () => boolean,
     checkpoint: number,
   ) {
@@ -58,12 +58,12 @@ export class Filling {
     this.#changes.push({ queue, change });
   }
 
-  /** The log goes on in another segment. */
+  /** A new segment begins. */
   segmentBegun(): void {
     if (this.#checkpointLength <= shortCheckpoint) this.#checkpointDue = true;
   }
 
-  /** Whether the segment has to stay until the next batch, which tells again what is declared. */
+  /** Whether the segment has the last checkpoint. If so, the next batch writes a new one. */
   holds(segment: Segment): boolean {
     if (segment.number !== this.#checkpoint) return false;
     this.#checkpointDue = true;
@@ -71,9 +71,9 @@ export class Filling {
   }
 
   /**
-   * Writes all that is said by then into a batch.
-   * @param close called in the turn in which nothing is left, with the messages that are in the batch
-   * @returns what `close` does; undefined when it was given up
+   * Encodes all changes into a batch.
+   * @param close called in the turn in which no change is left, with the messages in the batch
+   * @returns what `close` returns; undefined when the batch was abandoned
    */
   async fill<T>(segment: Segment, close: (written: readonly Message[]) => T): Promise<T | undefined> {
     const { inventory, recordsInTurn, damaged } = this.parts;
@@ -84,7 +84,7 @@ export class Filling {
       this.batch.begin(segment);
       if (this.#checkpointDue) this.#beginCheckpoint();
       for (let limit = recordsInTurn; ;) {
-        const error = gather(inventory, limit);
+        const error = loadBodies(inventory, limit);
         if (error !== undefined) {
           if (attempt === 0) damaged(error);
           await beforeNextTry(attempt++, error);
@@ -97,7 +97,7 @@ export class Filling {
         const before = this.#waiting;
         await nextTurn();
         if (this.isOver()) return undefined;
-        // With each turn less is left, whatever comes meanwhile.
+        // The limit grows with the changes that came meanwhile, so less is left after each turn.
         limit = recordsInTurn + Math.max(0, Math.ceil(this.#waiting - before));
       }
     } finally {
@@ -106,15 +106,15 @@ export class Filling {
     }
   }
 
-  /** Records there are to write, about. */
+  /** Estimated number of records to write. */
   get #waiting(): number {
     return this.parts.inventory.waiting + this.#changes.length * recordsInChange;
   }
 
   /**
-   * What one turn allows. What is declared comes before all else: numbers of the entries of queues that are gone are
-   * given to others.
-   * @returns whether nothing is left
+   * Encodes what one turn allows. Declarations come first, because numbers of entries of deleted queues are used
+   * again.
+   * @returns whether no change is left
    */
   #fillSome(segment: Segment, written: Message[], limit: number): boolean {
     const { batch } = this;
@@ -133,7 +133,7 @@ export class Filling {
   }
 
   /**
-   * What was said of it so far is in it. What is said while it is written comes behind it, whether it is in it or not.
+   * The checkpoint has all changes so far. Changes made while it is being written follow it, even if it has them already.
    */
   #beginCheckpoint(): void {
     this.#checkpointDue = false;

@@ -1,7 +1,7 @@
 import type { Message } from '../../message/index.js';
 import { NumberList } from './number-list.js';
 
-/** Messages that the log does not have yet, in the order in which they came. */
+/** Messages that are not in the log yet, in the order of their arrival. */
 export class FreshList {
   #messages: (Message | undefined)[] = [];
   readonly #queues = new NumberList();
@@ -11,7 +11,7 @@ export class FreshList {
     return this.#messages.length - this.#first;
   }
 
-  /** @param queue that it was enqueued to first */
+  /** @param queue its first queue */
   push(message: Message, queue: number): void {
     this.#messages.push(message);
     this.#queues.push(queue);
@@ -21,12 +21,12 @@ export class FreshList {
     return this.#messages[this.#first + index] as Message;
   }
 
-  /** The queue it was enqueued to first. */
+  /** The first queue of a message. */
   queueAt(index: number): number {
     return this.#queues.at(index);
   }
 
-  /** Forgets so many, from the first on. */
+  /** Removes so many from the front. */
   drop(count: number): void {
     this.#messages.fill(undefined, this.#first, this.#first + count);
     this.#first += count;

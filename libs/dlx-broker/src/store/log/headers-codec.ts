@@ -14,7 +14,7 @@ import { readTable, readTexts, writeTable, writeTexts } from './field-codec.js';
 export const reasons: readonly DeathReason[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'];
 
 /**
- * First byte of headers: as they are. Up to format 3 also the records of deaths, without (1) or with (2) other headers.
+ * The first byte of headers. 0: a table follows. Formats 1 to 3 also have 1 and 2: deaths follow, without or with a table.
  */
 const plain = 0;
 const dead = 1;
@@ -24,7 +24,7 @@ export function writeHeaders(to: ByteSink, headers: FieldTable): void {
   writeTable(to, headers);
 }
 
-/** Headers, and the deaths that formats 1 to 3 wrote with them. */
+/** Headers, and the deaths that formats 1 to 3 have in them. */
 export interface ReadHeaders {
   readonly headers: FieldTable | undefined;
   readonly deaths: RecordedDeaths | undefined;
@@ -38,11 +38,11 @@ export function readHeaders(from: ByteSource): ReadHeaders {
   return { headers, deaths: readRecords(from) };
 }
 
-/** Headers with the deaths in them, for a message whose deaths they do not prove. */
+/** The headers with the deaths written into them, for a message that has no flag of having died. */
 export const wholeHeaders = ({ headers, deaths }: ReadHeaders): FieldTable | undefined =>
   deaths === undefined ? headers : compact(deaths.headers(headers, undefined));
 
-/** The deaths of a message that has a history of the broker's own; one that a client began stands in its headers. */
+/** Writes deaths that the broker recorded. A history that a client began is in the headers. */
 export function writeDeaths(to: ByteSink, { all, first, last, dialect }: RecordedDeaths): void {
   to.octet(dialect.parsesExpiration ? 1 : 0);
   to.varint(all.length);
@@ -56,7 +56,7 @@ export function writeDeaths(to: ByteSink, { all, first, last, dialect }: Recorde
 
 export const readDeaths = (from: ByteSource): RecordedDeaths => readRecords(from, from.octet() === 1);
 
-/** A history that stands in the headers. */
+/** A history that a client began. */
 export const claimedDeaths = (headers: FieldTable | undefined): Deaths => new ClaimedDeaths(headers ?? emptyTable);
 
 function readRecords(from: ByteSource, parsesExpiration = false): RecordedDeaths {
@@ -77,7 +77,7 @@ interface Source {
   isParsed: boolean;
 }
 
-/** Mostly it is one of the deaths: 2 and its place among them; else 1 and all of it, or 0 for none. */
+/** 0 for none; 2 + index for one of the deaths, as it mostly is; 1 for any other, which follows. */
 function writeKnown(to: ByteSink, death: DeathEntry | undefined, deaths: readonly DeathEntry[]): void {
   if (death === undefined) return to.varint(0);
   const index = deaths.indexOf(death);
@@ -91,7 +91,7 @@ function readKnown(source: Source, deaths: readonly DeathEntry[]): DeathEntry | 
   return kind === 1 ? readDeath(source, 1) : deaths[kind - 2];
 }
 
-/** Kind of an expiration: none, as it was sent, or the number it meant. */
+/** Formats of an expiration: 0 for none, the text as it was sent, or the text to be parsed as a number. */
 const sent = 1;
 const parsed = 2;
 

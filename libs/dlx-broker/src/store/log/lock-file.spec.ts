@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreError } from '../store-error.js';
 import { lockDirectory } from './lock-file.js';
-import { ownMark } from './process-mark.js';
+import { ownIdentity } from './process-identity.js';
 
 let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'lock-'))));
@@ -15,9 +15,9 @@ const options = { lost: () => undefined, beat: 10, watch: 60 };
 const locks = (): string[] => readdirSync(directory);
 
 /** The lock of some other process. */
-function theirs(mark: object, seconds = 0): string {
+function theirs(changed: object, seconds = 0): string {
   const path = join(directory, 'process-1-them.lock');
-  writeFileSync(path, JSON.stringify({ ...ownMark(), ...mark }));
+  writeFileSync(path, JSON.stringify({ ...ownIdentity(), ...changed }));
   const time = new Date(Date.now() - seconds * 1000);
   utimesSync(path, time, time);
   return path;
@@ -64,7 +64,7 @@ describe('the lock of a data directory', () => {
     lock.release();
   });
 
-  it.runIf(ownMark().started !== undefined)('is taken when its number is now that of another process', async () => {
+  it.runIf(ownIdentity().started !== undefined)('is taken when its number is now that of another process', async () => {
     theirs({ started: '1' });
     (await lockDirectory(directory, options)).release();
   });

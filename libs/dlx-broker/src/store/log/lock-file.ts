@@ -3,56 +3,56 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, wr
 import { join } from 'node:path';
 import { StoreError } from '../store-error.js';
 import { cannotOpen, isFull } from './faults.js';
-import { ownMark, type ProcessMark, signOf } from './process-mark.js';
+import { ownIdentity, type ProcessIdentity, livenessOf } from './process-identity.js';
 
-/** A directory that is ours until we let go. */
+/** A directory that no other process can lock. */
 export interface DirectoryLock {
   release(): void;
 }
 
 export interface LockOptions {
-  /** The lock is gone, and the directory perhaps with it: from now on another process may write there. */
+  /** Called when the lock file has vanished, perhaps with the directory: another process may write there now. */
   readonly lost: (error: StoreError) => void;
-  /** Milliseconds between two signs of life. */
+  /** Milliseconds between two heartbeats. */
   readonly beat?: number;
-  /** How long, in milliseconds, a holder that cannot be seen is watched for a sign of life. */
+  /** How long, in milliseconds, the lock of an unseen process is watched for a heartbeat. */
   readonly watch?: number;
 }
 
 const suffix = '.lock';
-/** A lock that is being written. */
+/** The suffix of a lock while it is being written. */
 const draft = '.lock.new';
 
-/** Whether a file of that name is a lock, or was to become one. */
+/** Whether a file of this name is a lock, or a draft of one. */
 export const isLock = (name: string): boolean => name.endsWith(suffix) || name.endsWith(draft);
 
 /**
- * Takes a directory for this process alone. Everybody first puts down a lock of their own and then looks at all others,
- * so of two that come together at least one sees the other; locks of dead processes are taken away. A holder that cannot be
- * seen, in another container or on another machine, is dead when its lock has not been touched for a while.
+ * Locks a directory for this process. Each process first writes its own lock and then reads all others, so of two
+ * processes that come together at least one sees the other. Locks of dead processes are deleted. An unseen process, in
+ * another container or on another machine, counts as dead when its lock has had no heartbeat for a while.
  * @throws StoreError `locked` when another process has it, `not-allowed` when nothing can be written there
  */
 export async function lockDirectory(directory: string, options: LockOptions): Promise<DirectoryLock> {
   const { beat = 1_000, watch = 10_000 } = options;
-  const mark = ownMark();
-  // Two holders in one process have the same mark, and two containers may have the same process number.
-  const name = `process-${mark.pid}-${randomBytes(4).toString('hex')}${suffix}`;
+  const own = ownIdentity();
+  // Random, because two locks of one process have the same identity, and two containers may have the same process number.
+  const name = `process-${own.pid}-${randomBytes(4).toString('hex')}${suffix}`;
   const path = join(directory, name);
-  putDown(path, mark);
-  const heart = setInterval(() => touch(path, heart, options.lost), beat).unref();
+  writeLock(path, own);
+  const heartbeat = setInterval(() => touch(path, heartbeat, options.lost), beat).unref();
   const release = (): void => {
-    clearInterval(heart);
+    clearInterval(heartbeat);
     rmSync(path, { force: true });
   };
   try {
     for (const other of readdirSync(directory)) {
-      const holder = join(directory, other);
-      if (other.endsWith(draft) && isOld(touchedAt(holder), watch)) rmSync(holder, { force: true });
+      const file = join(directory, other);
+      if (other.endsWith(draft) && isOld(touchedAt(file), watch)) rmSync(file, { force: true });
       if (!other.endsWith(suffix) || other === name) continue;
-      const held = readMark(holder);
-      if (held === undefined) continue; // it was let go of this moment
-      if (await lives(holder, held, mark, watch)) throw locked(directory, held, holder);
-      rmSync(holder, { force: true });
+      const holder = readLock(file);
+      if (holder === undefined) continue; // released just now
+      if (await isAlive(file, holder, own, watch)) throw locked(directory, holder, file);
+      rmSync(file, { force: true });
     }
   } catch (error) {
     release();
@@ -62,28 +62,28 @@ export async function lockDirectory(directory: string, options: LockOptions): Pr
 }
 
 /**
- * Looks whether another process has a directory in which this one can put down no lock; for those who only read.
- * @param watch how long, in milliseconds, a holder that cannot be seen is watched for a sign of life
+ * Checks that no other process has locked a directory; for readers that cannot write a lock there.
+ * @param watch how long, in milliseconds, the lock of an unseen process is watched for a heartbeat
  * @throws StoreError `locked`
  */
 export async function refuseHeld(directory: string, watch = 10_000): Promise<void> {
-  const mark = ownMark();
+  const own = ownIdentity();
   for (const other of readdirSync(directory)) {
     if (!other.endsWith(suffix)) continue;
-    const holder = join(directory, other);
-    const held = readMark(holder);
-    if (held !== undefined && (await lives(holder, held, mark, watch))) throw locked(directory, held, holder);
+    const file = join(directory, other);
+    const holder = readLock(file);
+    if (holder !== undefined && (await isAlive(file, holder, own, watch))) throw locked(directory, holder, file);
   }
 }
 
-/** Under its name it is there with all it says, or not at all. */
-function putDown(path: string, mark: ProcessMark): void {
+/** Writes a draft and renames it: a file with the name of a lock is always complete. */
+function writeLock(path: string, own: ProcessIdentity): void {
   const written = path.replace(suffix, draft);
   try {
-    writeFileSync(written, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
+    writeFileSync(written, `${JSON.stringify(own)}\n`, { mode: 0o600 });
     renameSync(written, path);
   } catch (error) {
-    drop(written);
+    removeIfThere(written);
     if (isFull(error)) throw cannotOpen(error);
     const { message } = error as Error;
     const text = `the data directory cannot be written: ${message}; nothing in it was touched, so make it writable for this user, or name another one`;
@@ -91,41 +91,41 @@ function putDown(path: string, mark: ProcessMark): void {
   }
 }
 
-/** What a full disk had no room for is not left behind with nothing in it. */
-function drop(path: string): void {
+/** Removes the empty file that a full disk leaves behind. */
+function removeIfThere(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Where nothing can be written it is not there.
+    // In a directory without the right to write there is no such file.
   }
 }
 
-function readMark(path: string): ProcessMark | undefined {
+function readLock(path: string): ProcessIdentity | undefined {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    // Of another user: what is left is to watch it for a sign of life.
+    // The lock of another user: only its heartbeat can be seen.
     if (code === 'EACCES' || code === 'EPERM') return { pid: pidIn(path), boot: 'hidden' };
     throw error;
   }
   try {
-    const mark = JSON.parse(text) as ProcessMark;
-    if (Number.isSafeInteger(mark.pid) && mark.pid > 0) return mark;
+    const holder = JSON.parse(text) as ProcessIdentity;
+    if (Number.isSafeInteger(holder.pid) && holder.pid > 0) return holder;
   } catch {
-    // Not ours, then.
+    // It is no lock of a broker.
   }
-  const told = `${path} is no lock of a dlx-broker; nothing was touched, so look what it is, and remove it if it is not needed`;
-  throw new StoreError('foreign-file', told);
+  const message = `${path} is no lock of a dlx-broker; nothing was touched, so look what it is, and remove it if it is not needed`;
+  throw new StoreError('foreign-file', message);
 }
 
 const pidIn = (path: string): number => Number(/process-(\d+)-/.exec(path)?.[1] ?? 0);
 
-async function lives(path: string, held: ProcessMark, own: ProcessMark, watch: number): Promise<boolean> {
-  const sign = signOf(held, own);
-  if (sign !== 'unseen') return sign === 'alive';
+async function isAlive(path: string, holder: ProcessIdentity, own: ProcessIdentity, watch: number): Promise<boolean> {
+  const liveness = livenessOf(holder, own);
+  if (liveness !== 'unseen') return liveness === 'alive';
   const last = touchedAt(path);
   const end = performance.now() + watch;
   if (isOld(last, watch)) return false;
@@ -138,25 +138,25 @@ async function lives(path: string, held: ProcessMark, own: ProcessMark, watch: n
   return false;
 }
 
-/** Long ago, or gone. The clock may have been set, so what is far ahead is no sign of life either. */
+/** Whether the file is gone, or its last heartbeat is far away: in the past, or in the future after the clock was set. */
 const isOld = (time: number | undefined, watch: number): boolean =>
   time === undefined || Math.abs(Date.now() - time) > 6 * watch;
 
 const touchedAt = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 
-function touch(path: string, heart: NodeJS.Timeout, lost: LockOptions['lost']): void {
+function touch(path: string, heartbeat: NodeJS.Timeout, lost: LockOptions['lost']): void {
   const now = new Date();
   try {
     utimesSync(path, now, now);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return; // a full disk, say: the lock is still there
-    clearInterval(heart);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return; // such as a full disk: the lock is still there
+    clearInterval(heartbeat);
     const text = `${path} is gone, and the data directory perhaps with it: nothing more is written there, for another process may have it`;
     lost(new StoreError('vanished', text, { cause: error }));
   }
 }
 
-function locked(directory: string, { pid }: ProcessMark, path: string): StoreError {
+function locked(directory: string, { pid }: ProcessIdentity, path: string): StoreError {
   const who = pid === process.pid ? 'this very process' : `process ${pid}`;
   const text = `the data directory ${directory} is in use by ${who}; stop that one first (its lock is ${path})`;
   return new StoreError('locked', text);

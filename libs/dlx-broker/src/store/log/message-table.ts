@@ -1,26 +1,26 @@
 import { Words } from './columns.js';
 
 /**
- * All messages of the log, in columns: at most 32 bytes a message. A message has a number, the row it stands in; a number that is
- * free again is given to the next one, so a serial identifies the message of that number.
+ * All messages of the store, in columns: at most 32 bytes a message. The number of a message is its row. Free numbers are
+ * used again, so a serial tells the messages of one number apart.
  */
 export class MessageTable {
-  /** Segment, offset and length of its record; segment 0 is not written yet. */
+  /** Segment, offset and length of its record; segment 0 means that it is not in the log yet. */
   readonly segment = new Words();
   readonly offset = new Words();
   readonly length = new Words();
   readonly serial = new Words();
-  /** The message whose body it shares, 0 for its own. */
+  /** The message whose body it shares, 0 for a body of its own. */
   readonly root = new Words();
   /** Entries of this message. */
   readonly own = new Words();
   /** Messages that share its body. */
   readonly shares = new Words();
-  /** Where it stands among the bodies in memory, 0 for not there. */
-  readonly held = new Words();
-  /** Messages there are. */
+  /** Its place in the cache of bodies, 0 for a body that is not there. */
+  readonly cached = new Words();
+  /** Messages in the table. */
   count = 0;
-  /** Rows in use or free: those below were used once. */
+  /** Rows below were used at least once. */
   end = 1;
   /** Free rows are chained by their offsets. */
   #free = 0;
@@ -28,8 +28,8 @@ export class MessageTable {
 
   /** Of all columns. */
   get bytes(): number {
-    const { segment, offset, length, serial, root, own, shares, held } = this;
-    return [segment, offset, length, serial, root, own, shares, held].reduce((sum, { bytes }) => sum + bytes, 0);
+    const { segment, offset, length, serial, root, own, shares, cached } = this;
+    return [segment, offset, length, serial, root, own, shares, cached].reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** @returns its number */
@@ -58,13 +58,13 @@ export class MessageTable {
     this.count--;
   }
 
-  /** While the log is read: makes the row of a number there. */
+  /** While the log is read: makes the row of this number exist. */
   reach(number: number): void {
     if (number >= this.end) this.end = number + 1;
   }
 
   /** After the log was read: counts the rows in use and chains the others. */
-  settleRows(): void {
+  rebuildFreeList(): void {
     this.#free = 0;
     this.count = 0;
     for (let number = this.end - 1; number > 0; number--) {
@@ -75,5 +75,5 @@ export class MessageTable {
   }
 }
 
-/** The next serial: they begin anew at 1 when they have become too large for their column, for 0 is none. */
+/** The next serial. After the largest value of the column serials begin at 1 again: 0 is no serial. */
 const after = (serial: number): number => (serial % 0xffff_ffff) + 1;

@@ -5,10 +5,10 @@ import { Segment } from './segment.js';
 import type { Space } from './space.js';
 import { writeAll } from './write-all.js';
 
-/** Written at a time: as long as that a batch may have to wait. */
+/** Zeros written at a time: a batch may have to wait for one such write. */
 export const zeros = Buffer.alloc(262_144);
 
-/** A segment that has no name yet, and how much of it is there. */
+/** A segment without its final name, and its bytes so far. */
 interface Spare {
   readonly header: SegmentHeader;
   readonly file: DiskFile;
@@ -16,18 +16,18 @@ interface Spare {
 }
 
 /**
- * Makes the segments. While one is filled the next one is made to its full length beside it: to write where a file
- * already is costs about half of what it costs to make it longer.
+ * Creates segments. While one is being filled, the next one is allocated at its full length: a write inside a file costs
+ * about half of a write that extends the file.
  */
 export class NextSegment {
   #spare: Spare | undefined;
-  /** One is made in advance, or was. */
-  #isAsked = false;
-  /** It is wanted as it is, or not at all. */
+  /** A segment was prepared, or is being prepared. */
+  #isPrepared = false;
+  /** The segment being prepared is needed now, or not at all. */
   #isStopped = false;
   #isClosed = false;
-  /** One thing after the other: all have to do with files of the same name. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** The last operation. They run one after the other, because they use the same file name. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(
     readonly disk: Disk,
@@ -37,21 +37,20 @@ export class NextSegment {
     readonly isOver: () => boolean,
   ) {}
 
-  /** Begins to make one in advance, unless it has, or the room is wanted for other things. @param number of it */
+  /** Begins to prepare the next segment, unless it did or the disk is nearly full. @param number of the segment */
   prepare(number: number): void {
-    // What is free was seen a moment ago.
-    if (this.#isAsked || this.#isClosed || !this.space.hasSpare(2 * this.length)) return;
-    this.#isAsked = true;
+    if (this.#isPrepared || this.#isClosed || !this.space.hasSpare(2 * this.length)) return;
+    this.#isPrepared = true;
     this.#isStopped = false;
-    // Whatever is wrong with the disk, who needs it will learn.
-    this.#inTurn(() => this.#make(number).catch(() => this.#drop())).catch(() => undefined);
+    // The batch that needs the segment reports a fault of the disk.
+    this.#queued(() => this.#make(number).catch(() => this.#drop())).catch(() => undefined);
   }
 
-  /** @returns the segment under its name; undefined when there is no room for it, and no commit waits any longer */
+  /** @returns the segment under its name; undefined when the disk has no room for it and the log is closed */
   take(number: number): Promise<Segment | undefined> {
     this.#isStopped = true;
-    return this.#inTurn(async () => {
-      this.#isAsked = false;
+    return this.#queued(async () => {
+      this.#isPrepared = false;
       const spare = this.#spare ?? (await this.#open(number));
       this.#spare = undefined;
       try {
@@ -63,23 +62,23 @@ export class NextSegment {
     });
   }
 
-  /** The segment made in advance is not needed, or its space is needed. */
-  giveUp(): Promise<void> {
+  /** Deletes the prepared segment: it is not needed, or its space is. */
+  discard(): Promise<void> {
     this.#isStopped = true;
-    return this.#inTurn(() => {
-      this.#isAsked = false;
+    return this.#queued(() => {
+      this.#isPrepared = false;
       return this.#drop();
     });
   }
 
   close(): Promise<void> {
     this.#isClosed = true;
-    return this.giveUp();
+    return this.discard();
   }
 
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(act);
-    this.#turn = done.catch(() => undefined);
+  #queued<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(act);
+    this.#last = done.catch(() => undefined);
     return done;
   }
 
@@ -90,7 +89,7 @@ export class NextSegment {
     let chunks = [writeHeader(spare.header), zeros.subarray(segmentHead, stretch)];
     while (!this.#isStopped && spare.length < this.length) {
       const written = await spare.file.write(chunks, spare.length);
-      // Only a full disk takes less; then this is not the time.
+      // The disk is full: its last bytes are for batches.
       if (written < stretch) return this.#drop();
       await spare.file.sync();
       spare.length += written;
@@ -103,7 +102,7 @@ export class NextSegment {
     const header = { number, salt: randomBytes(4).readUInt32BE(), version: formatVersion };
     const file = await this.disk.open(name, 'create').catch(async (error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      await this.disk.unlink(name); // one that could not be removed when it was dropped
+      await this.disk.unlink(name); // left from a failed unlink
       return this.disk.open(name, 'create');
     });
     return { header, file, length: 0 };
@@ -119,7 +118,7 @@ export class NextSegment {
         return undefined;
       }
     }
-    // It gets its name when its header is safe: what has the name of a segment is one.
+    // The file gets its final name once its header is durable: a file with such a name has a valid header.
     await file.sync();
     const name = segmentName(header.number);
     await this.disk.rename(name + draft, name);

@@ -5,10 +5,10 @@ import type { Disk, DiskFile } from './disk.js';
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
 const flags = { create: O_RDWR | O_CREAT | O_EXCL, write: O_RDWR, read: O_RDONLY } as const;
-/** Elsewhere it is not known, or does not reach the disk itself. */
+/** Other systems do not know the flag, or do not write to the disk itself. */
 const mayWriteThrough = process.platform === 'linux';
 
-// The plain calls on numbers of files: they run beside the event loop, and a body is read at once with the same number.
+// Calls on file descriptors: they run in the thread pool, and a body is read synchronously with the same descriptor.
 const open = promisify(fs.open);
 const close = promisify(fs.close);
 const fstat = promisify(fs.fstat);
@@ -18,12 +18,12 @@ const fsync = promisify(fs.fsync);
 const read = promisify(fs.read);
 const writev = promisify(fs.writev);
 
-/** A directory of this machine. */
+/** A directory of this machine's file system. */
 export class NodeDisk implements Disk {
   #failure: unknown;
   readonly #writesThrough: boolean;
 
-  /** @param writesThrough every write is safe when it ends: one call where a write and a sync would be two */
+  /** @param writesThrough each write is durable when it ends: one call instead of a write and a sync */
   constructor(
     readonly directory: string,
     { writesThrough = false } = {},
@@ -31,7 +31,7 @@ export class NodeDisk implements Disk {
     this.#writesThrough = writesThrough && mayWriteThrough;
   }
 
-  /** The directory is lost: nothing more is written, and a caller gets the reason. */
+  /** The directory is lost: from now on every write fails with this reason. */
   fail(reason: unknown): void {
     this.#failure ??= reason;
   }
@@ -58,7 +58,7 @@ export class NodeDisk implements Disk {
   }
 
   async syncDir(): Promise<void> {
-    // Windows opens no directories, and keeps their entries safe by itself.
+    // Windows cannot open directories, and makes their entries durable itself.
     if (process.platform === 'win32') return;
     const directory = await open(this.directory, O_RDONLY);
     try {
@@ -91,8 +91,8 @@ export class NodeDisk implements Disk {
 class NodeFile implements DiskFile {
   #isOpen = true;
   readonly #fd: number;
-  /** Nothing is in it that no write of ours made safe. */
-  #isSafe: boolean;
+  /** Everything in the file is durable. */
+  #isDurable: boolean;
 
   constructor(
     readonly disk: NodeDisk,
@@ -101,10 +101,10 @@ class NodeFile implements DiskFile {
     isNew: boolean,
   ) {
     this.#fd = fd;
-    this.#isSafe = isNew;
+    this.#isDurable = isNew;
   }
 
-  /** The number of the file. @throws EBADF once it is closed, for the number may be another file's by then */
+  /** The file descriptor. @throws EBADF once it is closed: the system may have given the descriptor to another file */
   get fd(): number {
     if (this.#isOpen) return this.#fd;
     throw Object.assign(new Error('EBADF: the file is closed'), { code: 'EBADF' });
@@ -125,14 +125,14 @@ class NodeFile implements DiskFile {
 
   async sync(): Promise<void> {
     this.disk.check();
-    if (this.writesThrough && this.#isSafe) return;
+    if (this.writesThrough && this.#isDurable) return;
     await fdatasync(this.fd);
-    this.#isSafe = true;
+    this.#isDurable = true;
   }
 
   async truncate(size: number): Promise<void> {
     this.disk.check();
-    this.#isSafe = false;
+    this.#isDurable = false;
     return ftruncate(this.fd, size);
   }
 

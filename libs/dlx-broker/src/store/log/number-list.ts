@@ -1,4 +1,4 @@
-/** Numbers in a row that is used again and again. */
+/** A first-in-first-out list of numbers in one array, which is used again. */
 export class NumberList {
   #numbers = new Uint32Array(256);
   #first = 0;
@@ -17,7 +17,7 @@ export class NumberList {
     return this.#numbers[this.#first + index] as number;
   }
 
-  /** Forgets so many, from the first on. */
+  /** Removes so many from the front. */
   drop(count: number): void {
     this.#first += count;
     if (this.#first >= this.#end) this.clear();

@@ -1,10 +1,10 @@
 import type { StoreError } from '../store-error.js';
 
 /**
- * When a commit counts as safe, and so what a publisher confirm promises. `fsync`: the disk has it, and neither a dead
- * process nor a power cut takes it away. `os`: the system has it; a dead process loses nothing, a power cut may lose the
- * last seconds. `none`: it will be written; a dead process may lose the last moments, too. In each of them the log is
- * whole after whatever it is made for: some last commands may be missing, never half of one.
+ * When a commit counts as durable, and so what a publisher confirm promises. `fsync`: the disk has the commit; neither a
+ * crash of the process nor a power cut loses it. `os`: the operating system has the commit; a crash of the process loses
+ * nothing, a power cut may lose the last seconds. `none`: the commit will be written; a crash of the process may lose the
+ * last moments, too. With each of them the log stays consistent: the last commands may be missing, never half of one.
  */
 export type Durability = 'fsync' | 'os' | 'none';
 
@@ -14,41 +14,41 @@ export const defaultDiskFree = 50 * 1024 * 1024;
 export interface DiskJournalOptions {
   /** Default `fsync`. */
   readonly durability?: Durability;
-  /** Bytes of bodies that stay in memory, the newest; others are read back when they are delivered. Default 64 MB. */
+  /** Bytes of bodies to keep in memory: the newest. Others are read from disk when they are delivered. Default 64 MB. */
   readonly memory?: number;
   /** Publishes are refused while fewer bytes are free on the disk. Default 50 MB, as in RabbitMQ. */
   readonly diskFree?: number;
   /** Bytes of a segment. Default 16 MB. */
   readonly segment?: number;
-  /** Bytes the log may have, however few are live. Default 64 MB. */
+  /** Up to so many bytes the log is not compacted. Default 64 MB. */
   readonly slack?: number;
   /**
-   * Beyond that, how many times as many as it would have if all that is needed were written once more: then it is, segment
-   * by segment. Default 3; near 1 it may find no end, for what is needed is only estimated.
+   * A log beyond the slack is compacted, segment by segment, when it is more than so many times as long as its live records.
+   * Default 3. Near 1 the compaction may not end, because the length of the live records is an estimate.
    */
   readonly factor?: number;
   /**
-   * Records that are written into a batch, or looked through to free a segment, in one turn of the host. Default 2,048.
+   * Records that are encoded into a batch, or read to compact a segment, in one turn of the event loop. Default 2,048.
    */
   readonly recordsInTurn?: number;
-  /** Milliseconds between two looks at a disk with too little room. Default one second. */
-  readonly look?: number;
-  /** Milliseconds since 1970, as the broker's clock has them. */
+  /** Milliseconds between two checks of a disk with too little room. Default one second. */
+  readonly checkInterval?: number;
+  /** The broker's clock: milliseconds since 1970. */
   readonly now?: () => number;
   /**
-   * The process that had it died before it was closed: what waits in classic queues may have been delivered, and is
-   * flagged redelivered, as in RabbitMQ.
+   * True when the last process crashed. Messages in classic queues may have been delivered, and are flagged redelivered, as
+   * in RabbitMQ.
    */
   readonly afterCrash?: boolean;
-  /** Once, when the disk failed: nothing is kept from then on. */
+  /** Called once, when the disk failed: nothing is stored from then on. */
   readonly failed?: (error: StoreError) => void;
-  /** Hears of what turns out to be damaged while it is open. */
+  /** Called for damage that is found while the log is open. */
   readonly damaged?: (error: StoreError) => void;
-  /** The disk has less room than it should have, or has room again. */
+  /** Called when free space falls below the limit, and when it is above the limit again. */
   readonly spaceChanged?: (isLow: boolean) => void;
 }
 
-/** Figures for those who look. */
+/** Figures for the status of the broker. */
 export interface DiskJournalStats {
   /** Messages in durable queues, each counted once in every queue. */
   readonly entries: number;
@@ -61,19 +61,19 @@ export interface DiskJournalStats {
   readonly liveBytes: number;
   /** Bytes of bodies that are in memory. */
   readonly memory: number;
-  /** Since it was opened. */
+  /** Commits since the log was opened. */
   readonly commits: number;
-  /** The last known, undefined when the system does not tell. */
+  /** At the last check; undefined when the system does not say. */
   readonly diskFree: number | undefined;
 }
 
-/** What was found damaged when the store was opened; everything else is undamaged. */
+/** The damage that was found when the store was opened. */
 export interface Damage {
-  /** Stretches of bytes that are not what was written. */
+  /** Ranges of bytes that are not what was written. */
   readonly places: readonly DamagedPlace[];
   /** Messages known to be lost, by their queue. */
   readonly queues: readonly { readonly vhost: string; readonly queue: string; readonly lost: number }[];
-  /** Messages of queues whose declaration is lost, and so they are. */
+  /** Messages that are lost because the declaration of their queue is lost. */
   readonly misplaced: number;
 }
 

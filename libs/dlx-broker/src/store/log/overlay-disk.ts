@@ -1,8 +1,8 @@
 import type { Disk, DiskFile } from './disk.js';
 
-/** Another disk as it is, and on top of it, in memory alone, whatever is changed: for those who only want to look. */
+/** A disk for readers: the changes stay in memory, and the disk below is not changed. */
 export class OverlayDisk implements Disk {
-  /** By name; undefined when it was unlinked. */
+  /** Changed files by name; undefined for an unlinked one. */
   readonly #changed = new Map<string, DiskFile | undefined>();
 
   constructor(readonly base: Disk) {}
@@ -42,7 +42,7 @@ export class OverlayDisk implements Disk {
 }
 
 class OverlayFile implements DiskFile {
-  /** The whole content, once it was changed. */
+  /** The whole content of a changed file. */
   #bytes: Buffer | undefined;
 
   constructor(readonly base: DiskFile | undefined) {}
@@ -79,7 +79,7 @@ class OverlayFile implements DiskFile {
   }
 
   async close(): Promise<void> {
-    // Others may have it open, too; it goes with the process that looked.
+    // Another user of this disk may have the file open. The memory is freed with the disk.
   }
 
   async #resized(size: number): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 
-/** Whatever a change of the topology is made of: plain data. */
+/** The plain data of a change of the topology. */
 export type Plain =
   | undefined
   | null
@@ -104,7 +104,7 @@ export function readPlain(from: ByteSource): Plain {
     case kinds.object: {
       const entries: [string, Plain][] = [];
       for (let left = from.varint(); left > 0; left--) entries.push([from.text(), readPlain(from)]);
-      return Object.fromEntries(entries); // which defines, so that `__proto__` is a name like any other
+      return Object.fromEntries(entries); // defines properties, so `__proto__` is an ordinary name
     }
     default:
       return undefined;

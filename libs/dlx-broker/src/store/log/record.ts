@@ -1,25 +1,25 @@
 import { crc32 } from './crc32.js';
 
 /**
- * What stands in a segment after its header: records, one after the other, closed in batches by a commit. They speak of
- * messages, entries and queues by number; numbers of messages and entries are used again when they are free.
+ * A segment has records after its header. A commit record closes each batch. Records refer to messages, entries and queues
+ * by number; free numbers of messages and entries are used again.
  */
 export const recordTypes = {
   /** A message: number, serial, envelope, body. */
   message: 1,
-  /** A message that shares the body of another, as a dead letter does: number, serial, those of the other, envelope. */
+  /** A message that shares the body of another, as a dead letter does: number, serial, both of the other, envelope. */
   copy: 2,
-  /** A place in a queue, new or changed: all of it. */
+  /** The whole state of a new or changed entry. */
   entry: 3,
   /** Numbers of entries that are unacknowledged. */
   delivered: 4,
   /** Numbers of entries that are gone. */
   settled: 5,
-  /** Something declared, changed or removed. */
+  /** An object declared, changed or deleted. */
   topology: 6,
-  /** What was declared begins anew: the rest of the batch tells all of it. */
+  /** A checkpoint: the rest of the batch has all declarations. */
   checkpoint: 7,
-  /** All of this batch is true now: how many bytes it has with this record, and when it was written. */
+  /** The end of a batch: its bytes with this record, and the time of writing. */
   commit: 8,
 } as const;
 
@@ -31,12 +31,12 @@ export const recordHead = 9;
 /** No record is longer: RabbitMQ's largest message and its properties. */
 export const longestRecord = 0x2100_0000;
 
-/** Where the type stands in a record. */
+/** The position of the type in a record. */
 export const typeAt = 8;
 
 /**
- * Where the record ends that begins at a position; 0 when its bytes are not what was written.
- * @param salt of the segment, the seed of each CRC: a copy of a record elsewhere, be it in a body, is none
+ * Where the record at a position ends; 0 when its bytes are not what was written.
+ * @param salt of the segment, the seed of each CRC: the copy of a record in a body is no record
  * @param limit where the bytes end
  */
 export function endOfRecord(bytes: Buffer, at: number, salt: number, limit: number): number {

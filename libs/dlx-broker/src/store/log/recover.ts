@@ -9,29 +9,29 @@ import { type Gap, isBlank, lastCommit, scan, type Scanned, startOfBatch } from 
 import { draft, readHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
 import { Segment, Segments } from './segment.js';
 
-/** What a log holds, as it was found, and what has to be done before it goes on. */
+/** The content of a log, and the repairs to make before anything is written to it. */
 export interface Recovered {
   readonly inventory: Inventory;
   readonly declared: Declared;
   readonly segments: Segments;
   readonly replay: Replay;
   readonly places: readonly DamagedPlace[];
-  /** Where the last checkpoint is, 0 for nowhere. */
+  /** The segment with the last checkpoint, 0 for none. */
   readonly checkpoint: number;
-  /** To be done only when all of the log could be read. */
+  /** To be made only when the whole log could be read. */
   readonly repairs: readonly (() => Promise<void>)[];
-  /** Closes all files: nothing is to be done with them. */
-  letGo(): Promise<void>;
+  /** Closes all files. */
+  closeFiles(): Promise<void>;
 }
 
-/** Reads all segments, oldest first. @param memory of bodies, in bytes @throws StoreError; nothing has changed then */
+/** Reads all segments, oldest first. @param memory bytes of bodies to keep in memory @throws StoreError; then nothing has changed */
 export async function recover(disk: Disk, memory: number): Promise<Recovered> {
   const recovery = new Recovery(disk, memory);
   try {
     await recovery.run();
     return recovery;
   } catch (error) {
-    await recovery.letGo();
+    await recovery.closeFiles();
     throw cannotOpen(error);
   }
 }
@@ -39,7 +39,7 @@ export async function recover(disk: Disk, memory: number): Promise<Recovered> {
 const isDraft = (name: string): boolean =>
   name.endsWith(draft) && segmentNumber(name.slice(0, -draft.length)) !== undefined;
 
-/** @throws when fewer bytes come than the file has: what was not read must not pass for what was cut off */
+/** @throws when fewer bytes come than the file has: an unread part must not be taken for a missing one */
 async function readWhole(file: DiskFile, into: Buffer): Promise<Buffer> {
   let at = 0;
   while (at < into.length) {
@@ -66,7 +66,7 @@ class Recovery implements Recovered {
   readonly repairs: (() => Promise<void>)[] = [];
   checkpoint = 0;
   readonly #files: DiskFile[] = [];
-  #rooms: readonly [Buffer, Buffer] = [nothing, nothing];
+  #buffers: readonly [Buffer, Buffer] = [nothing, nothing];
   #hasRecords = false;
 
   constructor(
@@ -86,41 +86,41 @@ class Recovery implements Recovered {
     for (const [index, number] of numbers.entries()) {
       const { file, bytes } = await (ahead as Promise<Found>);
       const next = numbers[index + 1];
-      // The next one is read while this one is looked at.
+      // The next segment is read while this one is replayed.
       ahead = next === undefined ? undefined : this.#read(next);
       ahead?.catch(() => undefined);
       for (let missing = number - 1; index > 0 && missing > (numbers[index - 1] as number); missing--) {
         this.places.push({ file: segmentName(missing), from: 0, to: 0 });
       }
       this.#segment(number, file, bytes, next === undefined);
-      // Others get their turn.
+      // Other work of the event loop gets its turn.
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
-    this.#rooms = [nothing, nothing];
+    this.#buffers = [nothing, nothing];
     for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);
     const first = numbers[0];
-    // Every log begins with one.
+    // Every log begins with a checkpoint.
     if (this.checkpoint === 0 && this.#hasRecords && first !== undefined) {
       this.places.push({ file: segmentName(first), from: 0, to: 0 });
     }
   }
 
-  async letGo(): Promise<void> {
+  async closeFiles(): Promise<void> {
     await Promise.allSettled(this.#files.map((file) => file.close()));
   }
 
   async #read(number: number): Promise<Found> {
     const file = await this.disk.open(segmentName(number), 'write');
     this.#files.push(file);
-    return { file, bytes: await readWhole(file, this.#room(await file.size())) };
+    return { file, bytes: await readWhole(file, this.#buffer(await file.size())) };
   }
 
-  /** Two stretches of memory in turn: one is read into while the other is looked at. */
-  #room(size: number): Buffer {
-    const [next, other] = this.#rooms;
-    const room = next.length < size ? Buffer.allocUnsafeSlow(size) : next;
-    this.#rooms = [other, room];
-    return room.subarray(0, size);
+  /** Two buffers in turn: one is filled while the other is replayed. */
+  #buffer(size: number): Buffer {
+    const [next, other] = this.#buffers;
+    const buffer = next.length < size ? Buffer.allocUnsafeSlow(size) : next;
+    this.#buffers = [other, buffer];
+    return buffer.subarray(0, size);
   }
 
   #segment(number: number, file: DiskFile, bytes: Buffer, isLast: boolean): void {
@@ -159,7 +159,7 @@ class Recovery implements Recovered {
     }
   }
 
-  /** Without its salt no record of a segment can be recognised. */
+  /** Without the salt in its header no record of a segment can be recognised. */
   #headless(name: string, file: DiskFile, bytes: Buffer): void {
     this.places.push({ file: name, from: 0, to: bytes.length });
     this.repairs.push(() => this.#keepCopy(name, file));
@@ -176,7 +176,7 @@ class Recovery implements Recovered {
     for (const segment of this.segments) if (segment.file === file) segment.allocated = end;
   }
 
-  /** As it was found: later the segment goes its way like any other. */
+  /** Keeps a copy of the damaged file. Later the segment is deleted like any other. */
   async #keepCopy(name: string, from: DiskFile): Promise<void> {
     const copy = `${name}.bad`;
     if ((await this.disk.list()).includes(copy)) return;
@@ -185,7 +185,7 @@ class Recovery implements Recovered {
     try {
       for (let at = 0; at < bytes.length;) {
         const written = await file.write([bytes.subarray(at)], at);
-        if (written === 0) return; // no room for it; nothing depends on it
+        if (written === 0) return; // the disk is full; nothing depends on the copy
         at += written;
       }
       await file.sync();
@@ -199,8 +199,8 @@ class Recovery implements Recovered {
 }
 
 /**
- * Where the last segment ends: behind its last commit. The batch of that commit may not have reached the disk whole, and
- * it was never confirmed: then it is discarded. All before it was safe when it was written.
+ * Where the last segment ends: behind its last commit. The batch of that commit is discarded if a part of it is missing,
+ * because such a batch was never confirmed. The batches before it were durable when it was written.
  */
 function endOfWhole(bytes: Buffer, scanned: Scanned): number {
   const { records, gaps } = scanned;

@@ -2,7 +2,7 @@ import type { TopologyChange } from '../../broker/index.js';
 import { entryBits } from './batch.js';
 import { ByteSource } from './byte-source.js';
 import { Doubles, References, Words } from './columns.js';
-import { Mark } from './entry-table.js';
+import { Flag } from './entry-table.js';
 import { EnvelopeReader } from './envelope-reader.js';
 import type { Envelope } from './envelope.js';
 import type { Declared } from './declared.js';
@@ -11,37 +11,37 @@ import { readPlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
 import { readRetained } from './retained-codec.js';
 
-/** What the records say, put together: entries and messages by number, as the last word about each. */
+/** Replays the records of the log: the last record of each message and each entry counts. */
 export class Replay {
   /** Of each message, by number. */
   readonly envelopes = new References<Envelope>();
   /** Bytes of its body. */
   readonly sizes = new Words();
-  /** Which of its root's messages it means. */
+  /** The serial of the message whose body it shares. */
   readonly rootSerials = new Words();
-  /** Of each entry. */
+  /** Of each entry, the serial of its message. */
   readonly serials = new Words();
   readonly positions = new Doubles();
   readonly deadlines = new Doubles();
-  /** How long it may live at most from now on: what was left to it when it was written, in milliseconds. */
+  /** Milliseconds that were left until the deadline when the entry was written. */
   readonly remaining = new Doubles();
-  /** Rare facts. */
+  /** Facts of few entries. */
   readonly returns = new Map<number, number>();
   readonly failures = new Map<number, number>();
   readonly due = new Map<number, number>();
-  /** Queues that went. */
+  /** Numbers of deleted queues. */
   readonly removed = new Set<number>();
-  /** The queue of each message that is lost. */
+  /** The queue of each lost message. */
   readonly losses: number[] = [];
-  /** Some of the batch that is being read is damaged. */
+  /** A part of the batch being replayed is damaged. */
   isDamaged = false;
   readonly #source = new ByteSource(Buffer.alloc(0));
   readonly #envelopes = new EnvelopeReader();
-  /** Entries of the batch that is being read whose time is limited, for the time of the batch comes last. */
+  /** Entries of the batch being replayed that have a deadline: the time of the batch comes with its commit. */
   #limited: number[] = [];
-  /** New messages of the batch, with the queue they were first written for. */
+  /** New messages of the batch, with their first queues. */
   #fresh: { readonly number: number; readonly queue: number }[] = [];
-  /** Of each message, the serial that the last entry for it names. */
+  /** Of each message, the serial in its last entry. */
   readonly #mentioned = new Words();
 
   constructor(
@@ -63,9 +63,9 @@ export class Replay {
       case recordTypes.entry:
         return this.#entry(source, segment);
       case recordTypes.delivered:
-        return this.#numbers(source, Mark.Held, 0);
+        return this.#numbers(source, Flag.Unacked, 0);
       case recordTypes.settled:
-        return this.#numbers(source, 0, Mark.Live);
+        return this.#numbers(source, 0, Flag.Live);
       case recordTypes.topology:
         return this.#topology(source);
       case recordTypes.checkpoint:
@@ -113,15 +113,15 @@ export class Replay {
     note(this.inventory.orders, number, (bits & entryBits.order) === 0 ? undefined : source.varint());
     note(this.due, number, (bits & entryBits.due) === 0 ? undefined : source.double());
     note(this.inventory.deaths, number, (bits & entryBits.death) === 0 ? undefined : readDeath(source, bits));
-    entries.marks.set(number, Mark.Live | Mark.Stored | ((bits & entryBits.held) === 0 ? 0 : Mark.Held));
+    entries.flags.set(number, Flag.Live | Flag.Stored | ((bits & entryBits.unacked) === 0 ? 0 : Flag.Unacked));
     if (deadline !== 0) this.#limited.push(number);
   }
 
   #numbers(source: ByteSource, set: number, clear: number): void {
-    const { marks, end } = this.inventory.entries;
+    const { flags, end } = this.inventory.entries;
     for (let left = source.varint(); left > 0; left--) {
       const number = source.varint();
-      if (number < end) marks.set(number, (marks.get(number) | set) & ~clear);
+      if (number < end) flags.set(number, (flags.get(number) | set) & ~clear);
     }
   }
 
@@ -140,13 +140,13 @@ export class Replay {
     }
     this.#limited = [];
     for (const gone of this.declared.complete(this.isDamaged)) this.removed.add(gone);
-    if (this.isDamaged) this.#missPlaces();
+    if (this.isDamaged) this.#countLosses();
     this.#fresh = [];
     this.isDamaged = false;
   }
 
-  /** Messages that came with this batch, and their entries did not. */
-  #missPlaces(): void {
+  /** Counts messages of this batch without entries. */
+  #countLosses(): void {
     const { serial } = this.inventory.messages;
     for (const { number, queue } of this.#fresh) {
       if (this.#mentioned.get(number) !== serial.get(number)) this.losses.push(queue);

@@ -1,16 +1,16 @@
 import { type Broker, type MessageOwner, inRestoreOrder } from '../../broker/index.js';
 import { type Message, messageOf } from '../../message/index.js';
 import type { Doubles } from './columns.js';
-import { type Entry, Mark } from './entry-table.js';
+import { type Entry, Flag } from './entry-table.js';
 import type { Envelope } from './envelope.js';
 import type { Recovered } from './recover.js';
 import { slotOf } from './slot.js';
 
 const nothing = new Uint8Array();
 
-/** Puts all entries back into their queues, in the order in which these want them (section L). */
+/** Puts all entries back into their queues, in the order that the core defines (section L). */
 export class MessageRestorer {
-  /** The entry that is on its way, for its queue may speak of it before it has its number. */
+  /** The number of the entry being restored: its queue may report it to the journal before it has a slot. */
   current = 0;
   #isChanged = false;
   /** Messages in several queues. */
@@ -18,9 +18,9 @@ export class MessageRestorer {
 
   constructor(
     readonly recovered: Recovered,
-    /** What was only waiting may have been delivered. */
+    /** The last process crashed: an entry without a record of its delivery may have been delivered. */
     readonly afterCrash: boolean,
-    /** @param isChanged it is not as the log has it */
+    /** @param isChanged the record in the log is out of date */
     readonly placed: (number: number, entry: Entry, isChanged: boolean) => void,
   ) {}
 
@@ -36,8 +36,8 @@ export class MessageRestorer {
 
   #refill(queue: MessageOwner, numbers: Uint32Array, now: number): void {
     const { replay, inventory } = this.recovered;
-    const { marks } = inventory.entries;
-    const isHeld = (number: number): boolean => (marks.get(number) & Mark.Held) !== 0;
+    const { flags } = inventory.entries;
+    const isHeld = (number: number): boolean => (flags.get(number) & Flag.Unacked) !== 0;
     const ordered = inOrder(numbers, replay.positions);
     const { deaths } = inventory;
     if (replay.returns.size === 0 && deaths.size === 0 && !ordered.some(isHeld))
@@ -59,10 +59,10 @@ export class MessageRestorer {
     for (const number of numbers) {
       const deadline = replay.deadlines.get(number);
       const returns = replay.returns.get(number) ?? 0;
-      const delivered = (inventory.entries.marks.get(number) & Mark.Held) !== 0;
+      const delivered = (inventory.entries.flags.get(number) & Flag.Unacked) !== 0;
       const place = {
         position: replay.positions.get(number),
-        // Time may have been set back: nothing lives longer than it could have when it was written.
+        // The clock may have been set back: no message lives longer than it could have when it was written.
         deadline: deadline === 0 ? 0 : Math.min(deadline, now + replay.remaining.get(number)),
         returns,
         failures: replay.failures.get(number) ?? returns,
@@ -74,12 +74,12 @@ export class MessageRestorer {
       this.current = number;
       this.#isChanged = delivered || (suspect && returns === 0);
       const entry = queue.restore(this.#message(inventory.entries.message.get(number)), place, now);
-      if (this.current !== 0) this.met(entry);
+      if (this.current !== 0) this.link(entry);
     }
   }
 
-  /** The entry on its way has its number from now on. */
-  met(entry: Entry): void {
+  /** Gives the entry being restored its slot. */
+  link(entry: Entry): void {
     const number = this.current;
     this.current = 0;
     this.placed(number, entry, this.#isChanged);
@@ -99,7 +99,7 @@ export class MessageRestorer {
   }
 }
 
-/** By position: as a rule they are. */
+/** Sorts by position, unless the entries are sorted already. */
 function inOrder(numbers: Uint32Array, positions: Doubles): Uint32Array {
   const before = (one: number, other: number): number => positions.get(one) - positions.get(other);
   for (let index = 1; index < numbers.length; index++) {

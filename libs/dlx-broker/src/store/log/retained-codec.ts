@@ -4,7 +4,7 @@ import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readHeaders, reasons, wholeHeaders, writeHeaders } from './headers-codec.js';
 
-/** Reason, time, and the headers if there are any. */
+/** Writes reason, time, and the headers if there are any. */
 export function writeRetained(to: ByteSink, { reason, time, headers }: RetainedDeath): void {
   to.octet(reasons.indexOf(reason));
   to.double(time);

@@ -1,13 +1,13 @@
 import { endOfRecord, recordHead, recordTypes, typeAt } from './record.js';
 import { segmentHead } from './segment-header.js';
 
-/** A stretch of bytes that are not what was written. */
+/** A range of bytes that are not what was written. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
 }
 
-/** The records of a segment, by where they begin; and what between them is none. */
+/** The positions of the records of a segment, and the gaps between them. */
 export interface Scanned {
   readonly records: Uint32Array;
   readonly gaps: readonly Gap[];
@@ -15,7 +15,7 @@ export interface Scanned {
   readonly end: number;
 }
 
-/** Finds one record of a segment after the other, also those behind damaged ones. */
+/** Finds the records of a segment one by one, also those behind damaged ones. */
 export class RecordReader {
   readonly #bytes: Buffer;
   /** Where the last record ends. */
@@ -26,7 +26,7 @@ export class RecordReader {
     file: Buffer,
     readonly salt: number,
   ) {
-    // What was made in advance is not looked through: damage in front of it would make that long.
+    // The zeros that were allocated in advance are skipped: a search through them behind a damaged record would be long.
     this.#bytes = file.subarray(0, endOfWritten(file));
   }
 
@@ -62,11 +62,11 @@ export function scan(file: Buffer, salt: number): Scanned {
   return { records: records.subarray(0, count), gaps, end };
 }
 
-/** Where the batch begins that a commit closes. @param at of the commit */
+/** Where the batch of a commit begins. @param at where the commit begins */
 export const startOfBatch = (bytes: Buffer, at: number): number =>
   at + recordHead + 16 - bytes.readDoubleBE(at + recordHead);
 
-/** The last commit, by its index; -1 for none. */
+/** The index of the last commit; -1 for none. */
 export function lastCommit(bytes: Buffer, { records }: Scanned): number {
   let index = records.length - 1;
   while (index >= 0 && bytes[(records[index] as number) + typeAt] !== recordTypes.commit) index--;
@@ -75,7 +75,7 @@ export function lastCommit(bytes: Buffer, { records }: Scanned): number {
 
 const blank = Buffer.alloc(4_096);
 
-/** Whether there is nothing but zeros. */
+/** Whether all bytes from there on are zeros. */
 export function isBlank(bytes: Buffer, from: number): boolean {
   for (let at = from; at < bytes.length; at += blank.length) {
     const end = Math.min(bytes.length, at + blank.length);
@@ -84,16 +84,16 @@ export function isBlank(bytes: Buffer, from: number): boolean {
   return true;
 }
 
-/** Behind it there are only zeros that belong to no record: a commit may end with a few. */
+/** From there on there are only zeros outside of records. The last record may itself end with zeros. */
 function endOfWritten(bytes: Buffer): number {
   let end = bytes.length;
   while (end >= blank.length && isBlank(bytes.subarray(0, end), end - blank.length)) end -= blank.length;
   return Math.min(bytes.length, end + recordHead + 16);
 }
 
-/** Where the next record begins behind one that is damaged; 0 for nowhere. */
+/** Where the next record begins behind a damaged one; 0 for none. */
 function nextRecord(bytes: Buffer, damaged: number, salt: number): number {
-  // Mostly its length is as it was.
+  // The length of the damaged record is mostly intact.
   if (damaged + recordHead < bytes.length) {
     const likely = damaged + typeAt + bytes.readUInt32BE(damaged);
     if (likely < bytes.length && endOfRecord(bytes, likely, salt, bytes.length) !== 0) return likely;

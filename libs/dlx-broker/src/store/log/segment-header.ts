@@ -4,12 +4,12 @@ import { foreignFile, newerFormat } from './faults.js';
 /** First bytes of every segment. */
 const magic = Buffer.from('DLXLOG\r\n', 'latin1');
 
-/** Of what stands in it; it changes when an older program would read it wrongly. */
+/** The version of the format. A new version means that older programs cannot read the segment. */
 export const formatVersion = 4;
 
 /** Bytes: magic (8), version (u16), 0 (u16), salt (u32), number (u64), CRC-32 of all before it (u32). All big-endian. */
 const headerLength = 28;
-/** It stands there twice, too far apart for one small damage to take both: without its salt a segment cannot be read. */
+/** The header is there twice, far enough apart that small damage leaves one: without its salt a segment cannot be read. */
 const secondHeader = 256;
 
 /** Where the records of a segment begin. */
@@ -18,13 +18,13 @@ export const segmentHead = 512;
 export interface SegmentHeader {
   /** Segments are numbered from 1, in the order in which they were written. */
   readonly number: number;
-  /** The seed of each CRC in it: drawn for each segment. */
+  /** The seed of each CRC in the segment: random for each segment. */
   readonly salt: number;
-  /** Of what stands in it. */
+  /** The version of the format. */
   readonly version: number;
 }
 
-/** After the name of a segment whose header is not safe yet. */
+/** Follows the name of a segment whose header is not durable yet. */
 export const draft = '.new';
 
 export const segmentName = (number: number): string => `${String(number).padStart(10, '0')}.log`;
@@ -48,8 +48,8 @@ export function writeHeader({ number, salt, version }: SegmentHeader): Buffer {
 
 /**
  * @param bytes the beginning of the file
- * @returns undefined when it is damaged, or was not written to its end
- * @throws StoreError when it is no segment, or one of a newer program
+ * @returns undefined when the header is damaged or incomplete
+ * @throws StoreError when the file is no segment, or has a newer format
  */
 export function readHeader(bytes: Buffer, name: string): SegmentHeader | undefined {
   const found = headerAt(bytes, 0, name) ?? headerAt(bytes, secondHeader, name);
@@ -67,7 +67,7 @@ function headerAt(bytes: Buffer, at: number, name: string): SegmentHeader | unde
 
 const hasMagic = (bytes: Buffer, at: number): boolean => bytes.subarray(at, at + magic.length).equals(magic);
 
-/** Neither header begins like one, and it is not just bytes that never arrived. */
+/** Neither header has the magic bytes, and the bytes are not all zeros, as those of an unwritten block are. */
 function isForeign(bytes: Buffer): boolean {
   if (hasMagic(bytes, 0) || hasMagic(bytes, secondHeader)) return false;
   return bytes.subarray(0, segmentHead).some((byte) => byte !== 0);

@@ -9,14 +9,14 @@ export class Segment {
   readonly version: number;
   /** Where the next batch goes. */
   end = segmentHead;
-  /** Bytes of the file: more than are used, so that a small batch need not make it longer. */
+  /** Bytes of the file: more than are used, so that a small batch need not extend it. */
   allocated = segmentHead;
   /** Records of messages and entries that are still needed. */
   live = 0;
-  /** Their bytes, about. */
+  /** Their bytes, estimated. */
   liveBytes = 0;
-  /** A message outside of the store may still be read from it, although no record in it is live. */
-  isHeld = false;
+  /** A detached body may still be read from it, although it has no live record. */
+  isReferenced = false;
 
   constructor(
     header: SegmentHeader,
@@ -77,15 +77,15 @@ export class Segments {
     this.#all.delete(segment.number);
   }
 
-  /** A record in it is needed. */
-  gain(number: number, bytes: number): void {
+  /** Counts a record as live. */
+  addRecord(number: number, bytes: number): void {
     const segment = this.#all.get(number) as Segment;
     segment.live++;
     segment.liveBytes += bytes;
   }
 
-  /** A record in it is no longer needed. */
-  lose(number: number, bytes: number): void {
+  /** Counts a record as no longer live. */
+  removeRecord(number: number, bytes: number): void {
     const segment = this.#all.get(number);
     if (segment === undefined) return;
     segment.live--;

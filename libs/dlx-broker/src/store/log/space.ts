@@ -1,72 +1,72 @@
 import type { Disk } from './disk.js';
 
-/** Looks at the free space of the disk now and then, and more often while there is too little. */
+/** Checks the free space of the disk after writes, and regularly while there is too little. */
 export class Space {
-  /** Fewer bytes are free than there should be, or a write found no room. */
+  /** Fewer bytes are free than the limit, or a write found no room. */
   isLow = false;
-  /** As last seen. */
+  /** Free bytes at the last check. */
   free: number | undefined;
   /** Called when a write found no room. */
-  whenExhausted: () => void = () => undefined;
+  onExhausted: () => void = () => undefined;
   #isShort = false;
   #isExhausted = false;
   #isClosed = false;
-  #isLooking = false;
-  #lastLook = -Infinity;
+  #isChecking = false;
+  #lastCheck = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
 
   constructor(
     readonly disk: Disk,
-    /** Bytes that should be free. */
-    readonly wanted: number,
-    /** Milliseconds between two looks. */
+    /** Bytes that should stay free. */
+    readonly limit: number,
+    /** Milliseconds between two checks. */
     readonly interval: number,
     readonly changed: (isLow: boolean) => void,
     readonly failed: (error: unknown) => void,
   ) {}
 
-  /** The last write found no room, and there has been none since. */
+  /** The last write found no room. */
   get isExhausted(): boolean {
     return this.#isExhausted;
   }
 
-  /** Whether so many bytes may be taken for what is not needed yet. */
+  /** Whether so many bytes may be allocated in advance. */
   hasSpare(bytes: number): boolean {
-    return !this.isLow && (this.free === undefined || this.free - bytes >= this.wanted);
+    return !this.isLow && (this.free === undefined || this.free - bytes >= this.limit);
   }
 
-  /** Something was written. */
-  mind(): void {
+  /** Called after each batch: checks the free space if the last check is long enough ago. */
+  afterWrite(): void {
     const now = performance.now();
-    if (now - this.#lastLook < this.interval) return;
-    this.#lastLook = now;
-    void this.look();
+    if (now - this.#lastCheck < this.interval) return;
+    this.#lastCheck = now;
+    void this.check();
   }
 
-  async look(): Promise<void> {
-    if (this.#isLooking || this.#isClosed) return;
-    this.#isLooking = true;
+  async check(): Promise<void> {
+    if (this.#isChecking || this.#isClosed) return;
+    this.#isChecking = true;
     try {
       this.free = await this.disk.free();
-      this.#isShort = this.free !== undefined && this.free < this.wanted;
-      this.#judge();
+      this.#isShort = this.free !== undefined && this.free < this.limit;
+      this.#update();
     } catch (error) {
       this.failed(error);
     } finally {
-      this.#isLooking = false;
+      this.#isChecking = false;
     }
   }
 
-  /** A write of so many bytes found no room: resolves when another try makes sense, or when there will be none. */
-  async exhausted(needed: number): Promise<void> {
+  /** A write of so many bytes found no room: resolves when there is room, or when the log is closed. */
+  async waitForRoom(needed: number): Promise<void> {
     this.#isExhausted = true;
-    this.#judge();
-    this.whenExhausted();
+    this.#update();
+    this.onExhausted();
     while (!this.#isClosed) {
       await new Promise<void>((resolve) => {
-        // It keeps the process alive: what waits for room must not end in silence with an event loop that has no other
-        // work.
+        // This timer keeps the process alive: otherwise a process without other work would end and lose the batch
+        // that waits.
         const timer = setTimeout(resolve, this.interval);
         this.#wake = () => {
           clearTimeout(timer);
@@ -78,11 +78,11 @@ export class Space {
     }
   }
 
-  /** It went well. */
-  relieved(): void {
+  /** A write succeeded. */
+  succeeded(): void {
     if (!this.#isExhausted) return;
     this.#isExhausted = false;
-    void this.look();
+    void this.check();
   }
 
   close(): void {
@@ -91,10 +91,10 @@ export class Space {
     this.#wake?.();
   }
 
-  #judge(): void {
+  #update(): void {
     const isLow = this.#isShort || this.#isExhausted;
     clearTimeout(this.#timer);
-    if (isLow && !this.#isClosed) this.#timer = setTimeout(() => void this.look(), this.interval).unref();
+    if (isLow && !this.#isClosed) this.#timer = setTimeout(() => void this.check(), this.interval).unref();
     if (isLow === this.isLow) return;
     this.isLow = isLow;
     this.changed(isLow);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Entry } from '../../broker/queue/entry.js';
 import { Message, noProperties } from '../../message/index.js';
 import { Doubles, Octets, pieceRows, References, Words } from './columns.js';
-import { EntryTable, Mark } from './entry-table.js';
+import { EntryTable, Flag } from './entry-table.js';
 import { MessageTable } from './message-table.js';
 
 const body = new Uint8Array(1);
@@ -16,9 +16,9 @@ function filled(count: number, isShared: boolean): { readonly messages: MessageT
     const root = isShared && index % 2 === 1 ? index : 0;
     const number = messages.add(root);
     if (root !== 0) messages.shares.add(root, 1);
-    for (const column of [messages.segment, messages.offset, messages.length, messages.held]) column.set(number, 7);
+    for (const column of [messages.segment, messages.offset, messages.length, messages.cached]) column.set(number, 7);
     messages.own.add(number, 1);
-    entries.segment.set(entries.add(entry, number, 3, Mark.Live | Mark.Stored), 7);
+    entries.segment.set(entries.add(entry, number, 3, Flag.Live | Flag.Stored), 7);
   }
   return { messages, entries };
 }
@@ -45,7 +45,7 @@ describe('the index', () => {
     const entry = new Entry(new Message('', 'q', noProperties, body), 1, 0);
     for (let round = 0; round < 10_000; round++) {
       const message = messages.add(0);
-      const number = entries.add(entry, message, 3, Mark.Live);
+      const number = entries.add(entry, message, 3, Flag.Live);
       entries.remove(number);
       entries.free(number);
       messages.free(message);
@@ -59,7 +59,7 @@ describe('the index', () => {
     messages.reach(1);
     messages.serial.set(1, 0xffff_fffe);
     messages.own.set(1, 1);
-    messages.settleRows();
+    messages.rebuildFreeList();
     expect([messages.add(0), messages.add(0), messages.add(0)].map((number) => messages.serial.get(number))).toEqual([
       0xffff_ffff, 1, 2,
     ]);

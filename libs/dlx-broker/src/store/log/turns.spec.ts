@@ -37,7 +37,7 @@ async function open(disk: FakeDisk, options: DiskJournalOptions) {
 async function recordsOfTurns({ journal }: { readonly journal: DiskJournal }, between: () => void = () => undefined) {
   const turns: number[] = [];
   let records = 0;
-  for (const method of ['entry', 'again', 'topology'] as const) {
+  for (const method of ['entry', 'rewrite', 'topology'] as const) {
     const original = Batch.prototype[method] as (...args: never[]) => number;
     vi.spyOn(Batch.prototype, method).mockImplementation(function (this: Batch, ...args: unknown[]) {
       records++;

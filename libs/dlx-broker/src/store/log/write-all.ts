@@ -3,10 +3,10 @@ import { isFull, writeFailed } from './faults.js';
 import type { Space } from './space.js';
 
 /**
- * Writes all of it, however often the disk takes only a part; while it is full, waits for room.
- * @param isOver true when the write is not needed any more
+ * Writes all chunks, in several writes if the disk takes only a part. Waits while the disk is full.
+ * @param isOver true when the write is no longer needed
  * @param spare bytes at the end that need not be written
- * @returns bytes written: fewer than all only when it is over, or of the spare ones
+ * @returns bytes written: fewer than all only when `isOver`, or without spare bytes
  * @throws StoreError
  */
 export async function writeAll(
@@ -27,10 +27,10 @@ export async function writeAll(
     if (left <= spare) break;
     rest = without(rest, written);
     if (written > 0) continue;
-    await space.exhausted(left);
+    await space.waitForRoom(left);
     if (isOver()) return at - position;
   }
-  space.relieved();
+  space.succeeded();
   return at - position;
 }
 

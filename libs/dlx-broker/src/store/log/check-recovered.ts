@@ -1,34 +1,34 @@
-import { Mark } from './entry-table.js';
+import { Flag } from './entry-table.js';
 import type { Damage } from './options.js';
 import type { Recovered } from './recover.js';
 
 /**
- * After the log was read: which entries have all they need, which messages anybody has, and how much of each segment is
- * needed.
+ * After the log was read: removes entries whose message or queue is missing, counts the entries of each message, and the
+ * live records of each segment.
  * @returns what is lost
  */
-export function takeStock(recovered: Recovered): Pick<Damage, 'queues' | 'misplaced'> {
+export function checkRecovered(recovered: Recovered): Pick<Damage, 'queues' | 'misplaced'> {
   const { inventory, declared, replay } = recovered;
   const { entries, messages } = inventory;
   const lost = new Map<number, number>();
   for (const queue of replay.losses) lost.set(queue, (lost.get(queue) ?? 0) + 1);
   for (let number = 1; number < entries.end; number++) {
-    if ((entries.marks.get(number) & Mark.Live) === 0) continue;
+    if ((entries.flags.get(number) & Flag.Live) === 0) continue;
     const queue = entries.queue.get(number);
     const message = entries.message.get(number);
     if (isWhole(recovered, number, message) && declared.placeOf(queue) !== undefined) {
       messages.own.add(message, 1);
       continue;
     }
-    entries.marks.set(number, 0);
+    entries.flags.set(number, 0);
     if (!replay.removed.has(queue)) lost.set(queue, (lost.get(queue) ?? 0) + 1);
   }
   shareBodies(recovered);
-  messages.settleRows();
-  entries.settleRows();
-  // Their numbers will be others' one day.
+  messages.rebuildFreeList();
+  entries.rebuildFreeList();
+  // The numbers of removed entries will be used again.
   for (const facts of [inventory.orders, inventory.deaths]) {
-    for (const number of facts.keys()) if ((entries.marks.get(number) & Mark.Live) === 0) facts.delete(number);
+    for (const number of facts.keys()) if ((entries.flags.get(number) & Flag.Live) === 0) facts.delete(number);
   }
   countLive(recovered);
   for (const order of inventory.orders.values()) inventory.nextOrder = Math.max(inventory.nextOrder, order + 1);
@@ -58,11 +58,11 @@ function countLive({ inventory, segments }: Recovered): void {
   const { entries, messages } = inventory;
   for (let number = 1; number < messages.end; number++) {
     const segment = messages.segment.get(number);
-    if (segment !== 0) segments.gain(segment, messages.length.get(number));
+    if (segment !== 0) segments.addRecord(segment, messages.length.get(number));
   }
   for (let number = 1; number < entries.end; number++) {
-    if ((entries.marks.get(number) & Mark.Live) !== 0)
-      segments.gain(entries.segment.get(number), inventory.bytesOf(number));
+    if ((entries.flags.get(number) & Flag.Live) !== 0)
+      segments.addRecord(entries.segment.get(number), inventory.bytesOf(number));
   }
 }
 

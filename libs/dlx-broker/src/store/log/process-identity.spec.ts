@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { ownMark, signOf } from './process-mark.js';
+import { ownIdentity, livenessOf } from './process-identity.js';
 
 it('a process lives that is there', () => {
-  expect(signOf(ownMark(), ownMark())).toBe('alive');
+  expect(livenessOf(ownIdentity(), ownIdentity())).toBe('alive');
 });
 
 it.runIf(existsSync('/proc/self/stat'))('a killed process that nobody waited for is dead', async () => {
@@ -15,12 +15,12 @@ it.runIf(existsSync('/proc/self/stat'))('a killed process that nobody waited for
   const [told] = (await once(parent.stdout, 'data')) as [Buffer];
   const pid = Number(told.toString());
   const fields = (of: number) => readFileSync(`/proc/${of}/stat`, 'utf8').split(') ')[1]!.split(' ');
-  const mark = { ...ownMark(), pid, started: fields(pid)[19]! };
+  const mark = { ...ownIdentity(), pid, started: fields(pid)[19]! };
   await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8').trim()).toBe('sleep');
-  expect(signOf(mark, ownMark())).toBe('alive');
+  expect(livenessOf(mark, ownIdentity())).toBe('alive');
 
   process.kill(pid, 'SIGKILL');
   await expect.poll(() => fields(pid)[0]).toBe('Z');
 
-  expect(signOf(mark, ownMark())).toBe('dead');
+  expect(livenessOf(mark, ownIdentity())).toBe('dead');
 });

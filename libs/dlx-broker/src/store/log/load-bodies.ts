@@ -3,17 +3,17 @@ import type { StoreError } from '../store-error.js';
 import type { Inventory } from './inventory.js';
 import { numberIn } from './slot.js';
 
-/** So often a body is read that cannot be read, and milliseconds before the second try; then twice as long each time. */
+/** How often an unreadable body is tried. The waits double, from so many milliseconds on. */
 const tries = 7;
 const firstWait = 100;
 
 /**
- * Brings into memory what the batch writes whole in this turn although its body lies on disk: a message that left a
- * queue which is not kept for one that is. What is proven lost stays where it is, and only its entry is written.
- * @param limit messages it may write
- * @returns why one of them cannot be read now: nothing may be written without it
+ * Loads the bodies that the batch needs in this turn and that are on disk: those of messages that moved from a queue that is
+ * not kept to one that is. For a lost body only the entry is written.
+ * @param limit messages of this turn
+ * @returns the error when a body cannot be read now: the batch has to wait
  */
-export function gather({ fresh, messages }: Inventory, limit: number): StoreError | undefined {
+export function loadBodies({ fresh, messages }: Inventory, limit: number): StoreError | undefined {
   const count = Math.min(fresh.length, limit);
   for (let index = 0; index < count; index++) {
     const message = fresh.at(index);
@@ -29,7 +29,7 @@ export function gather({ fresh, messages }: Inventory, limit: number): StoreErro
   return undefined;
 }
 
-/** Resolves when it is time for the next try. @param attempt from 0 @throws the error when there were enough */
+/** Resolves when it is time for the next try. @param attempt counted from 0 @throws the error after the last try */
 export async function beforeNextTry(attempt: number, error: StoreError): Promise<void> {
   if (attempt >= tries) throw error;
   await new Promise((resolve) => setTimeout(resolve, firstWait * 2 ** attempt));
