@@ -83,7 +83,8 @@ for (const entry of table) {
     [wallOf],
   );
   for (const front of fronts) {
-    const [open, verb] = room === 'cli' && front === 'serve' ? [[], 'may know'] : [[wallOf], 'may not know'];
+    const isOpen = room === 'cli' && ['serve', 'open-broker'].includes(front); // a move opens data directories
+    const [open, verb] = isOpen ? [[], 'may know'] : [[wallOf], 'may not know'];
     expects(`${room} ${verb} ${front}`, `${room}/front-${front}.ts`, imports(`../${front}.js`), open);
     const inner = `${room}/inner/front-${front}.ts`;
     expects(`${room} ${verb} ${front} from a folder of its own`, inner, imports(`../../${front}.js`), open);

@@ -5,6 +5,18 @@ export * from './errors.js';
 export { type Capability, need } from './need.js';
 export { type BackendState, type ServerInfo } from './state.js';
 
+export type { AmqpChannel, AmqpConnection } from './rabbitmq/client/api.js';
+export { openConnection } from './rabbitmq/client/connection.js';
+export { dial } from './rabbitmq/client/dial.js';
+export {
+  ChannelClosedError,
+  ConnectError,
+  NackedError,
+  ReturnedError,
+  UnsendableError,
+} from './rabbitmq/client/errors.js';
+export { openPublisher } from './rabbitmq/client/publisher.js';
+
 export { isReplyAddress, longestDelay } from '../broker/index.js';
 
 export { type Address, type RecordedOrigin } from '../message/index.js';

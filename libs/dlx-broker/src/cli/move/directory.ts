@@ -1,0 +1,143 @@
+import {
+  type Broker,
+  type Channel,
+  type Clock,
+  type Connection,
+  Outcome as Fate,
+  type Settled,
+  silentOutbox,
+} from '../../broker/index.js';
+import { shownText } from '../../host/index.js';
+import { openBroker, type OpenedBroker } from '../../open-broker.js';
+import { Refusal } from '../refusal.js';
+import { exchangeFor } from './exchange-name.js';
+import type { DirectoryPlace } from './places.js';
+import { MoveFailure, type Moving, type Source, type Taken, type Target, usualWindow } from './ends.js';
+
+/** The year 1970: no message has expired, no lease is over, and no delay. */
+const longAgo = 1;
+
+/** A queue of a data directory that no other process has. */
+class Directory {
+  readonly channel: Channel;
+  readonly #connection: Connection;
+
+  private constructor(
+    readonly own: OpenedBroker,
+    readonly place: DirectoryPlace,
+  ) {
+    this.#connection = this.broker.connect({ vhost: place.vhost });
+    this.channel = this.#connection.openChannel(silentOutbox);
+  }
+
+  /** @throws Refusal, StoreError */
+  static async open(place: DirectoryPlace, tell: (line: string) => void, takesMessages: boolean): Promise<Directory> {
+    const { directory, vhost, queue } = place;
+    // A start of a broker lets everything die whose time is over. A move changes nothing but its queue.
+    let now = (): number => longAgo;
+    const clock: Clock = { now: () => now(), wakeAt: () => undefined };
+    const heard: unknown[] = [];
+    const log = (error: unknown): void => void heard.push(error);
+    const own = await openBroker({ clock, data: { directory } }, { log });
+    try {
+      const known = own.broker.virtualHosts.get(vhost);
+      if (known === undefined) throw new Refusal(`no virtual host '${vhost}' in ${directory}`);
+      if (!known.queues.has(queue)) throw new Refusal(`no queue '${queue}' in vhost '${vhost}' of ${directory}`);
+      if (takesMessages) now = Date.now; // from now on messages come that may have a time to live
+      for (const error of heard) tell(shownText((error as Error).message));
+      return new Directory(own, place);
+    } catch (error) {
+      await own.close();
+      throw error;
+    }
+  }
+
+  get broker(): Broker {
+    return this.own.broker;
+  }
+
+  fails(error: unknown): MoveFailure {
+    const { directory, queue } = this.place;
+    return new MoveFailure('impossible', `queue '${queue}' of ${directory}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+    await this.own.close();
+  }
+}
+
+/** Takes messages out of a queue of a data directory. @throws Refusal, StoreError */
+export async function directorySource(place: DirectoryPlace, tell: (line: string) => void): Promise<Source> {
+  const open = await Directory.open(place, tell, false);
+  const { channel } = open;
+  // After a crash every message of a classic queue counts as redelivered. Those that were taken are back at its head.
+  const isExact = channel.vhost.queues.get(place.queue)?.declared.type === 'quorum';
+  let taken = 0;
+  return {
+    next: async (): Promise<Taken | undefined> => {
+      try {
+        const got = channel.get(place.queue);
+        if (got === undefined) return undefined;
+        const { deliveryTag: tag, redelivered, message, body } = got;
+        const { routingKey, properties, origin } = message;
+        const settle = (act: () => void): void => {
+          if (!channel.isClosed) act();
+        };
+        return {
+          routingKey,
+          properties,
+          origin,
+          body,
+          redelivered: redelivered && (isExact || taken++ < usualWindow),
+          // Without a wait for the disk a crash would bring back many that are in the target.
+          ack: () =>
+            new Promise<void>((resolve, reject) => {
+              const { sequence } = open.broker;
+              settle(() => channel.ack(tag));
+              open.broker.onStored(sequence, (failure) => (failure ? reject(open.fails(failure)) : resolve()));
+            }),
+          giveBack: () => settle(() => channel.nack(tag)),
+        };
+      } catch (error) {
+        throw open.fails(error);
+      }
+    },
+    close: () => open.close(),
+  };
+}
+
+/** Sends messages to a queue of a data directory. @throws Refusal, StoreError */
+export async function directoryTarget(place: DirectoryPlace, tell: (line: string) => void): Promise<Target> {
+  const open = await Directory.open(place, tell, true);
+  const { channel } = open;
+  const exchange = exchangeFor(place.queue);
+  channel.declareExchange(exchange, { type: 'fanout', durable: false });
+  channel.bindQueue(place.queue, exchange, '');
+  return {
+    publish: ({ routingKey, properties, body, origin }: Moving) =>
+      new Promise<void>((resolve, reject) => {
+        const settled: Settled = (failure) => {
+          if (failure === undefined) resolve();
+          else reject(open.fails(failure));
+        };
+        try {
+          const fate = channel.publishNow(exchange, routingKey, properties, body, settled, origin);
+          const trouble = channel.vhost.journal?.trouble;
+          if ((fate & Fate.Refused) === 0) return;
+          if (trouble !== undefined) return reject(open.fails(new Error(trouble)));
+          reject(
+            new MoveFailure('refused', `queue '${place.queue}' of ${place.directory} is full and refuses messages`),
+          );
+        } catch (error) {
+          reject(open.fails(error));
+        }
+      }),
+    close: async () => {
+      if (!channel.isClosed) channel.deleteExchange(exchange);
+      await open.close();
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type FieldTable, isEmptyTable } from '../../message/index.js';
+import { MoveFailure, type Moving, type Source, type Taken, type Target, usualWindow } from './ends.js';
+
+export interface MoveOptions {
+  /** Messages at most; default all. */
+  readonly limit?: number;
+  /** Messages a second at most; default as many as go. */
+  readonly rate?: number;
+  /** Takes the history of deaths out of the headers. */
+  readonly stripDeaths?: boolean;
+  /** Messages that were taken and not yet acked, at most. Default {@link usualWindow}. */
+  readonly window?: number;
+  /** Milliseconds for which a message is offered again to a queue that refuses it. Default 30,000. */
+  readonly patience?: number;
+}
+
+/** What became of a move. */
+export interface Outcome {
+  /** Messages that are in the target and gone from the source. */
+  readonly moved: number;
+  /** Moved messages that had been delivered before: an earlier move may have left them in the target, too. */
+  readonly repeated: readonly string[];
+  /** Messages that are in the source, and perhaps in the target, too. */
+  readonly inDoubt: readonly string[];
+  /** Why it ended before the source was empty or the limit reached. */
+  readonly failure: MoveFailure | undefined;
+}
+
+/** Milliseconds between offers of a message that is refused. */
+const [firstPause, longestPause] = [50, 1_000];
+
+/** Headers that tell of deaths and returns; brokers write them, and read them as if they had written them. */
+const ofDeaths = /^x-(death|delivery-count|(first|last)-death-(queue|exchange|reason))$/;
+
+/**
+ * Moves messages from one queue to another. A message is acked only after the target confirmed it, so it is in one of the
+ * queues at any time; if the process ends in between, it may be in both.
+ */
+export class Mover {
+  readonly #window: number;
+  #moved = 0;
+  #repeated: string[] = [];
+  #inDoubt: string[] = [];
+  #failure: MoveFailure | undefined;
+  #isStopped = false;
+  /** Milliseconds of a clock that never goes back, when the next message may be taken. */
+  #nextAt = 0;
+
+  constructor(
+    private readonly source: Source,
+    private readonly target: Target,
+    private readonly options: MoveOptions = {},
+  ) {
+    this.#window = options.window ?? usualWindow;
+  }
+
+  get moved(): number {
+    return this.#moved;
+  }
+
+  /** Takes no more messages; those on their way arrive. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async run(): Promise<Outcome> {
+    const { limit = Infinity } = this.options;
+    const underWay = new Set<Promise<void>>();
+    for (let taken = 0; taken < limit; taken += 1) {
+      await this.#turn();
+      while (underWay.size >= this.#window) await Promise.race(underWay);
+      if (this.#isStopped) break;
+      const message = await this.#next();
+      if (message === undefined) break;
+      const move = this.#move(message, taken + 1).finally(() => underWay.delete(move));
+      underWay.add(move);
+    }
+    await Promise.all(underWay);
+    return { moved: this.#moved, repeated: this.#repeated, inDoubt: this.#inDoubt, failure: this.#failure };
+  }
+
+  async #next(): Promise<Taken | undefined> {
+    try {
+      return await this.source.next();
+    } catch (error) {
+      this.#fail(error);
+      return undefined;
+    }
+  }
+
+  /** Keeps to the rate. */
+  async #turn(): Promise<void> {
+    const { rate } = this.options;
+    if (rate === undefined) return;
+    const now = performance.now();
+    const at = Math.max(this.#nextAt, now);
+    this.#nextAt = at + 1_000 / rate;
+    if (at > now) await wait(at - now);
+  }
+
+  /** @param number counts the messages of this move */
+  async #move(taken: Taken, number: number): Promise<void> {
+    const message = this.options.stripDeaths === true ? withoutDeaths(taken) : taken;
+    try {
+      await this.#publish(message);
+    } catch (error) {
+      // Other messages behind it may arrive: the order is kept no longer, but every message is.
+      taken.giveBack();
+      if (error instanceof MoveFailure && error.kind === 'lost') this.#inDoubt.push(nameOf(taken, number));
+      this.#fail(error);
+      return;
+    }
+    try {
+      await taken.ack();
+    } catch (error) {
+      this.#inDoubt.push(nameOf(taken, number));
+      this.#fail(error);
+      return;
+    }
+    this.#moved += 1;
+    if (taken.redelivered) this.#repeated.push(nameOf(taken, number));
+  }
+
+  /** Offers a message as long as it is refused and there is patience. @throws MoveFailure */
+  async #publish(message: Moving): Promise<void> {
+    const until = performance.now() + (this.options.patience ?? 30_000);
+    for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 2)) {
+      try {
+        return await this.target.publish(message);
+      } catch (error) {
+        const isRefused = error instanceof MoveFailure && error.kind === 'refused';
+        if (!isRefused || this.#isStopped || performance.now() + pause > until) throw error;
+      }
+      await wait(pause);
+    }
+  }
+
+  /** The first failure counts. @throws what is no failure of a move */
+  #fail(error: unknown): void {
+    this.#isStopped = true;
+    if (!(error instanceof MoveFailure)) throw error;
+    this.#failure ??= error;
+  }
+}
+
+function withoutDeaths(taken: Taken): Moving {
+  const { routingKey, properties, body, origin } = taken;
+  const { headers } = properties;
+  if (headers === undefined || ![...headers.keys()].some((name) => ofDeaths.test(name))) return taken;
+  const kept: FieldTable = new Map([...headers].filter(([name]) => !ofDeaths.test(name)));
+  const { headers: _headers, ...rest } = properties;
+  return { routingKey, properties: isEmptyTable(kept) ? rest : { ...rest, headers: kept }, body, origin };
+}
+
+/** As it is named to people: by its id, or by what else there is. */
+function nameOf({ properties: { messageId }, routingKey, body }: Taken, number: number): string {
+  if (messageId !== undefined) return `message '${messageId}'`;
+  return `message ${number} of this move, without an id (routing key '${routingKey}', ${body.length} bytes)`;
+}
