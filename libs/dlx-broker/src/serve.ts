@@ -54,9 +54,9 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const own = await openBroker(options, options);
   const { broker, data } = own;
   const amqp = { ...options.amqp, ...(tls && { tls }), ...(limits && { limits }) };
-  const ways = new Listeners(broker, data, { amqp, http, audit, memoryLimit, notice, log });
+  const listeners = new Listeners(broker, data, { amqp, http, audit, memoryLimit, notice, log });
   const close = async (): Promise<void> => {
-    await ways.close();
+    await listeners.close();
     await own.close();
   };
   try {
@@ -64,11 +64,11 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     if (definitions === undefined) refuseUnknownVhosts(broker, users ?? []);
     if (users !== undefined || broker.access.users().length === 0) letIn(broker, users ?? [guestOf('/')]);
     if (definitions !== undefined) {
-      await ways.load(definitions);
+      await listeners.load(definitions);
       refuseUnknownVhosts(broker, users ?? []);
     }
-    await ways.open();
-    return { broker, amqp: ways.amqp as Listener, http: ways.http, close };
+    await listeners.open();
+    return { broker, amqp: listeners.amqp as Listener, http: listeners.http, close };
   } catch (error) {
     await close();
     throw error;

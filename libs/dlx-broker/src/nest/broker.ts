@@ -36,7 +36,7 @@ import { Settlement, type HandlerCounts } from './settlement.js';
 /** What an application has of a broker beside its handlers. */
 export interface BrokerParts {
   readonly client: DlxClient;
-  readonly rooms: WaitQueues;
+  readonly waitQueues: WaitQueues;
   readonly events: OutcomeEvents;
   readonly letters: DeadLetters;
   readonly redrives: Redrives;
@@ -82,7 +82,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     private readonly parts: BrokerParts,
   ) {
     this.#logger = new SafeLogger(`DlxBroker ${options.name}`);
-    this.#settlement = new Settlement(connected.backend, parts.rooms, parts.events, options, this.#logger);
+    this.#settlement = new Settlement(connected.backend, parts.waitQueues, parts.events, options, this.#logger);
     const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => this.backend.clock.now());
     const guard = new IdempotencyGuard(store, this.#logger);
     const processing: Processing = (context, run) => server.process(context, run);
@@ -177,7 +177,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.drain();
     this.parts.client.end();
-    this.parts.rooms.close();
+    this.parts.waitQueues.close();
     await this.connected.close();
     this.parts.events.end();
   }
@@ -229,7 +229,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const different = declare ? await this.backend.declare(plan.topology) : undefined;
     this.#retryByReject(plan, different);
     const lots = plan.consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.parkingLot ?? []));
-    this.parts.rooms.declared(plan.delays, lots);
+    this.parts.waitQueues.declared(plan.delays, lots);
     this.#warn(plan.topology);
   }
 
@@ -237,7 +237,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #retryByReject({ consumers }: Plan, different: ReadonlySet<string> | undefined): void {
     const rejecting = consumers.filter(({ queue, style }) => style === 'reject' && different?.has(queue) === false);
     this.#settlement.rejecting = new Set(rejecting.map(({ queue }) => queue));
-    this.parts.rooms.keep(rejecting.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.only ?? [])));
+    this.parts.waitQueues.keep(rejecting.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.only ?? [])));
   }
 
   async #consume(): Promise<void> {

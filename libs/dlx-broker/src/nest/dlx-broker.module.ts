@@ -201,9 +201,9 @@ function coreModule(
     {
       provide: deadLetters,
       inject: [connected, waitRooms, events],
-      useFactory: ({ backend }: Connected, rooms: WaitQueues, events: OutcomeEvents) =>
+      useFactory: ({ backend }: Connected, waitQueues: WaitQueues, events: OutcomeEvents) =>
         new DeadLetters(backend, {
-          rooms,
+          waitQueues,
           report: reportTo(name),
           settled: (...letter) => events.ofLetter(...letter),
           unanswered: () => events.letters.unanswered++,
@@ -235,7 +235,7 @@ function coreModule(
         connected: Connected,
         server: DlxServer,
         client: DlxClient,
-        rooms: WaitQueues,
+        waitQueues: WaitQueues,
         events: OutcomeEvents,
         letters: DeadLetters,
         redrives: Redrives,
@@ -251,7 +251,7 @@ function coreModule(
         );
         return new DlxBroker(resolveOptions(options, name), connected, server, source, {
           client,
-          rooms,
+          waitQueues,
           events,
           letters,
           redrives,

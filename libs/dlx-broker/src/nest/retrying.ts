@@ -17,7 +17,7 @@ export type Decided = (outcome: RetryOutcome, failure: Error | undefined) => voi
 
 /** Gives a failed delivery a successor: in a wait queue, or in the parking lot. */
 export class Retrying {
-  constructor(private readonly rooms: WaitQueues) {}
+  constructor(private readonly waitQueues: WaitQueues) {}
 
   /** As the policy says, or as the handler does by what it threw. */
   decide(delivery: BackendDelivery, plan: RetryPlan | undefined, failure: Failure, decided: Decided): void {
@@ -26,7 +26,7 @@ export class Retrying {
     together(decided, (done) =>
       plan === undefined
         ? this.#later(delivery, error as RetryLater, failure, done)
-        : retryOrPark(delivery, plan, { ...failure, asked: waitAskedBy(error) }, this.rooms, done),
+        : retryOrPark(delivery, plan, { ...failure, asked: waitAskedBy(error) }, this.waitQueues, done),
     );
   }
 
@@ -36,7 +36,7 @@ export class Retrying {
     const lot = plan?.parkingLot ?? `${queue}.parked`;
     const attempt = attemptOf(delivery.message, queue);
     together(decided, (done) => {
-      park(delivery, lot, this.rooms, { queue, attempt, headers }, done);
+      park(delivery, lot, this.waitQueues, { queue, attempt, headers }, done);
       return { kind: 'parked', queue: lot, attempt, why: 'asked' };
     });
   }
@@ -44,14 +44,14 @@ export class Retrying {
   /** Comes again after a while, as the same attempt. */
   postpone(delivery: BackendDelivery, delay: number, done: Done): void {
     const attempt = attemptOf(delivery.message, delivery.queue);
-    retryIn(delivery, this.rooms.nearest(delay), this.rooms, { attempt }, done);
+    retryIn(delivery, this.waitQueues.nearest(delay), this.waitQueues, { attempt }, done);
   }
 
   /** Without a policy. */
   #later(delivery: BackendDelivery, { delay: asked }: RetryLater, { headers }: Failure, done: Done): RetryOutcome {
     const attempt = attemptOf(delivery.message, delivery.queue);
-    const delay = asked === 0 ? 0 : this.rooms.nearest(asked);
-    retryIn(delivery, delay, this.rooms, { attempt: attempt + 1, headers }, done);
+    const delay = asked === 0 ? 0 : this.waitQueues.nearest(asked);
+    retryIn(delivery, delay, this.waitQueues, { attempt: attempt + 1, headers }, done);
     return { kind: 'retried', delay, attempt };
   }
 }

@@ -95,13 +95,13 @@ export class Settlement {
 
   constructor(
     private readonly backend: Backend,
-    rooms: WaitQueues,
+    waitQueues: WaitQueues,
     readonly events: OutcomeEvents,
     private readonly options: ResolvedOptions,
     private readonly logger: Logger,
   ) {
     this.timers = new DeliveryTimers(backend.clock);
-    this.#retrying = new Retrying(rooms);
+    this.#retrying = new Retrying(waitQueues);
     this.#denials = new Denials(logger);
     this.#log = new FailureLog(logger, options.logFailures);
   }

@@ -21,7 +21,7 @@ class Numbers extends Redrive {
     super({
       clock,
       pacing: new Pacing(rate, clock.now()),
-      tally: new RedriveCounts(),
+      counts: new RedriveCounts(),
       circuit,
       batches,
       lookEvery: 1_000,
@@ -33,7 +33,7 @@ class Numbers extends Redrive {
     const count = Math.min(this.allowed(this.clock.now()), most);
     this.rules.pacing.spend(count);
     for (let each = 0; each < count; each++) this.redriven(this.clock.now());
-    this.tally.moved += count;
+    this.counts.moved += count;
     return count;
   }
 
@@ -82,7 +82,7 @@ describe('a redrive, whatever moves its messages,', () => {
     redrive.clock.advance(600_000);
     expect([redrive.pause(), redrive.state, redrive.resume()]).toEqual([false, 'tripped', true]);
     redrive.cameBackNow(0);
-    expect([redrive.state, redrive.reason, redrive.tally.cameBack]).toEqual(['running', undefined, 3]);
+    expect([redrive.state, redrive.reason, redrive.counts.cameBack]).toEqual(['running', undefined, 3]);
   });
 
   it('continues by itself where its circuit says so, unless it was paused meanwhile', () => {
@@ -116,11 +116,11 @@ describe('a redrive, whatever moves its messages,', () => {
     expect(redrive.watchedUntil).toBe(clock.now() + 60_000);
     redrive.back = 2;
     clock.advance(1_000);
-    expect([redrive.tally.cameBack, redrive.state]).toEqual([2, 'completed']);
+    expect([redrive.counts.cameBack, redrive.state]).toEqual([2, 'completed']);
     redrive.close();
     redrive.back = 2;
     clock.advance(60_000);
-    expect([redrive.tally.cameBack, redrive.watchedUntil, clock.nextWakeUp()]).toEqual([
+    expect([redrive.counts.cameBack, redrive.watchedUntil, clock.nextWakeUp()]).toEqual([
       2,
       clock.now() - 60_000,
       undefined,

@@ -9,7 +9,7 @@ import type { RedriveCounts } from './redrive-counts.js';
 export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';
 
 /** The time of the broker: milliseconds since 1970, and one request for a call for each `tick`; undefined withdraws it. */
-export interface Clock {
+export interface RedriveClock {
   now(): number;
   wakeAt(time: number | undefined, tick: () => void): void;
 }
@@ -30,9 +30,9 @@ export interface Circuit {
 
 /** What governs a redrive. */
 export interface RedriveRules {
-  readonly clock: Clock;
+  readonly clock: RedriveClock;
   readonly pacing: Pacing;
-  readonly tally: RedriveCounts;
+  readonly counts: RedriveCounts;
   readonly circuit?: Circuit | undefined;
   readonly batches?: Batches | undefined;
   /** How often it looks after its end for what comes back: milliseconds. */
@@ -48,7 +48,7 @@ const watchedFor = 60_000;
  */
 export abstract class Redrive {
   readonly startedAt: number;
-  readonly tally: RedriveCounts;
+  readonly counts: RedriveCounts;
   #state: RedriveState = 'running';
   #reason: string | undefined;
   #endedAt: number | undefined;
@@ -59,7 +59,7 @@ export abstract class Redrive {
 
   protected constructor(protected readonly rules: RedriveRules) {
     this.startedAt = rules.clock.now();
-    this.tally = rules.tally;
+    this.counts = rules.counts;
   }
 
   /** The state is another: begin to move, or stop moving. */
@@ -147,7 +147,7 @@ export abstract class Redrive {
   /** Redriven messages came back dead, or none did since the last look. Stops a running redrive when its circuit opens. */
   protected cameBack(count: number): void {
     const { circuit, clock } = this.rules;
-    this.tally.cameBack += count;
+    this.counts.cameBack += count;
     if (this.#state !== 'running' || circuit === undefined) return;
     const now = clock.now();
     circuit.cameBack(now, count);

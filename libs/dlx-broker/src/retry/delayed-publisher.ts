@@ -25,7 +25,7 @@ export function parseDelay(value: number | string, origin: string): number {
  */
 export class DelayedPublisher {
   /** By the exchange they lead to. */
-  readonly #rooms = new Map<string, WaitQueues>();
+  readonly #waitQueues = new Map<string, WaitQueues>();
 
   constructor(
     private readonly backend: Backend,
@@ -48,33 +48,34 @@ export class DelayedPublisher {
     return need(this.backend, 'delayed').cancel(exchange, messageId);
   }
 
-  #publishOver(rooms: WaitQueues, publication: Publication, delay: number, done: Done | undefined): void {
+  #publishOver(waitQueues: WaitQueues, publication: Publication, delay: number, done: Done | undefined): void {
     const { properties } = publication;
     if (properties.expiration !== undefined) {
       const text = 'in a wait queue the message would expire before its time';
       return done?.(new DlxConfigurationError(`a delay and an expiration cannot be had together here: ${text}`));
     }
-    const step = rooms.above(stepUp(delay));
+    const step = waitQueues.above(stepUp(delay));
     if (step === undefined) {
       return done?.(
         new DlxConfigurationError(`no wait queue is as long as ${delay} ms, and there are as many as there may be`),
       );
     }
     const finished: Done = (failure) => {
-      if (failure !== undefined) rooms.forget(step);
+      if (failure !== undefined) waitQueues.forget(step);
       done?.(failure);
     };
     const publish = (): void =>
-      this.backend.publish({ ...publication, exchange: rooms.nameOf(step), mandatory: true }, finished);
-    const ready = rooms.wait(step);
+      this.backend.publish({ ...publication, exchange: waitQueues.nameOf(step), mandatory: true }, finished);
+    const ready = waitQueues.wait(step);
     if (ready === undefined) publish();
     else ready.then(publish).catch((error: unknown) => finished(error as Error));
   }
 
   #roomsOf(exchange: string): WaitQueues {
-    let rooms = this.#rooms.get(exchange);
-    if (rooms === undefined) this.#rooms.set(exchange, (rooms = new WaitQueues(this.backend, this.type, exchange)));
-    return rooms;
+    let waitQueues = this.#waitQueues.get(exchange);
+    if (waitQueues === undefined)
+      this.#waitQueues.set(exchange, (waitQueues = new WaitQueues(this.backend, this.type, exchange)));
+    return waitQueues;
   }
 }
 

@@ -16,5 +16,5 @@ export {
   UnprovenOriginError,
 } from './republish.js';
 export { describeRetry, rejectArgumentNames, rejectArguments, type RetryStyle, styleOf } from './style.js';
-export { mostWaitQueues, waitQueueName, waitQueues, type WaitQueueType } from './wait-queue-names.js';
+export { mostWaitQueues, waitQueueName, waitQueueTopology, type WaitQueueType } from './wait-queue-names.js';
 export { WaitQueues } from './wait-queues.js';

@@ -6,7 +6,7 @@ import { anyOf, type ErrorTests } from './error-tests.js';
 
 import { checkedParkingLot, parkingLotQueue } from './parking-lot.js';
 
-import { delaysAtStart, waitQueues, type WaitQueueType } from './wait-queue-names.js';
+import { delaysAtStart, waitQueueTopology, type WaitQueueType } from './wait-queue-names.js';
 
 /**
  * The number of attempts, the waits between them, the errors to retry, and the queue for messages that never succeed.
@@ -106,7 +106,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
     throw new DlxConfigurationError(text);
   }
   const parkingLot = checkedParkingLot(policy.parkingLot, queue, origin);
-  const waiting = waitQueues(delaysAtStart(waits.exact, waitQueueType), origin, waitQueueType);
+  const waiting = waitQueueTopology(delaysAtStart(waits.exact, waitQueueType), origin, waitQueueType);
   const retryOn = policy.retryOn === undefined ? () => true : anyOf(policy.retryOn, `${origin}: retryOn`);
   const never = anyOf(policy.neverRetry ?? target.neverRetry ?? [], `${origin}: neverRetry`);
   return {

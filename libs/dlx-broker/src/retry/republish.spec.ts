@@ -17,7 +17,7 @@ const plan = planRetry(
 const failure = { error: new Error('no'), headers: new Map([['dlx-error-class', longstr('Error')]]) };
 
 /** Where everything that could be needed stands already. */
-const rooms = (now = 1_700_000_000_000): WaitQueues => {
+const waitQueues = (now = 1_700_000_000_000): WaitQueues => {
   const all = new WaitQueues({ clock: new ManualClock(now) } as unknown as Backend);
   all.declared([1_000, 2_000], ['orders.parked', 'lot']);
   return all;
@@ -70,7 +70,7 @@ describe('a failed delivery', () => {
     const path = [];
     for (const _ of [1, 2, 3]) {
       const { delivery, successors } = deliver(message);
-      const outcome = retryOrPark(delivery, plan, failure, rooms());
+      const outcome = retryOrPark(delivery, plan, failure, waitQueues());
       path.push([outcome.kind, outcome.attempt, successors[0]!.exchange, successors[0]!.routingKey]);
       // rule B6: it comes out of the wait queue with a death of its own
       message = died(arrived(successors[0]!), 'wait.1000', 'expired');
@@ -86,7 +86,10 @@ describe('a failed delivery', () => {
     const twice = died(died(order(), 'orders', 'rejected'), 'orders', 'rejected');
     expect(attemptOf(twice, 'orders')).toBe(3);
     expect(attemptOf(twice, 'invoices')).toBe(1);
-    expect(retryOrPark(deliver(twice).delivery, plan, failure, rooms())).toMatchObject({ kind: 'parked', attempt: 3 });
+    expect(retryOrPark(deliver(twice).delivery, plan, failure, waitQueues())).toMatchObject({
+      kind: 'parked',
+      attempt: 3,
+    });
   });
 
   it('is republished persistent, mandatory, without its own time to live, deaths, CC and user id', () => {
@@ -96,7 +99,7 @@ describe('a failed delivery', () => {
     ]); // rule G2
     const properties: Properties = { headers, expiration: '10', userId: 'shop', deliveryMode: 1, messageId: 'm1' };
     const { delivery, successors } = deliver(died(order(properties), 'orders', 'rejected'));
-    retryOrPark(delivery, plan, failure, rooms());
+    retryOrPark(delivery, plan, failure, waitQueues());
     const [publication] = successors;
     expect(publication).toMatchObject({ mandatory: true, body, properties: { deliveryMode: 2, messageId: 'm1' } });
     expect(publication!.properties).toMatchObject({ expiration: undefined, userId: undefined });
@@ -114,20 +117,22 @@ describe('a failed delivery', () => {
   it('is parked when the next attempt would begin after the deadline, or its error is hopeless', () => {
     const strict = planRetry({ attempts: 9, backoff: '1s', deadline: '5s' }, { queue: 'orders', origin: 'here' });
     const first = deliver(order());
-    retryOrPark(first.delivery, strict, failure, rooms(10_000));
+    retryOrPark(first.delivery, strict, failure, waitQueues(10_000));
     const second = arrived(first.successors[0]!);
-    expect(retryOrPark(deliver(second).delivery, strict, failure, rooms(14_000))).toMatchObject({ kind: 'retried' });
+    expect(retryOrPark(deliver(second).delivery, strict, failure, waitQueues(14_000))).toMatchObject({
+      kind: 'retried',
+    });
     const late = { kind: 'parked', attempt: 2, why: 'deadline' };
-    expect(retryOrPark(deliver(second).delivery, strict, failure, rooms(14_001))).toMatchObject(late);
+    expect(retryOrPark(deliver(second).delivery, strict, failure, waitQueues(14_001))).toMatchObject(late);
     const never = planRetry({ attempts: 9, neverRetry: Error }, { queue: 'orders', origin: 'here' });
     const notRetryable = { kind: 'parked', attempt: 1, why: 'error' };
-    expect(retryOrPark(deliver(order()).delivery, never, failure, rooms())).toMatchObject(notRetryable);
+    expect(retryOrPark(deliver(order()).delivery, never, failure, waitQueues())).toMatchObject(notRetryable);
   });
 
   it('goes straight behind what waits when it is to be retried at once', () => {
     const eager = planRetry({ attempts: 2, immediate: 1 }, { queue: 'orders', origin: 'here' });
     const { delivery, successors } = deliver(order());
-    expect(retryOrPark(delivery, eager, failure, rooms())).toEqual({ kind: 'retried', delay: 0, attempt: 1 });
+    expect(retryOrPark(delivery, eager, failure, waitQueues())).toEqual({ kind: 'retried', delay: 0, attempt: 1 });
     expect(successors[0]).toMatchObject({ exchange: '', routingKey: 'orders', mandatory: true });
   });
 
@@ -135,8 +140,8 @@ describe('a failed delivery', () => {
     const failures: unknown[] = [];
     const refusal = new Error('unroutable');
     const { delivery } = deliver(order(), 'orders', refusal);
-    retryOrPark(delivery, plan, failure, rooms(), (failed) => failures.push(failed));
-    park(delivery, 'lot', rooms(), {}, (failed) => failures.push(failed));
+    retryOrPark(delivery, plan, failure, waitQueues(), (failed) => failures.push(failed));
+    park(delivery, 'lot', waitQueues(), {}, (failed) => failures.push(failed));
     redrive(delivery, 'orders', (failed) => failures.push(failed));
     expect(failures).toEqual([refusal, refusal, refusal]); // ack, reject and requeue are unreachable in this delivery
   });
@@ -162,13 +167,13 @@ describe('the attempt of a message', () => {
   it('goes on counting when a dead letter or a parked message is retried from where it lies', () => {
     const attemptAfter = (message: Message, from: string) => {
       const { delivery, successors } = deliver(message, from);
-      retryIn(delivery, 1_000, rooms(), { queue: 'orders' });
+      retryIn(delivery, 1_000, waitQueues(), { queue: 'orders' });
       return attemptOf(arrived(successors[0]!), 'orders');
     };
     expect(attemptAfter(died(order(), 'orders', 'expired'), 'orders.dead')).toBe(1); // nobody has tried it yet
     expect(attemptAfter(died(order(), 'orders', 'rejected'), 'orders.dead')).toBe(2);
     const { delivery, successors } = deliver(died(order(), 'orders', 'rejected'));
-    park(delivery, 'orders.parked', rooms());
+    park(delivery, 'orders.parked', waitQueues());
     expect(successors[0]!.properties.headers!.get('dlx-attempt')).toEqual(int32(2));
     expect(successors[0]!.properties.headers!.get('dlx-parked')).toEqual(bool(true));
     expect(attemptAfter(arrived(successors[0]!, 'orders.parked'), 'orders.parked')).toBe(3);
@@ -192,7 +197,7 @@ describe('a redriven message', () => {
     let message = order();
     for (const _ of [1, 2, 3]) {
       const { delivery, successors } = deliver(message);
-      retryOrPark(delivery, plan, failure, rooms());
+      retryOrPark(delivery, plan, failure, waitQueues());
       message = died(arrived(successors[0]!), 'wait.1000', 'expired');
     }
     expect(originOf(message)).toEqual({ exchange: 'shop', routingKey: 'order.created' });

@@ -83,22 +83,22 @@ export function retryOrPark(
   delivery: BackendDelivery,
   plan: RetryPlan,
   failure: Failure,
-  rooms: WaitQueues,
+  waitQueues: WaitQueues,
   done?: Done,
 ): RetryOutcome {
   const { message } = delivery;
   const { error, headers, asked } = failure;
   const attempt = attemptOf(message, plan.queue);
-  const failed = { attempt, error, asked, now: rooms.now(), failingSince: failingSince(message) };
-  const decision = decideRetry(plan, failed, (delay) => rooms.nearest(delay));
+  const failed = { attempt, error, asked, now: waitQueues.now(), failingSince: failingSince(message) };
+  const decision = decideRetry(plan, failed, (delay) => waitQueues.nearest(delay));
   if (decision.kind === 'park') {
     const all = decision.why === 'policy' ? withFault(headers, decision.fault) : headers;
-    park(delivery, plan.parkingLot, rooms, { queue: plan.queue, attempt, headers: all }, done);
+    park(delivery, plan.parkingLot, waitQueues, { queue: plan.queue, attempt, headers: all }, done);
     return { ...decision, kind: 'parked', queue: plan.parkingLot, attempt };
   }
   const { delay } = decision;
-  if (failure.byReject === true && delay === plan.only) rejectInto(delivery, delay, rooms, headers, done);
-  else retryIn(delivery, delay, rooms, { queue: plan.queue, attempt: attempt + 1, headers }, done);
+  if (failure.byReject === true && delay === plan.only) rejectInto(delivery, delay, waitQueues, headers, done);
+  else retryIn(delivery, delay, waitQueues, { queue: plan.queue, attempt: attempt + 1, headers }, done);
   return { kind: 'retried', delay, attempt };
 }
 
@@ -123,7 +123,7 @@ const longestFault = 1024;
 function rejectInto(
   delivery: BackendDelivery,
   delay: number,
-  rooms: WaitQueues,
+  waitQueues: WaitQueues,
   headers: FieldTable,
   done: Done | undefined,
 ): void {
@@ -131,7 +131,7 @@ function rejectInto(
     delivery.reject(headers); // what the backend cannot add it leaves out
     done?.();
   };
-  once(rooms.wait(delay), reject, done);
+  once(waitQueues.wait(delay), reject, done);
 }
 
 /** For whom a message is republished, and what is written on it. */
@@ -151,23 +151,23 @@ export interface RepublishOptions {
 export function retryIn(
   delivery: BackendDelivery,
   delay: number,
-  rooms: WaitQueues,
+  waitQueues: WaitQueues,
   options: RepublishOptions = {},
   done?: Done,
 ): void {
   const { message } = delivery;
   const { queue = delivery.queue, headers } = options;
   const { attempt = attemptsMade(delivery, queue) + 1 } = options;
-  const exchange = delay === 0 ? '' : waitQueueName(delay, rooms.type);
+  const exchange = delay === 0 ? '' : waitQueueName(delay, waitQueues.type);
   const from = firstAddressOf(delivery);
-  const progress = { queue, attempt, now: rooms.now(), isParked: false, from };
+  const progress = { queue, attempt, now: waitQueues.now(), isParked: false, from };
   const to = { exchange, routingKey: queue };
   const successor = republication(message, to, headersForRetry(message, progress, headers), recordOf(message, queue));
   const finished: Done = (failure) => {
-    if (failure !== undefined) rooms.forget(delay);
+    if (failure !== undefined) waitQueues.forget(delay);
     done?.(failure);
   };
-  once(delay === 0 ? undefined : rooms.wait(delay), () => delivery.replaceBy(successor, finished), finished);
+  once(delay === 0 ? undefined : waitQueues.wait(delay), () => delivery.replaceBy(successor, finished), finished);
 }
 
 /**
@@ -177,7 +177,7 @@ export function retryIn(
 export function park(
   delivery: BackendDelivery,
   parkingLot: string,
-  rooms: WaitQueues,
+  waitQueues: WaitQueues,
   options: RepublishOptions = {},
   done?: Done,
 ): void {
@@ -186,14 +186,14 @@ export function park(
   const { attempt = attemptsMade(delivery, queue) } = options;
   const address = { exchange: '', routingKey: parkingLot };
   const from = firstAddressOf(delivery);
-  const progress = { queue, attempt, now: rooms.now(), isParked: true, from };
+  const progress = { queue, attempt, now: waitQueues.now(), isParked: true, from };
   const successor = republication(
     message,
     address,
     headersForRetry(message, progress, headers),
     recordOf(message, queue),
   );
-  once(rooms.lot(parkingLot), () => delivery.replaceBy(successor, done), done);
+  once(waitQueues.lot(parkingLot), () => delivery.replaceBy(successor, done), done);
 }
 
 /** In the same call stack where nothing has to be declared first. */

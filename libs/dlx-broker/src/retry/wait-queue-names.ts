@@ -55,7 +55,7 @@ export const isWaitQueueName = (name: string): boolean => /^wait\.(?:keep\.|quor
  * @param origin who needs them, for error messages
  * @param exchange where they lead to instead, by the message's own key
  */
-export function waitQueues(
+export function waitQueueTopology(
   delays: Iterable<number>,
   origin?: string,
   type: WaitQueueType = 'classic',

@@ -8,26 +8,26 @@ import { WaitQueues } from './wait-queues.js';
 
 const arrange = () => {
   const { backend, clock, queue } = harness();
-  return { rooms: new WaitQueues(backend), backend, clock, queue };
+  return { waitQueues: new WaitQueues(backend), backend, clock, queue };
 };
 
 describe('the queues for those who wait', () => {
   it('are declared when first needed, once for all who need them at the same time', async () => {
-    const { rooms, queue } = arrange();
-    const first = rooms.wait(1_000);
+    const { waitQueues, queue } = arrange();
+    const first = waitQueues.wait(1_000);
     expect(first).toBeInstanceOf(Promise);
-    expect(rooms.wait(1_000)).toBe(first);
+    expect(waitQueues.wait(1_000)).toBe(first);
     await first;
-    expect(rooms.wait(1_000)).toBeUndefined();
+    expect(waitQueues.wait(1_000)).toBeUndefined();
     expect(queue('wait.1000').exists).toBe(true);
   });
 
   it('are declared again before their lease is over, so that none goes while it is in use (rule B12)', async () => {
-    const { rooms, clock, queue } = arrange();
-    await rooms.wait(1_000);
+    const { waitQueues, clock, queue } = arrange();
+    await waitQueues.wait(1_000);
     for (let halves = 0; halves < 10; halves++) {
       clock.advance(waitQueueLease / 2);
-      const renewed = rooms.wait(1_000);
+      const renewed = waitQueues.wait(1_000);
       expect(renewed).toBeInstanceOf(Promise);
       await renewed;
       expect(queue('wait.1000').exists).toBe(true);
@@ -35,46 +35,46 @@ describe('the queues for those who wait', () => {
   });
 
   it('disappear when no deployment needs them any more, and are there again when one does', async () => {
-    const { rooms, clock, queue, backend } = arrange();
-    await rooms.wait(1_000);
+    const { waitQueues, clock, queue, backend } = arrange();
+    await waitQueues.wait(1_000);
     clock.advance(waitQueueLease + 1_000);
     expect(queue('wait.1000').exists).toBe(false);
     expect(backend.broker.virtualHost('/').exchanges.has('wait.1000')).toBe(false);
-    await rooms.wait(1_000);
+    await waitQueues.wait(1_000);
     expect(queue('wait.1000').exists).toBe(true);
   });
 
   it('are 64 at most: then the nearest has to do, until some have gone', async () => {
-    const { rooms, clock } = arrange();
-    for (let index = 0; index < 64; index++) await rooms.wait(1_000 + index);
-    expect(rooms.nearest(1_010)).toBe(1_010);
-    expect(rooms.nearest(5_000)).toBe(1_063);
-    expect(rooms.nearest(1)).toBe(1_000);
+    const { waitQueues, clock } = arrange();
+    for (let index = 0; index < 64; index++) await waitQueues.wait(1_000 + index);
+    expect(waitQueues.nearest(1_010)).toBe(1_010);
+    expect(waitQueues.nearest(5_000)).toBe(1_063);
+    expect(waitQueues.nearest(1)).toBe(1_000);
     clock.advance(waitQueueLease + 1_000);
-    expect(rooms.nearest(5_000)).toBe(5_000);
+    expect(waitQueues.nearest(5_000)).toBe(5_000);
   });
 
   it('may be asked for again when they could not be declared', async () => {
-    const { rooms, backend } = arrange();
+    const { waitQueues, backend } = arrange();
     const channel = backend.broker.connect().openChannel(silentOutbox);
     channel.declareQueue('wait.7');
-    await expect(rooms.wait(7)).rejects.toThrow(/wait\.7/);
+    await expect(waitQueues.wait(7)).rejects.toThrow(/wait\.7/);
     channel.deleteQueue('wait.7');
-    await expect(rooms.wait(7)).resolves.toBeUndefined();
+    await expect(waitQueues.wait(7)).resolves.toBeUndefined();
   });
 
   it('of a cluster stay for ever, keep what cannot return, and round delays up (rules B12, M1)', async () => {
     const { backend, clock, queue } = arrange();
-    const rooms = new WaitQueues(backend, 'quorum');
-    expect([1, 1_000, 1_001, 86_400_001].map((delay) => rooms.nearest(delay))).toEqual([
+    const waitQueues = new WaitQueues(backend, 'quorum');
+    expect([1, 1_000, 1_001, 86_400_001].map((delay) => waitQueues.nearest(delay))).toEqual([
       1_000, 1_000, 5_000, 86_400_000,
     ]);
-    expect([7_200_000, 86_400_001].map((delay) => rooms.above(delay))).toEqual([21_600_000, undefined]);
-    await rooms.wait(5_000);
+    expect([7_200_000, 86_400_001].map((delay) => waitQueues.above(delay))).toEqual([21_600_000, undefined]);
+    await waitQueues.wait(5_000);
     const properties = { deliveryMode: 2 as const };
     backend.publish({ exchange: 'wait.keep.5000', routingKey: 'missing', properties, body: Buffer.from('kept') });
     clock.advance(30 * 24 * waitQueueLease);
-    expect(rooms.wait(5_000)).toBeUndefined();
+    expect(waitQueues.wait(5_000)).toBeUndefined();
     await backend.declare({
       exchanges: [],
       queues: [parkingLotQueue('missing', 'a test', 'quorum')],
@@ -86,10 +86,10 @@ describe('the queues for those who wait', () => {
   });
 
   it('of a cluster are those that policies need, too', () => {
-    const rooms = new WaitQueues(arrange().backend, 'quorum');
-    rooms.declared([2_500]);
-    expect([2_000, 2_501].map((delay) => rooms.nearest(delay))).toEqual([2_500, 5_000]);
-    expect([2_500, 900_000].map((delay) => rooms.wait(delay))).toEqual([undefined, undefined]);
+    const waitQueues = new WaitQueues(arrange().backend, 'quorum');
+    waitQueues.declared([2_500]);
+    expect([2_000, 2_501].map((delay) => waitQueues.nearest(delay))).toEqual([2_500, 5_000]);
+    expect([2_500, 900_000].map((delay) => waitQueues.wait(delay))).toEqual([undefined, undefined]);
   });
 
   it.each(['classic', 'quorum'] as const)('have a parking lot of their type: %s', async (type) => {
@@ -101,7 +101,9 @@ describe('the queues for those who wait', () => {
   });
 
   it('say what it is that cannot be declared', async () => {
-    const { rooms } = arrange();
-    await expect(rooms.lot('amq.parked')).rejects.toThrow(/cannot declare queue 'amq\.parked' \(a parking lot\): /);
+    const { waitQueues } = arrange();
+    await expect(waitQueues.lot('amq.parked')).rejects.toThrow(
+      /cannot declare queue 'amq\.parked' \(a parking lot\): /,
+    );
   });
 });

@@ -4,14 +4,14 @@ import {
   mostWaitQueues,
   waitQueueLease,
   waitQueueName,
-  waitQueues,
+  waitQueueTopology,
   type WaitQueueType,
 } from './wait-queue-names.js';
 import { parkingLotQueue } from './parking-lot.js';
 import type { Backend } from '../backend/index.js';
 
 /** The wait queue of one delay, as far as this process knows. */
-interface Room {
+interface WaitQueueState {
   /** Milliseconds since 1970 when it was last declared; undefined while it is being declared. */
   declaredAt: number | undefined;
   declaring: Promise<void> | undefined;
@@ -22,7 +22,7 @@ interface Room {
  * out, for publishing alone does not keep a queue alive (rule B12).
  */
 export class WaitQueues {
-  readonly #rooms = new Map<number, Room>();
+  readonly #known = new Map<number, WaitQueueState>();
   readonly #lots = new Map<string, Promise<void>>();
   readonly #readyLots = new Set<string>();
   #kept: readonly number[] = [];
@@ -48,7 +48,7 @@ export class WaitQueues {
     const declaredAt = this.now();
     const needed = [...delays];
     for (const delay of needed.length === 0 ? needed : delaysAtStart(needed, this.type))
-      this.#rooms.set(delay, { declaredAt, declaring: undefined });
+      this.#known.set(delay, { declaredAt, declaring: undefined });
     for (const lot of lots) this.#readyLots.add(lot);
   }
 
@@ -58,9 +58,9 @@ export class WaitQueues {
    */
   nearest(delay: number): number {
     if (this.#isFixed) return this.above(delay) ?? Math.max(...this.#fixed());
-    if (this.#rooms.has(delay) || this.#inUse() < mostWaitQueues) return delay;
+    if (this.#known.has(delay) || this.#inUse() < mostWaitQueues) return delay;
     let nearest = Infinity;
-    for (const other of this.#rooms.keys()) {
+    for (const other of this.#known.keys()) {
       if (Math.abs(other - delay) < Math.abs(nearest - delay)) nearest = other;
     }
     return nearest;
@@ -68,9 +68,9 @@ export class WaitQueues {
 
   /** The delay itself, or the next longer one for which there is a queue when there are as many as there may be. */
   above(delay: number): number | undefined {
-    if (this.#rooms.has(delay) || (!this.#isFixed && this.#inUse() < mostWaitQueues)) return delay;
+    if (this.#known.has(delay) || (!this.#isFixed && this.#inUse() < mostWaitQueues)) return delay;
     let next = Infinity;
-    for (const other of this.#isFixed ? this.#fixed() : this.#rooms.keys())
+    for (const other of this.#isFixed ? this.#fixed() : this.#known.keys())
       if (other >= delay) next = Math.min(next, other);
     return next === Infinity ? undefined : next;
   }
@@ -82,10 +82,10 @@ export class WaitQueues {
 
   /** @returns a promise while the wait queue of this delay is not known to stand; undefined once it is */
   wait(delay: number): Promise<void> | undefined {
-    const room = this.#rooms.get(delay);
-    if (room?.declaredAt !== undefined && (this.#isFixed || this.now() < room.declaredAt + waitQueueLease / 2))
+    const state = this.#known.get(delay);
+    if (state?.declaredAt !== undefined && (this.#isFixed || this.now() < state.declaredAt + waitQueueLease / 2))
       return undefined;
-    return room?.declaring ?? this.#declare(delay);
+    return state?.declaring ?? this.#declare(delay);
   }
 
   /**
@@ -110,7 +110,7 @@ export class WaitQueues {
 
   /** It turned out that the queue is not there: the next to need it declares it again. */
   forget(delay: number): void {
-    this.#rooms.delete(delay);
+    this.#known.delete(delay);
   }
 
   /** The same for a parking lot: one that exists is taken as it is. */
@@ -125,19 +125,19 @@ export class WaitQueues {
   }
 
   #declare(delay: number): Promise<void> {
-    const room: Room = { declaredAt: undefined, declaring: undefined };
-    this.#rooms.set(delay, room);
+    const state: WaitQueueState = { declaredAt: undefined, declaring: undefined };
+    this.#known.set(delay, state);
     const declaredAt = this.now();
     const declared = this.backend.declare(
-      waitQueues([delay], this.exchange === '' ? 'retryIn' : 'emit', this.type, this.exchange),
+      waitQueueTopology([delay], this.exchange === '' ? 'retryIn' : 'emit', this.type, this.exchange),
     );
-    return (room.declaring = declared.then(
+    return (state.declaring = declared.then(
       () => {
-        room.declaring = undefined;
-        room.declaredAt = declaredAt;
+        state.declaring = undefined;
+        state.declaredAt = declaredAt;
       },
       (error: unknown) => {
-        if (this.#rooms.get(delay) === room) this.#rooms.delete(delay); // the next to need it tries again
+        if (this.#known.get(delay) === state) this.#known.delete(delay); // the next to need it tries again
         throw error;
       },
     ));
@@ -152,15 +152,15 @@ export class WaitQueues {
   }
 
   #fixed(): Iterable<number> {
-    return [...clusterDelays, ...this.#rooms.keys()];
+    return [...clusterDelays, ...this.#known.keys()];
   }
 
   /** Queues whose lease ran out have gone by themselves. */
   #inUse(): number {
     const now = this.now();
-    for (const [delay, { declaredAt }] of this.#rooms) {
-      if (declaredAt !== undefined && now >= declaredAt + delay + waitQueueLease) this.#rooms.delete(delay);
+    for (const [delay, { declaredAt }] of this.#known) {
+      if (declaredAt !== undefined && now >= declaredAt + delay + waitQueueLease) this.#known.delete(delay);
     }
-    return this.#rooms.size;
+    return this.#known.size;
   }
 }

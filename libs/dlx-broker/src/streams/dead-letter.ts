@@ -19,7 +19,7 @@ export interface SettledLetter {
 
 /** What a letter needs of the stream it came from. */
 export interface LetterHost {
-  readonly rooms: WaitQueues;
+  readonly waitQueues: WaitQueues;
   readonly clock: Backend['clock'];
   /** True once the stream has ended and given back what was unsettled. */
   closed(): boolean;
@@ -66,7 +66,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
 
   /** @internal The wait there is a queue for. @param delay milliseconds */
   nearestWait(delay: number): number {
-    return this.#host.rooms.nearest(delay);
+    return this.#host.waitQueues.nearest(delay);
   }
 
   /** @internal A function of the application inside an operator did not answer in time. */
@@ -115,15 +115,15 @@ export class DeadLetter<T = unknown> extends Letter<T> {
    *   are 64, the nearest of them
    */
   retryIn(delay: number | string): Promise<void> {
-    const { rooms } = this.#host;
+    const { waitQueues } = this.#host;
     const options = { queue: this.workQueue, attempt: this.failures + 1 };
     const what = { kind: 'retried', delay: 0 };
     const wait = () => {
       const read = parseDuration(delay, 'retryIn');
-      what.delay = read === 0 ? 0 : rooms.nearest(read);
-      return what.delay === 0 ? undefined : rooms.wait(what.delay);
+      what.delay = read === 0 ? 0 : waitQueues.nearest(read);
+      return what.delay === 0 ? undefined : waitQueues.wait(what.delay);
     };
-    const act = (done: Done): void => retryIn(this.#delivery, what.delay, rooms, options, done);
+    const act = (done: Done): void => retryIn(this.#delivery, what.delay, waitQueues, options, done);
     return this.#replace('retryIn', what as SettledLetter, wait, act);
   }
 
@@ -134,12 +134,12 @@ export class DeadLetter<T = unknown> extends Letter<T> {
   park(queue: string = `${this.workQueue}.parked`): Promise<void> {
     const lot = () => {
       queueOf(queue, 'park');
-      if (queue !== this.queue) return this.#host.rooms.lot(queue);
+      if (queue !== this.queue) return this.#host.waitQueues.lot(queue);
       throw new DlxConfigurationError(`park: the letter lies in '${queue}' already`);
     };
     const options = { queue: this.workQueue, attempt: this.failures };
     const what = { kind: 'parked', to: queue } as const;
-    const act = (done: Done): void => park(this.#delivery, queue, this.#host.rooms, options, done);
+    const act = (done: Done): void => park(this.#delivery, queue, this.#host.waitQueues, options, done);
     return this.#replace('park', what, lot, act);
   }
 

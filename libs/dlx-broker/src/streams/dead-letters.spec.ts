@@ -2,7 +2,7 @@ import { EMPTY, concatMap, firstValueFrom, lastValueFrom, mergeMap, of, take, ta
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../broker/index.js';
 import { UndecodablePayloadError } from '../message/index.js';
-import { waitQueues } from '../retry/index.js';
+import { waitQueueTopology } from '../retry/index.js';
 
 import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 import type { DeadLetter } from './dead-letter.js';
@@ -240,7 +240,10 @@ describe('a dead letter', () => {
 
   it('stays in hand when its wait queue cannot be declared, and can be retried when it can', async () => {
     const { letters, broker, queue, backend, die, take: grab } = await arrange();
-    await backend.declare({ ...waitQueues([]), queues: [{ ...waitQueues([10]).queues[0]!, arguments: new Map() }] });
+    await backend.declare({
+      ...waitQueueTopology([]),
+      queues: [{ ...waitQueueTopology([10]).queues[0]!, arguments: new Map() }],
+    });
     die('a');
     const [letter] = await grab(letters, 1);
     await expect(letter!.retryIn(10)).rejects.toThrow(/wait\.10/);

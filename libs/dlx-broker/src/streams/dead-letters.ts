@@ -24,7 +24,7 @@ import { snapshot } from './snapshot.js';
 
 export interface DeadLettersOptions {
   /** The wait queues of this broker, shared with others who retry. Default: ones of its own, classic. */
-  readonly rooms?: WaitQueues;
+  readonly waitQueues?: WaitQueues;
   /** Hears what became of each letter. */
   readonly settled?: (letter: DeadLetter, what: SettledLetter) => void;
   /** Hears of every function of the application inside an operator that did not answer in time. */
@@ -61,7 +61,7 @@ export type Pipeline<T> = (letters: Observable<DeadLetter<T>>) => ObservableInpu
 /** The dead letters of a broker, as streams. */
 export class DeadLetters {
   readonly #backend: Backend;
-  readonly #rooms: WaitQueues;
+  readonly #waitQueues: WaitQueues;
   readonly #report: NonNullable<DeadLettersOptions['report']>;
   readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
@@ -76,10 +76,10 @@ export class DeadLetters {
 
   /** @internal Made by DlxBrokerModule. */
   constructor(backend: Backend, options: DeadLettersOptions = {}) {
-    const { rooms = new WaitQueues(backend), report = () => undefined, settled = () => undefined } = options;
+    const { waitQueues = new WaitQueues(backend), report = () => undefined, settled = () => undefined } = options;
     this.#unanswered = options.unanswered ?? (() => undefined);
     this.#backend = backend;
-    this.#rooms = rooms;
+    this.#waitQueues = waitQueues;
     this.#report = report;
     this.#settled = settled;
   }
@@ -104,15 +104,24 @@ export class DeadLetters {
     const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
     const leaveAtMost = whole('leaveAtMost', options.leaveAtMost ?? 32 * prefetch, 0, Number.MAX_SAFE_INTEGER);
     const lookEvery = parseDuration(options.lookEvery ?? '5s', 'DeadLetters.from: lookEvery');
-    const heard = {
+    const listener = {
       failed: (failure: SettlementFailure) => this.#home.fresh(this.#failures.next, this.#failures, failure),
       settled: this.#settled,
       unanswered: this.#unanswered,
     };
-    const [backend, rooms, home] = [this.#backend, this.#rooms, this.#home];
+    const [backend, waitQueues, home] = [this.#backend, this.#waitQueues, this.#home];
     const one = (queue: string): Observable<DeadLetter<T>> =>
       new Observable((subscriber) => {
-        const stream = new LetterStream<T>(backend, rooms, queue, prefetch, leaveAtMost, subscriber, heard, home);
+        const stream = new LetterStream<T>(
+          backend,
+          waitQueues,
+          queue,
+          prefetch,
+          leaveAtMost,
+          subscriber,
+          listener,
+          home,
+        );
         subscriber.add(() => stream.close());
         stream.open();
       });

@@ -21,7 +21,7 @@ export class LetterRedrive extends Redrive {
   /** Letters that lay in the queues at first. */
   total = 0;
   error: unknown;
-  /** Letters whose destination is in the tally. */
+  /** Letters whose destination is in the counts. */
   noted = 0;
   readonly #stopped = new Subject<void>();
   /** Ends a wait. */
@@ -39,7 +39,7 @@ export class LetterRedrive extends Redrive {
     super({
       clock: backend.clock,
       pacing: new Pacing(perSecond),
-      tally: new RedriveCounts(Infinity),
+      counts: new RedriveCounts(Infinity),
       circuit: circuit && new BatchCircuit(circuit.share, circuit.pause),
       batches: circuit && (Batches.for(perSecond, circuit.atLeast) ?? Batches.steady(circuit.atLeast)),
       lookEvery,
@@ -59,7 +59,7 @@ export class LetterRedrive extends Redrive {
   }
 
   protected override get isWatched(): boolean {
-    return super.isWatched && this.tally.moved > 0;
+    return super.isWatched && this.counts.moved > 0;
   }
 
   protected override changed(): void {
@@ -119,7 +119,7 @@ export class LetterRedrive extends Redrive {
     const address = letter.addressFor(to);
     if (isWanted && (await this.#redrive(letter, to)) && !(address instanceof Error)) {
       this.#arrivals.redriven(queue);
-      this.tally.moved++;
+      this.counts.moved++;
       this.#note(address);
       if (this.redriven(this.backend.clock.now())) await this.#judge();
       return;
@@ -129,14 +129,14 @@ export class LetterRedrive extends Redrive {
   }
 
   #note({ exchange, routingKey }: Address): void {
-    this.tally.arrived([`${exchange}/${routingKey}`]);
+    this.counts.arrived([`${exchange}/${routingKey}`]);
     this.noted++;
     this.show();
   }
 
   #leave(why: unknown): void {
-    this.tally.left++;
-    if (why instanceof UnprovenOriginError) this.tally.unproven++;
+    this.counts.left++;
+    if (why instanceof UnprovenOriginError) this.counts.unproven++;
     this.show();
   }
 

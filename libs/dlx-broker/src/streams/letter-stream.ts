@@ -12,7 +12,7 @@ export interface SettlementFailure {
 }
 
 /** Who hears what becomes of letters. */
-export interface Heard {
+export interface LetterListener {
   failed(failure: SettlementFailure): void;
   settled(letter: DeadLetter, what: SettledLetter): void;
   unanswered(error: CallbackTimeoutError): void;
@@ -29,65 +29,65 @@ interface StreamConsumer {
  * that those left behind do not hold up those to come.
  */
 export class LetterStream<T> {
-  readonly #hands: StreamConsumer[] = [];
+  readonly #consumers: StreamConsumer[] = [];
   #left = 0;
   #closed = false;
 
   constructor(
     readonly backend: Backend,
-    readonly rooms: WaitQueues,
+    readonly waitQueues: WaitQueues,
     readonly queue: string,
     readonly prefetch: number,
     readonly leaveAtMost: number,
     readonly subscriber: Subscriber<DeadLetter<T>>,
-    readonly heard: Heard,
+    readonly listener: LetterListener,
     readonly home: HomeContext,
   ) {}
 
   open(): void {
-    const hand: StreamConsumer = { left: 0 };
-    this.#hands.push(hand);
+    const consumer: StreamConsumer = { left: 0 };
+    this.#consumers.push(consumer);
     const onCancel = (_reason?: CancelReason, failure?: Error): void => this.home.fresh(this.#cancelled, this, failure);
     const take = (delivery: BackendDelivery): void => {
       // After the end there is no subscriber: later letters stay unsettled, and return with the consumer.
-      this.subscriber.next(new DeadLetter<T>(delivery, this.#host(hand)));
+      this.subscriber.next(new DeadLetter<T>(delivery, this.#host(consumer)));
     };
-    hand.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
+    consumer.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
       this.home.fresh(take, undefined, delivery),
     );
-    hand.consumption.started?.catch((failure: Error) => onCancel(undefined, failure));
-    if (this.#closed) hand.consumption.close(); // it ended on its first letters, while consume was at work
+    consumer.consumption.started?.catch((failure: Error) => onCancel(undefined, failure));
+    if (this.#closed) consumer.consumption.close(); // it ended on its first letters, while consume was at work
   }
 
   close(): void {
     this.#closed = true;
-    for (const hand of this.#hands) hand.consumption?.close();
+    for (const consumer of this.#consumers) consumer.consumption?.close();
   }
 
   #cancelled(failure: Error | undefined): void {
     this.subscriber.error(new ConsumerCancelledError(this.queue, failure));
   }
 
-  #host(hand: StreamConsumer): LetterHost {
+  #host(consumer: StreamConsumer): LetterHost {
     return {
-      rooms: this.rooms,
+      waitQueues: this.waitQueues,
       clock: this.backend.clock,
       closed: () => this.#closed,
-      left: () => this.#leave(hand),
+      left: () => this.#leave(consumer),
       takenUp: () => {
-        hand.left--;
+        consumer.left--;
         this.#left--;
       },
-      failed: (letter, failure) => this.heard.failed({ letter, failure }),
-      settled: (letter, what) => this.heard.settled(letter, what),
-      unanswered: (error) => this.heard.unanswered(error),
+      failed: (letter, failure) => this.listener.failed({ letter, failure }),
+      settled: (letter, what) => this.listener.settled(letter, what),
+      unanswered: (error) => this.listener.unanswered(error),
     };
   }
 
-  #leave(hand: StreamConsumer): void {
-    hand.left++;
+  #leave(consumer: StreamConsumer): void {
+    consumer.left++;
     this.#left++;
     if (this.#left > this.leaveAtMost) this.subscriber.error(new TooManyLeftError(this.queue, this.leaveAtMost));
-    else if (this.#hands.every(({ left }) => left >= this.prefetch)) this.open();
+    else if (this.#consumers.every(({ left }) => left >= this.prefetch)) this.open();
   }
 }

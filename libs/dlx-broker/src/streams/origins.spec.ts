@@ -18,7 +18,7 @@ const shop = { exchange: 'shop', routingKey: 'order.created' };
 
 async function harness() {
   const world = await arrange();
-  const rooms = new WaitQueues(world.backend);
+  const waitQueues = new WaitQueues(world.backend);
   /** What came to a queue, one at a time. */
   const taken = new Map<string, BackendDelivery[]>();
   const next = (queue: string): BackendDelivery => {
@@ -31,22 +31,22 @@ async function harness() {
   };
   /** The first letter of a queue. */
   const letterIn = async (queue: string) => (await world.take(world.letters, 1, 10, queue))[0]!;
-  return { ...world, rooms, next, letterIn };
+  return { ...world, waitQueues, next, letterIn };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('headers that a client made up', () => {
   it('are no origin of a message that a handler retries and parks', async () => {
-    const { publish, rooms, next, clock, letterIn, queue } = await harness();
+    const { publish, waitQueues, next, clock, letterIn, queue } = await harness();
     publish('forged', { headers: forged() });
-    retryIn(next('orders'), 1_000, rooms, { queue: 'orders' });
+    retryIn(next('orders'), 1_000, waitQueues, { queue: 'orders' });
     await turn();
     clock.advance(1_000);
     const back = next('orders');
     expect(back.message.origin).toEqual({ ...shop, queue: 'orders' });
     expect(back.message.properties.headers?.get('dlx-first-routing-key')).toEqual(longstr('order.created'));
-    park(back, 'lot', rooms);
+    park(back, 'lot', waitQueues);
     await turn();
     const letter = await letterIn('lot');
     expect(letter).toMatchObject({ origin: shop, workQueue: 'orders', claimedOrigin: undefined });

@@ -109,11 +109,11 @@ export class RedriveTask {
 
   /** Destinations that were handed out do not change any more. */
   #show(): void {
-    const { state, total, error, noted, isOver, tally } = this.#redrive;
-    const { moved, left, unproven, cameBack } = tally;
+    const { state, total, error, noted, isOver, counts } = this.#redrive;
+    const { moved, left, unproven, cameBack } = counts;
     const untold = noted - this.#noted;
     const isChange = states[state] !== this.#current.state;
-    const isDue = untold > 0 && (isChange || untold * destinationsPerLetter >= tally.destinations.size);
+    const isDue = untold > 0 && (isChange || untold * destinationsPerLetter >= counts.destinations.size);
     if (isDue) this.#noted = noted;
     this.#current = {
       state: states[state],
@@ -122,7 +122,7 @@ export class RedriveTask {
       left,
       ...(unproven > 0 && { unproven }),
       arrived: cameBack,
-      destinations: isDue ? Object.fromEntries(tally.destinations) : this.#current.destinations,
+      destinations: isDue ? Object.fromEntries(counts.destinations) : this.#current.destinations,
       ...(error !== undefined && { error }),
     };
     this.#progress.next(this.#current);

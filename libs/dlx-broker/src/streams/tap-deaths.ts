@@ -1,7 +1,7 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { DeadLetter } from './dead-letter.js';
 import { checkFunction, checkOptions, withinOf, type WithinOption } from './given.js';
-import { heeding } from './heeding.js';
+import { callbackFilter } from './callback-filter.js';
 import type { XDeath } from './x-death.js';
 
 /**
@@ -16,9 +16,9 @@ export function tapDeaths<L extends DeadLetter>(
 ): MonoTypeOperatorFunction<L> {
   checkFunction(look, 'tapDeaths: look', '(deaths, letter) => console.log(deaths)');
   checkOptions(options, ['within'], 'tapDeaths', "write { within: '1m' }");
-  return heeding(
-    (letter, heed) => {
-      heed(look(letter.deaths, letter));
+  return callbackFilter(
+    (letter, watch) => {
+      watch(look(letter.deaths, letter));
       return true;
     },
     { origin: 'tapDeaths: look', within: withinOf(options, 'tapDeaths') },

@@ -2,7 +2,7 @@ import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
 import { notAPromise, refused } from '../options/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { checkFunction, checkOptions, withinOf, type WithinOption } from './given.js';
-import { heeding } from './heeding.js';
+import { callbackFilter } from './callback-filter.js';
 
 /**
  * What happens to a letter that does not pass.
@@ -53,18 +53,22 @@ export function whereAs<L extends DeadLetter>(
 ): MonoTypeOperatorFunction<L> {
   checkOptions(options, whereOptions, operator, "write { otherwise: 'ack' }");
   const { otherwise = 'leave' } = options;
-  if (typeof otherwise !== 'function' && !ways.includes(otherwise)) {
-    throw refused(otherwise, `${operator}: otherwise`, `is none of ${ways.join(', ')}, and no function of the letter`);
+  if (typeof otherwise !== 'function' && !settlements.includes(otherwise)) {
+    throw refused(
+      otherwise,
+      `${operator}: otherwise`,
+      `is none of ${settlements.join(', ')}, and no function of the letter`,
+    );
   }
-  const heeded = { origin: `${operator}: otherwise`, within: withinOf(options, operator) };
-  return heeding((letter, heed) => {
+  const limit = { origin: `${operator}: otherwise`, within: withinOf(options, operator) };
+  return callbackFilter((letter, watch) => {
     if (notAPromise(test(letter), `${operator}: the test`)) return true;
-    if (typeof otherwise === 'function') heed(otherwise(letter));
+    if (typeof otherwise === 'function') watch(otherwise(letter));
     else letter[otherwise]();
     letter.leave(); // no effect on what is settled
     return false;
-  }, heeded);
+  }, limit);
 }
 
-const ways: readonly unknown[] = ['leave', 'ack', 'reject', 'requeue'] satisfies readonly Otherwise[];
+const settlements: readonly unknown[] = ['leave', 'ack', 'reject', 'requeue'] satisfies readonly Otherwise[];
 const whereOptions: readonly string[] = ['otherwise', 'within'] satisfies readonly (keyof WhereOptions)[];

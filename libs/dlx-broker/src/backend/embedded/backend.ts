@@ -25,7 +25,7 @@ import type {
   QueueStatus,
   ReplyChannel,
 } from '../backend.js';
-import { EmbeddedDelivery, type Seat } from './delivery.js';
+import { EmbeddedDelivery, type EmbeddedConsumer } from './delivery.js';
 import { browseQueue, reportDeaths } from './looking.js';
 import { EmbeddedDelayed } from './delayed.js';
 import { declareEmbedded } from './topology.js';
@@ -114,15 +114,15 @@ export class EmbeddedBackend implements Backend {
   }
 
   publish(publication: Publication, done?: Done): void {
-    const failure = this.#publishNow(publication, (lost) => done?.(lost));
+    const failure = this.#publishOne(publication, (lost) => done?.(lost));
     if (failure !== undefined) done?.(failure);
   }
 
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption {
     const lost: Lost = (reason, failure) => options.onCancel?.(reason, failure);
-    const seat: Seat = {
+    const consumer: EmbeddedConsumer = {
       isCancelled: false,
-      vacate: () => {
+      closeIfIdle: () => {
         if (channel.unackedCount === 0) this.#end(channel);
       },
     };
@@ -130,7 +130,7 @@ export class EmbeddedBackend implements Backend {
       ...silentOutbox,
       deliver: (delivery) => {
         try {
-          onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#publishNow, seat));
+          onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#publishOne, consumer));
         } catch (error) {
           this.#end(channel); // a listener that throws is no consumer: everything returns
           lost('closed', error as Error);
@@ -138,8 +138,8 @@ export class EmbeddedBackend implements Backend {
         }
       },
       cancelled: () => {
-        seat.isCancelled = true; // what is in hand can still be settled, and then the channel ends
-        seat.vacate();
+        consumer.isCancelled = true; // what is in hand can still be settled, and then the channel ends
+        consumer.closeIfIdle();
         lost('deleted');
       },
       closed: (error) => {
@@ -263,7 +263,7 @@ export class EmbeddedBackend implements Backend {
     this.#keepAlive = undefined;
   }
 
-  readonly #publishNow = (publication: Publication, settled: Done): Error | undefined => {
+  readonly #publishOne = (publication: Publication, settled: Done): Error | undefined => {
     const { exchange, routingKey, properties, body, mandatory = false, origin } = publication;
     const connection = this.#connected();
     if (this.#publishing === undefined || this.#publishing.isClosed)
@@ -271,13 +271,13 @@ export class EmbeddedBackend implements Backend {
     let failure: Error | undefined;
     let early: (() => void) | undefined;
     let isOver = false;
-    const told = (lost?: Error): void => {
+    const stored = (lost?: Error): void => {
       const reason = lost && new RefusedError(exchange, routingKey, lost.message);
       if (!isOver) early = () => settled(reason);
       else if (failure === undefined) settled(reason);
     };
     try {
-      const outcome = this.#publishing.publishNow(exchange, routingKey, properties, body, told, origin);
+      const outcome = this.#publishing.publishNow(exchange, routingKey, properties, body, stored, origin);
       if ((outcome & Outcome.Refused) !== 0) {
         failure = new RefusedError(exchange, routingKey, connection.vhost.journal?.trouble);
       } else if ((outcome & Outcome.Routed) === 0) {

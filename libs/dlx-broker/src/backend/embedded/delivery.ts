@@ -3,14 +3,14 @@ import type { FieldTable, Message } from '../../message/index.js';
 import type { BackendDelivery, Done, Publication } from '../backend.js';
 
 /** Publishes and tells the outcome at once: undefined when the message was taken, and then later whether it is kept. */
-export type PublishNow = (publication: Publication, settled: Done) => Error | undefined;
+export type PublishOne = (publication: Publication, settled: Done) => Error | undefined;
 
 /** The consumer that a delivery came to. */
-export interface Seat {
+export interface EmbeddedConsumer {
   /** True when its queue is gone: nothing comes to it any more. */
   isCancelled: boolean;
   /** Ends its channel, if nothing of it is in hand any more. */
-  vacate(): void;
+  closeIfIdle(): void;
 }
 
 /** A message of the engine in a consumer's hands. */
@@ -23,8 +23,8 @@ export class EmbeddedDelivery implements BackendDelivery {
     readonly broker: Broker,
     readonly channel: Channel,
     readonly delivery: Delivery,
-    readonly publishNow: PublishNow,
-    readonly seat: Seat,
+    readonly publishOne: PublishOne,
+    readonly consumer: EmbeddedConsumer,
   ) {
     this.message = delivery.message.pinned(delivery.body);
   }
@@ -53,19 +53,19 @@ export class EmbeddedDelivery implements BackendDelivery {
   ack(): void {
     if (!this.#settle()) return;
     this.channel.ack(this.delivery.deliveryTag);
-    if (this.seat.isCancelled) this.seat.vacate();
+    if (this.consumer.isCancelled) this.consumer.closeIfIdle();
   }
 
   reject(headers?: FieldTable): void {
     if (!this.#settle()) return;
     this.channel.reject(this.delivery.deliveryTag, false, headers);
-    if (this.seat.isCancelled) this.seat.vacate();
+    if (this.consumer.isCancelled) this.consumer.closeIfIdle();
   }
 
   requeue(): void {
     if (!this.#settle()) return;
     this.channel.nack(this.delivery.deliveryTag, false, true); // no failure (rule W6)
-    if (this.seat.isCancelled) this.seat.vacate();
+    if (this.consumer.isCancelled) this.consumer.closeIfIdle();
   }
 
   replaceBy(publication: Publication, done?: Done): void {
@@ -75,7 +75,7 @@ export class EmbeddedDelivery implements BackendDelivery {
     let isOver = false;
     let early: (() => void) | undefined;
     this.broker.batch(() => {
-      failure = this.publishNow(publication, (lost) => {
+      failure = this.publishOne(publication, (lost) => {
         if (isOver) done?.(lost);
         else early = () => done?.(lost);
       });

@@ -9,7 +9,7 @@ export class FieldJsonError extends Error {
 const mostValues = 131_072;
 
 /** What may still be converted of a table. */
-interface Room {
+interface Budget {
   left: number;
 }
 
@@ -18,25 +18,25 @@ export function tableOfJson(object: object): FieldTable {
   return tableOf(object, 1, { left: mostValues });
 }
 
-function tableOf(object: object, depth: number, room: Room): FieldTable {
+function tableOf(object: object, depth: number, budget: Budget): FieldTable {
   if (depth > deepestNesting) throw new FieldJsonError(`nested more than ${deepestNesting} levels deep`);
   const entries = object instanceof Map ? [...(object as Map<string, unknown>)] : Object.entries(object);
-  take(room, entries.length);
-  return new Map(entries.map(([name, value]): [string, Field] => [name, fieldOf(value, depth, room)]));
+  take(budget, entries.length);
+  return new Map(entries.map(([name, value]): [string, Field] => [name, fieldOf(value, depth, budget)]));
 }
 
 /** @throws FieldJsonError when that many values are too many */
-function take(room: Room, count: number): void {
-  room.left -= count;
-  if (room.left < 0) throw new FieldJsonError(`a table has more than ${mostValues} values, nested ones counted`);
+function take(budget: Budget, count: number): void {
+  budget.left -= count;
+  if (budget.left < 0) throw new FieldJsonError(`a table has more than ${mostValues} values, nested ones counted`);
 }
 
-function listOf(values: readonly unknown[], depth: number, room: Room): Field {
-  take(room, values.length);
-  return { type: 'A', value: values.map((each) => fieldOf(each, depth + 1, room)) };
+function listOf(values: readonly unknown[], depth: number, budget: Budget): Field {
+  take(budget, values.length);
+  return { type: 'A', value: values.map((each) => fieldOf(each, depth + 1, budget)) };
 }
 
-function fieldOf(value: unknown, depth: number, room: Room): Field {
+function fieldOf(value: unknown, depth: number, budget: Budget): Field {
   switch (typeof value) {
     case 'string':
       return { type: 'S', value };
@@ -47,8 +47,8 @@ function fieldOf(value: unknown, depth: number, room: Room): Field {
     default:
       if (value === null || value === undefined) throw new FieldJsonError('null_not_allowed');
       if (depth > deepestNesting) throw new FieldJsonError(`nested more than ${deepestNesting} levels deep`);
-      if (Array.isArray(value)) return listOf(value, depth, room);
-      return { type: 'F', value: tableOf(value as object, depth + 1, room) };
+      if (Array.isArray(value)) return listOf(value, depth, budget);
+      return { type: 'F', value: tableOf(value as object, depth + 1, budget) };
   }
 }
 

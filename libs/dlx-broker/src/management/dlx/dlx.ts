@@ -41,8 +41,8 @@ export class Dlx {
     await this.#sink?.close();
   }
 
-  #ended({ id, order, state, reason, tally }: QueueRedrive): void {
-    const { moved, left, gone, cameBack } = tally;
+  #ended({ id, order, state, reason, counts }: QueueRedrive): void {
+    const { moved, left, gone, cameBack } = counts;
     this.audit.record({
       user: order.by,
       from: '',

@@ -14,7 +14,7 @@ import { cursorText, scan } from './scan.js';
 import { inTurns } from '../http/turns.js';
 
 /** The properties by which messages are grouped; each is the filter parameter of the same name, with `-` for `_`. */
-const ways = {
+const groupings = {
   reason: reasonOf,
   error: (message) => errorOf(message)?.kind,
   queue: diedIn,
@@ -38,11 +38,11 @@ const group: Handler = async (request, management) => {
   const { query } = request;
   onlyKnown(query.keys(), [...Object.keys(filterNames), 'header', 'by', 'cursor', 'scan'], 'parameter');
   const queue = readableQueue(request, management);
-  const by = wordIn(query, 'by', Object.keys(ways) as (keyof typeof ways)[]);
+  const by = wordIn(query, 'by', Object.keys(groupings) as (keyof typeof groupings)[]);
   const groups = new Map<string, Group>();
   let others = 0;
   const found = (entry: Entry): boolean => {
-    const value = ways[by](entry.message) ?? '';
+    const value = groupings[by](entry.message) ?? '';
     const known = groups.get(value);
     if (known !== undefined) add(known, entry.message);
     else if (groups.size < mostGroups) groups.set(value, begin(entry));

@@ -96,9 +96,9 @@ export class LiveChanges {
   #moved(redrives: readonly QueueRedrive[], vhosts: readonly VirtualHost[]): readonly unknown[] {
     const moved: unknown[] = [];
     for (const task of redrives) {
-      const { tally, state, id, order } = task;
+      const { counts, state, id, order } = task;
       if (!vhosts.includes(order.vhost)) continue;
-      const now = [state, tally.moved, tally.left, tally.gone, tally.cameBack, task.scanned].join();
+      const now = [state, counts.moved, counts.left, counts.gone, counts.cameBack, task.scanned].join();
       if (this.#redrives.get(id) === now) continue;
       this.#redrives.set(id, now);
       moved.push(redriveToJson(task));

@@ -3,7 +3,7 @@ import { filterToJson } from './input.js';
 
 /** A redrive as JSON; times are milliseconds since 1970. */
 export function redriveToJson(task: QueueRedrive): Record<string, unknown> {
-  const { order, tally } = task;
+  const { order, counts } = task;
   return {
     id: task.id,
     vhost: order.vhost.name,
@@ -24,14 +24,14 @@ export function redriveToJson(task: QueueRedrive): Record<string, unknown> {
     watched_until: task.watchedUntil ?? null,
     ready_at_start: task.readyAtStart,
     scanned: task.scanned,
-    moved: tally.moved,
-    left: tally.left,
-    unproven_origin: tally.unproven,
-    gone: tally.gone,
-    came_back: tally.cameBack,
-    destinations: [...tally.destinations].map(([name, count]) => ({ name, count })),
-    other_destinations: tally.otherDestinations,
-    left_at: tally.leftAt.map(({ why, to, count, example }) => ({
+    moved: counts.moved,
+    left: counts.left,
+    unproven_origin: counts.unproven,
+    gone: counts.gone,
+    came_back: counts.cameBack,
+    destinations: [...counts.destinations].map(([name, count]) => ({ name, count })),
+    other_destinations: counts.otherDestinations,
+    left_at: counts.leftAt.map(({ why, to, count, example }) => ({
       why,
       exchange: to?.exchange ?? null,
       routing_key: to?.routingKey ?? null,

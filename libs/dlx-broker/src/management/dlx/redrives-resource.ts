@@ -26,7 +26,7 @@ const start: Handler = async (request, management) => {
     const { redrives, searches, turns } = management.dlx;
     const task = await searches.run(request.user.name, () => redrives.dryRun(order, turns, request.signal));
     if (request.signal.aborted) throw clientGone();
-    request.note({ would_move: task.tally.moved, would_leave: task.tally.left });
+    request.note({ would_move: task.counts.moved, would_leave: task.counts.left });
     return ok(redriveToJson(task));
   }
   const task = begin(order, management);

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { checkAudience, checkVhost } from './auth.js';
 import { jsonObject, readBody, valueIn } from './body.js';
 import { checkMemory } from '../statistics/memory-check.js';
-import { bodyLimitsFor, BodyRoom, type BodyShare } from './body-room.js';
+import { bodyLimitsFor, BodyMemory, type BodyShare } from './body-memory.js';
 import type { ManagementHost } from '../host.js';
 import type { Visit } from './http-connections.js';
 import { inTurns } from './turns.js';
@@ -43,14 +43,14 @@ export class Dispatcher {
   readonly #management: Management;
   readonly #login: Login;
   readonly #limits: DispatcherLimits;
-  readonly #bodies: BodyRoom;
+  readonly #bodies: BodyMemory;
 
   constructor(host: ManagementHost, limits: DispatcherLimits) {
     this.#host = host;
     this.#management = new Management(host, limits.replyLimit);
     this.#login = new Login(host);
     this.#limits = limits;
-    this.#bodies = new BodyRoom(bodyLimitsFor(limits.bodyLimit));
+    this.#bodies = new BodyMemory(bodyLimitsFor(limits.bodyLimit));
   }
 
   async enter(c: ApiContext, resource: Resource): Promise<Response> {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { endsOf, PendingLogins } from '../../logins/index.js';
 import { HttpConnection } from './http-connection.js';
 import { Problem } from './reply.js';
-import { ReplyRoom, usualReplyLimits } from './reply-room.js';
+import { ReplyMemory, usualReplyLimits } from './reply-memory.js';
 
 /** Connections of the HTTP API at a time. */
 export interface ConnectionLimits {
@@ -32,7 +32,7 @@ const shortWriteTimeout = 1_000;
 export interface Visit {
   /** Its user is known. @throws Problem 429 when the user has too many connections */
   entered(user: string): void;
-  /** See {@link ReplyRoom.turn}. */
+  /** See {@link ReplyMemory.turn}. */
   turn(user: string, signal: AbortSignal): Promise<() => void>;
   /** The reply was made, and has so many bytes. */
   made(user: string, bytes: number): void;
@@ -43,7 +43,7 @@ export class HttpConnections {
   readonly #limits: ConnectionLimits;
   readonly #now: () => number;
   readonly #pendingLogins: PendingLogins;
-  readonly #room: ReplyRoom;
+  readonly #replies: ReplyMemory;
   readonly #open = new Set<HttpConnection>();
   /** Of users, between two requests; the one that is idle longest first. */
   readonly #idle = new Set<HttpConnection>();
@@ -58,7 +58,7 @@ export class HttpConnections {
     this.#limits = limits;
     this.#now = now;
     this.#pendingLogins = new PendingLogins({ ofAddress, all }, now);
-    this.#room = new ReplyRoom(usualReplyLimits, now);
+    this.#replies = new ReplyMemory(usualReplyLimits, now);
   }
 
   get count(): number {
@@ -96,9 +96,9 @@ export class HttpConnections {
     });
     return {
       entered: (user) => this.#entered(connection, user),
-      turn: (user, signal) => this.#room.turn(user, signal),
+      turn: (user, signal) => this.#replies.turn(user, signal),
       made: (user, bytes) => {
-        const read = this.#room.hold(user, bytes);
+        const read = this.#replies.hold(user, bytes);
         connection.unread += bytes;
         done.push(() => {
           connection.unread -= bytes;
@@ -113,10 +113,10 @@ export class HttpConnections {
     const now = this.#now();
     for (const connection of this.#open) {
       const stalled = connection.stalledFor(now);
-      const limit = this.#room.isShort(connection.user ?? '') ? shortWriteTimeout : this.#limits.writeTimeout;
+      const limit = this.#replies.isShort(connection.user ?? '') ? shortWriteTimeout : this.#limits.writeTimeout;
       if (stalled >= limit) this.#drop(connection);
     }
-    this.#room.look();
+    this.#replies.look();
   }
 
   #makeRoom(): boolean {

@@ -26,12 +26,12 @@ export const givenBackend = (backend: Backend): Connected => ({
 export async function connect(choice: BrokerChoice): Promise<Connected> {
   switch (choice.kind) {
     case 'embedded':
-      return connectOwn(choice.options);
+      return connectEmbedded(choice.options);
     case 'shared':
       return connectTo(
         { broker: choice.engine, data: undefined, close: nothing },
         choice.options,
-        earsOf(new SafeLogger('DlxBroker')),
+        reporterOf(new SafeLogger('DlxBroker')),
         'sharedBroker()',
       );
     case 'custom':
@@ -39,16 +39,16 @@ export async function connect(choice: BrokerChoice): Promise<Connected> {
   }
 }
 
-async function connectOwn(options: Readonly<EmbeddedBrokerOptions>): Promise<Connected> {
+async function connectEmbedded(options: Readonly<EmbeddedBrokerOptions>): Promise<Connected> {
   const logger = new SafeLogger('DlxBroker');
-  const reporter = earsOf(logger);
+  const reporter = reporterOf(logger);
   const { dataDir } = options;
   if (dataDir !== undefined && (await vacated(dataDir))) {
     logger.warn(
       `data directory ${shownText(dataDir)}: taken from an application of this process whose start failed or whose shutdown hangs`,
     );
   }
-  const own = await openOwn(options, reporter);
+  const own = await openEmbedded(options, reporter);
   try {
     const connected = connectTo(own, options, reporter, 'embedded()');
     return dataDir === undefined ? connected : occupying(dataDir, connected);
@@ -109,7 +109,7 @@ function connectTo(
   broker.addVirtualHost(vhost);
   letIn(broker, users ?? []); // at once: the application itself may be one of them
   const backend = new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) });
-  const ways = new Listeners(broker, data, {
+  const listeners = new Listeners(broker, data, {
     ...reporter,
     amqp,
     http,
@@ -125,14 +125,14 @@ function connectTo(
       if (opened || (amqp === undefined && http === undefined)) return;
       opened = true;
       if (users === undefined && broker.access.users().length === 0) letIn(broker, [guestOf(vhost)]);
-      await ways.open();
+      await listeners.open();
     },
-    amqp: () => addressOf(ways.amqp),
-    http: () => addressOf(ways.http),
+    amqp: () => addressOf(listeners.amqp),
+    http: () => addressOf(listeners.http),
     // Nest runs the hooks again when an application is closed twice.
     close: () =>
       (closed ??= (async () => {
-        await ways.close();
+        await listeners.close();
         await backend.close();
         await at.close().catch(known);
       })()),
@@ -148,7 +148,7 @@ const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefin
   listener && { host: listener.host, port: listener.port };
 
 /** The log of the application also gets the notices for operators. */
-const earsOf = (logger: SafeLogger): Reporter => ({
+const reporterOf = (logger: SafeLogger): Reporter => ({
   notice: (text) => logger.log(shownText(text)),
   // What is wrong with a disk needs no stack.
   log: (error) => logger.error((error as Error).name === 'StoreError' ? shownLines((error as Error).message) : error),
@@ -167,7 +167,7 @@ const refusal =
   };
 
 /** @throws DlxConfigurationError */
-async function openOwn(options: Readonly<EmbeddedBrokerOptions>, reporter: Reporter): Promise<OpenedBroker> {
+async function openEmbedded(options: Readonly<EmbeddedBrokerOptions>, reporter: Reporter): Promise<OpenedBroker> {
   const { rabbitmq, clock } = options;
   try {
     return await openBroker({ rabbitmq, clock, data: dataOf(options) }, reporter);

@@ -18,7 +18,7 @@ export class Mover {
   constructor(
     readonly order: RedriveOrder,
     readonly task: string,
-    readonly tally: RedriveCounts,
+    readonly counts: RedriveCounts,
     readonly settled: Settled,
   ) {}
 
@@ -31,19 +31,19 @@ export class Mover {
 
   /** @returns the queues that got it, or would in a dry run; undefined when it stayed */
   move(entry: Entry, now: number): readonly string[] | undefined {
-    const { order, tally, task } = this;
+    const { order, counts, task } = this;
     const { message, position } = entry;
     const to = order.to ?? recordedIn(message);
     // What headers tell of an origin is no address: the publisher of the message may have written them.
     if (to === undefined)
-      return void tally.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
+      return void counts.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
     const { by, queue, keepsHistory = false } = order;
     const headers = redriven(message, { from: queue.name, by, task, keepsHistory }, now);
     const result = this.#try(entry, to, new Message(message.exchange, message.routingKey, { headers }, noBody));
-    if (result === 'gone') return void tally.gone++;
-    if (typeof result === 'string') return void tally.leave(result, to, position);
-    tally.moved++;
-    tally.arrived(result);
+    if (result === 'gone') return void counts.gone++;
+    if (typeof result === 'string') return void counts.leave(result, to, position);
+    counts.moved++;
+    counts.arrived(result);
     return result;
   }
 

@@ -60,7 +60,7 @@ describe('a redrive', () => {
     rooms.clock.advance(1_000);
     expect(bodies('work')).toEqual(['order 1', 'order 2', 'order 3', 'order 4', 'order 5']);
     expect(bodies('dead')).toEqual([]);
-    expect([task.state, task.tally.moved, [...task.tally.destinations]]).toEqual(['completed', 5, [['work', 5]]]);
+    expect([task.state, task.counts.moved, [...task.counts.destinations]]).toEqual(['completed', 5, [['work', 5]]]);
     expect(ended).toEqual(['completed']);
   });
 
@@ -68,22 +68,22 @@ describe('a redrive', () => {
     letDie(100);
     const task = redrive({ rate: 50 });
     rooms.clock.advance(0);
-    expect(task.tally.moved).toBe(1);
+    expect(task.counts.moved).toBe(1);
     rooms.clock.advance(19);
-    expect(task.tally.moved).toBe(1);
+    expect(task.counts.moved).toBe(1);
     rooms.clock.advance(1);
-    expect(task.tally.moved).toBe(2);
+    expect(task.counts.moved).toBe(2);
     rooms.clock.advance(980);
-    expect(task.tally.moved).toBe(51);
+    expect(task.counts.moved).toBe(51);
     rooms.clock.advance(980);
-    expect([task.tally.moved, task.state]).toEqual([100, 'completed']);
+    expect([task.counts.moved, task.state]).toEqual([100, 'completed']);
   });
 
   it.each([1, 7, 333, 5_000])('keeps a rate of %d a second', (rate) => {
     letDie(12_000);
     const task = redrive({ rate });
     rooms.clock.advance(2_000);
-    expect(Math.abs(task.tally.moved - rate * 2)).toBeLessThanOrEqual(Math.max(1, rate / 50));
+    expect(Math.abs(task.counts.moved - rate * 2)).toBeLessThanOrEqual(Math.max(1, rate / 50));
   });
 
   it('strips the history and says from where, when, by whom', () => {
@@ -120,12 +120,12 @@ describe('a redrive', () => {
     channel.bindQueue('dead', 'orders', 'straight back');
     const task = redrive({ to: { exchange: 'orders', routingKey: 'straight back' }, rate: Infinity });
     rooms.clock.advance(1_000);
-    expect([task.state, task.tally.moved, queueOf('dead').length]).toEqual(['completed', 30, 30]);
+    expect([task.state, task.counts.moved, queueOf('dead').length]).toEqual(['completed', 30, 30]);
     const later = redrive({ to: { exchange: '', routingKey: 'loop' }, rate: 10 });
     rooms.clock.advance(100);
     letDie(3, 100);
     rooms.clock.advance(10_000);
-    expect([later.state, later.tally.moved]).toEqual(['completed', 30]);
+    expect([later.state, later.counts.moved]).toEqual(['completed', 30]);
     expect(bodies('dead')).toEqual(['order 100', 'order 101', 'order 102']);
   });
 
@@ -145,7 +145,7 @@ describe('a redrive', () => {
       ['two', 'four'],
       ['one', 'three'],
     ]);
-    expect([task.scanned, task.tally.moved]).toEqual([4, 2]);
+    expect([task.scanned, task.counts.moved]).toEqual([4, 2]);
   });
 
   it('takes those of certain positions, once each, and says which are gone', () => {
@@ -156,7 +156,7 @@ describe('a redrive', () => {
     const task = redrive({ ids: [ids[3]!, ids[1]!, ids[3]!, ids[0]!], rate: Infinity });
     rooms.clock.advance(0);
     expect([bodies('work'), bodies('dead')]).toEqual([['order 2', 'order 4'], ['order 3']]);
-    expect([task.state, task.tally.moved, task.tally.gone]).toEqual(['completed', 2, 1]);
+    expect([task.state, task.counts.moved, task.counts.gone]).toEqual(['completed', 2, 1]);
   });
 
   it('moves so many at most', () => {
@@ -174,8 +174,8 @@ describe('a redrive', () => {
     const task = redrive({ rate: Infinity });
     rooms.clock.advance(0);
     expect(bodies('dead')).toEqual(['one', 'never died']);
-    expect([task.state, task.tally.moved, task.tally.left]).toEqual(['completed', 0, 2]);
-    expect(task.tally.leftAt).toEqual([
+    expect([task.state, task.counts.moved, task.counts.left]).toEqual(['completed', 0, 2]);
+    expect(task.counts.leftAt).toEqual([
       { why: 'unroutable', to: { exchange: 'orders', routingKey: 'new' }, count: 1, example: 1 },
       { why: 'no_origin', to: undefined, count: 1, example: 2 },
     ]);
@@ -189,11 +189,11 @@ describe('a redrive', () => {
     const task = redrive({ rate: Infinity });
     rooms.clock.advance(0);
     expect([bodies('dead'), bodies('work')]).toEqual([['never died'], ['died']]);
-    expect([task.tally.moved, task.tally.left, task.tally.unproven]).toEqual([1, 1, 1]);
-    expect(task.tally.leftAt).toEqual([{ why: 'unproven_origin', to: undefined, count: 1, example: 1 }]);
+    expect([task.counts.moved, task.counts.left, task.counts.unproven]).toEqual([1, 1, 1]);
+    expect(task.counts.leftAt).toEqual([{ why: 'unproven_origin', to: undefined, count: 1, example: 1 }]);
     const told = redrive({ rate: Infinity, to: { exchange: '', routingKey: 'work' } });
     rooms.clock.advance(0);
-    expect([told.tally.moved, bodies('dead')]).toEqual([1, []]);
+    expect([told.counts.moved, bodies('dead')]).toEqual([1, []]);
   });
 
   it('keeps what is known of the origin with the history, and forgets it when the message begins anew', () => {
@@ -205,7 +205,7 @@ describe('a redrive', () => {
     expect(messages('aside')[0]!.origin).toEqual({ exchange: 'orders', routingKey: 'new', queue: 'work' });
     const back = redrive({ queue: queueOf('aside'), rate: Infinity });
     rooms.clock.advance(0);
-    expect([back.tally.moved, messages('work')[0]!.origin]).toEqual([1, undefined]);
+    expect([back.counts.moved, messages('work')[0]!.origin]).toEqual([1, undefined]);
   });
 
   it('leaves what its exchange, being gone, cannot take, and what a full queue refuses', () => {
@@ -213,12 +213,12 @@ describe('a redrive', () => {
     channel.deleteExchange('orders');
     const gone = redrive({ rate: Infinity });
     rooms.clock.advance(0);
-    expect(gone.tally.leftAt).toMatchObject([{ why: 'no_exchange', count: 2 }]);
+    expect(gone.counts.leftAt).toMatchObject([{ why: 'no_exchange', count: 2 }]);
     declare('narrow', { 'x-max-length': 1, 'x-overflow': 'reject-publish' });
     const full = redrive({ to: { exchange: '', routingKey: 'narrow' }, rate: Infinity });
     rooms.clock.advance(0);
     expect([bodies('narrow'), bodies('dead')]).toEqual([['order 1'], ['order 2']]);
-    expect(full.tally.leftAt).toMatchObject([{ why: 'refused', count: 1 }]);
+    expect(full.counts.leftAt).toMatchObject([{ why: 'refused', count: 1 }]);
   });
 
   it('in a dry run tells where everything would go, and nothing has happened', () => {
@@ -227,8 +227,8 @@ describe('a redrive', () => {
     const before = messages('dead');
     const task = redrive({ dryRun: true, rate: 1 });
     rooms.clock.advance(0);
-    expect([task.state, task.tally.moved, task.tally.left]).toEqual(['completed', 3, 1]);
-    expect([...task.tally.destinations]).toEqual([['work', 3]]);
+    expect([task.state, task.counts.moved, task.counts.left]).toEqual(['completed', 3, 1]);
+    expect([...task.counts.destinations]).toEqual([['work', 3]]);
     expect(messages('dead')).toEqual(before);
     expect([queueOf('work').length, queueOf('dead').counters.redriven]).toEqual([0, 0]);
   });
@@ -237,15 +237,15 @@ describe('a redrive', () => {
     letDie(200);
     const task = redrive({ rate: 50 });
     rooms.clock.advance(200);
-    expect([task.tally.moved, task.pause(), task.pause(), task.state]).toEqual([11, true, false, 'paused']);
+    expect([task.counts.moved, task.pause(), task.pause(), task.state]).toEqual([11, true, false, 'paused']);
     rooms.clock.advance(60_000);
-    expect([task.tally.moved, task.resume(), task.resume()]).toEqual([11, true, false]);
+    expect([task.counts.moved, task.resume(), task.resume()]).toEqual([11, true, false]);
     rooms.clock.advance(200);
-    expect(task.tally.moved).toBeLessThanOrEqual(22);
+    expect(task.counts.moved).toBeLessThanOrEqual(22);
     expect([task.stop('enough'), task.stop(), task.resume(), task.state]).toEqual([true, false, false, 'stopped']);
-    const { moved } = task.tally;
+    const { moved } = task.counts;
     rooms.clock.advance(10_000);
-    expect([task.tally.moved, task.reason, ended]).toEqual([moved, 'enough', ['stopped']]);
+    expect([task.counts.moved, task.reason, ended]).toEqual([moved, 'enough', ['stopped']]);
     expect(rooms.clock.nextWakeUp()).toBeUndefined();
   });
 
@@ -260,7 +260,7 @@ describe('a redrive', () => {
     const to = (routingKey: string) => {
       const task = redrive({ user: access.user('eve')!, rate: Infinity, to: { exchange: 'topics', routingKey } });
       rooms.clock.advance(0);
-      return task.tally;
+      return task.counts;
     };
     expect(to('shut').leftAt).toMatchObject([{ why: 'forbidden', count: 2 }]);
     expect([to('open').moved, bodies('work').length]).toEqual([2, 2]);
@@ -274,13 +274,13 @@ describe('a redrive', () => {
     const user = access.user('eve')!;
     const left = redrive({ user, rate: Infinity });
     rooms.clock.advance(0);
-    expect(left.tally.leftAt).toMatchObject([{ why: 'forbidden', count: 2 }]);
+    expect(left.counts.leftAt).toMatchObject([{ why: 'forbidden', count: 2 }]);
     access.setPermissions('eve', '/', { configure: '', write: '.*', read: '.*' });
     const task = redrive({ user, rate: 1 });
     rooms.clock.advance(0);
     access.deletePermissions('eve', '/');
     rooms.clock.advance(5_000);
-    expect([task.state, task.tally.moved]).toEqual(['failed', 1]);
+    expect([task.state, task.counts.moved]).toEqual(['failed', 1]);
     expect(task.reason).toBe("ACCESS_REFUSED - access to queue 'dead' in vhost '/' refused for user 'eve'");
   });
 
@@ -303,8 +303,8 @@ describe('a redrive', () => {
       }
       expect(task.state).toBe('tripped');
       expect([task.reason, ended]).toEqual(['more than 50 % of what was redriven came back dead', ['tripped']]);
-      expect(task.tally.moved).toBeGreaterThanOrEqual(20);
-      expect(task.tally.moved).toBeLessThan(50);
+      expect(task.counts.moved).toBeGreaterThanOrEqual(20);
+      expect(task.counts.moved).toBeLessThan(50);
       expect(queueOf('dead').length).toBe(500);
     });
 
@@ -320,7 +320,7 @@ describe('a redrive', () => {
         rooms.clock.advance(100);
         rejectAll(channel, 'work2');
       }
-      expect([task.state, task.tally.moved < 60]).toEqual(['tripped', true]);
+      expect([task.state, task.counts.moved < 60]).toEqual(['tripped', true]);
     });
 
     it.each([Infinity, 100_000])('also at full speed: it looks before it goes on (rate %d)', (rate) => {
@@ -330,7 +330,7 @@ describe('a redrive', () => {
         rooms.clock.advance(100);
         rejectAll(channel, 'work');
       }
-      expect([task.state, task.tally.moved, queueOf('dead').length]).toEqual(['tripped', 20, 2_000]);
+      expect([task.state, task.counts.moved, queueOf('dead').length]).toEqual(['tripped', 20, 2_000]);
     });
 
     it('not at full speed when all goes well: twice as many each second', () => {
@@ -339,7 +339,7 @@ describe('a redrive', () => {
       const moved = Array.from({ length: 8 }, () => {
         rooms.clock.advance(1_000);
         channel.purgeQueue('work');
-        return task.tally.moved;
+        return task.counts.moved;
       });
       expect([moved.slice(0, 4), task.state]).toEqual([[60, 140, 300, 620], 'completed']);
     });
@@ -348,18 +348,18 @@ describe('a redrive', () => {
       letDie(10);
       const task = redrive({ rate: Infinity, circuit: usualCircuit });
       rooms.clock.advance(0);
-      expect([task.state, task.tally.cameBack]).toEqual(['completed', 0]);
+      expect([task.state, task.counts.cameBack]).toEqual(['completed', 0]);
       expect(task.watchedUntil).toBe(rooms.clock.now() + 60_000);
       for (let each = 0; each < 4; each++) channel.reject(channel.get('work')!.deliveryTag, false);
       rooms.clock.advance(1_000);
-      expect(task.tally.cameBack).toBe(4);
+      expect(task.counts.cameBack).toBe(4);
       rooms.clock.advance(58_000);
       channel.reject(channel.get('work')!.deliveryTag, false);
       rooms.clock.advance(1_000);
-      expect([task.tally.cameBack, task.state]).toEqual([5, 'completed']);
+      expect([task.counts.cameBack, task.state]).toEqual([5, 'completed']);
       channel.reject(channel.get('work')!.deliveryTag, false);
       rooms.clock.advance(5_000);
-      expect([task.tally.cameBack, ended]).toEqual([5, ['completed']]);
+      expect([task.counts.cameBack, ended]).toEqual([5, ['completed']]);
     });
 
     it('and sees no more when its broker shuts down', () => {
@@ -370,7 +370,7 @@ describe('a redrive', () => {
       expect(task.watchedUntil).toBe(rooms.clock.now());
       rejectAll(channel, 'work');
       rooms.clock.advance(5_000);
-      expect(task.tally.cameBack).toBe(0);
+      expect(task.counts.cameBack).toBe(0);
     });
 
     it('and goes on when an operator says so', () => {
@@ -380,10 +380,10 @@ describe('a redrive', () => {
         rooms.clock.advance(100);
         rejectAll(channel, 'work');
       }
-      const { moved } = task.tally;
+      const { moved } = task.counts;
       expect([task.state, task.isOver, task.resume()]).toEqual(['tripped', false, true]);
       rooms.clock.advance(10_000);
-      expect([task.state, task.tally.moved]).toEqual(['completed', 300]);
+      expect([task.state, task.counts.moved]).toEqual(['completed', 300]);
       expect(moved).toBeLessThan(300);
     });
 
@@ -399,8 +399,8 @@ describe('a redrive', () => {
           else channel.ack(got.deliveryTag);
         }
       }
-      expect([task.state, task.tally.moved]).toEqual(['completed', 300]);
-      expect(task.tally.cameBack).toBeGreaterThan(50);
+      expect([task.state, task.counts.moved]).toEqual(['completed', 300]);
+      expect(task.counts.cameBack).toBeGreaterThan(50);
     });
 
     it('not for messages that only wait for their next try', () => {

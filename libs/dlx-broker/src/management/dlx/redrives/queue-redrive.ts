@@ -56,7 +56,7 @@ export class QueueRedrive extends Redrive {
     super({
       clock,
       pacing: new Pacing(dryRun ? Infinity : rate, clock.now(), keptTime),
-      tally: new RedriveCounts(),
+      counts: new RedriveCounts(),
       circuit: circuit && new WindowCircuit(circuit),
       batches: circuit && Batches.for(rate, circuit.atLeast),
       lookEvery,
@@ -66,7 +66,7 @@ export class QueueRedrive extends Redrive {
     this.#selection = ids
       ? new Picked(queue, ids)
       : new Filtered(queue, matcherOf(filter, this.#unread), () => clock.now());
-    this.#mover = new Mover(order, id, this.tally, this.#settled);
+    this.#mover = new Mover(order, id, this.counts, this.#settled);
     this.#watch = new ReturnWatch(id);
     this.#watch.add(queue);
     clock.wakeAt(this.startedAt, this.#tick);
@@ -79,7 +79,7 @@ export class QueueRedrive extends Redrive {
   protected override changed(): void {
     const { clock, ended } = this.#parts;
     clock.wakeAt(this.state === 'running' ? clock.now() : undefined, this.#tick);
-    if (this.isOver && this.#selection instanceof Picked) this.tally.gone += this.#selection.missing;
+    if (this.isOver && this.#selection instanceof Picked) this.counts.gone += this.#selection.missing;
     if (this.isOver || this.state === 'tripped') ended?.(this);
   }
 
@@ -139,7 +139,7 @@ export class QueueRedrive extends Redrive {
   }
 
   get #missing(): number {
-    return (this.order.limit ?? Infinity) - this.tally.moved - this.tally.left;
+    return (this.order.limit ?? Infinity) - this.counts.moved - this.counts.left;
   }
 
   get #isFinished(): boolean {

@@ -136,7 +136,7 @@ describe('with a journal', () => {
     commits.length = 0;
     const task = redrive({ to: { exchange: '', routingKey: 'work' } });
     clock.advance(1_000);
-    expect([depth('work'), task.tally.moved, task.state]).toEqual([3, 3, 'running']);
+    expect([depth('work'), task.counts.moved, task.state]).toEqual([3, 3, 'running']);
     expect(commits).toEqual([['-dead', '+work', '-dead', '+work', '-dead', '+work']]);
     for (const synced of waiting.splice(0)) synced();
     expect(task.state).toBe('completed');

@@ -15,7 +15,7 @@ export interface BodyShare {
 }
 
 /** Bounds what bodies of requests take that come slowly, or never end, by user and in all (decision 104). */
-export class BodyRoom {
+export class BodyMemory {
   readonly #limits: BodyLimits;
   /** By user; only of those that have something here. */
   readonly #ofUser = new Map<string, number>();
@@ -35,7 +35,7 @@ export class BodyRoom {
     return {
       keep: (bytes) => {
         const { ofUser, all } = this.#limits;
-        if ((this.#ofUser.get(user) ?? 0) + bytes > ofUser || this.#all + bytes > all) throw noRoom();
+        if ((this.#ofUser.get(user) ?? 0) + bytes > ofUser || this.#all + bytes > all) throw tooManyUnfinished();
         kept += bytes;
         this.#add(user, bytes);
       },
@@ -60,7 +60,7 @@ export function bodyLimitsFor(bodyLimit: number): BodyLimits {
   return { ofUser, all: 4 * ofUser };
 }
 
-const noRoom = (): Problem =>
+const tooManyUnfinished = (): Problem =>
   new Problem(
     503,
     'too_many_unfinished_bodies',

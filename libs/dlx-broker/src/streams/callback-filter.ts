@@ -6,7 +6,7 @@ import type { DeadLetter } from './dead-letter.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 
 /** An asynchronous function of the application inside an operator. */
-export interface Heeded {
+export interface CallbackLimit {
   /** Which one, for the error: `tapDeaths: look`. */
   readonly origin: string;
   /** Milliseconds it may take; undefined: for ever. */
@@ -17,12 +17,12 @@ export interface Heeded {
  * A filter with functions of the application in it, which may be asynchronous although nothing waits for them: what such a
  * function rejects with fails the stream, as what it throws does, and is no unhandled rejection. One that does not
  * answer in time fails the stream as well. At the end of the stream nothing of it is left but the promises themselves.
- * @param passes whether a letter passes; `heed` takes what a function of the application returned
+ * @param passes whether a letter passes; `watch` takes what a function of the application returned
  */
-export const heeding =
+export const callbackFilter =
   <L extends DeadLetter>(
-    passes: (letter: L, heed: (answer: unknown) => void) => boolean,
-    { origin, within }: Heeded,
+    passes: (letter: L, watch: (answer: unknown) => void) => boolean,
+    { origin, within }: CallbackLimit,
   ): MonoTypeOperatorFunction<L> =>
   (source) =>
     new Observable((subscriber) => {
@@ -48,7 +48,7 @@ export const heeding =
       };
       return source.subscribe({
         next: (letter) => {
-          const heed = (answer: unknown): void => {
+          const watch = (answer: unknown): void => {
             if (!(answer instanceof Promise) && typeof (answer as PromiseLike<unknown> | null)?.then !== 'function')
               return;
             const answered = limit(letter);
@@ -58,7 +58,7 @@ export const heeding =
             });
           };
           try {
-            if (passes(letter, heed)) subscriber.next(letter);
+            if (passes(letter, watch)) subscriber.next(letter);
           } catch (error) {
             fail(error);
           }

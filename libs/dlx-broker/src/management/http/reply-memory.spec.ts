@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { ReplyRoom } from './reply-room.js';
+import { ReplyMemory } from './reply-memory.js';
 
 function arrange() {
   const world = { now: 0 };
   const limits = { unreadOfUser: 100, unread: 250, madeAtATime: 2, patience: 1_000 };
-  const room = new ReplyRoom(limits, () => world.now);
+  const memory = new ReplyMemory(limits, () => world.now);
   const { signal } = new AbortController();
   /** @returns the reply's end, or its refusal, once there is one */
   const turn = (user: string, abort = signal) => {
     const seen: { made?: () => void; refused?: string } = {};
-    void room.turn(user, abort).then(
+    void memory.turn(user, abort).then(
       (made) => void (seen.made = made),
       (error: Error) => void (seen.refused = error.message),
     );
     return seen;
   };
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { world, room, turn, settle };
+  return { world, memory, turn, settle };
 }
 
 describe('replies', () => {
@@ -33,8 +33,8 @@ describe('replies', () => {
   });
 
   it('wait while too much of the same user is not read, and not for others', async () => {
-    const { room, turn, settle } = arrange();
-    const read = room.hold('ada', 120);
+    const { memory, turn, settle } = arrange();
+    const read = memory.hold('ada', 120);
     const [ada, bob] = [turn('ada'), turn('bob')];
     await settle();
     expect([ada.made, bob.made].map((made) => made !== undefined)).toEqual([false, true]);
@@ -44,35 +44,35 @@ describe('replies', () => {
   });
 
   it('wait for all users when it is too much in all, and are refused after a while', async () => {
-    const { world, room, turn, settle } = arrange();
-    const reads = [room.hold('ada', 200), room.hold('bob', 60)];
+    const { world, memory, turn, settle } = arrange();
+    const reads = [memory.hold('ada', 200), memory.hold('bob', 60)];
     const eve = turn('eve');
     const late = turn('late');
     world.now = 999;
-    room.look();
+    memory.look();
     await settle();
     expect(eve).toEqual({});
     reads[1]?.();
-    room.look();
+    memory.look();
     await settle();
     expect(eve.made).toBeDefined();
     expect(late.made).toBeDefined();
     const ada = turn('ada');
     world.now = 2_000;
-    room.look();
+    memory.look();
     await settle();
     expect(ada.refused).toMatch(/have not been read/);
   });
 
   it('nobody waits for have no turn', async () => {
-    const { room, turn, settle } = arrange();
-    const read = room.hold('ada', 120);
+    const { memory, turn, settle } = arrange();
+    const read = memory.hold('ada', 120);
     const abort = new AbortController();
     const gone = turn('ada', abort.signal);
     abort.abort();
     await settle();
     expect(gone.refused).toBeDefined();
     read();
-    expect(room.bytes).toBe(0);
+    expect(memory.bytes).toBe(0);
   });
 });

@@ -38,7 +38,7 @@ interface Share {
  * Lets replies be made as long as what waits to be read is within bounds, by user and in all. A client that asks and does
  * not read keeps its own user's replies waiting and not those of others.
  */
-export class ReplyRoom {
+export class ReplyMemory {
   readonly #limits: ReplyLimits;
   readonly #now: () => number;
   /** By user; only of those that have something here. */
@@ -106,7 +106,7 @@ export class ReplyRoom {
         signal.removeEventListener('abort', refuse);
         act();
       };
-      const refuse = (): void => end(() => reject(noRoom()));
+      const refuse = (): void => end(() => reject(tooManyUnread()));
       const begin = (): void => end(resolve);
       const waiting: Waiting = { begin, refuse, until: this.#now() + this.#limits.patience };
       share.waiting.add(waiting);
@@ -140,7 +140,7 @@ export class ReplyRoom {
   }
 }
 
-const noRoom = (): Problem =>
+const tooManyUnread = (): Problem =>
   new Problem(503, 'too_many_unread_replies', 'Earlier replies to this user have not been read; read or close them', {
     'retry-after': '1',
   });
