@@ -1,15 +1,6 @@
 import { after } from '../../../host/index.js';
 import { methodIds } from '../../../message/index.js';
-import {
-  BufferPool,
-  checkFrame,
-  frameOverhead,
-  FrameReader,
-  type FrameSink,
-  frameTypes,
-  FrameWriter,
-} from '../../../wire/index.js';
-import { MethodReader, methods } from '../../../wire/index.js';
+import { BufferPool, FrameWriter, type MethodReader, methods } from '../../../wire/index.js';
 import type { AmqpChannel, AmqpConnection, ChannelEvents, ConnectionEvents, Done, ServerDescription } from './api.js';
 import type { ChannelHost } from './channel-host.js';
 import { ServerChannel } from './channel.js';
@@ -19,14 +10,11 @@ import { ClientError, ConnectError, ConnectionLostError, type ConnectionEnd, Uns
 import { codeOf, socketFailure, textOf } from './failures.js';
 import { type Agreement, ClientHandshake } from './handshake.js';
 import { Heartbeat } from './heartbeat.js';
+import { Incoming, type IncomingHost } from './incoming.js';
 import { type ConnectionOptions, defaults } from './options.js';
 import { Output } from './output.js';
+import { Reports } from './reports.js';
 import type { Surroundings, Transport, TransportEvents } from './transport.js';
-
-const nothing = Buffer.alloc(0);
-
-/** RabbitMQ does not split content headers, whatever frame-max says. In bytes. */
-const largestHeader = 16_777_216;
 
 /** Opens a connection. The first event is `opened` or `closed`, never within the call. */
 export const openConnection = (
@@ -40,7 +28,7 @@ export const openConnection = (
 type State = 'handshake' | 'open' | 'closing' | 'over';
 
 /** A connection to a server. Nothing that the server sends, and no callback, can throw out of here. */
-export class ServerConnection implements ChannelHost, FrameSink, TransportEvents {
+export class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   readonly to: FrameWriter;
   readonly held: HeldBytes;
   readonly output: Output;
@@ -49,15 +37,12 @@ export class ServerConnection implements ChannelHost, FrameSink, TransportEvents
   readonly #options: Required<Pick<ConnectionOptions, keyof typeof defaults>> & ConnectionOptions;
   readonly #transport: Transport;
   readonly #surroundings: Surroundings;
-  readonly #events: ConnectionEvents;
-  readonly #reader = new FrameReader(this);
-  readonly #from = new MethodReader(nothing);
+  readonly #reports: Reports;
+  readonly #incoming: Incoming;
   readonly #handshake: ClientHandshake;
   #channels = new Channels(0);
   #heartbeat: Heartbeat | undefined;
   #state: State = 'handshake';
-  /** Bytes of the server have come, and they began as a method does. */
-  #isHeard = false;
   #secrets: Done[] = [];
   /** Withdraws the time limit of the handshake or of closing. */
   #cancelLimit: () => void;
@@ -67,13 +52,12 @@ export class ServerConnection implements ChannelHost, FrameSink, TransportEvents
     this.#options = { ...defaults, ...options };
     this.#transport = transport;
     this.#surroundings = surroundings;
-    this.#events = events;
+    this.#reports = new Reports(events);
+    this.#incoming = new Incoming(this.#options.frameMax, this);
     this.held = new HeldBytes(this.#options.maxMessageSize);
-    this.#reader.largest = this.#options.frameMax - frameOverhead;
-    this.#reader.largestHeader = largestHeader;
     this.output = new Output(transport, surroundings, this.#options.highWaterMark, {
       sent: () => this.#heartbeat?.sent(),
-      drained: () => this.#call(() => this.#events.drained?.()),
+      drained: () => this.#reports.call((every) => every.drained?.()),
     });
     this.to = new FrameWriter(new BufferPool(), (bytes, done) => transport.write(bytes, done), this.output.want);
     this.output.writer = this.to;
@@ -136,33 +120,19 @@ export class ServerConnection implements ChannelHost, FrameSink, TransportEvents
 
   /** A callback threw. */
   fault(error: unknown): void {
-    try {
-      this.#events.fault(error);
-    } catch {
-      // A fault of the listener for faults has no other listener.
-    }
+    this.#reports.fault(error);
   }
 
   /** The server broke the protocol. */
-  violated(detail: string, code = 503): void {
+  violated(detail: string, code: number): void {
     if (this.#state === 'handshake') return this.#end(this.#handshake.failure('not AMQP', detail));
     if (this.#state === 'open') methods.writeConnectionClose(this.to, 0, code, detail, 0, 0);
     this.#over('protocol', `the server broke the protocol: ${detail}`);
   }
 
   received(bytes: Buffer): void {
-    if (this.#state === 'over') return;
     this.#heartbeat?.heard();
-    if (!this.#isHeard && bytes[0] !== frameTypes.method) {
-      return this.#end(this.#handshake.failure('not AMQP', `the server does not speak AMQP 0-9-1: ${textOf(bytes)}`));
-    }
-    this.#isHeard = true;
-    this.#reader.push(bytes);
-    try {
-      this.#reader.run();
-    } catch (error) {
-      this.#broken(error);
-    }
+    this.#incoming.received(bytes);
   }
 
   drained(): void {
@@ -176,34 +146,30 @@ export class ServerConnection implements ChannelHost, FrameSink, TransportEvents
     else this.#over('socket', detail, undefined, { cause: failure });
   }
 
-  frame(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
-    if (this.#state === 'over') return true;
-    checkFrame(type, number, bytes, start, end);
-    if (number > 0) this.#toChannel(type, number, bytes, start, end);
-    else if (type === frameTypes.method) this.#own(bytes, start, end);
-    else if (type !== frameTypes.heartbeat) this.violated(`a frame of type ${type} for no channel`, 505);
-    return true;
+  /** See {@link IncomingHost}. A client that closes the connection does not look at its channels any more. */
+  channel(number: number): Pick<ServerChannel, 'frame'> | undefined {
+    return this.#state === 'closing' ? ignoring : this.#channels.get(number);
   }
 
-  #toChannel(type: number, number: number, bytes: Buffer, start: number, end: number): void {
-    if (this.#state === 'closing') return;
-    const channel = this.#channels.get(number);
-    if (channel === undefined) this.violated(`a frame for channel ${number}, which is not open`, 504);
-    else channel.frame(type, bytes, start, end, this.#from);
-  }
-
-  #own(bytes: Buffer, start: number, end: number): void {
-    const id = bytes.readInt32BE(start);
-    const from = this.#from;
-    from.reset(bytes, start + 4, end);
+  method(id: number, from: MethodReader): void {
     if (this.#state === 'handshake') return this.#shakeHands(id, from);
     if (id === methodIds.connectionClose) return this.#closedByServer(methods.readConnectionClose(from));
     if (id === methodIds.connectionCloseOk && this.#state === 'closing') return this.#end();
     if (this.#state === 'closing') return;
     if (id === methodIds.connectionBlocked) this.#blocked(methods.readConnectionBlocked(from).reason);
     else if (id === methodIds.connectionUnblocked) this.#unblocked();
-    else if (id === methodIds.connectionUpdateSecretOk) this.#call(this.#secrets.shift());
-    else this.violated(`method ${id >>> 16}.${id & 0xffff} is none for a connection`);
+    else if (id === methodIds.connectionUpdateSecretOk) this.#secretTaken();
+    else this.violated(`method ${id >>> 16}.${id & 0xffff} is none for a connection`, 503);
+  }
+
+  foreign(bytes: Buffer): void {
+    this.#end(this.#handshake.failure('not AMQP', `the server does not speak AMQP 0-9-1: ${textOf(bytes)}`));
+  }
+
+  failed(error: unknown): void {
+    if (error instanceof ConnectError) this.#end(error);
+    else if (error instanceof ClientError) this.#end(this.#handshake.failure('refused', error.message));
+    else this.violated(error instanceof Error ? error.message : String(error), codeOf(error));
   }
 
   #shakeHands(id: number, from: MethodReader): void {
@@ -213,12 +179,12 @@ export class ServerConnection implements ChannelHost, FrameSink, TransportEvents
     this.#cancelLimit();
     this.#state = 'open';
     this.#agreed(agreed);
-    this.#call(() => this.#events.opened(agreed.server));
+    this.#reports.call((events) => events.opened(agreed.server));
   }
 
   #agreed({ server, channelMax, frameMax, heartbeat }: Agreement): void {
     this.server = server;
-    this.#reader.largest = frameMax - frameOverhead;
+    this.#incoming.limit(frameMax);
     this.#channels = new Channels(channelMax);
     if (heartbeat === 0) return;
     this.#heartbeat = new Heartbeat(this.#surroundings, heartbeat, {
@@ -232,20 +198,19 @@ export class ServerConnection implements ChannelHost, FrameSink, TransportEvents
     this.#over('server', replyText, replyCode);
   }
 
+  #secretTaken(): void {
+    const done = this.#secrets.shift();
+    this.#reports.call(() => done?.());
+  }
+
   #blocked(reason: string): void {
     this.isBlocked = true;
-    this.#call(() => this.#events.blocked?.(reason));
+    this.#reports.call((events) => events.blocked?.(reason));
   }
 
   #unblocked(): void {
     this.isBlocked = false;
-    this.#call(() => this.#events.unblocked?.());
-  }
-
-  #broken(error: unknown): void {
-    if (error instanceof ConnectError) this.#end(error);
-    else if (error instanceof ClientError) this.#end(this.#handshake.failure('refused', error.message));
-    else this.violated(error instanceof Error ? error.message : String(error), codeOf(error));
+    this.#reports.call((events) => events.unblocked?.());
   }
 
   #silent(seconds: number): void {
@@ -267,17 +232,18 @@ export class ServerConnection implements ChannelHost, FrameSink, TransportEvents
   #end(failure?: ConnectError | ConnectionLostError): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
+    this.#incoming.isOver = true;
     this.#cancelLimit();
     this.#heartbeat?.stop();
     this.output.end(this.#options.closeTimeout);
     this.#failAll(failure ?? this.#lost('client', 'the client closed it'));
-    this.#call(() => this.#events.closed(failure));
+    this.#reports.call((events) => events.closed(failure));
   }
 
   #failAll(failure: ClientError): void {
     const secrets = this.#secrets;
     this.#secrets = [];
-    for (const done of secrets) this.#call(() => done(failure));
+    for (const done of secrets) this.#reports.call(() => done(failure));
     for (const channel of this.#channels.takeAll()) channel.fail(failure);
   }
 
@@ -288,12 +254,7 @@ export class ServerConnection implements ChannelHost, FrameSink, TransportEvents
   #lost(reason: ConnectionEnd, detail: string, code?: number, options?: ErrorOptions): ConnectionLostError {
     return new ConnectionLostError(reason, this.#options.place, detail, code, options);
   }
-
-  #call(act: (() => void) | undefined): void {
-    try {
-      act?.();
-    } catch (error) {
-      this.fault(error);
-    }
-  }
 }
+
+/** Takes the frames of channels that the client has given up. */
+const ignoring = { frame: (): void => undefined };
