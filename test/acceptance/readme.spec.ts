@@ -4,6 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import * as decorators from '../../libs/dlx-broker/src/nest/decorators/index.js';
 import { embeddedChecks } from '../../libs/dlx-broker/src/nest/brokers/embedded.js';
 import { amqpChecks, httpChecks, listenChecks } from '../../libs/dlx-broker/src/nest/brokers/listen.js';
+import { publishBufferChecks, rabbitmqChecks } from '../../libs/dlx-broker/src/nest/brokers/rabbitmq.js';
 import { forRootChecks } from '../../libs/dlx-broker/src/nest/options.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -38,6 +39,8 @@ it.each([
   ['forRoot', forRootChecks, 15],
   ['embedded()', embeddedChecks, 9],
   ['listen', listenChecks, 5],
+  ['rabbitmq()', rabbitmqChecks, 15],
+  ['publishBuffer', publishBufferChecks, 2],
   ['listen.amqp', amqpChecks, 8],
   ['listen.http', httpChecks, 7],
 ])('every option of %s stands in docs/reference/options.md', (_, checks, count) => {

@@ -36,7 +36,7 @@ for (const kind of worldKinds) {
         { logger: false, abortOnError: false },
       );
       ends.push(() => app.close());
-      return { client: app.get(DlxClient), came, isExact: world.backend.delayed !== undefined };
+      return { client: app.get(DlxClient), came, backend: world.backend };
     }
 
     it('come in the order of their delays, none early', async () => {
@@ -68,12 +68,15 @@ for (const kind of worldKinds) {
     });
 
     it('are taken back, or the error says that they cannot be', async () => {
-      const { client, came, isExact } = await arrange();
+      const { client, came, backend } = await arrange();
       client.emit('reminder.mail', {}, { delay: 100, messageId: 'one' });
       client.emit('reminder.mail', {}, { delay: 200, messageId: 'two' });
       const cancelled = await client.cancelDelayed('one').catch((error: Error) => error.message);
+      // Exact delays over AMQP cannot be cancelled: no method does it.
+      const isExact = kind.name === 'embedded';
+      expect(backend.delayed !== undefined).toBe(isExact || kind.name.includes('serve'));
       if (isExact) expect(cancelled).toBe(1);
-      else expect(cancelled).toContain('RabbitMQ 3.10 cannot take back delayed messages');
+      else expect(cancelled).toMatch(/(RabbitMQ 3\.10|dlx-broker 0\.).* cannot take back delayed messages/);
       await expect.poll(() => came.map(({ id }) => id), { timeout: 10_000, interval: 5 }).toContain('two');
       expect(came.map(({ id }) => id)).toEqual(isExact ? ['two'] : ['one', 'two']);
     });

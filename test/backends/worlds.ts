@@ -1,6 +1,12 @@
-import { EmbeddedBackend, type Backend } from '../../libs/dlx-broker/src/backend/index.js';
+import {
+  EmbeddedBackend,
+  openRabbitMq,
+  type Backend,
+  type RabbitMqLog,
+} from '../../libs/dlx-broker/src/backend/index.js';
 import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
+import { serve } from '../../libs/dlx-broker/src/serve.js';
 import { rabbitMqDriver } from '../contract/rabbitmq-driver.js';
 import { ManagementClient } from '../contract/management-client.js';
 import { WireBackend } from './wire-backend.js';
@@ -8,6 +14,12 @@ import { WireBackend } from './wire-backend.js';
 /** A broker of either kind, empty. */
 export interface World {
   readonly backend: Backend;
+  /** Where other clients reach it. */
+  readonly url?: string;
+  /** Makes a user with rights in the virtual host; the user goes with the world. */
+  permit?(user: string, password: string, rights: Readonly<Record<string, string>>): Promise<unknown>;
+  /** Deletes a queue, as an operator does. */
+  deleteQueue?(queue: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -43,26 +55,96 @@ const amqpUrl = process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
 const managementUrl = process.env['RABBITMQ_MANAGEMENT_URL'] ?? 'http://127.0.0.1:15672';
 let worlds = 0;
 
-const rabbitMq: WorldKind = {
-  name: 'rabbitmq',
-  unavailable: () => rabbitMqDriver({ name: 'rabbitmq', amqpUrl, managementUrl }).unavailable(),
+/** A virtual host of its own on the real server. */
+async function realVhost() {
+  const { hostname: host, port: given, username, password } = new URL(amqpUrl);
+  const [user, secret] = [decodeURIComponent(username) || 'guest', decodeURIComponent(password) || 'guest'];
+  const port = Number(given) || 5672;
+  const management = new ManagementClient(managementUrl, user, secret);
+  const vhost = `backends-${process.pid}-${Date.now().toString(36)}-${++worlds}`;
+  await management.call('PUT', `/vhosts/${vhost}`, {});
+  await management.call('PUT', `/permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' });
+  const login = `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`;
+  const remove = (): Promise<unknown> => management.call('DELETE', `/vhosts/${vhost}`);
+  const url = `amqp://${login}@${host}:${port}/${vhost}`;
+  return { host, port, user, password: secret, vhost, url, management, remove };
+}
+
+const isThere = () => rabbitMqDriver({ name: 'rabbitmq', amqpUrl, managementUrl }).unavailable();
+
+/** What a backend warns of fails no test, but a fault does. */
+const loud: RabbitMqLog = {
+  warn: () => undefined,
+  fault: (error) => {
+    throw error;
+  },
+};
+
+const wire: WorldKind = {
+  name: 'rabbitmq, by a plain client',
+  unavailable: isThere,
   async open() {
-    const { hostname: host, port, username, password } = new URL(amqpUrl);
-    const [user, secret] = [decodeURIComponent(username) || 'guest', decodeURIComponent(password) || 'guest'];
-    const management = new ManagementClient(managementUrl, user, secret);
-    const vhost = `backends-${process.pid}-${Date.now().toString(36)}-${++worlds}`;
-    await management.call('PUT', `/vhosts/${vhost}`, {});
-    await management.call('PUT', `/permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' });
-    const backend = new WireBackend({ host, port: Number(port) || 5672, user, password: secret, vhost });
+    const { host, port, user, password, vhost, remove } = await realVhost();
+    const backend = new WireBackend({ host, port, user, password, vhost });
     return {
       backend,
       async close() {
         await backend.close();
-        await management.call('DELETE', `/vhosts/${vhost}`);
+        await remove();
       },
     };
   },
 };
 
+const rabbitMq: WorldKind = {
+  name: 'rabbitmq()',
+  unavailable: isThere,
+  async open() {
+    const { url: urls, vhost, management, remove } = await realVhost();
+    const users: string[] = [];
+    const backend = openRabbitMq({ urls, ...quick }, loud);
+    return {
+      backend,
+      url: urls,
+      permit: async (user, password, rights) => {
+        await management.call('PUT', `/users/${user}`, { password, tags: '' });
+        users.push(user);
+        await management.call('PUT', `/permissions/${vhost}/${user}`, rights);
+      },
+      deleteQueue: (queue) => management.call('DELETE', `/queues/${vhost}/${encodeURIComponent(queue)}`),
+      async close() {
+        await backend.close();
+        for (const user of users) await management.call('DELETE', `/users/${user}`);
+        await remove();
+      },
+    };
+  },
+};
+
+const served: WorldKind = {
+  name: 'rabbitmq() on dlx-broker serve',
+  unavailable: async () => undefined,
+  async open() {
+    const server = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
+    const urls = `amqp://127.0.0.1:${server.amqp.port}`;
+    const backend = openRabbitMq({ urls, ...quick }, loud);
+    return {
+      backend,
+      url: urls,
+      deleteQueue: async (queue) => server.broker.connect().openChannel(silentOutbox).deleteQueue(queue),
+      async close() {
+        await backend.close();
+        await server.close();
+      },
+    };
+  },
+};
+
+/** Failures come sooner than by default. */
+const quick = { publishTimeout: '5s', declareTimeout: '5s', startAttempts: 3 } as const;
+
 /** The same handlers have to do the same on all of them. */
-export const worldKinds: readonly WorldKind[] = [embedded, rabbitMq];
+export const worldKinds: readonly WorldKind[] = [embedded, wire, rabbitMq, served];
+
+/** Those that `rabbitmq()` connects to. */
+export const serverKinds: readonly WorldKind[] = [rabbitMq, served];

@@ -21,7 +21,14 @@ export {
 } from './nest/index.js';
 
 // Where the broker is
-export { type BrokerChoice, customBackend, embedded, type EmbeddedBrokerOptions, sharedBroker } from './nest/index.js';
+export {
+  type BrokerChoice,
+  customBackend,
+  embedded,
+  type EmbeddedBrokerOptions,
+  rabbitmq,
+  sharedBroker,
+} from './nest/index.js';
 
 // Decorators of handlers
 export {

@@ -54,6 +54,68 @@ export class NotAvailableError extends BackendError {
   }
 }
 
+/** No server could be reached, or none let the user in. The text names each server, the virtual host and the reason. */
+export class ConnectError extends BackendError {
+  override readonly name = 'ConnectError';
+  readonly mayBeTaken = false;
+
+  /** @param retry `never` when each server refused the user, the password or the virtual host */
+  constructor(
+    message: string,
+    readonly retry: Retryable,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The connection, or the channel of a request, is gone, and with it what was not answered yet. */
+export class ConnectionLostError extends BackendError {
+  override readonly name = 'ConnectionLostError';
+  readonly retry = 'later';
+
+  constructor(
+    message: string,
+    readonly mayBeTaken: boolean = true,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/**
+ * A message was not sent: the connection is down or blocked and the time for it is over, or as many messages wait as may
+ * wait.
+ */
+export class OverloadedError extends BackendError {
+  override readonly name = 'OverloadedError';
+  readonly retry = 'later';
+  readonly mayBeTaken = false;
+}
+
+/** A message was sent, and the server did not confirm it in time. Whether a queue has it is unknown. */
+export class UnconfirmedError extends BackendError {
+  override readonly name = 'UnconfirmedError';
+  readonly retry = 'later';
+  readonly mayBeTaken = true;
+}
+
+/** The server refused a command and closed its channel: a right is missing, an exchange does not exist, a message is too large. */
+export class ServerError extends BackendError {
+  override readonly name = 'ServerError';
+  readonly retry = 'never';
+  readonly mayBeTaken = false;
+
+  constructor(
+    message: string,
+    /** AMQP's reply code: 403, 404, 406 ... */
+    readonly code: number,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
 /** One property that is not what was asked for. */
 export interface TopologyDifference {
   readonly kind: 'exchange' | 'queue';

@@ -2,6 +2,11 @@ export * from './backend.js';
 
 export { EmbeddedBackend, type EmbeddedOptions } from './embedded/backend.js';
 export * from './errors.js';
+export { parseAddresses } from './rabbitmq/address.js';
+export type { RabbitMqBackend } from './rabbitmq/backend.js';
+export { openRabbitMq, type RabbitMqLog } from './rabbitmq/open.js';
+export { placeOfApi } from './rabbitmq/http.js';
+export type { PublishBuffer, RabbitMqCredentials, RabbitMqOptions, Supplied } from './rabbitmq/options.js';
 export { type Capability, need } from './need.js';
 export { type BackendState, type ServerInfo } from './state.js';
 

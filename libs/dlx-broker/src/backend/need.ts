@@ -28,7 +28,7 @@ const capabilities: Readonly<Record<Capability, Row>> = {
   delayed: {
     what: 'take back delayed messages',
     why: 'it holds delayed messages in wait queues, out of which no single message can be taken',
-    remedy: "let the handler check whether the event still counts, or use embedded() or 'dlx-broker serve', which can",
+    remedy: 'let the handler check whether the event still counts, or use embedded(), which can',
   },
   deaths: {
     what: 'report deaths of messages',

@@ -6,6 +6,7 @@ export { givenBackend } from './brokers/connect.js';
 export { customBackend, type CustomBackend } from './brokers/custom.js';
 export { embedded, type EmbeddedBroker, type EmbeddedBrokerOptions } from './brokers/embedded.js';
 export type { ListenOptions } from './brokers/listen.js';
+export { rabbitmq, type RabbitMqBroker } from './brokers/rabbitmq.js';
 export { sharedBroker, type SharedBroker, type SharedBrokerOptions } from './brokers/shared.js';
 export * from './context.js';
 export * from './decorators/index.js';

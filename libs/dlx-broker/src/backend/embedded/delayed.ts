@@ -1,9 +1,7 @@
 import { type Connection, delayedType, silentOutbox } from '../../broker/index.js';
 import { int64, longstr } from '../../message/index.js';
 import type { Backend, DelayedPublishing, Done, Publication } from '../backend.js';
-
-/** In front of an exchange: where messages wait for it. The default exchange has a queue's name for a key, and so this. */
-const delayedName = (exchange: string): string => (exchange === '' ? 'dlx.delayed' : `${exchange}.delayed`);
+import { delayedName } from '../delayed-exchange.js';
 
 /**
  * Delays by an exchange `<exchange>.delayed` that passes on to the exchange itself, declared when it is first needed. It

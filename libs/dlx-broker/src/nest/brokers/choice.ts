@@ -3,10 +3,11 @@ import type { Check } from '../check-options.js';
 import type { CustomBackend } from './custom.js';
 import type { EmbeddedBroker } from './embedded.js';
 import { made } from './made.js';
+import type { RabbitMqBroker } from './rabbitmq.js';
 import type { SharedBroker } from './shared.js';
 
 /** Where the broker of an application is. Each kind is made by a function of its own, which checks its options. */
-export type BrokerChoice = EmbeddedBroker | SharedBroker | CustomBackend;
+export type BrokerChoice = EmbeddedBroker | SharedBroker | RabbitMqBroker | CustomBackend;
 
 /** What was probably meant, by the methods it has. */
 const meanings: readonly (readonly [method: string, remedy: string])[] = [
@@ -21,7 +22,8 @@ export const isChoice: Check = (value, origin) => {
   const [, remedy] = meanings.find(([method]) => typeof given[method] === 'function') ?? [];
   throw new DlxConfigurationError(
     `${origin}: ${
-      remedy ?? `${typeof value} says no broker; write embedded(), sharedBroker(broker) or customBackend(backend)`
+      remedy ??
+      `${typeof value} says no broker; write embedded(), sharedBroker(broker), rabbitmq({ urls }) or customBackend(backend)`
     }`,
   );
 };

@@ -1,4 +1,4 @@
-import { type Backend, EmbeddedBackend } from '../../backend/index.js';
+import { type Backend, EmbeddedBackend, openRabbitMq, type RabbitMqOptions } from '../../backend/index.js';
 import { shownLines, shownText } from '../../host/index.js';
 import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
 import { DlxConfigurationError } from '../../options/index.js';
@@ -34,9 +34,21 @@ export async function connect(choice: BrokerChoice): Promise<Connected> {
         reporterOf(new SafeLogger('DlxBroker')),
         'sharedBroker()',
       );
+    case 'rabbitmq':
+      return connectOver(choice.options);
     case 'custom':
       return givenBackend(choice.backend);
   }
+}
+
+/** The connection itself is opened when the application starts. */
+function connectOver(options: Readonly<RabbitMqOptions>): Connected {
+  const logger = new SafeLogger('DlxBroker');
+  const backend = openRabbitMq(options, {
+    warn: (text) => logger.warn(shownText(text)),
+    fault: (error) => logger.error(error),
+  });
+  return { ...givenBackend(backend), close: () => backend.close() };
 }
 
 async function connectEmbedded(options: Readonly<EmbeddedBrokerOptions>): Promise<Connected> {

@@ -1,0 +1,302 @@
+import type { Clock } from '../../broker/index.js';
+import { after, HomeContext } from '../../host/index.js';
+import type { Message } from '../../message/index.js';
+import type { Topology } from '../../topology/index.js';
+import type {
+  Backend,
+  BackendDelivery,
+  Browsing,
+  Capabilities,
+  ConsumeOptions,
+  Consumption,
+  DelayedPublishing,
+  Done,
+  Listing,
+  Publication,
+  QueueStatus,
+  ReplyChannel,
+} from '../backend.js';
+import { ConnectionLostError, OverloadedError, ServerError, TopologyError } from '../errors.js';
+import { type BackendState, type ServerInfo, serverOf } from '../state.js';
+import { browsingOver, listingOver } from './browsing.js';
+import type { QueueDeclared } from './client/api.js';
+import type { openPublisher } from './client/publisher.js';
+import { ChannelClosedError } from './client/errors.js';
+import { RabbitMqConsumer } from './consumer/consumer.js';
+import { RabbitMqDelayed } from './delayed.js';
+import { type ApiPlace, placeIn } from './http.js';
+import { Link, type LinkHost, type OpenLink } from './link.js';
+import type { ResolvedRabbitMq } from './options.js';
+import { Pauses } from './pauses.js';
+import { Publisher } from './publisher/publisher.js';
+import { RabbitMqReplies } from './replies.js';
+import { Calls, codeOf, mayPass, textOf } from './declarations/calls.js';
+import { declareOn } from './declarations/declare.js';
+import { DesiredTopology } from './declarations/desired.js';
+
+/** What the backend is lent: time, chance, sockets and a log. */
+export interface RabbitMqHost extends LinkHost {
+  readonly openPublisher: typeof openPublisher;
+  /** Hears what an operator should know. */
+  readonly warn: (text: string) => void;
+}
+
+/** A timer as long as Node allows, in milliseconds: the process lives while a lost connection is waited for. */
+const longestTimer = 2_147_483_647;
+const startKeepAlive = (): NodeJS.Timeout => setInterval(() => {}, longestTimer);
+
+/** Pauses between two tries of something that the server could not do, in milliseconds. */
+const pauses = { first: 100, longest: 5_000 } as const;
+
+/** The backend on a RabbitMQ, a cluster of them, or a stand-alone dlx-broker. */
+export class RabbitMqBackend implements Backend {
+  readonly rejectsWithHeaders = false;
+  readonly #link: Link;
+  readonly #publisher: Publisher;
+  readonly #desired: DesiredTopology;
+  readonly #delayed: RabbitMqDelayed;
+  readonly #consumers = new Set<RabbitMqConsumer>();
+  readonly #replies = new Set<RabbitMqReplies>();
+  /** Wait for a connection. */
+  readonly #waiting = new Set<(link: OpenLink | undefined) => void>();
+  readonly #home = new HomeContext();
+  #keepAlive: NodeJS.Timeout | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    private readonly options: ResolvedRabbitMq,
+    private readonly host: RabbitMqHost,
+  ) {
+    const { clock, random, fault } = host;
+    this.#desired = new DesiredTopology(clock, () => this.#pauses(), host.warn);
+    this.#publisher = new Publisher(
+      { clock, random, fault, open: host.openPublisher },
+      {
+        window: options.unconfirmed,
+        messages: options.publishBuffer.messages,
+        bytes: options.publishBuffer.bytes,
+        timeout: options.publishTimeout,
+        refusedFor: options.refusedFor,
+      },
+    );
+    this.#delayed = new RabbitMqDelayed({
+      publish: this.#publish,
+      declare: (topology) => this.declare(topology),
+      server: () => serverOf(this.state),
+    });
+    this.#link = new Link(options, host, {
+      opened: async (link) => {
+        await this.#desired.restore(link.connection);
+        if (link.connection.isOpen) this.#publisher.attach(link.connection);
+      },
+      ready: (link) => this.#begin(link),
+      lost: (failure) => this.#publisher.detach(failure.message),
+      blocked: (reason) => this.#publisher.blocked(reason),
+      drained: () => this.#publisher.pump(),
+    });
+  }
+
+  get clock(): Clock {
+    return this.host.clock;
+  }
+
+  get state(): BackendState {
+    return this.#link.state;
+  }
+
+  get ready(): Promise<ServerInfo> {
+    return this.#link.ready;
+  }
+
+  onState(listener: (state: BackendState) => void): () => void {
+    return this.#link.onState(listener);
+  }
+
+  /** Exact delays, on a dlx-broker. */
+  get delayed(): DelayedPublishing | undefined {
+    return this.#link.current?.server.isExact === true ? this.#delayed : undefined;
+  }
+
+  /** Of a dlx-broker with an HTTP API. */
+  get browsing(): Browsing | undefined {
+    const link = this.#link.current;
+    const place = link?.server.info.product === 'dlx-broker' ? this.#api(link) : undefined;
+    return place && browsingOver(place, link!.address.virtualHost);
+  }
+
+  /** With option `management`, or of a dlx-broker with an HTTP API. */
+  get listing(): Listing | undefined {
+    const link = this.#link.current;
+    const place = link && this.#api(link);
+    return place && listingOver(place, link.address.virtualHost);
+  }
+
+  remedyFor(capability: keyof Capabilities): string | undefined {
+    const isOurs = this.#link.current?.server.info.product === 'dlx-broker';
+    const asked = "set option 'management' of rabbitmq() to the URL of the management API";
+    if (capability === 'listing') return `${asked}, or name the queues instead of giving a pattern`;
+    return capability === 'browsing' && isOurs ? `start 'dlx-broker serve' with --http, or ${asked}` : undefined;
+  }
+
+  async connect(): Promise<void> {
+    this.#keepAlive ??= this.#home.runInAsyncScope(startKeepAlive);
+    try {
+      await this.#home.runInAsyncScope(() => this.#link.start());
+    } catch (error) {
+      clearInterval(this.#keepAlive);
+      this.#keepAlive = undefined;
+      throw error;
+    }
+  }
+
+  async declare(topology: Topology): Promise<ReadonlySet<string>> {
+    const limit = this.clock.now() + this.options.declareTimeout;
+    const { different, ...declared } = await this.#insist(limit, (calls, { server }) =>
+      declareOn(calls, topology, (type) => type === 'x-delayed-message' && server.isExact),
+    );
+    this.#desired.add(declared);
+    return different;
+  }
+
+  publish(publication: Publication, done?: Done): void {
+    this.#publisher.publish(publication, done);
+  }
+
+  consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption {
+    const consumer = new RabbitMqConsumer(
+      {
+        clock: this.clock,
+        pauses: () => this.#pauses(),
+        publish: this.#publish,
+        connection: () => this.#link.current?.connection,
+        isLate: (name) => this.#desired.isLate(name),
+        left: (left) => this.#consumers.delete(left),
+        fault: this.host.fault,
+      },
+      queue,
+      options,
+      onDelivery,
+    );
+    this.#consumers.add(consumer);
+    consumer.begin();
+    return consumer;
+  }
+
+  openReplies(
+    onReply: (message: Message) => void,
+    _awaits?: (correlationId: string) => boolean,
+    lost: (reason: Error) => void = () => undefined,
+  ): ReplyChannel {
+    const { clock, fault } = this.host;
+    const left = (replies: RabbitMqReplies): boolean => this.#replies.delete(replies);
+    const host = { clock, fault, publish: this.#publish, timeout: this.options.publishTimeout, left };
+    const replies = new RabbitMqReplies(host, onReply, lost);
+    this.#replies.add(replies);
+    const connection = this.#link.current?.connection;
+    if (connection !== undefined) replies.begin(connection);
+    return replies;
+  }
+
+  /** A passive declare tells no unacknowledged messages. Of a direct reply-to address it tells whether it is there (rule S2). */
+  async status(queue: string): Promise<QueueStatus | undefined> {
+    const limit = this.clock.now() + this.options.publishTimeout;
+    try {
+      const found = await this.#insist(limit, (calls) =>
+        calls.call<QueueDeclared>((channel, answer) => channel.checkQueue(queue, answer)),
+      );
+      return { messages: found.messageCount, unacknowledged: undefined, consumers: found.consumerCount };
+    } catch (error) {
+      if (error instanceof ServerError && error.code === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** Waits for the confirms of what was published, no longer than option `closeTimeout`; then ends the connection. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    for (const consumer of this.#consumers) consumer.cancel();
+    const isUp = this.#link.current !== undefined;
+    await this.#publisher.close(isUp ? this.options.closeTimeout : 0);
+    for (const consumer of this.#consumers) consumer.close();
+    for (const replies of this.#replies) replies.close();
+    for (const waiting of this.#waiting) waiting(undefined);
+    await this.#link.close();
+    clearInterval(this.#keepAlive);
+    this.#keepAlive = undefined;
+  }
+
+  readonly #publish = (publication: Publication, done: Done): void => this.#publisher.publish(publication, done);
+
+  #begin(link: OpenLink): void {
+    for (const consumer of this.#consumers) consumer.begin();
+    for (const replies of this.#replies) replies.begin(link.connection);
+    for (const waiting of this.#waiting) waiting(link);
+  }
+
+  #api({ server, address, credentials }: OpenLink): ApiPlace | undefined {
+    const { management } = this.options;
+    if (management !== undefined) return placeIn(management, credentials);
+    if (server.http === undefined || server.http.isSecure) return undefined; // its certificate is another one
+    const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+    return { base: `http://${host}:${server.http.port}`, ...credentials };
+  }
+
+  /**
+   * Does it once there is a connection, and again while the server cannot do it or the connection is lost.
+   * @param limit milliseconds since 1970
+   * @throws TopologyError, ServerError; ConnectionLostError or OverloadedError when the time is over
+   */
+  async #insist<T>(limit: number, work: (calls: Calls, link: OpenLink) => Promise<T>): Promise<T> {
+    const pauses = this.#pauses();
+    for (;;) {
+      const link = await this.#connected(limit);
+      const calls = new Calls(link.connection);
+      try {
+        return await work(calls, link);
+      } catch (error) {
+        if (error instanceof TopologyError) throw error;
+        const mayRetry = !link.connection.isOpen || mayPass(error);
+        if (!mayRetry || this.clock.now() >= limit) throw this.#asBackendError(error);
+        await new Promise<void>((resolve) => after(this.clock, pauses.next(), resolve));
+      } finally {
+        calls.end();
+      }
+    }
+  }
+
+  #asBackendError(error: unknown): Error {
+    if (!(error instanceof ChannelClosedError)) return new ConnectionLostError(textOf(error), true, { cause: error });
+    return new ServerError(textOf(error), codeOf(error) ?? 0, { cause: error });
+  }
+
+  #connected(limit: number): Promise<OpenLink> {
+    const { current } = this.#link;
+    if (current !== undefined) return Promise.resolve(current);
+    return new Promise((resolve, reject) => {
+      const closed = (): void =>
+        reject(new ConnectionLostError('the connection was closed by this application', false));
+      if (this.state.kind === 'closed') return closed();
+      const give = (link: OpenLink | undefined): void => {
+        this.#waiting.delete(give);
+        callOff();
+        if (link === undefined) closed();
+        else resolve(link);
+      };
+      const callOff = after(this.clock, Math.max(0, limit - this.clock.now()), () => {
+        this.#waiting.delete(give);
+        reject(new OverloadedError(`there was no connection in time: ${whyNot(this.state)}`));
+      });
+      this.#waiting.add(give);
+    });
+  }
+
+  #pauses(): Pauses {
+    return new Pauses(pauses.first, pauses.longest, this.host.random);
+  }
+}
+
+const whyNot = (state: BackendState): string =>
+  'failure' in state && state.failure !== undefined ? state.failure.message : state.kind;

@@ -1,0 +1,126 @@
+import { type Field, type FieldTable, fieldTypeNames, Message, type Properties } from '../../message/index.js';
+import type { BrowseCursor, BrowsePage, Browsing, Listing } from '../backend.js';
+import { ServerError, TopologyError } from '../errors.js';
+import { type ApiPlace, getJson } from './http.js';
+
+/** Messages of a page, and bytes of each body that a page has; a longer one is asked for alone. */
+const page = { most: 16, truncate: 1_048_576 } as const;
+
+/** The names of queues by the management API, which RabbitMQ has as a plugin. */
+export const listingOver = (place: ApiPlace, virtualHost: string): Listing => ({
+  async queueNames() {
+    const path = `/queues/${encodeURIComponent(virtualHost)}?columns=name`;
+    const found = await getJson(place, path);
+    if (Array.isArray(found)) return (found as readonly { readonly name: string }[]).map(({ name }) => name);
+    throw new ServerError(`the management API at ${place.base} has no list of queues at /api${path}`, 404);
+  },
+});
+
+/** Looks into queues of a dlx-broker over its HTTP API: none is delivered, counted or flagged. */
+export const browsingOver = (place: ApiPlace, virtualHost: string): Browsing => ({
+  async browse(queue, limit, after): Promise<BrowsePage> {
+    const base = `/dlx/queues/${encodeURIComponent(virtualHost)}/${encodeURIComponent(queue)}/messages`;
+    const cursor = after === undefined ? '' : `&cursor=${encodeURIComponent((after as Cursor).text)}`;
+    const size = Math.min(limit, page.most);
+    const found = await getJson(place, `${base}?encoding=base64&page_size=${size}&truncate=${page.truncate}${cursor}`);
+    if (found === undefined) throw new TopologyError(`no queue '${queue}' in vhost '${virtualHost}'`);
+    const { items, cursor: next } = found as {
+      readonly items: readonly ShownMessage[];
+      readonly cursor: string | null;
+    };
+    const messages: Message[] = [];
+    for (const item of items) {
+      const whole = isCut(item) ? await getJson(place, `${base}/${item.id}?encoding=base64`) : item;
+      if (whole !== undefined) messages.push(messageFrom(whole as ShownMessage)); // undefined: it has gone meanwhile
+    }
+    return {
+      messages,
+      next: next === null || next === undefined ? undefined : ({ text: next } satisfies Cursor as BrowseCursor),
+    };
+  },
+});
+
+interface Cursor {
+  readonly text: string;
+}
+
+interface ShownField {
+  readonly type: string;
+  readonly value: unknown;
+  /** Characters or bytes it has, when only the beginning is shown. */
+  readonly length?: number;
+}
+
+/** A message as the HTTP API shows it; see docs/reference/dlx-api.md. */
+interface ShownMessage {
+  readonly id: string;
+  readonly exchange: string;
+  readonly routing_key: string;
+  readonly properties: Readonly<Record<string, string | number>>;
+  readonly headers: Readonly<Record<string, ShownField>>;
+  readonly payload: string | null;
+  readonly payload_truncated: boolean;
+}
+
+const isCut = ({ headers, payload_truncated }: ShownMessage): boolean =>
+  payload_truncated || Object.values(headers).some(({ length }) => length !== undefined);
+
+function messageFrom({ exchange, routing_key, properties, headers, payload }: ShownMessage): Message {
+  const {
+    content_type,
+    content_encoding,
+    delivery_mode,
+    correlation_id,
+    reply_to,
+    message_id,
+    user_id,
+    app_id,
+    cluster_id,
+  } = properties;
+  const { priority, expiration, type, timestamp } = properties;
+  const own = {
+    contentType: content_type,
+    contentEncoding: content_encoding,
+    deliveryMode: delivery_mode,
+    priority,
+    correlationId: correlation_id,
+    replyTo: reply_to,
+    expiration,
+    messageId: message_id,
+    timestamp: typeof timestamp === 'string' ? BigInt(timestamp) : timestamp,
+    type,
+    userId: user_id,
+    appId: app_id,
+    clusterId: cluster_id,
+    ...(Object.keys(headers).length > 0 && { headers: tableFrom(headers) }),
+  } as Properties;
+  return new Message(exchange, routing_key, own, Buffer.from(payload ?? '', 'base64'));
+}
+
+const letters = new Map(Object.entries(fieldTypeNames).map(([letter, name]) => [name, letter as Field['type']]));
+
+const tableFrom = (shown: Readonly<Record<string, ShownField>>): FieldTable =>
+  new Map(Object.entries(shown).map(([name, field]) => [name, fieldFrom(field)]));
+
+function fieldFrom({ type: name, value }: ShownField): Field {
+  const type = letters.get(name);
+  switch (type) {
+    case undefined:
+    case 'V':
+      return { type: 'V', value: undefined };
+    case 'A':
+      return { type, value: (value as readonly ShownField[]).map(fieldFrom) };
+    case 'F':
+      return { type, value: tableFrom(value as Readonly<Record<string, ShownField>>) };
+    case 'x':
+      return { type, value: Buffer.from(value as string, 'base64') };
+    case 'l':
+    case 'T':
+      return { type, value: typeof value === 'string' ? BigInt(value) : (value as number) };
+    case 'f':
+    case 'd':
+      return { type, value: Number(value) };
+    default:
+      return { type, value } as Field;
+  }
+}

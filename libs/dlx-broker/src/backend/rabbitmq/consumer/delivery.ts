@@ -1,0 +1,68 @@
+import { type FieldTable, integerOf, Message } from '../../../message/index.js';
+import type { BackendDelivery, Done, Publication } from '../../backend.js';
+import type { Delivery } from '../client/api.js';
+import { type Seat, settledOne } from './seat.js';
+
+/** Publishes with a confirm. */
+export type Publish = (publication: Publication, done: Done) => void;
+
+/** A delivery of a server. */
+export class RabbitMqDelivery implements BackendDelivery {
+  readonly message: Message;
+  #isSettled = false;
+
+  constructor(
+    private readonly delivery: Delivery,
+    readonly queue: string,
+    private readonly seat: Seat,
+    private readonly publish: Publish,
+  ) {
+    const { exchange, routingKey, properties, body } = delivery;
+    this.message = new Message(exchange, routingKey, properties, body);
+    seat.inHand++;
+  }
+
+  get redelivered(): boolean {
+    return this.delivery.redelivered;
+  }
+
+  /** Classic queues do not count. */
+  get deliveryCount(): number {
+    return Number(integerOf(this.message.own.headers?.get('x-delivery-count')) ?? 0);
+  }
+
+  /** Also when the channel has ended, for then the message is back in its queue. */
+  get settled(): boolean {
+    return this.#isSettled || this.seat.isOver;
+  }
+
+  ack(): void {
+    this.#settle(() => this.seat.channel.ack(this.delivery.deliveryTag));
+  }
+
+  /** AMQP's reject takes no headers. */
+  reject(_headers?: FieldTable): void {
+    this.#settle(() => this.seat.channel.reject(this.delivery.deliveryTag, false));
+  }
+
+  /** By nack, which since RabbitMQ 4.3 is no failure that counts. */
+  requeue(): void {
+    this.#settle(() => this.seat.channel.nack(this.delivery.deliveryTag, { requeue: true }));
+  }
+
+  /** The ack follows the confirm. If the channel is gone by then the message comes again, and is there twice. */
+  replaceBy(publication: Publication, done?: Done): void {
+    if (this.settled) return done?.(new Error('this delivery is settled already'));
+    this.publish(publication, (failure) => {
+      if (failure === undefined) this.ack();
+      done?.(failure);
+    });
+  }
+
+  #settle(how: () => void): void {
+    if (this.settled) return;
+    this.#isSettled = true;
+    how();
+    settledOne(this.seat);
+  }
+}

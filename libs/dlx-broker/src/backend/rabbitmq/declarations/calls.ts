@@ -1,0 +1,60 @@
+import type { AmqpChannel, AmqpConnection, Answer, Done } from '../client/api.js';
+import { ChannelClosedError } from '../client/errors.js';
+
+/** The reply code of a channel that the server closed; undefined for any other failure. */
+export const codeOf = (error: unknown): number | undefined =>
+  error instanceof ChannelClosedError ? error.code : undefined;
+
+/** The server's text, or the message of another failure. */
+export const textOf = (error: unknown): string =>
+  error instanceof ChannelClosedError ? error.text : (error as Error).message;
+
+/** The server cannot do it now, but may soon: a queue has no leader, its node is down, or the server is short of something. */
+export function mayPass(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === 541 || code === 506) return true;
+  return code === 404 && /home node|is down|no leader|unavailable|timeout/i.test(textOf(error));
+}
+
+/** Commands as promises, one channel after the other: an error closes a channel. For declarations, never for messages. */
+export class Calls {
+  #channel: AmqpChannel | undefined;
+
+  constructor(private readonly connection: AmqpConnection) {}
+
+  /** @throws ClientError */
+  call<T>(command: (channel: AmqpChannel, answer: Answer<T>) => void): Promise<T> {
+    const channel = this.#open();
+    return new Promise<T>((resolve, reject) =>
+      command(channel, (...[failure, value]) => (failure === undefined ? resolve(value) : reject(failure))),
+    );
+  }
+
+  /** @throws ClientError */
+  run(command: (channel: AmqpChannel, done: Done) => void): Promise<void> {
+    const channel = this.#open();
+    return new Promise<void>((resolve, reject) =>
+      command(channel, (failure) => (failure === undefined ? resolve() : reject(failure))),
+    );
+  }
+
+  /** @returns false when the server says 404 @throws ClientError */
+  async finds(command: (channel: AmqpChannel, done: Done) => void): Promise<boolean> {
+    try {
+      await this.run(command);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 404 && !mayPass(error)) return false;
+      throw error;
+    }
+  }
+
+  end(): void {
+    if (this.#channel?.isOpen === true) this.#channel.close();
+  }
+
+  #open(): AmqpChannel {
+    if (this.#channel?.isOpen !== true) this.#channel = this.connection.openChannel({ closed: () => undefined });
+    return this.#channel;
+  }
+}

@@ -1,0 +1,213 @@
+import type { Field, FieldTable } from '../../../message/index.js';
+import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../../topology/index.js';
+import { differing, ServerError, type TopologyDifference, TopologyError } from '../../errors.js';
+import { type Calls, codeOf, textOf } from './calls.js';
+import { existingField, type Mismatch, mismatchIn, shownExisting } from './mismatch.js';
+
+/** What was declared, with the arguments that queues have which may differ. */
+export interface Declared extends Topology {
+  /** Queues that differ as they may. */
+  readonly different: ReadonlySet<string>;
+}
+
+/** Types that every server has. To declare one that it has not closes the connection (503) up to RabbitMQ 3.13. */
+const sureTypes: ReadonlySet<string> = new Set(['direct', 'fanout', 'topic', 'headers']);
+
+/** Looks and declarations of one queue or exchange at most, beside one for each argument. */
+const extraRounds = 3;
+
+const byName = (origin: string | undefined): string => (origin === undefined ? '' : ` (${origin})`);
+
+/**
+ * Declares a topology on a server. What exists is compared first, by declaring it again, which changes nothing; what is missing
+ * is declared only when nothing differs.
+ * @param knows whether the server has an exchange type
+ * @throws TopologyError with all differences, or what the server refused; ClientError when the connection ended
+ */
+export async function declareOn(calls: Calls, topology: Topology, knows: (type: string) => boolean): Promise<Declared> {
+  const differences: TopologyDifference[] = [];
+  const different = new Set<string>();
+  const missing: { readonly exchanges: ExchangeDeclaration[]; readonly queues: QueueDeclaration[] } = {
+    exchanges: [],
+    queues: [],
+  };
+  for (const exchange of topology.exchanges) {
+    const isThere = await calls.finds((channel, done) => channel.checkExchange(exchange.name, done));
+    if (!isThere) missing.exchanges.push(exchange);
+    else if (knowsType(exchange, knows)) differences.push(...(await exchangeDifferences(calls, exchange)));
+  }
+  const queues = new Map<string, QueueDeclaration>();
+  for (const queue of topology.queues) {
+    const isThere = await calls.finds((channel, done) =>
+      channel.checkQueue(queue.name, (...[failure]) => done(failure)),
+    );
+    if (isThere) {
+      const found = await compareQueue(calls, queue);
+      differences.push(...found.differences);
+      if (found.mayDiffer) different.add(queue.name);
+      queues.set(queue.name, found.asItIs);
+    } else missing.queues.push(queue);
+  }
+  if (differences.length > 0) throw differing(differences);
+  for (const exchange of missing.exchanges) {
+    if (!knowsType(exchange, knows)) throw unsureType(exchange);
+    await attempt(`exchange '${exchange.name}'`, exchange.origin, () => declareExchange(calls, exchange));
+  }
+  for (const queue of missing.queues) {
+    await attempt(`queue '${queue.name}'`, queue.origin, () => declareQueue(calls, queue));
+  }
+  for (const binding of topology.bindings) {
+    const { source, destination, destinationType } = binding;
+    const what = `binding of ${destinationType} '${destination}' to exchange '${source}'`;
+    await attempt(what, binding.origin, () => bind(calls, binding));
+  }
+  return {
+    exchanges: topology.exchanges,
+    queues: topology.queues.map((queue) => queues.get(queue.name) ?? queue),
+    bindings: topology.bindings,
+    different,
+  };
+}
+
+export const declareExchange = (calls: Calls, { name, type, ...options }: ExchangeDeclaration): Promise<void> =>
+  calls.run((channel, done) => channel.declareExchange(name, type, options, done));
+
+export const declareQueue = async (calls: Calls, { name, ...options }: QueueDeclaration): Promise<void> => {
+  await calls.call((channel, answer) => channel.declareQueue(name, options, answer));
+};
+
+export const bind = (
+  calls: Calls,
+  { source, destination, destinationType, routingKey, arguments: args }: BindingDeclaration,
+): Promise<void> =>
+  calls.run((channel, done) => {
+    if (destinationType === 'queue') channel.bindQueue(destination, source, routingKey, args, done);
+    else channel.bindExchange(destination, source, routingKey, args, done);
+  });
+
+const knowsType = ({ type }: ExchangeDeclaration, knows: (type: string) => boolean): boolean =>
+  sureTypes.has(type) || knows(type);
+
+const unsureType = ({ name, type, origin }: ExchangeDeclaration): TopologyError =>
+  new TopologyError(
+    `cannot declare exchange '${name}'${byName(origin)}: the server does not say whether it has the type '${type}', and to try a ` +
+      'type that it has not would close the connection; declare the exchange by other means before the application starts',
+  );
+
+/** @throws TopologyError naming what, and who asked for it */
+async function attempt(what: string, origin: string | undefined, declare: () => Promise<unknown>): Promise<void> {
+  try {
+    await declare();
+  } catch (error) {
+    throw explained(what, origin, error);
+  }
+}
+
+/** An error of the server as a TopologyError; one of the connection as it is. */
+function explained(what: string, origin: string | undefined, error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === undefined || code === 541 || code === 506) return error;
+  const hint =
+    code === 403
+      ? "; give the user of rabbitmq() the right to configure it, or declare it by other means and set option 'declare' to false"
+      : '';
+  const cause = new ServerError(textOf(error), code, { cause: error });
+  return new TopologyError(`cannot declare ${what}${byName(origin)}: ${textOf(error)}${hint}`, [], { cause });
+}
+
+/** What the server says against a declaration of something that exists; undefined: it is equal. */
+async function refusal(
+  what: string,
+  origin: string | undefined,
+  declare: () => Promise<unknown>,
+): Promise<Mismatch | undefined> {
+  try {
+    await declare();
+    return undefined;
+  } catch (error) {
+    const mismatch = codeOf(error) === 406 ? mismatchIn(textOf(error)) : undefined;
+    if (mismatch === undefined) throw explained(what, origin, error);
+    return mismatch;
+  }
+}
+
+type Flags = Pick<QueueDeclaration, 'durable' | 'autoDelete'> & Partial<ExchangeDeclaration>;
+
+/** The name by which a declaration has what the server calls a property. */
+const flags: Readonly<Record<string, 'durable' | 'autoDelete' | 'internal'>> = {
+  durable: 'durable',
+  auto_delete: 'autoDelete',
+  internal: 'internal',
+};
+const shownNames: Readonly<Record<string, string>> = { auto_delete: 'auto-delete' };
+
+/** A declaration with the existing value in the place of what was asked for. */
+function adopt<T extends Flags & { readonly arguments: FieldTable }>(declaration: T, mismatch: Mismatch): T {
+  const { property, existing } = mismatch;
+  const flag = flags[property];
+  if (flag !== undefined) return { ...declaration, [flag]: existing === 'true' };
+  if (property === 'type') return { ...declaration, type: existing };
+  const args = new Map<string, Field>(declaration.arguments);
+  const field = existingField(mismatch, args.get(property));
+  if (field === undefined) args.delete(property);
+  else args.set(property, field);
+  return { ...declaration, arguments: args };
+}
+
+function difference(
+  about: Pick<TopologyDifference, 'kind' | 'name' | 'origin'>,
+  asked: Flags & { readonly arguments: FieldTable },
+  mismatch: Mismatch,
+): TopologyDifference {
+  const { property } = mismatch;
+  const flag = flags[property];
+  const field = asked.arguments.get(property);
+  const value = flag === undefined ? (property === 'type' ? asked.type : field) : asked[flag];
+  const isField = flag === undefined && property !== 'type';
+  const shown = isField ? shownField(field) : String(value);
+  const existing = isField ? shownExisting(mismatch, field) : (mismatch.existing ?? 'none');
+  return { ...about, property: shownNames[property] ?? property, existing, asked: shown };
+}
+
+const shownField = (field: Field | undefined): string =>
+  field === undefined ? 'none' : field.type === 'S' ? `'${field.value}'` : String(field.value);
+
+async function exchangeDifferences(calls: Calls, asked: ExchangeDeclaration): Promise<readonly TopologyDifference[]> {
+  const about = { kind: 'exchange', name: asked.name, origin: asked.origin } as const;
+  const found: TopologyDifference[] = [];
+  let tried = asked;
+  for (let round = 0; round < asked.arguments.size + 4 + extraRounds; round++) {
+    const declare = (): Promise<void> => declareExchange(calls, tried);
+    const mismatch = await refusal(`exchange '${asked.name}'`, asked.origin, declare);
+    if (mismatch === undefined) return found;
+    found.push(difference(about, asked, mismatch));
+    tried = adopt(tried, mismatch);
+  }
+  return found;
+}
+
+/** A comparison of what was asked with a queue that exists. */
+interface Compared {
+  readonly differences: readonly TopologyDifference[];
+  /** It differs where it may. */
+  readonly mayDiffer: boolean;
+  /** A declaration that is equal to the queue. */
+  readonly asItIs: QueueDeclaration;
+}
+
+/** The server names one argument at a time: each is adopted, and the queue declared again until it is equal. */
+async function compareQueue(calls: Calls, asked: QueueDeclaration): Promise<Compared> {
+  const about = { kind: 'queue', name: asked.name, origin: asked.origin } as const;
+  const differences: TopologyDifference[] = [];
+  let mayDiffer = false;
+  let tried = asked;
+  for (let round = 0; round < asked.arguments.size + 2 + extraRounds; round++) {
+    const declare = (): Promise<void> => declareQueue(calls, tried);
+    const mismatch = await refusal(`queue '${asked.name}'`, asked.origin, declare);
+    if (mismatch === undefined) break;
+    if (asked.mayDiffer?.includes(mismatch.property) === true) mayDiffer = true;
+    else differences.push(difference(about, asked, mismatch));
+    tried = adopt(tried, mismatch);
+  }
+  return { differences, mayDiffer, asItIs: tried };
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../../../broker/index.js';
+import { after } from '../../../host/index.js';
+import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../../topology/index.js';
+import type { AmqpConnection } from '../client/api.js';
+import type { Pauses } from '../pauses.js';
+import { Calls, mayPass, textOf } from './calls.js';
+import { bind, declareExchange, declareQueue } from './declare.js';
+
+/** One declaration, as it is made again after a reconnect. */
+interface Item {
+  readonly what: string;
+  /** The queue that it declares. */
+  readonly queue: string | undefined;
+  readonly declare: (calls: Calls) => Promise<void>;
+}
+
+/** What this backend declared so far: after a reconnect it is declared again, for a server may have lost it. */
+export class DesiredTopology {
+  readonly #exchanges = new Map<string, ExchangeDeclaration>();
+  readonly #queues = new Map<string, QueueDeclaration>();
+  readonly #bindings = new Map<string, BindingDeclaration>();
+  /** Queues that are not declared again yet, because the server could not do it. */
+  readonly #late = new Set<string>();
+
+  /** @param warn hears what could not be declared again */
+  constructor(
+    private readonly clock: Clock,
+    private readonly pauses: () => Pauses,
+    private readonly warn: (text: string) => void,
+  ) {}
+
+  /** These were declared. */
+  add({ exchanges, queues, bindings }: Topology): void {
+    for (const exchange of exchanges) this.#exchanges.set(exchange.name, exchange);
+    for (const queue of queues) this.#queues.set(queue.name, queue);
+    for (const binding of bindings) {
+      const { source, destination, destinationType, routingKey } = binding;
+      const args = JSON.stringify([...binding.arguments], (_, value: unknown) =>
+        typeof value === 'bigint' ? String(value) : value,
+      );
+      this.#bindings.set(JSON.stringify([source, destination, destinationType, routingKey, args]), binding);
+    }
+  }
+
+  /** Whether the queue is one that the server could not declare again so far. */
+  isLate(queue: string): boolean {
+    return this.#late.has(queue);
+  }
+
+  /**
+   * Declares everything again: all at once, and where that fails one after the other. What the server cannot do now is
+   * tried again in the background until it is done or the connection ends.
+   */
+  async restore(connection: AmqpConnection): Promise<void> {
+    this.#late.clear();
+    const items = this.#items();
+    const calls = new Calls(connection);
+    try {
+      const results = await Promise.allSettled(items.map((item) => item.declare(calls)));
+      const failed = items.filter((_, index) => results[index]?.status === 'rejected');
+      await this.#oneByOne(connection, failed);
+    } finally {
+      calls.end();
+    }
+  }
+
+  async #oneByOne(connection: AmqpConnection, items: readonly Item[]): Promise<void> {
+    const late: Item[] = [];
+    for (const item of items) {
+      if (!connection.isOpen) return;
+      const calls = new Calls(connection);
+      try {
+        await item.declare(calls);
+        if (item.queue !== undefined) this.#late.delete(item.queue);
+      } catch (error) {
+        if (!connection.isOpen) return;
+        if (mayPass(error)) {
+          late.push(item);
+          if (item.queue !== undefined) this.#late.add(item.queue);
+        } else this.warn(`${item.what} could not be declared again after a reconnect: ${textOf(error)}`);
+      } finally {
+        calls.end();
+      }
+    }
+    if (late.length > 0) this.#later(connection, late, this.pauses());
+  }
+
+  #later(connection: AmqpConnection, items: readonly Item[], pauses: Pauses): void {
+    this.warn(`${items.map(({ what }) => what).join(', ')}: the server cannot declare this now; it is tried again`);
+    after(this.clock, pauses.next(), () => {
+      if (connection.isOpen) void this.#oneByOne(connection, items);
+    });
+  }
+
+  #items(): readonly Item[] {
+    const items: Item[] = [];
+    for (const exchange of this.#exchanges.values()) {
+      const declare = (calls: Calls): Promise<void> => declareExchange(calls, exchange);
+      items.push({ what: `exchange '${exchange.name}'`, queue: undefined, declare });
+    }
+    for (const queue of this.#queues.values()) {
+      const declare = (calls: Calls): Promise<void> => declareQueue(calls, queue);
+      items.push({ what: `queue '${queue.name}'`, queue: queue.name, declare });
+    }
+    for (const binding of this.#bindings.values()) {
+      const { source, destination } = binding;
+      const declare = (calls: Calls): Promise<void> => bind(calls, binding);
+      items.push({ what: `binding of '${destination}' to exchange '${source}'`, queue: undefined, declare });
+    }
+    return items;
+  }
+}

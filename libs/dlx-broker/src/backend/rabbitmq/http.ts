@@ -1,0 +1,55 @@
+import { DlxConfigurationError } from '../../options/index.js';
+import { ServerError } from '../errors.js';
+
+/** Where a management API is, and who asks. */
+export interface ApiPlace {
+  /** `http://host:15672`, without a user. */
+  readonly base: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** Milliseconds that an answer may take. */
+const longest = 30_000;
+
+/** Checks the URL of a management API. @throws DlxConfigurationError, which never shows a password */
+export function placeOfApi(url: unknown, origin: string): void {
+  const remedy = "write 'http://user:password@host:15672'";
+  if (typeof url !== 'string') throw new DlxConfigurationError(`${origin} is of the type ${typeof url}; ${remedy}`);
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new DlxConfigurationError(`${origin} is no URL of HTTP; ${remedy}`);
+  }
+}
+
+/** Reads `http://user:password@host:15672`; without a user it is the one of the connection. */
+export function placeIn(url: string, login: { readonly user: string; readonly password: string }): ApiPlace {
+  const { origin, pathname, username, password } = new URL(url);
+  const base = origin + pathname.replace(/\/+$/, '');
+  if (username === '') return { base, ...login };
+  return { base, user: decodeURIComponent(username), password: decodeURIComponent(password) };
+}
+
+/**
+ * Gets an object of the management API.
+ * @param path behind `/api`
+ * @returns undefined for 404
+ * @throws ServerError that names the address and the status, never a password
+ */
+export async function getJson({ base, user, password }: ApiPlace, path: string): Promise<unknown> {
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  let answer: Response;
+  try {
+    answer = await fetch(`${base}/api${path}`, { headers: { authorization }, signal: AbortSignal.timeout(longest) });
+  } catch (error) {
+    const { cause } = error as Error;
+    const why = cause instanceof Error ? cause.message : (error as Error).message;
+    throw new ServerError(`the management API at ${base} does not answer: ${why}`, 0, { cause: error });
+  }
+  if (answer.status === 404) return undefined;
+  if (answer.ok) return answer.json();
+  const hint = answer.status === 401 || answer.status === 403 ? `; the user '${user}' needs a tag for management` : '';
+  throw new ServerError(
+    `the management API at ${base} answers ${answer.status} to GET /api${path}${hint}`,
+    answer.status,
+  );
+}

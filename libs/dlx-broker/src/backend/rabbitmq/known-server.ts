@@ -1,0 +1,26 @@
+import type { ServerInfo } from '../state.js';
+import type { ServerDescription } from './client/api.js';
+
+/** A server, and what it can do beyond RabbitMQ: only dlx-broker says so of itself (rule T9), in the table `dlx_broker`. */
+export interface KnownServer {
+  readonly info: ServerInfo;
+  /** It has exchanges of the type `x-delayed-message`. */
+  readonly isExact: boolean;
+  /** Its HTTP API, on the host of the connection. */
+  readonly http: { readonly port: number; readonly isSecure: boolean } | undefined;
+}
+
+/** Recognises a server by its properties: a declaration that is tried could close the connection (503). */
+export function knownServer({ properties, product, version }: ServerDescription): KnownServer {
+  const own = properties.get('dlx_broker');
+  if (own?.type !== 'F') return { info: { product, version }, isExact: false, http: undefined };
+  const table = own.value;
+  const port = table.get('http')?.value;
+  return {
+    info: { product: 'dlx-broker', version: textOf(table.get('version')?.value) ?? version },
+    isExact: table.get('delayed')?.value === true,
+    http: typeof port === 'number' ? { port, isSecure: table.get('https')?.value === true } : undefined,
+  };
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

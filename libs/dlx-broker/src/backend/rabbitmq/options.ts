@@ -1,0 +1,72 @@
+import type { TlsOptions } from './client/dial.js';
+
+/** A user of the server. */
+export interface RabbitMqCredentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** A value, a promise of one, or a function that is called for each connection, so that it may change. */
+export type Supplied<T> = T | Promise<T> | (() => T | Promise<T>);
+
+/** What {@link rabbitmq} takes. Durations are milliseconds or texts such as `'10s'`. */
+export interface RabbitMqOptions {
+  /**
+   * Where the servers of the cluster are: `amqp://user:password@host:5672/vhost`, `amqps://` for TLS. They are tried one after
+   * the other. A function is called for each attempt to connect.
+   */
+  readonly urls: Supplied<string | readonly string[]>;
+  /** User and password; they take precedence over those in the URLs. A function is called for each attempt to connect. */
+  readonly credentials?: Supplied<RabbitMqCredentials>;
+  /** Options of Node's `tls.connect` for `amqps://`: `ca`, `cert`, `key`, `servername` ... */
+  readonly tls?: TlsOptions;
+  /** The name of the connection, as management shows it. Default: `dlx-broker` and the id of this process. */
+  readonly connectionName?: string;
+  /** Seconds; a connection on which nothing came for twice as long is replaced. 0 switches heartbeats off. Default 10. */
+  readonly heartbeat?: number;
+  /** How often all URLs are tried when the application starts, before the start fails. Default 10. */
+  readonly startAttempts?: number;
+  /** How long one attempt to connect may take. Default `'10s'`. */
+  readonly connectTimeout?: number | string;
+  /** The longest pause between two attempts to connect; the first is 100 ms, and it doubles. Default `'10s'`. */
+  readonly longestPause?: number | string;
+  /** When a publish without a confirm fails: not connected, blocked, or not answered. Default `'30s'`. */
+  readonly publishTimeout?: number | string;
+  /** How long a message that the server refused (nack) is published again. 0: it fails at once. Default `'30s'`. */
+  readonly refusedFor?: number | string;
+  /** Publishes that may be unconfirmed at a time. Default 1000. */
+  readonly unconfirmed?: number;
+  /** What may wait in this process for its confirm. Default 100,000 messages and 64 MiB. */
+  readonly publishBuffer?: PublishBuffer;
+  /** How long a declaration is tried while the server cannot do it yet (no leader, 541). Default `'30s'`. */
+  readonly declareTimeout?: number | string;
+  /** How long `close` waits for confirms. Default `'5s'`. */
+  readonly closeTimeout?: number | string;
+  /** The management API, `http://user:password@host:15672`: for patterns of queue names. Default none. */
+  readonly management?: string;
+}
+
+/** Bounds of what waits for a confirm. */
+export interface PublishBuffer {
+  readonly messages?: number;
+  readonly bytes?: number;
+}
+
+/** The same, checked and complete; durations are milliseconds. */
+export interface ResolvedRabbitMq {
+  readonly urls: RabbitMqOptions['urls'];
+  readonly credentials: RabbitMqOptions['credentials'];
+  readonly tls: TlsOptions | undefined;
+  readonly connectionName: string;
+  readonly heartbeat: number;
+  readonly startAttempts: number;
+  readonly connectTimeout: number;
+  readonly longestPause: number;
+  readonly publishTimeout: number;
+  readonly refusedFor: number;
+  readonly unconfirmed: number;
+  readonly publishBuffer: Required<PublishBuffer>;
+  readonly declareTimeout: number;
+  readonly closeTimeout: number;
+  readonly management: string | undefined;
+}

@@ -1,0 +1,378 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../testing/manual-clock.js';
+import type { Publication } from '../../backend.js';
+import type { AmqpConnection, ConfirmPublisher, Done } from '../client/api.js';
+import {
+  ChannelClosedError,
+  ConnectionLostError,
+  NackedError,
+  ReturnedError,
+  UnsendableError,
+} from '../client/errors.js';
+import type { ClientError } from '../client/errors.js';
+import { Publisher, type PublisherLimits } from './publisher.js';
+
+/** A publish that a channel has, and that the test answers. */
+interface Sent {
+  readonly text: string;
+  readonly mandatory: boolean;
+  readonly done: Done;
+}
+
+/** A channel at the other end of the port: it keeps what is published until the test answers. */
+class Channel implements ConfirmPublisher {
+  isOpen = true;
+  readonly sent: Sent[] = [];
+
+  constructor(readonly ended: (failure?: ClientError) => void) {}
+
+  get outstanding(): number {
+    return this.sent.length;
+  }
+
+  publish(
+    _exchange: string,
+    _key: string,
+    _properties: object,
+    body: Uint8Array,
+    mandatory: boolean,
+    done: Done,
+  ): void {
+    this.sent.push({ text: Buffer.from(body).toString(), mandatory, done });
+  }
+
+  get texts(): readonly string[] {
+    return this.sent.map(({ text }) => text);
+  }
+
+  /** Answers the oldest, or the one with that text. */
+  answer(failure?: ClientError, text = this.sent[0]!.text): void {
+    const [found] = this.sent.splice(
+      this.sent.findIndex((sent) => sent.text === text),
+      1,
+    );
+    found!.done(failure);
+  }
+
+  /** The channel ends: all that is outstanding fails first. */
+  end(failure?: ClientError): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    const reason = failure ?? new ChannelClosedError(200, 'closed', '');
+    for (const { done } of this.sent.splice(0)) done(reason);
+    this.ended(failure);
+  }
+
+  close(): void {
+    this.end();
+  }
+}
+
+const limits: PublisherLimits = { window: 10, messages: 20, bytes: 1_000_000, timeout: 30_000, refusedFor: 30_000 };
+const nacked = new NackedError('e', 'k');
+const lost = (code?: number): ConnectionLostError => new ConnectionLostError('server', 'host:5672', 'gone', code);
+
+function arrange(more: Partial<PublisherLimits> = {}) {
+  const clock = new ManualClock();
+  const channels: Channel[] = [];
+  const faults: unknown[] = [];
+  const connection = { isOpen: true, isBlocked: false, isCongested: false };
+  const publisher = new Publisher(
+    {
+      clock,
+      random: () => 0.999_999,
+      fault: (error) => faults.push(error),
+      open: (_connection, events) => {
+        const channel = new Channel((failure) => events.closed(failure));
+        channels.push(channel);
+        return channel;
+      },
+    },
+    { ...limits, ...more },
+  );
+  const results = new Map<string, Error | undefined>();
+  const publish = (text: string, change: Partial<Publication> = {}): void =>
+    publisher.publish(
+      { exchange: 'e', routingKey: 'k', properties: {}, body: Buffer.from(text), mandatory: true, ...change },
+      (failure) => results.set(text, failure),
+    );
+  const attach = (): void => publisher.attach(connection as unknown as AmqpConnection);
+  attach();
+  const channel = (): Channel => channels.at(-1)!;
+  const shown = (): Record<string, string> =>
+    Object.fromEntries([...results].map(([text, failure]) => [text, failure?.name ?? 'taken']));
+  return { clock, publisher, publish, channels, channel, connection, attach, results, shown, faults };
+}
+
+describe('a publish', () => {
+  it('is done when it is confirmed, and not before', () => {
+    const { publish, channel, shown } = arrange();
+    publish('a');
+    publish('b');
+    expect([channel().texts, shown()]).toEqual([['a', 'b'], {}]);
+    channel().answer();
+    expect(shown()).toEqual({ a: 'taken' });
+  });
+
+  it('that is returned fails if it is mandatory, and is told as dropped if it is not', () => {
+    const { publish, channel, shown } = arrange();
+    const dropped: string[] = [];
+    publish('a');
+    publish('b', { mandatory: false, dropped: ({ routingKey }) => void dropped.push(routingKey) });
+    publish('c', { mandatory: false });
+    expect(channel().sent.map(({ mandatory }) => mandatory)).toEqual([true, true, false]);
+    for (const _ of 'ab') channel().answer(new ReturnedError('e', 'k', 312, 'NO_ROUTE'));
+    expect([shown(), dropped]).toEqual([{ a: 'UnroutableError', b: 'taken' }, ['k']]);
+  });
+
+  it('that cannot be put on the wire fails, and only that one', () => {
+    const { publish, channel, results } = arrange();
+    publish('a');
+    channel().answer(new UnsendableError('the routing key is longer than 255 bytes'));
+    expect(results.get('a')).toMatchObject({ name: 'ServerError', retry: 'never', mayBeTaken: false });
+    expect(results.get('a')!.message).toContain('longer than 255 bytes');
+  });
+
+  it('beyond the window waits, and goes in order', () => {
+    const { publish, channel } = arrange({ window: 2 });
+    for (const text of 'abcd') publish(text);
+    expect(channel().texts).toEqual(['a', 'b']);
+    channel().answer();
+    channel().answer();
+    expect(channel().texts).toEqual(['c', 'd']);
+  });
+
+  it('beyond the buffer fails at once, in messages and in bytes', () => {
+    const { publish, results } = arrange({ messages: 2 });
+    for (const text of 'abc') publish(text);
+    expect(results.get('c')).toMatchObject({ name: 'OverloadedError', retry: 'later', mayBeTaken: false });
+    expect(results.get('c')!.message).toContain("option 'publishBuffer'");
+    const small = arrange({ bytes: 600 });
+    small.publish('x'.repeat(5_000)); // one is always taken
+    small.publish('y');
+    expect(small.shown()).toEqual({ y: 'OverloadedError' });
+  });
+
+  it('whose callback throws is a fault, and the others go on', () => {
+    const { publisher, publish, channel, shown, faults } = arrange();
+    const fault = new Error('a mistake');
+    publisher.publish({ exchange: '', routingKey: 'q', properties: {}, body: Buffer.from('a') }, () => {
+      throw fault;
+    });
+    publish('b');
+    channel().answer();
+    channel().answer();
+    expect([faults, shown()]).toEqual([[fault], { b: 'taken' }]);
+  });
+});
+
+describe('while there is no connection, or it is blocked', () => {
+  it('publishes wait; all are sent with the next connection, first those in doubt', () => {
+    const { publisher, publish, channel, channels, attach, connection, shown } = arrange();
+    publish('a');
+    publish('b');
+    connection.isOpen = false;
+    channel().end(lost());
+    publisher.detach('gone');
+    publish('c');
+    connection.isOpen = true;
+    attach();
+    expect(channels).toHaveLength(2);
+    expect(channel().texts).toEqual(['a', 'b', 'c']);
+    for (const _ of 'abc') channel().answer();
+    expect(shown()).toEqual({ a: 'taken', b: 'taken', c: 'taken' });
+  });
+
+  it('what was never sent fails as overloaded at its time, what was sent as unconfirmed', () => {
+    const { clock, publisher, publish, channel, results, connection } = arrange();
+    publish('a');
+    connection.isOpen = false;
+    channel().end(lost());
+    publisher.detach('connection to host:5672 lost');
+    publish('b');
+    clock.advance(29_999);
+    expect(results.size).toBe(0);
+    clock.advance(1_001); // looked at once a second
+    expect(results.get('a')).toMatchObject({ name: 'UnconfirmedError', retry: 'later', mayBeTaken: true });
+    expect(results.get('b')).toMatchObject({ name: 'OverloadedError', mayBeTaken: false });
+    expect(results.get('b')!.message).toContain('not sent within 30000 ms: connection to host:5672 lost');
+  });
+
+  it('a blocked connection takes nothing, and goes on when it is unblocked', () => {
+    const { clock, publisher, publish, channel, shown, results } = arrange({ timeout: 1_000 });
+    publisher.blocked('low on memory');
+    publish('a');
+    clock.advance(500);
+    publish('b');
+    expect(channel().texts).toEqual([]);
+    clock.advance(600);
+    expect(results.get('a')!.message).toContain('the server blocks publishers: low on memory');
+    publisher.blocked(undefined);
+    expect(channel().texts).toEqual(['b']);
+    channel().answer();
+    expect(shown()).toEqual({ a: 'OverloadedError', b: 'taken' });
+  });
+
+  it('a confirm after the deadline changes nothing', () => {
+    const { clock, publish, channel, shown } = arrange({ timeout: 1_000 });
+    publish('a');
+    const [late] = channel().sent;
+    clock.advance(2_000);
+    expect(shown()).toEqual({ a: 'UnconfirmedError' });
+    late!.done();
+    expect(shown()).toEqual({ a: 'UnconfirmedError' });
+  });
+});
+
+describe('a refused message (nack)', () => {
+  it('is published again after 50 ms, 100 ms ... 1 s, until it is taken', () => {
+    const { clock, publish, channel, shown } = arrange();
+    publish('a');
+    for (const pause of [50, 100, 200, 400]) {
+      channel().answer(nacked);
+      clock.advance(pause - 1);
+      expect(channel().texts).toEqual([]);
+      clock.advance(1);
+      expect(channel().texts).toEqual(['a']);
+    }
+    channel().answer();
+    expect(shown()).toEqual({ a: 'taken' });
+  });
+
+  it('fails when its time is over: at once with 0', () => {
+    const { clock, publish, channel, results } = arrange({ refusedFor: 300 });
+    publish('a');
+    channel().answer(nacked);
+    clock.advance(100);
+    channel().answer(nacked);
+    clock.advance(250);
+    channel().answer(nacked);
+    expect(results.get('a')).toMatchObject({ name: 'RefusedError', retry: 'later', mayBeTaken: true });
+    const at = arrange({ refusedFor: 0 });
+    at.publish('a');
+    at.channel().answer(nacked);
+    expect(at.shown()).toEqual({ a: 'RefusedError' });
+  });
+
+  it('after 1 s goes on a new channel; what is on its way on the old one stays there', () => {
+    const { clock, publish, channels, shown } = arrange();
+    publish('a');
+    publish('slow');
+    for (const pause of [50, 100, 200, 400, 800]) {
+      channels[0]!.answer(nacked, 'a');
+      clock.advance(pause);
+    }
+    expect(channels).toHaveLength(1);
+    channels[0]!.answer(nacked, 'a');
+    expect(channels).toHaveLength(2);
+    clock.advance(1_000);
+    expect(channels.map(({ texts }) => texts)).toEqual([['slow'], ['a']]);
+    channels[1]!.answer();
+    channels[0]!.answer();
+    expect(shown()).toEqual({ a: 'taken', slow: 'taken' });
+    expect(channels.map(({ isOpen }) => isOpen)).toEqual([false, true]);
+  });
+
+  it('on a channel that takes other messages is the fault of a queue: the channel stays', () => {
+    const { clock, publish, channels, channel } = arrange();
+    publish('full');
+    for (let round = 0; round < 12; round++) {
+      channel().answer(nacked, 'full');
+      publish(`ok ${round}`);
+      channel().answer(undefined, `ok ${round}`);
+      clock.advance(1_000);
+    }
+    expect(channels).toHaveLength(1);
+  });
+});
+
+describe('a channel that the server closed', () => {
+  const notFound = new ChannelClosedError(404, "NOT_FOUND - no exchange 'gone' in vhost '/'", 'basic.publish');
+  const tooLarge = new ChannelClosedError(406, 'PRECONDITION_FAILED - message size 9 is larger', 'basic.publish');
+
+  it('404 and 403: those that name the exchange fail, the innocent are sent again', () => {
+    const { publish, channel, results, shown } = arrange();
+    publish('a');
+    publish('b', { exchange: 'gone' });
+    publish('c');
+    publish('d', { exchange: 'gone' });
+    channel().end(notFound);
+    expect(channel().texts).toEqual(['a', 'c']);
+    expect(shown()).toEqual({ b: 'ServerError', d: 'ServerError' });
+    expect(results.get('b')).toMatchObject({ code: 404, retry: 'never', mayBeTaken: false });
+  });
+
+  it('406 names nothing: they are sent one at a time, and the one that closes the channel again fails', () => {
+    const { publish, channel, shown } = arrange();
+    for (const text of 'abc') publish(text);
+    channel().end(tooLarge);
+    publish('d');
+    expect(channel().texts).toEqual(['a']);
+    channel().answer();
+    expect(channel().texts).toEqual(['b']);
+    channel().end(tooLarge);
+    expect(channel().texts).toEqual(['c']);
+    channel().answer();
+    expect(channel().texts).toEqual(['d']);
+    channel().answer();
+    expect(shown()).toEqual({ a: 'taken', b: 'ServerError', c: 'taken', d: 'taken' });
+  });
+
+  it('a connection that ends for what was sent (501) is handled alike; one that a node takes along (320) is not', () => {
+    const { publisher, publish, channel, connection, attach, shown } = arrange();
+    const reconnect = (code: number | undefined): void => {
+      connection.isOpen = false;
+      channel().end(lost(code));
+      publisher.detach('gone');
+      connection.isOpen = true;
+      attach();
+    };
+    for (const text of 'ab') publish(text);
+    reconnect(320);
+    expect(channel().texts).toEqual(['a', 'b']);
+    reconnect(501);
+    expect(channel().texts).toEqual(['a']);
+    reconnect(undefined); // the network this time: not its fault
+    expect(channel().texts).toEqual(['a']);
+    reconnect(501);
+    expect([channel().texts, shown()]).toEqual([['b'], { a: 'ServerError' }]);
+  });
+
+  it('confirms that do not come for half of the time: the rest goes on the next channel', () => {
+    const { clock, publish, channels, channel, shown } = arrange({ timeout: 10_000 });
+    publish('a');
+    publish('b');
+    clock.advance(4_000);
+    channel().answer();
+    clock.advance(4_000);
+    expect(channels).toHaveLength(1); // one came meanwhile
+    clock.advance(1_900);
+    publish('c');
+    clock.advance(5_000);
+    expect(channels).toHaveLength(2);
+    expect(channel().texts).toContain('c');
+    channel().answer(undefined, 'c');
+    expect(shown()).toEqual({ a: 'taken', b: 'UnconfirmedError', c: 'taken' });
+  });
+});
+
+describe('closing', () => {
+  it('waits for the confirms, and takes no more publishes', async () => {
+    const { publisher, publish, channel, shown } = arrange();
+    publish('a');
+    const closed = publisher.close(5_000);
+    publish('b');
+    channel().answer();
+    await closed;
+    expect(shown()).toEqual({ a: 'taken', b: 'ConnectionLostError' });
+  });
+
+  it('ends after its time, and what is left fails', async () => {
+    const { clock, publisher, publish, shown } = arrange();
+    publish('a');
+    const closed = publisher.close(5_000);
+    clock.advance(5_000);
+    await closed;
+    expect(shown()).toEqual({ a: 'UnconfirmedError' });
+  });
+});

@@ -1,0 +1,126 @@
+import type { Clock } from '../../broker/index.js';
+import { after } from '../../host/index.js';
+import { Message } from '../../message/index.js';
+import type { Done, Publication, ReplyChannel } from '../backend.js';
+import { ConnectionLostError, OverloadedError, ServerError } from '../errors.js';
+import type { AmqpChannel, AmqpConnection, Delivery } from './client/api.js';
+import { ChannelClosedError, type ClientError } from './client/errors.js';
+import type { Publish } from './consumer/delivery.js';
+
+/** The pseudo-queue for answers to this channel (rule S1). */
+const replyQueue = 'amq.rabbitmq.reply-to';
+
+/** A request that waits for the address. */
+interface Waiting {
+  readonly publication: Publication;
+  readonly done: Done | undefined;
+}
+
+/** What a reply channel is lent. */
+export interface RepliesHost {
+  readonly clock: Clock;
+  readonly publish: Publish;
+  /** Milliseconds until a request fails for which there is no address. */
+  readonly timeout: number;
+  readonly fault: (error: unknown) => void;
+  left(replies: RabbitMqReplies): void;
+}
+
+/**
+ * Answers to requests. The server gives an address only to the channel that consumes it, so a request that fails would close
+ * it, and all requests would lose their answers. But the text of the address can be learnt: the channel sends itself one
+ * message with it. Requests then go by the channel for publishing.
+ */
+export class RabbitMqReplies implements ReplyChannel {
+  #address: string | undefined;
+  #waiting: Waiting[] = [];
+  #isOver = false;
+  #channel: AmqpChannel | undefined;
+  #callOff: (() => void) | undefined;
+
+  constructor(
+    private readonly host: RepliesHost,
+    private readonly onReply: (message: Message) => void,
+    private readonly lost: (reason: Error) => void,
+  ) {
+    this.#callOff = after(host.clock, host.timeout, () =>
+      this.#end(new OverloadedError(`no request was sent within ${host.timeout} ms: there is no connection`)),
+    );
+  }
+
+  /** A connection is there. */
+  begin(connection: AmqpConnection): void {
+    if (this.#isOver || this.#channel !== undefined) return;
+    const channel = connection.openChannel({ closed: (failure) => this.#ended(failure) });
+    this.#channel = channel;
+    const events = {
+      delivered: ({ exchange, routingKey, properties, body }: Delivery) =>
+        this.onReply(new Message(exchange, routingKey, properties, body)),
+      cancelled: () => this.#end(new ConnectionLostError('the server ended the consumer of replies')),
+    };
+    channel.consume(replyQueue, { noAck: true }, events, (...[failure]) => {
+      if (failure === undefined) this.#learn(channel);
+    });
+  }
+
+  request(publication: Publication, done?: Done): void {
+    if (this.#isOver) return done?.(new ConnectionLostError('the channel of replies is closed', false));
+    if (this.#address === undefined) this.#waiting.push({ publication, done });
+    else this.#send({ publication, done }, this.#address);
+  }
+
+  close(): void {
+    this.#end(undefined);
+  }
+
+  #learn(channel: AmqpChannel): void {
+    const options = { exclusive: true, autoDelete: true };
+    channel.declareQueue('', options, (...[failure, declared]) => {
+      if (failure !== undefined) return; // the channel has ended, or ends
+      const { queue } = declared;
+      channel.publish('', queue, { replyTo: replyQueue }, new Uint8Array());
+      channel.get(queue, { noAck: true }, (...[, got]) => {
+        const address = got?.properties.replyTo;
+        channel.deleteQueue(queue, {}, () => undefined);
+        if (address === undefined) this.#end(new ServerError('the server gives out no address for replies', 0));
+        else this.#learnt(address);
+      });
+    });
+  }
+
+  #learnt(address: string): void {
+    this.#callOff?.();
+    this.#address = address;
+    for (const waiting of this.#waiting.splice(0)) this.#send(waiting, address);
+  }
+
+  #send({ publication, done }: Waiting, address: string): void {
+    const properties = { ...publication.properties, replyTo: address };
+    this.host.publish({ ...publication, properties }, done ?? (() => undefined));
+  }
+
+  #ended(failure: ClientError | undefined): void {
+    if (failure instanceof ChannelClosedError && failure.code !== 200) {
+      const hint = failure.code === 403 ? "; the user needs the right to configure 'amq.gen-.*'" : '';
+      this.#end(new ServerError(`requests cannot be sent: ${failure.text}${hint}`, failure.code, { cause: failure }));
+    } else
+      this.#end(
+        new ConnectionLostError(failure?.message ?? 'the channel of replies is closed', true, { cause: failure }),
+      );
+  }
+
+  #end(reason: Error | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#callOff?.();
+    this.host.left(this);
+    if (this.#channel?.isOpen === true) this.#channel.close();
+    const failure = reason ?? new ConnectionLostError('the channel of replies is closed', false);
+    try {
+      for (const { done } of this.#waiting.splice(0)) done?.(failure);
+      if (reason !== undefined) this.lost(reason);
+    } catch (error) {
+      this.host.fault(error);
+    }
+  }
+}

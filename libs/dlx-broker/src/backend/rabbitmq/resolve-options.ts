@@ -1,0 +1,29 @@
+import { parseDuration } from '../../options/index.js';
+import type { RabbitMqOptions, ResolvedRabbitMq, Supplied } from './options.js';
+
+/** @param options checked by name and type already @throws DlxConfigurationError for a duration that is none */
+export function resolveRabbitMq(options: RabbitMqOptions): ResolvedRabbitMq {
+  const milliseconds = (option: keyof RabbitMqOptions, preset: string): number =>
+    parseDuration((options[option] as number | string | undefined) ?? preset, `option '${option}' of rabbitmq()`);
+  return {
+    urls: options.urls,
+    credentials: options.credentials,
+    tls: options.tls,
+    connectionName: options.connectionName ?? `dlx-broker ${process.pid}`,
+    heartbeat: options.heartbeat ?? 10,
+    startAttempts: options.startAttempts ?? 10,
+    connectTimeout: milliseconds('connectTimeout', '10s'),
+    longestPause: milliseconds('longestPause', '10s'),
+    publishTimeout: milliseconds('publishTimeout', '30s'),
+    refusedFor: milliseconds('refusedFor', '30s'),
+    unconfirmed: options.unconfirmed ?? 1_000,
+    publishBuffer: { messages: 100_000, bytes: 64 * 1_024 * 1_024, ...options.publishBuffer },
+    declareTimeout: milliseconds('declareTimeout', '30s'),
+    closeTimeout: milliseconds('closeTimeout', '5s'),
+    management: options.management,
+  };
+}
+
+/** The value, as it is now. */
+export const supplied = async <T>(value: Supplied<T>): Promise<T> =>
+  typeof value === 'function' ? (value as () => T | Promise<T>)() : value;

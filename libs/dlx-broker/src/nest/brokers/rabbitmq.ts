@@ -1,0 +1,73 @@
+import type { PublishBuffer, RabbitMqOptions } from '../../backend/index.js';
+import { parseAddresses, placeOfApi } from '../../backend/index.js';
+import { optionsOf, parseDuration, refused, whole } from '../../options/index.js';
+import { areBytes, type Check, checkAll, type Checks, isText } from '../check-options.js';
+import type { BrokerChoice } from './choice.js';
+import { type Made, make, read } from './made.js';
+
+/** A RabbitMQ, a cluster of them, or a stand-alone dlx-broker, as {@link rabbitmq} returns it. */
+export interface RabbitMqBroker extends Made<'rabbitmq'> {
+  readonly options: Readonly<RabbitMqOptions>;
+}
+
+const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
+
+/** What comes later is checked when it comes: at each attempt to connect. */
+const isLater = (value: unknown): boolean => typeof value === 'function' || value instanceof Promise;
+
+const areUrls: Check = (value, origin) => {
+  if (!isLater(value)) parseAddresses(value, origin);
+};
+
+/** The values are never shown. */
+const areCredentials: Check = (value, origin) => {
+  if (isLater(value)) return;
+  const remedy = "write { user: 'shop', password: '...' }, or a function that returns it";
+  if (typeof value !== 'object' || value === null) throw refused(typeof value, origin, `is no user; ${remedy}`);
+  const given = value as Readonly<Record<string, unknown>>;
+  for (const name of ['user', 'password']) {
+    if (typeof given[name] !== 'string')
+      throw refused(typeof given[name], `${name} of ${origin}`, `is not a text; ${remedy}`);
+  }
+};
+
+const isTls: Check = (value, origin) => optionsOf(value, origin, 'write { ca }, or leave it out');
+
+/** Every option of `publishBuffer`, and what it accepts. */
+export const publishBufferChecks = {
+  messages: (value, origin) => whole(1, 10_000_000).read(value, origin),
+  bytes: areBytes,
+} satisfies Checks<PublishBuffer>;
+
+/** Every option of {@link rabbitmq}, and what it accepts. */
+export const rabbitmqChecks = {
+  urls: areUrls,
+  credentials: areCredentials,
+  tls: isTls,
+  connectionName: isText,
+  heartbeat: (value, origin) => whole(0, 65_535).read(value, origin),
+  startAttempts: (value, origin) => whole(1, 1_000_000).read(value, origin),
+  connectTimeout: isDuration,
+  longestPause: isDuration,
+  publishTimeout: isDuration,
+  refusedFor: isDuration,
+  unconfirmed: (value, origin) => whole(1, 1_000_000).read(value, origin),
+  publishBuffer: (value, origin) =>
+    checkAll(optionsOf(value, origin, 'write { messages: 10000 }'), publishBufferChecks, origin),
+  declareTimeout: isDuration,
+  closeTimeout: isDuration,
+  management: (value, origin) => placeOfApi(value, origin),
+} satisfies Checks<RabbitMqOptions>;
+
+const remedy = "write rabbitmq({ urls: 'amqp://localhost' })";
+
+/**
+ * A RabbitMQ, a cluster of them, or a stand-alone dlx-broker: `forRoot({ broker: rabbitmq({ urls: ['amqp://rabbit-1',
+ * 'amqp://rabbit-2'] }) })`. Nothing is opened before the application starts.
+ * @throws DlxConfigurationError naming the option and a remedy, never a password
+ */
+export function rabbitmq(options: RabbitMqOptions): BrokerChoice {
+  const checked = read(options, rabbitmqChecks, 'rabbitmq()', remedy);
+  if (checked.urls === undefined) throw refused(undefined, "option 'urls' of rabbitmq()", `says no server; ${remedy}`);
+  return make('rabbitmq', { options: checked });
+}

@@ -1,0 +1,72 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A TCP proxy in front of a server, which the test cuts, silences or closes. */
+export class Proxy {
+  readonly #server: Server;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #isShut = false;
+  /** Connections so far. */
+  connections = 0;
+
+  private constructor(host: string, port: number) {
+    this.#server = createServer((near) => {
+      this.connections++;
+      if (this.#isShut) {
+        near.destroy();
+        return;
+      }
+      const far = connect(port, host);
+      const pair = [near, far] as const;
+      this.#pairs.add(pair);
+      near.pipe(far);
+      far.pipe(near);
+      for (const socket of pair) {
+        socket.setNoDelay(true);
+        socket.on('error', () => undefined);
+        socket.on('close', () => {
+          this.#pairs.delete(pair);
+          near.destroy();
+          far.destroy();
+        });
+      }
+    });
+  }
+
+  static async open(host: string, port: number): Promise<Proxy> {
+    const proxy = new Proxy(host, port);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Ends all connections without a word. */
+  cut(): void {
+    for (const [near, far] of this.#pairs) {
+      near.destroy();
+      far.destroy();
+    }
+  }
+
+  /** Ends all connections, and every new one at once, until {@link reopen}. */
+  shut(): void {
+    this.#isShut = true;
+    this.cut();
+  }
+
+  reopen(): void {
+    this.#isShut = false;
+  }
+
+  /** Nothing that clients send arrives any more, on the connections there are. */
+  deafen(): void {
+    for (const [near, far] of this.#pairs) near.unpipe(far);
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}

@@ -1,0 +1,210 @@
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { Injectable } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Consume, DlxBrokerModule, rabbitmq } from 'dlx-broker';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openRabbitMq, type RabbitMqOptions } from '../../libs/dlx-broker/src/backend/index.js';
+import { int32, longstr, type Field } from '../../libs/dlx-broker/src/message/index.js';
+import { WireConnection } from '../contract/wire/connection.js';
+import { serverKinds } from './worlds.js';
+
+const log = { warn: () => undefined, fault: () => undefined };
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** How a start fails. */
+async function startOf(options: RabbitMqOptions): Promise<Error> {
+  const backend = openRabbitMq({ startAttempts: 2, longestPause: 20, connectTimeout: 2_000, ...options }, log);
+  ends.push(() => backend.close());
+  const failure = await backend.connect().then(
+    () => new Error('it is connected'),
+    (error: Error) => error,
+  );
+  expect(backend.state).toMatchObject({ kind: 'closed', failure });
+  await expect(backend.ready).rejects.toBe(failure);
+  return failure;
+}
+
+/** A port on which something else listens. @param speak what it says to whom connects */
+async function listening(speak: (text: (bytes: string) => void) => void): Promise<number> {
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    speak((bytes) => socket.write(bytes));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(async () => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+describe('a start that cannot succeed fails after bounded attempts, and names host, virtual host and reason', () => {
+  it('nothing listens there', async () => {
+    const port = await listening(() => undefined);
+    await ends.pop()!();
+    const failure = await startOf({ urls: `amqp://me:secret@127.0.0.1:${port}/shop` });
+    expect(failure).toMatchObject({ name: 'ConnectError', retry: 'later', mayBeTaken: false });
+    expect(failure.message).toContain('was not reached in 2 attempts');
+    expect(failure.message).toContain(`127.0.0.1:${port} (virtual host 'shop')`);
+    expect(failure.message).toContain('ECONNREFUSED');
+    expect(failure.message).not.toContain('secret');
+  });
+
+  it('the name is unknown, and each of several servers is named', async () => {
+    const failure = await startOf({ urls: ['amqp://no-such-host.invalid', 'amqp://other.invalid:7'] });
+    expect(failure.message).toContain('no-such-host.invalid:5672');
+    expect(failure.message).toContain('other.invalid:7');
+  });
+
+  it('something else listens, or says nothing', async () => {
+    const http = await listening((say) => say('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    expect((await startOf({ urls: `amqp://127.0.0.1:${http}` })).message).toMatch(/AMQP/);
+    const silent = await listening(() => undefined);
+    const failure = await startOf({ urls: `amqp://127.0.0.1:${silent}`, startAttempts: 1, connectTimeout: 200 });
+    expect(failure.message).toMatch(/200 ms/);
+  });
+
+  it('a function that supplies credentials or urls fails', async () => {
+    const broken = (): never => {
+      throw new Error('the vault is sealed');
+    };
+    const failure = await startOf({ urls: 'amqp://127.0.0.1:1', credentials: broken });
+    expect(failure.message).toContain("option 'credentials' of rabbitmq() failed: the vault is sealed");
+    expect((await startOf({ urls: broken })).message).toContain('the vault is sealed');
+    expect((await startOf({ urls: async () => 'nonsense' })).message).toContain(
+      "option 'urls' of rabbitmq() is no URL",
+    );
+  });
+});
+
+describe('options of rabbitmq() that are wrong are refused at once', () => {
+  it.each<[Partial<Record<string, unknown>>, string]>([
+    [{}, "option 'urls' of rabbitmq()"],
+    [{ urls: 'localhost:5672' }, "option 'urls' of rabbitmq() begins with 'localhost:"],
+    [{ url: 'amqp://h' }, "did you mean 'urls'?"],
+    [{ urls: 'amqp://h', credentials: { user: 'a', pass: 'secret' } }, "password of option 'credentials'"],
+    [{ urls: 'amqp://h', heartbeat: -1 }, "option 'heartbeat' of rabbitmq()"],
+    [{ urls: 'amqp://h', publishTimeout: '10' }, 'has no unit'],
+    [{ urls: 'amqp://h', management: 'localhost' }, "option 'management' of rabbitmq() is no URL"],
+    [{ urls: 'amqp://h', publishBuffer: { message: 1 } }, "did you mean 'messages'?"],
+    [{ urls: 'amqp://h', prefetch: 10 }, "'prefetch' is an option of forRoot()"],
+  ])('%j', (options, text) => {
+    const make = (): unknown => rabbitmq(options as unknown as RabbitMqOptions);
+    expect(make).toThrow(text);
+    expect(make).not.toThrow('secret');
+  });
+});
+
+for (const kind of serverKinds) {
+  const unavailable = await kind.unavailable();
+  if (unavailable !== undefined) console.warn(`SKIPPED: refusals by ${kind.name}: ${unavailable}`);
+
+  describe.skipIf(unavailable !== undefined)(`${kind.name} refuses`, () => {
+    const open = async () => {
+      const world = await kind.open();
+      ends.push(() => world.close());
+      return { world, url: new URL(world.url!) };
+    };
+
+    it('a wrong password, a user or a virtual host that is not there: without further attempts', async () => {
+      const { url } = await open();
+      const begun = performance.now();
+      const credentials = { user: 'nobody-we-know', password: 'secret' };
+      const login = await startOf({ urls: url.href, credentials, startAttempts: 100 });
+      expect(login).toMatchObject({ name: 'ConnectError', retry: 'never' });
+      expect(login.message).toMatch(/ACCESS_REFUSED|refused/);
+      expect(login.message).toContain('in 1 attempt ');
+      expect(login.message).not.toContain('secret');
+      url.pathname = '/no-such-vhost';
+      const vhost = await startOf({ urls: url.href, startAttempts: 100 });
+      expect(vhost).toMatchObject({ name: 'ConnectError', retry: 'never' });
+      expect(vhost.message).toContain("virtual host 'no-such-vhost'");
+      expect(performance.now() - begun).toBeLessThan(8_000);
+    });
+
+    it('TLS at a port that speaks none', async () => {
+      const { url } = await open();
+      const failure = await startOf({ urls: url.href.replace('amqp:', 'amqps:') });
+      expect(failure.message).toMatch(/TLS|SSL|closed|wrong version/i);
+    });
+
+    it('messages of other clients are taken as they come', async () => {
+      const { world, url } = await open();
+      await world.backend.connect();
+      const q = { name: 'q', durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
+      await world.backend.declare({ exchanges: [], queues: [q], bindings: [] });
+      const foreign = await WireConnection.open({
+        host: url.hostname,
+        port: Number(url.port),
+        user: decodeURIComponent(url.username) || 'guest',
+        password: decodeURIComponent(url.password) || 'guest',
+        vhost: decodeURIComponent(url.pathname.slice(1)) || '/',
+      });
+      ends.push(() => foreign.close());
+      const channel = await foreign.openChannel();
+      let deep: Field = int32(1);
+      for (let level = 0; level < 60; level++) deep = { type: 'F', value: new Map([['n', deep]]) };
+      const headers = new Map<string, Field>([
+        ['__proto__', longstr('forged')],
+        ['small', { type: 's', value: 5 }],
+        ['deep', deep],
+      ]);
+      channel.publish(
+        { exchange: '', key: 'q', mandatory: false },
+        { headers, type: 't' },
+        Buffer.from([0xff, 0, 0xfe]),
+      );
+      const message = await new Promise<{ properties: { headers?: ReadonlyMap<string, Field> }; body: Uint8Array }>(
+        (resolve) =>
+          world.backend.consume('q', { prefetch: 1 }, (delivery) => {
+            resolve(delivery.message);
+            delivery.ack();
+          }),
+      );
+      expect(message.properties.headers?.get('__proto__')).toEqual(longstr('forged'));
+      expect(message.properties.headers?.get('small')).toEqual({ type: 's', value: 5 });
+      expect([...message.body]).toEqual([0xff, 0, 0xfe]);
+    });
+  });
+}
+
+const [real] = serverKinds;
+const missing = await real!.unavailable();
+
+describe.skipIf(missing !== undefined)('an application on RabbitMQ', () => {
+  @Injectable()
+  class Orders {
+    @Consume({ queue: 'orders', routingKey: 'order.created' })
+    created(): void {}
+  }
+
+  const start = (options: RabbitMqOptions) =>
+    NestFactory.createApplicationContext(
+      {
+        module: class {},
+        imports: [DlxBrokerModule.forRoot({ broker: rabbitmq(options) })],
+        providers: [Orders],
+      },
+      { logger: false, abortOnError: false },
+    );
+
+  it('does not start without the right to declare: the error names the exchange, the handler and the remedy', async () => {
+    const world = await real!.open();
+    ends.push(() => world.close());
+    const user = `limited-${process.pid}`;
+    await world.permit!(user, 'pw', { configure: '^$', write: '.*', read: '.*' });
+    const failure = await start({ urls: world.url!, credentials: { user, password: 'pw' } }).then(
+      () => new Error('it started'),
+      (error: Error) => error,
+    );
+    expect(failure.name).toBe('TopologyError');
+    expect(failure.message).toContain("cannot declare exchange 'dlx.events'");
+    expect(failure.message).toContain('ACCESS_REFUSED');
+    expect(failure.message).toContain('give the user of rabbitmq() the right to configure it');
+  });
+
+  it('does not start where no server is, and leaves nothing open', async () => {
+    const options = { urls: 'amqp://127.0.0.1:1', startAttempts: 2, longestPause: 20 };
+    await expect(start(options)).rejects.toMatchObject({ name: 'ConnectError' });
+  });
+});
