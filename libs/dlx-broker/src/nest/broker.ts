@@ -230,7 +230,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#retryByReject(plan, different);
     const lots = plan.consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.parkingLot ?? []));
     this.parts.waitQueues.declared(plan.delays, lots);
-    this.#warn(plan.topology);
+    this.#warn(plan);
   }
 
   /** Queues that others declared, or that exist with other arguments, do not lead to the wait queue of their policy. */
@@ -308,8 +308,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return planHandlers(handlers, this.options, this.source.features());
   }
 
-  #warn(topology: Topology): void {
-    for (const warning of [...argumentWarnings(topology), ...deadLetterWarnings(topology)]) {
+  #warn({ topology, notes }: Plan): void {
+    for (const warning of [...notes, ...argumentWarnings(topology), ...deadLetterWarnings(topology)]) {
       if (!this.#warned.has(warning)) this.#logger.warn(warning);
       this.#warned.add(warning);
     }

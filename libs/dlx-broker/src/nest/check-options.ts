@@ -87,6 +87,14 @@ const areErrorHeaders: Check = (value, origin) => {
   refuseUnknown(optionsOf(value, origin, 'write true, false or { stack: 0 }'), ['stack', 'message'], origin);
 };
 
+const isClusterTopology: Check = (value, origin) => {
+  if (typeof value === 'boolean') return;
+  const given = optionsOf(value, origin, 'write true, false or { deliveryLimit: 20 }');
+  refuseUnknown(given, ['deliveryLimit'], origin);
+  const { deliveryLimit } = given as { readonly deliveryLimit?: unknown };
+  if (deliveryLimit !== undefined) whole(0, Number.MAX_SAFE_INTEGER).read(deliveryLimit, `${origin}, deliveryLimit`);
+};
+
 /** Every option of the transport, and what it accepts. */
 export const transportChecks = {
   events: isExchange,
@@ -99,6 +107,7 @@ export const transportChecks = {
   random: isFunction,
   idempotencyStore: checkStore,
   waitQueueType: isOneOf('classic', 'quorum'),
+  clusterTopology: isClusterTopology,
   topology: readLater,
   declare: isFlag,
   logHandlers: isFlag,

@@ -26,6 +26,7 @@ import {
   checkOptions,
   defaultBrokerName,
   resolveOptions,
+  waitQueueTypeOf,
   type Connected,
   type DlxBrokerModuleExtras,
   type DlxBrokerOptions,
@@ -183,15 +184,15 @@ function coreModule(
       inject: [given, connected],
       useFactory: (options: DlxBrokerOptions, { backend }: Connected) => {
         const { events, requests } = resolveOptions(options, name);
-        const { waitQueueType = 'classic' } = options;
+        const waitQueueType = waitQueueTypeOf(options);
         return new DlxClient({ backend, events: events.name, requests: requests.name, waitQueueType });
       },
     },
     {
       provide: waitRooms,
       inject: [given, connected],
-      useFactory: ({ waitQueueType }: DlxBrokerOptions, { backend }: Connected) =>
-        new WaitQueues(backend, waitQueueType),
+      useFactory: (options: DlxBrokerOptions, { backend }: Connected) =>
+        new WaitQueues(backend, waitQueueTypeOf(options)),
     },
     {
       provide: events,

@@ -286,6 +286,21 @@ describe('forRoot refuses', () => {
       root({ waitQueueType: 'qourum' }),
       about('waitQueueType', "'qourum' is not one of classic, quorum"),
     ],
+    [
+      'clusterTopology in words',
+      root({ clusterTopology: 'yes' }),
+      about('clusterTopology', "'yes' is not an object of options"),
+    ],
+    [
+      'deliveryLimit of clusterTopology misspelt',
+      root({ clusterTopology: { deliverylimit: 5 } }),
+      /option 'clusterTopology' of .*deliverylimit/,
+    ],
+    [
+      'deliveryLimit of clusterTopology below 0',
+      root({ clusterTopology: { deliveryLimit: -1 } }),
+      /option 'clusterTopology' of .*deliveryLimit.*-1/,
+    ],
     ['declare in words', root({ declare: 'no' }), about('declare', "'no' is neither true nor false")],
     ['logHandlers of a number', root({ logHandlers: 0 }), about('logHandlers', '0 is neither true nor false')],
   ]);

@@ -2,7 +2,7 @@ import type { Backend } from '../backend/index.js';
 import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 import { DlxConfigurationError, optionsOf, parseDuration, whole } from '../options/index.js';
-import { type Contributions, readTopology, type TopologyOption } from '../topology/index.js';
+import { type ClusterOptions, type Contributions, readTopology, type TopologyOption } from '../topology/index.js';
 import { type BrokerChoice, isChoice } from './brokers/choice.js';
 import { embeddedChecks } from './brokers/embedded.js';
 import { checkAll, type Checks, isFlag, isText, transportChecks } from './check-options.js';
@@ -36,8 +36,13 @@ export interface TransportOptions {
   readonly idempotencyStore?: IdempotencyStore;
   /** Returns the random numbers for the jitter of retries: 0 up to but not including 1. Default `Math.random`. */
   readonly random?: () => number;
-  /** The type of the wait queues of `@Retry`. Default `classic`. */
+  /** The type of the wait queues of `@Retry`. Default `classic`, with `clusterTopology` `quorum`. */
   readonly waitQueueType?: WaitQueueType;
+  /**
+   * Declares durable queues as quorum queues whose dead letters are not lost: at-least-once, reject-publish and a delivery limit. A
+   * queue that names its type keeps it. Default false.
+   */
+  readonly clusterTopology?: boolean | ClusterOptions;
   /** Declared together with what the handlers need: names, plain objects with defaults, or full declarations. */
   readonly topology?: TopologyOption;
   /** False: declares nothing, because everything exists. Default true. */
@@ -81,6 +86,7 @@ export interface ResolvedOptions {
   readonly random: () => number;
   readonly idempotencyStore: IdempotencyStore | undefined;
   readonly waitQueueType: WaitQueueType;
+  readonly clusterTopology: ClusterOptions | undefined;
   readonly topology: Required<Contributions>;
   readonly declare: boolean;
   readonly logHandlers: boolean;
@@ -142,6 +148,10 @@ export function checkOptions<T extends object>(options: T, name: string): T {
   return options;
 }
 
+/** Classic wait queues on one broker, replicated ones on a cluster. */
+export const waitQueueTypeOf = ({ waitQueueType, clusterTopology = false }: TransportOptions): WaitQueueType =>
+  waitQueueType ?? (clusterTopology === false ? 'classic' : 'quorum');
+
 /** @param options checked by name and type already @throws DlxConfigurationError naming the option and the value */
 export function resolveOptions(options: TransportOptions, name: string): ResolvedOptions {
   const origin = (option: string): string => `option '${option}' of ${nameOf(name)}`;
@@ -156,7 +166,8 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     queueRetry: options.queueRetry ?? {},
     random: options.random ?? Math.random,
     idempotencyStore: options.idempotencyStore,
-    waitQueueType: options.waitQueueType ?? 'classic',
+    waitQueueType: waitQueueTypeOf(options),
+    clusterTopology: options.clusterTopology === true ? {} : options.clusterTopology || undefined,
     topology: readTopology(options.topology ?? {}, "option 'topology' of DlxBrokerModule"),
     declare: options.declare ?? true,
     logHandlers: options.logHandlers ?? true,

@@ -9,6 +9,7 @@ import {
 } from '../retry/index.js';
 import { DlxConfigurationError } from '../options/index.js';
 import {
+  clusterTopology,
   collectTopology,
   fieldTableOf,
   refuseDroppingCycles,
@@ -38,6 +39,8 @@ export interface ConsumerPlan {
 
 export interface Plan {
   readonly topology: Topology;
+  /** What `clusterTopology` could not do as it was declared, for the log. */
+  readonly notes: readonly string[];
   readonly consumers: readonly ConsumerPlan[];
   /** Of the wait queues in the topology. */
   readonly delays: readonly number[];
@@ -68,9 +71,12 @@ export function planHandlers(
   }
   const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options));
   for (const consumer of planned) parts.push(retryArguments(consumer));
-  const topology = collectTopology({ parts, mentioned, foreign });
-  refuseDroppingCycles(topology, new Set(consumers.keys()));
-  return { topology, consumers: planned, delays: delaysOf(planned) };
+  const collected = collectTopology({ parts, mentioned, foreign });
+  refuseDroppingCycles(collected, new Set(consumers.keys()));
+  const { clusterTopology: cluster } = options;
+  const { topology, notes } =
+    cluster === undefined ? { topology: collected, notes: [] } : clusterTopology(collected, cluster);
+  return { topology, notes, consumers: planned, delays: delaysOf(planned) };
 }
 
 /** What the handler says of retries, or else the module for its queue, or for all. */

@@ -1,4 +1,5 @@
 export type { Overflow } from '../broker/index.js';
+export * from './cluster-topology.js';
 export * from './collect.js';
 export { refuseDroppingCycles } from './cycles.js';
 export * from './declare-words.js';
