@@ -1,0 +1,94 @@
+import amqplib from 'amqplib/callback_api';
+import { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
+import { dial } from '../../libs/dlx-broker/src/backend/rabbitmq/client/dial.js';
+import { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
+import { SystemClock } from '../../libs/dlx-broker/src/host/index.js';
+import { longstr } from '../../libs/dlx-broker/src/message/index.js';
+
+/** One client with a connection, and a queue of its own. */
+export interface BenchClient {
+  readonly name: string;
+  /** Publishes a persistent, mandatory message with one header. @param done called when it is confirmed */
+  publish(done: () => void): void;
+  /** Consumes all that is there. @param onMessage called for each message, which is acked then */
+  consume(prefetch: number, onMessage: () => void): void;
+  close(): void;
+}
+
+const body = Buffer.alloc(1_024, 'x');
+
+const failed = (error: unknown): void => {
+  if (error !== undefined && error !== null) throw error;
+};
+
+/** The client of this library. */
+export function own(url: URL): Promise<BenchClient> {
+  const credentials = { user: url.username, password: url.password };
+  const address = { host: url.hostname, port: Number(url.port) || 5672 };
+  const surroundings = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
+  const properties = { deliveryMode: 2, headers: new Map([['h', longstr('v')]]) };
+  return new Promise((resolve) => {
+    const connection = openConnection({ place: url.host, credentials }, dial(address), surroundings, {
+      opened: () => {
+        const publisher = openPublisher(connection, { closed: failed });
+        const channel = connection.openChannel({ closed: failed });
+        channel.declareQueue('', { exclusive: true }, (failure, declared) => {
+          if (failure !== undefined) throw failure;
+          const { queue } = declared;
+          resolve({
+            name: 'own',
+            publish: (done) =>
+              publisher.publish('', queue, properties, body, true, (error) => {
+                failed(error);
+                done();
+              }),
+            consume: (prefetch, onMessage) => {
+              channel.qos(prefetch, failed);
+              const delivered = ({ deliveryTag }: { readonly deliveryTag: number }): void => {
+                channel.ack(deliveryTag);
+                onMessage();
+              };
+              channel.consume(queue, {}, { delivered, cancelled: () => undefined }, (...[failure]) => failed(failure));
+            },
+            close: () => connection.close(),
+          });
+        });
+      },
+      closed: failed,
+      fault: failed,
+    });
+  });
+}
+
+/** amqplib with its callbacks, which is faster than with its promises. */
+export function rival(url: URL): Promise<BenchClient> {
+  const options = { persistent: true, mandatory: true, headers: { h: 'v' } };
+  return new Promise((resolve) => {
+    amqplib.connect(url.href, { noDelay: true }, (refused, connection) => {
+      failed(refused);
+      connection.createConfirmChannel((error, channel) => {
+        failed(error);
+        channel.assertQueue('', { exclusive: true }, (fault, { queue }) => {
+          failed(fault);
+          resolve({
+            name: 'amqplib',
+            publish: (done) =>
+              void channel.publish('', queue, body, options, (lost) => {
+                failed(lost);
+                done();
+              }),
+            consume: (prefetch, onMessage) => {
+              channel.prefetch(prefetch);
+              channel.consume(queue, (message) => {
+                if (message === null) return;
+                channel.ack(message);
+                onMessage();
+              });
+            },
+            close: () => connection.close(),
+          });
+        });
+      });
+    });
+  });
+}
