@@ -1,5 +1,6 @@
 import {
   type Broker,
+  exchangeOfDelayed,
   type MessageOwner,
   inRestoreOrder,
   isPersistent,
@@ -64,8 +65,16 @@ export class MemoryJournal implements Journal {
     this.#said.push(() => {
       this.#topology.changed(change);
       this.#topology.forgetSome(Infinity);
-      for (const place of this.#messages.keys()) if (!this.#topology.hasOwner(place)) this.#messages.delete(place);
+      for (const place of this.#messages.keys()) if (!this.#isDeclared(place)) this.#messages.delete(place);
     });
+  }
+
+  /** Whether the queue, or the delayed exchange, is declared. */
+  #isDeclared(place: string): boolean {
+    const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
+    const exchange = exchangeOfDelayed(name);
+    if (exchange !== undefined) return this.#topology.hasExchange(vhost, exchange);
+    return this.#topology.has({ kind: 'queue', change: 'removed', vhost, name });
   }
 
   enqueued(queue: MessageOwner, entry: Entry): void {

@@ -5,7 +5,7 @@ import { type Message, RecordedDeaths, table } from '../../libs/dlx-broker/src/m
 import { ByteSink } from '../../libs/dlx-broker/src/store/log/byte-sink.js';
 import { ByteSource } from '../../libs/dlx-broker/src/store/log/byte-source.js';
 import { readEnvelope } from '../../libs/dlx-broker/src/store/log/envelope.js';
-import { writeDeaths, writeHeaders } from '../../libs/dlx-broker/src/store/log/headers-codec.js';
+import { writeDeaths, writeHeaders } from '../../libs/dlx-broker/src/store/log/death-codec.js';
 import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { lent } from '../durability/harness.js';

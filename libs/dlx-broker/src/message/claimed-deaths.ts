@@ -1,6 +1,5 @@
 import { type DeathEntry, type Deaths, type Dialect, nameDeath, writeDeath } from './death.js';
 import { readDeaths } from './death-history.js';
-import { mergeDeaths } from './death-merge.js';
 import { type Field, type FieldTable, integerOf } from './field-table.js';
 import { compact } from './packed-table.js';
 
@@ -20,10 +19,9 @@ export class ClaimedDeaths implements Deaths {
   static after(own: FieldTable, death: DeathEntry, dialect: Dialect): ClaimedDeaths {
     const headers = new Map<string, Field>(own);
     const header = own.get('x-death');
-    // Also beside a death that was recorded: an entry that stood alone has no count before (rule H10).
-    const earlier = header?.type === 'A' ? mergeDeaths(header.value) : undefined;
     const newest = writeDeath(death, dialect.parsesExpiration);
-    headers.set('x-death', { type: 'A', value: earlier === undefined ? [newest] : counted(earlier, death, newest) });
+    const value = header?.type === 'A' ? afterDeath(header.value, death, newest) : [newest];
+    headers.set('x-death', { type: 'A', value });
     if (dialect.lastDeathHeaders) nameDeath(headers, 'last', death);
     return new ClaimedDeaths(compact(headers));
   }
@@ -64,40 +62,62 @@ export class ClaimedDeaths implements Deaths {
   }
 }
 
-function counted(earlier: readonly Field[], death: DeathEntry, newest: Field): readonly Field[] {
-  const index = indexOf(earlier, death);
-  if (index < 0) return [newest, ...earlier];
-  const bumped = oneMore(earlier[index]!);
-  if (bumped === undefined) return [newest]; // rule V5: a count that is no integer
-  const deaths = earlier.slice();
-  deaths.copyWithin(1, 0, index);
-  deaths[0] = bumped;
-  return deaths;
+/** The entry of one queue and reason, and how many entries the client wrote for them. */
+interface Counted {
+  readonly entry: Field;
+  readonly table: FieldTable;
+  copies: number;
 }
 
-/** A plain loop: histories are short as a rule, but a long one must not be slower than it has to be. */
-function indexOf(entries: readonly Field[], death: DeathEntry): number {
-  for (let index = 0; index < entries.length; index++) {
-    const entry = entries[index]!;
-    if (entry.type !== 'F' || entry.value.get('queue')?.value !== death.queue) continue;
-    if (entry.value.get('reason')?.value === death.reason) return index;
+/**
+ * The entries after one more death. The entry of its queue and reason counts the death and comes first (rule H6); without
+ * one a new entry comes first.
+ *
+ * The broker never writes two entries of one queue and reason; clients that forge or copy headers do. Then the first of them
+ * stays, and if it has no count, their number is its count (rule H10). An element that is no table, or a count that is no
+ * integer, discards the history (rule V5).
+ */
+function afterDeath(entries: readonly Field[], death: DeathEntry, newest: Field): readonly Field[] {
+  const queues = new Map<unknown, Map<unknown, Counted>>();
+  const all: Counted[] = [];
+  for (const entry of entries) {
+    if (entry.type !== 'F') return [newest];
+    const table = entry.value;
+    const queue = table.get('queue')?.value;
+    const reason = table.get('reason')?.value;
+    let reasons = queues.get(queue);
+    if (reasons === undefined) queues.set(queue, (reasons = new Map()));
+    const known = reasons.get(reason);
+    if (known !== undefined) {
+      known.copies++;
+      continue;
+    }
+    const first = { entry, table, copies: 1 };
+    reasons.set(reason, first);
+    all.push(first);
   }
-  return -1;
+  const known = queues.get(death.queue)?.get(death.reason);
+  const isAlone = entries.length === 1; // a single entry without a count was never counted
+  const bumped = known === undefined ? newest : oneMore(known, isAlone);
+  if (bumped === undefined) return [newest];
+  const rest = all.filter((each) => each !== known);
+  return [
+    bumped,
+    ...rest.map((each) => (isAlone || each.table.has('count') ? each.entry : withCount(each, each.copies))),
+  ];
 }
 
-/** Rule H6: a repeated death only counts; everything else stays as it was the first time. */
-function oneMore(entry: Field): Field | undefined {
-  if (entry.type !== 'F') return undefined;
-  const count = nextCount(entry.value.get('count'));
-  if (count === undefined) return undefined;
-  return { type: 'F', value: new Map(entry.value).set('count', count) };
-}
-
-function nextCount(count: Field | undefined): Field | undefined {
-  if (count === undefined) return { type: 'l', value: 1 }; // rule H10
+/** Everything but the count stays as it was at the first death. */
+function oneMore(counted: Counted, isAlone: boolean): Field | undefined {
+  const count = counted.table.get('count');
+  if (count === undefined) return withCount(counted, isAlone ? 1 : counted.copies + 1);
   const known = integerOf(count);
   if (known === undefined) return undefined;
-  if (typeof known === 'bigint') return { type: 'l', value: BigInt.asIntN(64, known + 1n) };
-  if (known === Number.MAX_SAFE_INTEGER) return { type: 'l', value: BigInt(known) + 1n };
-  return { type: 'l', value: known + 1 }; // rule H9
+  if (typeof known === 'bigint') return withCount(counted, BigInt.asIntN(64, known + 1n));
+  return withCount(counted, known === Number.MAX_SAFE_INTEGER ? BigInt(known) + 1n : known + 1); // rule H9
 }
+
+const withCount = ({ table }: Counted, value: number | bigint): Field => ({
+  type: 'F',
+  value: new Map(table).set('count', { type: 'l', value }),
+});

@@ -13,7 +13,6 @@ export * from './notes.js';
 export { deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
 export { isPredeclared, isReserved, reservedPrefix } from './names.js';
 export * from './nesting.js';
-export * from './origin.js';
 export * from './properties.js';
 export * from './payload.js';
 export * from './plain.js';

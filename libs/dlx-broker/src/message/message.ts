@@ -1,7 +1,6 @@
 import type { Deaths } from './death.js';
 import type { Field } from './field-table.js';
-import { Notes } from './notes.js';
-import type { RecordedOrigin } from './origin.js';
+import { Notes, type RecordedOrigin } from './notes.js';
 import type { CarbonCopies, Properties } from './properties.js';
 import { type Body, StoredBody, type StoreSlot } from './stored.js';
 

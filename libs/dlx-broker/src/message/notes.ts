@@ -1,7 +1,21 @@
 import type { Deaths } from './death.js';
 import { type Field, type FieldTable, int32, int64 } from './field-table.js';
-import type { RecordedOrigin } from './origin.js';
 import type { CarbonCopies, Properties } from './properties.js';
+
+/** Where a message is published to. */
+export interface Address {
+  readonly exchange: string;
+  readonly routingKey: string;
+}
+
+/**
+ * Where a message was published at first and the queue in which it failed, as the broker itself recorded them. It is kept
+ * beside the message, never in its headers: no client can write it.
+ */
+export interface RecordedOrigin extends Address {
+  /** Undefined until it fails. */
+  readonly queue: string | undefined;
+}
 
 /** How long a delayed exchange is to hold a message back, in milliseconds; negated when the delay is over. */
 export const delayHeader = 'x-delay';

@@ -1,11 +1,4 @@
-import {
-  type Added,
-  delayedType,
-  exchangeOfDelayed,
-  delayedName,
-  outlives,
-  type TopologyChange,
-} from '../broker/index.js';
+import { type Added, delayedType, delayedName, outlives, type TopologyChange } from '../broker/index.js';
 
 /** A declared object. */
 interface Declaration {
@@ -41,14 +34,6 @@ export class DurableTopology {
     const copy = new DurableTopology();
     for (const added of this.all()) copy.#add(keyOf(added), added);
     return copy;
-  }
-
-  /** Whether the queue, or the delayed exchange, is declared. */
-  hasOwner(place: string): boolean {
-    if (this.#has(`queue ${place}`)) return true;
-    const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
-    const exchange = exchangeOfDelayed(name);
-    return exchange !== undefined && this.hasExchange(vhost, exchange);
   }
 
   hasExchange(vhost: string, name: string): boolean {

@@ -7,7 +7,7 @@ import { writeEnvelope } from './envelope.js';
 import type { NumberList } from './number-list.js';
 import { type Plain, writePlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
-import { writeRetained } from './retained-codec.js';
+import { writeRetained } from './death-codec.js';
 import type { Segment } from './segment.js';
 
 /** Bodies from so many bytes on are written from where they are instead of being copied. */

@@ -1,5 +1,7 @@
 import {
+  ClaimedDeaths,
   type Deaths,
+  emptyTable,
   type Message,
   Notes,
   type Properties,
@@ -9,7 +11,7 @@ import {
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readLong, readTexts, writeLong, writeTexts } from './field-codec.js';
-import { claimedDeaths, readDeaths, readHeaders, wholeHeaders, writeDeaths, writeHeaders } from './headers-codec.js';
+import { readDeaths, readHeaders, wholeHeaders, writeDeaths, writeHeaders } from './death-codec.js';
 
 /** A message without its body. */
 export interface Envelope {
@@ -118,7 +120,7 @@ export function readEnvelope(from: ByteSource): Envelope {
   return { exchange, routingKey, own, notes: isNoted ? Notes.of(copies, origin, deaths, delay) : undefined };
 
   function readHistory(): Deaths {
-    return (flags & recorded) === 0 ? (written ?? claimedDeaths(own.headers)) : readDeaths(from);
+    return (flags & recorded) === 0 ? (written ?? new ClaimedDeaths(own.headers ?? emptyTable)) : readDeaths(from);
   }
 
   function readOrigin(): RecordedOrigin | undefined {

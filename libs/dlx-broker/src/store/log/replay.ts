@@ -9,7 +9,7 @@ import type { Declared } from './declared.js';
 import type { Inventory, StoredDeath } from './inventory.js';
 import { readPlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
-import { readRetained } from './retained-codec.js';
+import { readRetained } from './death-codec.js';
 
 /** Replays the records of the log: the last record of each message and each entry counts. */
 export class Replay {

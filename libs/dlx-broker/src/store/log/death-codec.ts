@@ -1,17 +1,18 @@
+import type { RetainedDeath } from '../../broker/index.js';
 import {
-  ClaimedDeaths,
   classicDialect,
   compact,
   type DeathEntry,
   type DeathReason,
-  type Deaths,
+  type FieldTable,
+  modernDialect,
+  RecordedDeaths,
 } from '../../message/index.js';
-import { emptyTable, type FieldTable, modernDialect, RecordedDeaths } from '../../message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readTable, readTexts, writeTable, writeTexts } from './field-codec.js';
 
-export const reasons: readonly DeathReason[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'];
+const reasons: readonly DeathReason[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'];
 
 /**
  * The first byte of headers. 0: a table follows. Formats 1 to 3 also have 1 and 2: deaths follow, without or with a table.
@@ -55,9 +56,6 @@ export function writeDeaths(to: ByteSink, { all, first, last, dialect }: Recorde
 }
 
 export const readDeaths = (from: ByteSource): RecordedDeaths => readRecords(from, from.octet() === 1);
-
-/** A history that a client began. */
-export const claimedDeaths = (headers: FieldTable | undefined): Deaths => new ClaimedDeaths(headers ?? emptyTable);
 
 function readRecords(from: ByteSource, parsesExpiration = false): RecordedDeaths {
   const all: DeathEntry[] = [];
@@ -121,4 +119,17 @@ function readDeath(source: Source, count: number): DeathEntry {
   if (kind === parsed) source.isParsed = true;
   const text = from.text();
   return { ...death, originalExpiration: kind === parsed ? String(Number(text)) : text };
+}
+
+/** Writes reason, time, and the headers if there are any. */
+export function writeRetained(to: ByteSink, { reason, time, headers }: RetainedDeath): void {
+  to.octet(reasons.indexOf(reason));
+  to.double(time);
+  if (headers !== undefined) writeHeaders(to, headers);
+}
+
+export function readRetained(from: ByteSource, hasHeaders: boolean): RetainedDeath {
+  const reason = reasons[from.octet()] as DeathReason;
+  const time = from.double();
+  return { reason, time, headers: hasHeaders ? wholeHeaders(readHeaders(from)) : undefined };
 }
