@@ -14,6 +14,7 @@ import { asError } from './failure.js';
 import { textOf } from './failure-log.js';
 import { withMetadata } from './headers.js';
 import { decodePayload, encodePayload } from './payload.js';
+import { type Asked, PendingRequests } from './pending.js';
 import { DlxRecord } from './record-builder.js';
 import { replyKindOf } from './replies.js';
 import { SafeLogger } from './safe-logger.js';
@@ -76,7 +77,7 @@ export class DlxClient extends ClientProxy {
   readonly #requests: string;
   readonly #logger = new SafeLogger(DlxClient.name);
   readonly #prefix = randomBytes(6).toString('base64url');
-  readonly #pending = new Map<string, Asked>();
+  readonly #pending = new PendingRequests(this.#prefix);
   readonly #unroutable: UnroutableEvents;
   readonly #dropped: (publication: Publication) => void;
   #replies: ReplyChannel | undefined;
@@ -84,7 +85,6 @@ export class DlxClient extends ClientProxy {
   #connected = false;
   #closed = false;
   #ended = false;
-  #requestCount = 0;
   #messageCount = 0;
 
   constructor({ backend, events = 'dlx.events', requests = 'dlx.requests', waitQueueType }: DlxClientOptions) {
@@ -201,31 +201,29 @@ export class DlxClient extends ClientProxy {
   }
 
   protected override publish(packet: ReadPacket, callback: (packet: WritePacket) => void): () => void {
-    let forget: (() => void) | undefined;
+    let asked: Asked | undefined;
     try {
       const data: unknown = packet.data;
       if (data instanceof DlxRecord && data.delay !== undefined) {
         throw new DlxConfigurationError('a request waits for its answer and cannot be delayed; use emit');
       }
-      const wanted = data instanceof DlxRecord ? data.properties.correlationId : undefined;
-      const id = wanted ?? `${this.#prefix}${++this.#requestCount}`;
-      if (this.#pending.has(id)) throw new Error(`a request with the correlation id '${id}' waits already`);
-      const publication = this.#publication(packet, this.#requests, true, { correlationId: id });
-      const asked = new Asked(callback);
-      this.#pending.set(id, asked);
-      forget = () => this.#pending.get(id) === asked && this.#pending.delete(id);
+      const request = this.#pending.add(
+        callback,
+        data instanceof DlxRecord ? data.properties.correlationId : undefined,
+      );
+      asked = request;
+      const publication = this.#publication(packet, this.#requests, true, { correlationId: request.id });
       this.#replies ??= this.#openReplies();
       this.#replies.request(publication, (failure) => {
-        if (failure !== undefined && this.#pending.delete(id)) asked.end({ err: failure });
+        if (failure !== undefined && this.#pending.delete(request)) request.end({ err: failure });
       });
       return () => {
-        if (this.#pending.get(id) !== asked) return;
-        this.#pending.delete(id);
-        asked.forget();
-        this.#replies?.giveUp?.(id);
+        if (!this.#pending.delete(request)) return;
+        request.forget();
+        this.#replies?.giveUp?.(request.id);
       };
     } catch (error) {
-      forget?.();
+      if (asked !== undefined) this.#pending.delete(asked);
       callback({ err: error });
       return () => undefined;
     }
@@ -235,7 +233,7 @@ export class DlxClient extends ClientProxy {
   #openReplies(): ReplyChannel {
     return this.#backend.openReplies(
       (message) => this.#answered(message),
-      (id) => this.#pending.has(id),
+      (id) => this.#pending.get(id) !== undefined,
       (reason) => this.#failRequests(reason),
     );
   }
@@ -243,9 +241,7 @@ export class DlxClient extends ClientProxy {
   /** No answer comes any more; the next request opens another channel for replies. */
   #failRequests(reason: Error): void {
     this.#replies = undefined;
-    const pending = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const asked of pending) asked.end({ err: reason });
+    for (const asked of this.#pending.takeAll()) asked.end({ err: reason });
   }
 
   /** A dispatch hook of the application may throw. */
@@ -296,14 +292,14 @@ export class DlxClient extends ClientProxy {
     const asked = id === undefined ? undefined : this.#pending.get(id);
     if (id === undefined || asked === undefined) return; // given up, or not ours
     const kind = replyKindOf(message);
-    if (kind !== 'next') this.#pending.delete(id);
+    if (kind !== 'next') this.#pending.delete(asked);
     try {
       const response = decodePayload(message);
       if (kind === 'next') asked.answer({ response });
       else if (kind === 'error') asked.end({ err: response });
       else asked.end(kind === 'last' ? { response, isDisposed: true } : { isDisposed: true });
     } catch (error) {
-      this.#pending.delete(id);
+      this.#pending.delete(asked);
       asked.end({ err: error });
     }
   }
@@ -325,35 +321,6 @@ export class DlxClient extends ClientProxy {
       }
       result.error(failure);
     });
-  }
-}
-
-/**
- * A caller that waits for an answer. It gets it in its own async context. After the last one it holds nothing of the
- * caller: the tables that the map of waiting callers has outgrown would keep that alive until a full collection.
- */
-class Asked extends AsyncResource {
-  #callback: ((packet: WritePacket) => void) | undefined;
-
-  constructor(callback: (packet: WritePacket) => void) {
-    super('DlxRequest');
-    this.#callback = callback;
-  }
-
-  answer(packet: WritePacket): void {
-    if (this.#callback !== undefined) this.runInAsyncScope(this.#callback, undefined, packet);
-  }
-
-  /** The last answer. */
-  end(packet: WritePacket): void {
-    const callback = this.#callback;
-    this.#callback = undefined;
-    if (callback !== undefined) this.runInAsyncScope(callback, undefined, packet);
-  }
-
-  /** The caller does not wait any more. */
-  forget(): void {
-    this.#callback = undefined;
   }
 }
 

@@ -1,0 +1,130 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { WritePacket } from '@nestjs/microservices';
+
+type Callback = (packet: WritePacket) => void;
+
+/**
+ * A caller that waits for an answer, and gets it in its own async context. After the last one it holds nothing of the
+ * caller.
+ */
+export class Asked extends AsyncResource {
+  #callback: Callback | undefined;
+
+  constructor(
+    /** The correlation id. */
+    readonly id: string,
+    callback: Callback,
+  ) {
+    super('DlxRequest');
+    this.#callback = callback;
+  }
+
+  answer(packet: WritePacket): void {
+    if (this.#callback !== undefined) this.runInAsyncScope(this.#callback, undefined, packet);
+  }
+
+  /** The last answer. */
+  end(packet: WritePacket): void {
+    const callback = this.#callback;
+    this.#callback = undefined;
+    if (callback !== undefined) this.runInAsyncScope(callback, undefined, packet);
+  }
+
+  /** The caller does not wait any more. */
+  forget(): void {
+    this.#callback = undefined;
+  }
+}
+
+/** So many places stay when no request waits. */
+const keptPlaces = 1_024;
+
+/**
+ * The requests of a client that wait for an answer, by correlation id. An id that is made here has the place of its request
+ * in an array: `<prefix><place>.<count>`. A Map of all of them grows and shrinks at each few requests. Each time it leaves
+ * a table behind, and such tables keep one another, and all in them, until a full collection.
+ */
+export class PendingRequests {
+  readonly #places: (Asked | undefined)[] = [];
+  readonly #free: number[] = [];
+  /** Those with an id of the application's choice. */
+  readonly #named = new Map<string, Asked>();
+  #count = 0;
+
+  constructor(private readonly prefix: string) {}
+
+  get size(): number {
+    return this.#places.length - this.#free.length + this.#named.size;
+  }
+
+  /** How many places it has: as many as requests waited at once. Few of them stay when none waits. */
+  get places(): number {
+    return this.#places.length;
+  }
+
+  /**
+   * @param id of the application's choice; else one is made
+   * @throws Error when a request with this id waits already
+   */
+  add(callback: Callback, id?: string): Asked {
+    if (id === undefined) return this.#addOurs(callback);
+    if (this.get(id) !== undefined) throw new Error(`a request with the correlation id '${id}' waits already`);
+    const asked = new Asked(id, callback);
+    this.#named.set(id, asked);
+    return asked;
+  }
+
+  get(id: string): Asked | undefined {
+    const asked = this.#places[this.#placeIn(id)];
+    if (asked?.id === id) return asked;
+    return this.#named.size === 0 ? undefined : this.#named.get(id);
+  }
+
+  /** @returns false when it was not there any more */
+  delete(asked: Asked): boolean {
+    const { id } = asked;
+    const place = this.#placeIn(id);
+    if (this.#places[place] !== asked) return this.#named.get(id) === asked && this.#named.delete(id);
+    this.#places[place] = undefined;
+    this.#free.push(place);
+    if (this.#free.length === this.#places.length && this.#free.length > keptPlaces) this.#clearPlaces();
+    return true;
+  }
+
+  /** Removes and returns all, in the order in which they were added. */
+  takeAll(): readonly Asked[] {
+    const all = [...this.#places.filter((asked) => asked !== undefined), ...this.#named.values()];
+    this.#clearPlaces();
+    this.#named.clear();
+    return all.sort((one, other) => one.asyncId() - other.asyncId());
+  }
+
+  #addOurs(callback: Callback): Asked {
+    const place = this.#free.pop() ?? this.#places.length;
+    let id = this.#newId(place);
+    while (this.#named.size > 0 && this.#named.has(id)) id = this.#newId(place);
+    return (this.#places[place] = new Asked(id, callback));
+  }
+
+  #clearPlaces(): void {
+    this.#places.length = 0;
+    this.#free.length = 0;
+  }
+
+  #newId(place: number): string {
+    return `${this.prefix}${place}.${++this.#count}`;
+  }
+
+  /** What is not an id of ours has some place, or none: the request there has another id. */
+  #placeIn(id: string): number {
+    const { prefix } = this;
+    if (!id.startsWith(prefix)) return -1;
+    let place = 0;
+    for (let index = prefix.length; index < id.length; index++) {
+      const digit = id.charCodeAt(index) - 48;
+      if (digit < 0 || digit > 9) break;
+      place = place * 10 + digit;
+    }
+    return place;
+  }
+}
