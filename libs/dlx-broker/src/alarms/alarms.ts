@@ -3,11 +3,11 @@ import type { MemoryUse } from './memory.js';
 /** A resource that may run short, so that publishers have to wait. */
 export interface Alarm {
   readonly resource: 'memory' | 'disk';
-  /** Whether it is short now. Asked twice a second. */
+  /** True while the resource is short. Called twice a second. */
   isRaised(): boolean;
 }
 
-/** Raised while more is in use than there may be. */
+/** An alarm that is raised while the process uses more memory than its limit. */
 export const memoryAlarm = (measure: () => MemoryUse): Alarm => ({
   resource: 'memory',
   isRaised: () => {
@@ -16,17 +16,17 @@ export const memoryAlarm = (measure: () => MemoryUse): Alarm => ({
   },
 });
 
-/** Bytes received since the last look after which it is looked again at once: a fast network fills memory in no time. */
+/** After so many received bytes the alarms are checked at once: a fast network fills the memory between two checks. */
 const lookAfter = 16_777_216;
 
-/** All alarms of a listener, as its connections see them: as of the last look. */
+/** All alarms of a listener. Its connections see the state of the last check. */
 export class Alarms {
   #raised: readonly Alarm['resource'][] = [];
   #received = 0;
 
   constructor(readonly alarms: readonly Alarm[]) {}
 
-  /** What is short, each once. */
+  /** The resources that are short, each once. */
   get raised(): readonly Alarm['resource'][] {
     return this.#raised;
   }
@@ -40,13 +40,13 @@ export class Alarms {
     return `low on ${this.#raised.join(' & ')}`;
   }
 
-  /** So many bytes were received that may stay: after many of them it is looked again, so that alarms are raised in time. */
+  /** Counts received bytes. After many of them the alarms are checked at once, so that they are raised in time. */
   received(bytes: number): void {
     this.#received += bytes;
     if (this.#received >= lookAfter && !this.isRaised) this.look();
   }
 
-  /** @returns whether the last of them has just ended */
+  /** Checks all alarms. @returns true when the last raised alarm has just ended */
   look(): boolean {
     this.#received = 0;
     const was = this.isRaised;

@@ -7,9 +7,9 @@ const reserved = 80_000_000;
 const pause = 2_000;
 
 /**
- * Makes a function that asks V8 to collect garbage, in its own steps. A process that does nothing collects nothing: memory
- * that was given up counts as in use, and an alarm would last on. What is reserved for it is never touched, so that the
- * system provides none of it, and is given back at once.
+ * Makes a function that asks V8 to collect garbage, in V8's own steps. An idle process collects nothing: garbage would count as
+ * memory in use, and an alarm would never end. The function reserves memory to make V8 begin. The reserved memory is never
+ * touched, so the system provides none of it, and it is freed at once.
  * @param now milliseconds of a clock that never goes back
  */
 export function collector(now: () => number = () => performance.now()): () => void {
@@ -24,7 +24,7 @@ export function collector(now: () => number = () => performance.now()): () => vo
       port1.close();
       port2.close();
     } catch {
-      // The system has not even addresses left; V8 collects garbage on its own then.
+      // The system has no addresses left. V8 then collects garbage without being asked.
     }
   };
 }

@@ -8,7 +8,7 @@ export interface MemoryUse {
   readonly limit: number;
 }
 
-/** What V8 has of the memory of a process, in bytes. */
+/** The memory of the process that V8 uses, in bytes. */
 interface HeapUse {
   readonly heapUsed: number;
   readonly external: number;
@@ -17,25 +17,25 @@ interface HeapUse {
 /** Bytes in use: heap and buffers, without what the allocators keep for later. The measure for alarm and management. */
 export const bytesInUse = ({ heapUsed, external }: HeapUse): number => heapUsed + external;
 
-/** Up to 1 a share of the memory this process may have, as RabbitMQ's `vm_memory_high_watermark`; above it bytes. */
+/** Up to 1: a share of the memory this process may have, as RabbitMQ's `vm_memory_high_watermark`. Above 1: bytes. */
 export type MemoryLimit = number;
 
-/** What RabbitMQ leaves to messages. */
+/** RabbitMQ's default share. */
 const usualShare = 0.4;
 
-/** How much of the heap there may be: beyond it V8 ends the process. */
+/** The share of the heap that may be in use. V8 ends a process whose heap is full. */
 const shareOfHeap = 0.8;
 
-/** What the process runs on, in bytes; lent by tests. */
+/** The memory of the machine and the process, in bytes. Tests give their own. */
 export interface MemoryHost {
   /** Of the machine. */
   readonly total: number;
-  /** What the container may have (cgroup, version 1 or 2); 0 or more than there is without a limit. */
+  /** The limit of the container (cgroup, version 1 or 2). Without a limit: 0, or more than the machine has. */
   readonly constrained: number;
-  /** How large V8 lets the heap become. */
+  /** The limit of V8's heap. */
   readonly heap: number;
   use(): HeapUse;
-  /** More is in use than there may be; some of it may be garbage that nothing collects while publishers wait. */
+  /** Called when more is in use than the limit: a part may be garbage that V8 does not collect while publishers wait. */
   collect(): void;
 }
 
@@ -61,7 +61,7 @@ export function processMemory(limit: MemoryLimit = usualShare, host = thisProces
   const heap = Math.floor(host.heap * shareOfHeap);
   return () => {
     const measured = host.use();
-    // Small messages fill the heap, large ones the memory beside it: whichever is short comes first.
+    // Small messages fill the heap, large ones the memory beside it. The smaller limit counts.
     const use = { used: bytesInUse(measured), limit: Math.min(whole, heap + measured.external) };
     if (use.used > use.limit) host.collect();
     return use;

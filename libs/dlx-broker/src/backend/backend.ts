@@ -11,15 +11,15 @@ export interface Publication {
   readonly body: Uint8Array;
   /** Unroutable is a failure: `done` gets an UnroutableError. */
   readonly mandatory?: boolean;
-  /** Of the message it takes the place of: a backend that records origins keeps it. Never what headers tell. */
+  /** The recorded origin of the message that this publication replaces. Never the origin that headers claim. */
   readonly origin?: RecordedOrigin;
-  /** Called when no queue gets it and it is not mandatory, where the backend can tell. */
+  /** Called when no queue gets the message and it is not mandatory, if the backend can know that. */
   readonly dropped?: (publication: Publication) => void;
 }
 
 /**
- * Called once: without a failure when the broker has taken responsibility (a publisher confirm), with one when the
- * message was refused, returned, or the exchange does not exist.
+ * Called once: without a failure when the broker has taken responsibility (a publisher confirm); with a failure when the
+ * message was refused or returned, or when the exchange does not exist.
  */
 export type Done = (failure?: Error) => void;
 
@@ -31,7 +31,7 @@ export interface BackendDelivery {
   readonly message: Message;
   readonly queue: string;
   readonly redelivered: boolean;
-  /** Quorum queues: how often it came back to the queue before (header x-delivery-count on the wire). */
+  /** Quorum queues: how often the message returned to the queue before (header x-delivery-count on the wire). */
   readonly deliveryCount: number;
   readonly settled: boolean;
   /** As of its backend, see {@link Backend.recordsOrigins}. */
@@ -42,7 +42,7 @@ export interface BackendDelivery {
    * @param headers added to the dead letter, atomically, where the backend's `rejectsWithHeaders` says so
    */
   reject(headers?: FieldTable): void;
-  /** Back to its original position in the queue. */
+  /** Returns the message to its original position in the queue. */
   requeue(): void;
   /**
    * Publishes, and acks this delivery once the broker confirmed; if it is refused or returned, this delivery stays
@@ -73,13 +73,13 @@ export interface BackendDeath {
   readonly reason: DeathReason;
 }
 
-/** Where a page of {@link Browsing.browse} ended. Opaque. */
+/** The end of a page of {@link Browsing.browse}. Opaque. */
 export type BrowseCursor = object;
 
 /** A page of the messages that wait in a queue. */
 export interface BrowsePage {
   readonly messages: readonly Message[];
-  /** Undefined: these were the last. */
+  /** Undefined after the last page. */
   readonly next: BrowseCursor | undefined;
 }
 
@@ -100,7 +100,7 @@ export interface Consumption {
 export interface QueueStatus {
   /** Messages that are ready to be delivered. */
   readonly messages: number;
-  /** Undefined where the backend cannot tell: a passive declare does not. */
+  /** Undefined when the backend does not know it: a passive declare does not return it. */
   readonly unacknowledged: number | undefined;
   readonly consumers: number;
 }
@@ -116,7 +116,7 @@ export interface Browsing {
   browse(queue: string, limit: number, after?: BrowseCursor): Promise<BrowsePage>;
 }
 
-/** Knows what there is. */
+/** Lists the queues of the broker. */
 export interface Listing {
   /** The names of all queues of the virtual host. */
   queueNames(): Promise<readonly string[]>;
@@ -159,11 +159,11 @@ export interface Backend extends Capabilities {
   /** True when `reject(headers)` adds its headers to the dead letter. AMQP's reject cannot (an extension of ours). */
   readonly rejectsWithHeaders: boolean;
   /**
-   * True when its broker records where a message was published at first (`message.origin`), so that headers need not be
-   * believed. Elsewhere they are all that tells.
+   * True when its broker records where a message was published at first (`message.origin`). Without the record only headers name
+   * the origin, and a publisher may have written them.
    */
   readonly recordsOrigins?: boolean;
-  /** Its time: the host's, or in tests one that they move. */
+  /** The clock of the backend: that of the host, or in tests a `ManualClock`. */
   readonly clock: Clock;
   /**
    * Settles when it is connected. Idempotent.
@@ -179,9 +179,9 @@ export interface Backend extends Capabilities {
   publish(publication: Publication, done?: Done): void;
   consume(queue: string, options: ConsumeOptions, onDelivery: (delivery: BackendDelivery) => void): Consumption;
   /**
-   * A request channel: deliveries of replies to `address` (direct reply-to), given to `onReply`.
-   * @param awaits whether the answer to a request is still waited for
-   * @param lost called when the broker ended the channel: no reply comes any more, and the next request needs another one
+   * Opens a request channel. Replies to its address (direct reply-to) go to `onReply`.
+   * @param awaits true while the client waits for the answer to this request
+   * @param lost called when the broker ended the channel: no reply comes any more, and the next request needs another channel
    */
   openReplies(
     onReply: (message: Message) => void,
@@ -189,14 +189,14 @@ export interface Backend extends Capabilities {
     lost?: (reason: Error) => void,
   ): ReplyChannel;
   /**
-   * Tells once, and at once if it is so already, when no client waits for the answer to a request any more: its direct
-   * reply-to address is gone (rule S2), its reply queue was deleted, or the asker in this process gave it up. Absent where
-   * a broker elsewhere would have to be asked.
+   * Calls `gone` once, when no client waits for the answer to a request any more: its direct reply-to address is gone (rule S2),
+   * its reply queue was deleted, or the client in this process gave up. If that is so already, `gone` is called at once. Absent
+   * where a broker in another process would have to be asked.
    * @returns what ends it
    */
   onAskerGone?(replyTo: string, correlationId: string | undefined, gone: () => void): () => void;
   status(queue: string): Promise<QueueStatus | undefined>;
-  /** The dead-letter exchange of a queue by its arguments or a policy; absent where the backend cannot tell. */
+  /** The dead-letter exchange of a queue by its arguments or a policy. Absent where the backend does not know it. */
   deadLetterExchange?(queue: string): string | undefined;
   /** Cancels consumers and returns what is unsettled. Idempotent. */
   close(): Promise<void>;
@@ -207,8 +207,8 @@ export interface DelayedPublishing {
   /** @param delay whole milliseconds, above 0 */
   publish(publication: Publication, delay: number, done?: Done): void;
   /**
-   * Takes back what waits for an exchange.
-   * @returns how many messages had this id
+   * Removes the delayed messages of an exchange that have this id.
+   * @returns how many they were
    */
   cancel(exchange: string, messageId: string): number | Promise<number>;
 }
@@ -217,7 +217,7 @@ export interface DelayedPublishing {
 export interface ReplyChannel {
   /** The publication's reply-to is set by the channel. */
   request(publication: Publication, done?: Done): void;
-  /** The answer to this request is not waited for any more; who answers may hear of it. */
+  /** The client waits for the answer to this request no longer. The handler that would answer may be informed. */
   giveUp?(correlationId: string): void;
   close(): void;
 }

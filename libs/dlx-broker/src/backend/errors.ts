@@ -1,4 +1,4 @@
-/** When doing the same again may succeed. */
+/** Whether the same command may succeed later. */
 export type Retryable = 'never' | 'later';
 
 /** A failure of a backend, which says whether a retry makes sense and whether the message may be there already. */
@@ -25,10 +25,10 @@ export class UnroutableError extends BackendError {
 export class RefusedError extends BackendError {
   override readonly name = 'RefusedError';
   readonly retry = 'later';
-  /** Other queues of the same exchange may have taken it. */
+  /** True: other queues of the same exchange may have the message. */
   readonly mayBeTaken = true;
 
-  /** @param trouble what is wrong with the store, if that is why */
+  /** @param trouble the fault of the store, if that is the reason */
   constructor(exchange: string, routingKey: string, trouble?: string) {
     const queue = `a queue of exchange '${exchange}' with routing key '${routingKey}'`;
     super(
@@ -124,7 +124,7 @@ export interface TopologyDifference {
   /** As text; `none` when it is not set. */
   readonly existing: string;
   readonly asked: string;
-  /** Who asked. */
+  /** Where the declaration is written. */
   readonly origin: string | undefined;
 }
 
@@ -143,7 +143,7 @@ export class TopologyError extends BackendError {
   }
 }
 
-/** The error for everything that differs, argument by argument. */
+/** The error that shows every difference, argument by argument. */
 export function differing(differences: readonly TopologyDifference[]): TopologyError {
   const lines = differences.map(({ kind, name, property, existing, asked, origin }) => {
     const by = origin === undefined ? '' : ` (${origin})`;

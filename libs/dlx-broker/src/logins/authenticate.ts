@@ -9,22 +9,22 @@ export interface Login {
   readonly isLocal: boolean;
 }
 
-/** Says whether that is the user it claims to be. */
+/** Decides about a login. @returns true when name and password are right */
 export type Authenticate = (login: Login) => boolean;
 
-/** Compared with when there is no such user, so that guessing names takes as long as guessing passwords. */
-const nobody = hashPassword('');
+/** The password of a user who does not exist, so that an unknown name takes as long to refuse as a wrong password. */
+const noUser = hashPassword('');
 
-/** Asks the users of a broker. The well-known user `guest` is let in from this machine only. */
+/** Compares with the users of a broker. The well-known user `guest` may log in from this machine only. */
 export function usersOf(access: Access): Authenticate {
   return ({ user, password, isLocal }) => {
     const hash = access.user(user)?.passwordHash;
-    const matches = verifyPassword(password, hash ?? nobody);
+    const matches = verifyPassword(password, hash ?? noUser);
     return matches && hash !== undefined && (isLocal || user !== 'guest');
   };
 }
 
-/** Whether an address is one of this machine's own. */
+/** True for an address of this machine. */
 export function isLoopback(address: string | undefined): boolean {
   if (address === undefined) return false;
   const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;

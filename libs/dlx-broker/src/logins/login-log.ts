@@ -1,9 +1,9 @@
 import { networkOf } from './login-throttle.js';
 import { cutText, shownText } from '../host/index.js';
 
-/** Lines in a span of time, and how long that is in milliseconds. */
+/** The largest number of lines in a span of time, and the span in milliseconds. */
 const most = { lines: 60, ofNetwork: 10, span: 60_000 };
-/** Characters of a user's name. */
+/** Characters of a user's name that a line shows. */
 const longestName = 64;
 
 /** A login that was refused. */
@@ -16,8 +16,8 @@ export interface RefusedLogin {
 }
 
 /**
- * A line for each refused login, as long as there are few: an attacker does not fill the log. The name is cut and shown
- * safely, and there is never a password in it.
+ * Writes a line for each refused login. The number of lines is limited, so an attacker cannot fill the log. The name is cut and
+ * escaped. A line never has a password.
  */
 export class LoginLog {
   readonly #now: () => number;
@@ -28,7 +28,7 @@ export class LoginLog {
   /** Lines of this span, by network. */
   readonly #by = new Map<string, number>();
 
-  /** @param now milliseconds of a clock that is lent @param notice gets the lines */
+  /** @param now the time in milliseconds @param notice gets the lines */
   constructor(now: () => number, notice: (text: string) => void) {
     this.#now = now;
     this.#notice = notice;
@@ -41,12 +41,12 @@ export class LoginLog {
     if (this.#lines >= most.lines || lines > most.ofNetwork) return void this.#left++;
     this.#lines++;
     this.#by.set(network, lines);
-    // In quotes, cut and with everything odd escaped: the client chose the name.
+    // In quotes, cut and escaped: the client chose the name.
     const name = shownText(JSON.stringify(cutText(user, longestName)));
     this.#notice(`${shownText(mechanism, longestName)} login refused: user ${name} at ${address} - ${why}`);
   }
 
-  /** A new span begins with what the last one left out. */
+  /** Begins a new span with a line about the lines that the last span left out. */
   #turnPage(): void {
     const now = this.#now();
     if (now - this.#since < most.span) return;

@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net';
 interface Pace {
   /** Failures that may follow one another at once. */
   readonly burst: number;
-  /** Then a password is looked at once in so long. */
+  /** The time between two attempts after the burst. */
   readonly interval: number;
   /** No attempt waits longer than this, however many come before it. */
   readonly longest: number;
@@ -13,53 +13,53 @@ interface Pace {
 const ofUser: Pace = { burst: 5, interval: 1_000, longest: 5_000 };
 const ofNetwork: Pace = { burst: 50, interval: 50, longest: 2_000 };
 
-/** After this long a user who logged in at an address is no longer known there. */
+/** How long a login at an address is remembered. */
 const memory = 15 * 60_000;
 
-/** How many addresses and users at addresses are remembered; those that were quiet longest go first. */
+/** How many addresses and users at addresses are remembered. The oldest are forgotten first. */
 const remembered = 10_000;
 
 /** Attempts that wait at a time: of one address, and of all. */
 const mostWaiting = { ofNetwork: 64, all: 1_000 };
 
 interface Record {
-  /** When all failures so far are made up for. */
+  /** The time at which all failures so far are paid for by waiting. */
   readonly paidAt: number;
-  /** What the user's password was kept as at the last failure. */
+  /** The stored password of the user at the last failure. */
   readonly kept: string | undefined;
   /** When the user last logged in here; undefined for never. */
   readonly knownAt: number | undefined;
 }
 
-/** Who attempts to log in, and where. */
+/** A login attempt: the user and the address. */
 export interface Guess {
   readonly address: string;
   readonly user: string;
-  /** What the user's password is kept as now. When that has changed, earlier failures say nothing any more. */
+  /** The stored password of the user now. After a change of the password earlier failures do not count. */
   readonly kept: string | undefined;
 }
 
-/** When a password may be looked at. */
+/** When a password may be checked. */
 export interface LoginTurn {
-  /** Milliseconds from now; 0 for at once. Undefined: too many wait, this one is refused unseen. */
+  /** Milliseconds from now; 0 for at once. Undefined: too many attempts wait, and this one is refused unchecked. */
   readonly wait: number | undefined;
 }
 
 /**
- * Makes guessing slow without locking anyone out. An attempt is looked at in its turn: at once as long as the user at
- * this address, and the address as a whole, have failed only a few times; after that so many in a second. So a right
- * password always gets in, five seconds late at worst. A user who is attacked from elsewhere notices nothing, nor
- * does a user whose password was set after the failures.
+ * Makes guessing slow without locking users out. An attempt is checked at once as long as the user at this address, and the
+ * address as a whole, have failed only a few times. Later attempts wait for their turn. So a right password is always accepted,
+ * after five seconds at worst. An attack from another address does not delay a user, and neither do failures from before the
+ * password was changed.
  */
 export class LoginThrottle {
   readonly #now: () => number;
   /** In the order of the last change. */
   readonly #records = new Map<string, Record>();
-  /** How many attempts wait, by network; only where some do. */
+  /** How many attempts wait, by network. A network without a waiting attempt has no entry. */
   readonly #waiting = new Map<string, number>();
   #allWaiting = 0;
 
-  /** @param now milliseconds of a clock that is lent */
+  /** @param now the time in milliseconds */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -69,7 +69,7 @@ export class LoginThrottle {
     return this.#allWaiting;
   }
 
-  /** Takes a turn. One with a wait above 0 is given back by {@link leave}, when it has come or the client has gone. */
+  /** Takes a turn. After a turn with a wait above 0 call {@link leave}, when the wait is over or the client has gone. */
   turn(guess: Guess): LoginTurn {
     if (this.#records.size === 0) return { wait: 0 };
     const now = this.#now();
@@ -85,7 +85,7 @@ export class LoginThrottle {
     if (here >= mostWaiting.ofNetwork || this.#allWaiting >= mostWaiting.all) return { wait: undefined };
     this.#waiting.set(network, here + 1);
     this.#allWaiting++;
-    // What comes next waits behind this one, whatever this one comes to.
+    // The next attempt waits behind this one, whether this one succeeds or fails.
     if (own !== undefined) this.#keep(key, later(own, ofUser, now));
     if (all !== undefined && ofAll > 0) this.#keep(network, later(all, ofNetwork, now));
     return { wait };
@@ -100,17 +100,17 @@ export class LoginThrottle {
     this.#allWaiting--;
   }
 
-  /** A password was looked at and was right. */
+  /** A password was checked and was right. */
   succeeded({ address, user, kept }: Guess): void {
     if (this.#records.size === 0) return;
     const network = networkOf(address);
     const key = keyOf(network, user);
-    // Where others fail, a user who is known does not wait with them the next time.
+    // A user who has logged in at this address does not wait for the failures of others there.
     if (this.#records.has(network)) this.#keep(key, { paidAt: 0, kept, knownAt: this.#now() });
     else this.#records.delete(key);
   }
 
-  /** A password was looked at and was wrong. @param waited whether the turn was paid for by a wait */
+  /** A password was checked and was wrong. @param waited true when the attempt had to wait for its turn */
   failed(guess: Guess, waited: boolean): void {
     if (waited) return;
     const now = this.#now();
@@ -118,15 +118,15 @@ export class LoginThrottle {
     const key = keyOf(network, guess.user);
     const own = this.#own(key, guess, now);
     const all = this.#records.get(network) ?? fresh(undefined);
-    // Made-up names fill no table: behind a slow address they are slow without a record of their own.
+    // Invented names must not fill the table. At a slow address they need no record of their own.
     if (own !== undefined || waitOf(all, ofNetwork, now) === 0) {
       this.#keep(key, later(own ?? fresh(guess.kept), ofUser, now));
     }
-    // A program with an old password that never gives up does not slow its neighbours down.
+    // A program that retries an old password for ever must not delay other users of its address.
     if (own === undefined || waitOf(own, ofUser, now) === 0) this.#keep(network, later(all, ofNetwork, now));
   }
 
-  /** Undefined when nothing is remembered of the user here, or nothing that counts any more. */
+  /** The record of the user at this address; undefined when there is none, or when it no longer counts. */
   #own(key: string, { kept }: Guess, now: number): Record | undefined {
     const record = this.#records.get(key);
     if (record === undefined) return undefined;
@@ -144,22 +144,22 @@ export class LoginThrottle {
 
 const fresh = (kept: string | undefined): Record => ({ paidAt: 0, kept, knownAt: undefined });
 
-/** Milliseconds until the next attempt may be looked at. */
+/** Milliseconds until the next attempt may be checked. */
 function waitOf(record: Record | undefined, { burst, interval, longest }: Pace, now: number): number {
   if (record === undefined) return 0;
   return Math.min(longest, Math.max(0, record.paidAt - (burst - 1) * interval - now));
 }
 
-/** With one attempt more to make up for; debts do not grow beyond what the longest wait pays. */
+/** The record after one more failure. Its debt never grows beyond the longest wait. */
 function later(record: Record, { burst, interval, longest }: Pace, now: number): Record {
   const most = now + (burst - 1) * interval + longest;
   return { ...record, paidAt: Math.min(most, Math.max(record.paidAt, now) + interval) };
 }
 
-/** A name as long as a body would otherwise be remembered. */
+/** The name is cut: a client may send one of any length. */
 const keyOf = (network: string, user: string): string => `${network} ${user.slice(0, 255)}`;
 
-/** An IPv6 client has a whole network of addresses to itself. @returns what addresses of one client have in common */
+/** @returns the part that all addresses of one client have in common: an IPv6 client has a network of addresses */
 export function networkOf(address: string): string {
   if (address.startsWith('::ffff:') || !isIPv6(address)) return address.replace('::ffff:', '');
   const [head = '', tail] = address.split('::');

@@ -3,27 +3,27 @@ import { type Authenticate, usersOf } from './authenticate.js';
 import { LoginLog } from './login-log.js';
 import { type Guess, LoginThrottle } from './login-throttle.js';
 
-/** Who a client says it is. */
+/** The user that a client says it is. */
 export interface Claim {
   readonly user: string;
   readonly password: string;
   /** `PLAIN`, `AMQPLAIN`, `HTTP`. */
   readonly mechanism: string;
-  /** Where it says so from. */
+  /** The address of the client. */
   readonly address: string;
   readonly isLocal: boolean;
 }
 
-/** What logins are looked at with. */
+/** What a login is checked with. */
 export interface LoginParts {
   readonly authenticate: Authenticate;
   readonly throttle: LoginThrottle;
   readonly log: LoginLog;
-  /** What a user's password is kept as; undefined when there is no such user. */
+  /** The stored password of a user; undefined when there is no such user. */
   readonly keptFor: (user: string) => string | undefined;
 }
 
-/** What a port is lent for its logins. */
+/** What a port gives to its logins. */
 export interface LoginOptions {
   /** Milliseconds of a clock. */
   readonly now: () => number;
@@ -44,7 +44,7 @@ export const loginsOf = (access: Access, { now, authenticate, throttle, notice }
     keptFor: (user) => access.user(user)?.passwordHash,
   });
 
-/** Looks at the logins of a listener, each in its turn, and tells the operator of those it refuses. */
+/** Checks the logins of a listener, each in its turn, and logs those that are refused. */
 export class Logins {
   readonly #parts: LoginParts;
 
@@ -57,11 +57,11 @@ export class Logins {
   }
 }
 
-/** One login. It is looked at once, after its wait. */
+/** One login. It is checked once, after its wait. */
 export class LoginAttempt {
   /** Milliseconds before {@link look}. */
   readonly wait: number;
-  /** Too many others wait: it is refused unseen. */
+  /** Too many attempts wait: this one is refused unchecked. */
   readonly isCrowded: boolean;
   readonly #parts: LoginParts;
   readonly #claim: Claim;
@@ -76,7 +76,7 @@ export class LoginAttempt {
     this.#isWaiting = this.wait > 0;
   }
 
-  /** Whether the password is right. */
+  /** Checks the password. @returns true when it is right */
   look(): boolean {
     const { authenticate, throttle } = this.#parts;
     if (this.isCrowded) return this.#refuse('too many failed logins of this address wait');
@@ -91,7 +91,7 @@ export class LoginAttempt {
     return true;
   }
 
-  /** The client has gone: others may wait in its place. */
+  /** The client has gone: another attempt may wait in its place. */
   drop(): void {
     if (this.#isWaiting) this.#parts.throttle.leave(this.#claim.address);
     this.#isWaiting = false;

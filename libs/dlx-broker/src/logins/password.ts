@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** RabbitMQ's names of what passwords are hashed with, and ours of the same. */
+/** RabbitMQ's names of the hash algorithms, and Node's names of the same. */
 const algorithms: ReadonlyMap<string, string> = new Map([
   ['rabbit_password_hashing_sha256', 'sha256'],
   ['rabbit_password_hashing_sha512', 'sha512'],
@@ -37,11 +37,11 @@ export function verifyPassword(password: string, kept: string): boolean {
   return matches && password !== '' && algorithms.has(algorithm);
 }
 
-/** One text for the core to keep: the bare hash, with the algorithm in front where it is not the usual one. */
+/** The stored form of a password: the hash, with its algorithm in front unless it is the default. */
 export const keep = ({ hash, algorithm }: HashedPassword): string =>
   algorithm === defaultHashing ? hash : `${algorithm}:${hash}`;
 
-/** What {@link keep} was given. A colon is no letter of base64. */
+/** The reverse of {@link keep}. Base64 has no colon, so the first colon ends the algorithm. */
 export function keptPassword(kept: string): HashedPassword {
   const colon = kept.lastIndexOf(':');
   return colon < 0

@@ -6,13 +6,13 @@ export interface ServedUser {
   readonly name: string;
   readonly password: string;
   readonly tags?: readonly string[];
-  /** By virtual host; without any the user cannot enter one. */
+  /** By virtual host. Without permissions the user can open no virtual host. */
   readonly permissions?: Readonly<Record<string, Permissions>>;
 }
 
 const everything: Permissions = { configure: '.*', write: '.*', read: '.*' };
 
-/** The user RabbitMQ begins with, who is let in from this machine only: everything in the named virtual hosts. */
+/** RabbitMQ's first user, who may log in from this machine only. It may do everything in the named virtual hosts. */
 export const guestOf = (...vhosts: readonly string[]): ServedUser => ({
   name: 'guest',
   password: 'guest',
@@ -20,7 +20,7 @@ export const guestOf = (...vhosts: readonly string[]): ServedUser => ({
   permissions: Object.fromEntries(vhosts.map((vhost) => [vhost, everything])),
 });
 
-/** @throws UnknownVhostError when one of these may do something where nothing is */
+/** @throws UnknownVhostError when a user has permissions in a virtual host that does not exist */
 export function refuseUnknownVhosts({ virtualHosts }: Broker, users: readonly ServedUser[]): void {
   for (const { name, permissions = {} } of users) {
     for (const vhost of Object.keys(permissions))

@@ -1,5 +1,5 @@
 /**
- * An invalid declaration, option or policy, found before any command to the broker. The text names who asked for it,
+ * An invalid declaration, option or policy, found before any command to the broker. The text names where it is written,
  * the option, and what to write instead.
  */
 export class DlxConfigurationError extends Error {

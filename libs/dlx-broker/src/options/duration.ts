@@ -32,7 +32,7 @@ export function parseDuration(value: string | number, origin: string): number {
 
 const bareNumber = /^\s*-?\d*\.?\d+\s*$/;
 
-/** The library throws for an empty or an endless text and answers undefined for a strange one: here both are no duration. */
+/** `ms` throws for an empty or very long text, and returns undefined for a text that is no duration. Here both are undefined. */
 function read(text: string): number | undefined {
   try {
     return ms(text as ms.StringValue);

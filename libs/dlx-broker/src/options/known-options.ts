@@ -14,7 +14,7 @@ export function optionsOf(value: unknown, origin: string, remedy: string): Reado
 }
 
 /**
- * Something with methods, made by the user or by this library. Its content is never shown: a client may hold a password.
+ * Checks that a value has the methods of an interface. The error never shows its content, because a client may hold a password.
  * @param what it is to be: `IdempotencyStore`
  * @throws DlxConfigurationError naming the method that is missing
  */
@@ -38,7 +38,7 @@ export function refuseUnknown(given: object, known: readonly string[], origin: s
   throw new DlxConfigurationError(`${origin}: '${unknown}' is no option; ${hint}there are ${known.join(', ')}`);
 }
 
-/** The word that a misspelt one stands for: in other letters of case, or at most a third of its letters off. */
+/** The known word that a misspelt one means: it differs in upper and lower case only, or in at most a third of its letters. */
 export function nearestWord(word: string, words: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Math.floor(Math.min(word.length, longestWord) / 3) + 1;
@@ -51,7 +51,7 @@ export function nearestWord(word: string, words: readonly string[]): string | un
   return nearest;
 }
 
-/** No option is as long as this; what is longer is cut before it is compared. */
+/** No option is longer. A longer word is cut before it is compared. */
 const longestWord = 40;
 
 /** How many letters have to be inserted, deleted, replaced, or swapped with their neighbour (optimal string alignment). */

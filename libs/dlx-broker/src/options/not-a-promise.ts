@@ -1,7 +1,8 @@
 import { DlxConfigurationError } from './configuration-error.js';
 
 /**
- * Lets an answer of a user's function pass unless it is a promise. One that fails later is handled: it would end the process.
+ * Returns the answer of a user's function unless it is a promise. A later rejection of the promise is handled, because it would
+ * end the process.
  * @throws DlxConfigurationError naming the function
  */
 export function notAPromise<T>(answer: T, origin: string): T {

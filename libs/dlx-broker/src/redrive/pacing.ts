@@ -5,7 +5,7 @@ export const usualRate = 50;
 export class Pacing {
   /** Milliseconds between two messages; 0 without a limit. */
   readonly #gap: number;
-  /** So many milliseconds at most a message may be overdue and still count: time without messages is lost beyond that. */
+  /** The longest delay of a message, in milliseconds, that is made up for. Beyond it time without messages is lost. */
   readonly #kept: number;
   /** When the next message is due. */
   #due: number;
@@ -25,7 +25,7 @@ export class Pacing {
     this.#due = now;
   }
 
-  /** Messages that may go now; {@link spend} them. */
+  /** Messages that may go now. Call {@link spend} with the number that went. */
   allowed(now: number): number {
     if (this.#gap === 0) return Infinity;
     this.#due = Math.max(this.#due, now - this.#kept);
@@ -36,7 +36,7 @@ export class Pacing {
     this.#due += count * this.#gap;
   }
 
-  /** Spends one message. @returns when it may go; it may go at once if that is now or over */
+  /** Spends one message. @returns when it may go: at once if that time is not in the future */
   take(now: number): number {
     const due = Math.max(this.#due, now - this.#kept);
     this.#due = due + this.#gap;
@@ -48,7 +48,7 @@ export class Pacing {
     return Math.ceil(this.#due - 1e-6);
   }
 
-  /** A rest does not count: the next message is due as long after it as it was due after its begin. */
+  /** A pause does not count: the next message is due as long after the pause as it was due when the pause began. */
   rested(since: number, now: number): void {
     this.#due = now + Math.max(0, this.#due - since);
   }

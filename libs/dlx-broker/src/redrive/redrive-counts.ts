@@ -1,12 +1,12 @@
 import type { Address } from '../message/index.js';
 
-/** Why a message was left where it was. `unproven_origin`: nothing but its headers tells where it came from. */
+/** Why a message was left in its queue. `unproven_origin`: only its headers name the origin. */
 export type Left = 'unroutable' | 'refused' | 'forbidden' | 'no_origin' | 'unproven_origin' | 'no_exchange';
 
 /** Messages left for one reason, on their way to one address. */
 export interface LeftAt {
   readonly why: Left;
-  /** Undefined for those that know no origin, or none that is proven. */
+  /** Undefined for messages without an origin, or with one that only headers name. */
   readonly to: Address | undefined;
   readonly count: number;
   /** The position of one of them. */
@@ -16,17 +16,17 @@ export interface LeftAt {
 /** The largest number of addresses with a count of their own. */
 const mostAddresses = 100;
 
-/** What a redrive came to so far, in memory that does not grow with it. */
+/** The counts of a redrive. Their memory does not grow with the number of messages. */
 export class RedriveCounts {
   moved = 0;
-  /** Delivered, expired or dropped before its turn came. */
+  /** Messages that were delivered, expired or dropped before their turn. */
   gone = 0;
   left = 0;
-  /** Of these: only headers tell their origin. */
+  /** Messages among those left whose origin only headers name. */
   unproven = 0;
   /** Redriven messages that died again. */
   cameBack = 0;
-  /** Destinations of which there were too many. */
+  /** Messages to destinations beyond the largest number with a count of their own. */
   otherDestinations = 0;
   readonly #destinations = new Map<string, number>();
   readonly #left = new Map<string, { -readonly [key in keyof LeftAt]: LeftAt[key] }>();
@@ -52,7 +52,7 @@ export class RedriveCounts {
     else if (this.#left.size < mostAddresses) this.#left.set(place, { why, to, count: 1, example: position });
   }
 
-  /** How many each queue got, or would get. */
+  /** How many messages each queue got, or would get in a dry run. */
   get destinations(): ReadonlyMap<string, number> {
     return this.#destinations;
   }

@@ -3,12 +3,12 @@ import type { Pacing } from './pacing.js';
 import type { RedriveCounts } from './redrive-counts.js';
 
 /**
- * `tripped`: it stopped itself, because too much of what it redrove came back dead. Paused and tripped redrives can
- * continue; the last three are over.
+ * The state of a redrive. `tripped`: its circuit stopped it, because too many redriven messages came back dead. Paused and
+ * tripped redrives can continue; the last three states are final.
  */
 export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';
 
-/** The time of the broker: milliseconds since 1970, and one request for a call for each `tick`; undefined withdraws it. */
+/** The clock of the broker: milliseconds since 1970. Each `tick` has at most one pending call; `undefined` withdraws it. */
 export interface RedriveClock {
   now(): number;
   wakeAt(time: number | undefined, tick: () => void): void;
@@ -16,35 +16,35 @@ export interface RedriveClock {
 
 /** Decides from what comes back dead whether a redrive may continue. */
 export interface Circuit {
-  /** What an operator reads when it opens. */
+  /** The reason that an operator reads when the circuit opens. */
   readonly reason?: string;
-  /** Milliseconds after which a redrive that it stopped continues by itself; undefined: an operator has to resume it. */
+  /** Milliseconds after which a stopped redrive continues by itself; undefined: an operator has to resume it. */
   readonly pause?: number;
   redriven(now: number): void;
   cameBack(now: number, count: number): void;
-  /** Whether more came back than may. */
+  /** True when too many messages came back. */
   isOpen(now: number): boolean;
-  /** Forgets what opened it: a redrive that it stopped takes the risk once more. */
+  /** Forgets what opened the circuit, so that a stopped redrive can continue. */
   close?(): void;
 }
 
-/** What governs a redrive. */
+/** The parts of a redrive: its clock, its rate, its circuit and its counts. */
 export interface RedriveRules {
   readonly clock: RedriveClock;
   readonly pacing: Pacing;
   readonly counts: RedriveCounts;
   readonly circuit?: Circuit | undefined;
   readonly batches?: Batches | undefined;
-  /** How often it looks after its end for what comes back: milliseconds. */
+  /** How often the redrive looks, after its end, for messages that come back: milliseconds. */
   readonly lookEvery: number;
 }
 
-/** After its end a redrive with a circuit still counts what comes back: for so many milliseconds. */
+/** How long a redrive with a circuit counts, after its end, the messages that come back: milliseconds. */
 const watchedFor = 60_000;
 
 /**
- * One redrive, whatever moves its messages: its state, its rate, its circuit, its counts, and the watch after its end. A
- * subclass is a mover: it takes messages from their queue, asks here how many may go, and reports here what became of them.
+ * One redrive, without the part that moves messages: its state, its rate, its circuit, its counts, and the watch after its end. A
+ * subclass is a mover: it takes messages from their queue, asks how many may go, and reports the outcome of each.
  */
 export abstract class Redrive {
   readonly startedAt: number;
@@ -62,13 +62,13 @@ export abstract class Redrive {
     this.counts = rules.counts;
   }
 
-  /** The state is another: begin to move, or stop moving. */
+  /** Called after a change of the state: the mover begins to move messages, or stops. */
   protected abstract changed(): void;
 
-  /** Counts what came back dead since the last look. @param seen is called once, with the number */
+  /** Counts the messages that came back dead since the last look. @param seen is called once, with the number */
   protected abstract look(seen: (count: number) => void): void;
 
-  /** Whether it goes on counting what comes back after its end. */
+  /** True if the redrive counts, after its end, the messages that come back. */
   protected get isWatched(): boolean {
     return this.rules.circuit !== undefined;
   }
@@ -77,7 +77,7 @@ export abstract class Redrive {
     return this.#state;
   }
 
-  /** Why it is not running, where that is not plain. */
+  /** Why the redrive is not running; undefined where the state says enough. */
   get reason(): string | undefined {
     return this.#reason;
   }
@@ -91,14 +91,14 @@ export abstract class Redrive {
   }
 
   /**
-   * Up to when it counts what comes back: a minute after its end, in milliseconds since 1970. Undefined before its end, and
-   * without a circuit.
+   * Until when the redrive counts messages that come back: a minute after its end, in milliseconds since 1970. Undefined before
+   * its end, and without a circuit.
    */
   get watchedUntil(): number | undefined {
     return this.#watchedUntil;
   }
 
-  /** @returns false when it is not running; one that would continue by itself can be paused, too */
+  /** @returns false when the redrive is not running; a redrive that would continue by itself can be paused, too */
   pause(): boolean {
     const isPausable = this.#state === 'tripped' && this.rules.circuit?.pause !== undefined;
     if (this.#state !== 'running' && !isPausable) return false;
@@ -106,7 +106,7 @@ export abstract class Redrive {
     return true;
   }
 
-  /** Continues after a pause, or after it stopped itself. @returns false when it does neither */
+  /** Continues after a pause, or after the circuit stopped the redrive. @returns false in any other state */
   resume(): boolean {
     if (this.#state !== 'paused' && this.#state !== 'tripped') return false;
     const { clock, circuit, batches, pacing } = this.rules;
@@ -118,12 +118,12 @@ export abstract class Redrive {
     return true;
   }
 
-  /** Ends it for good. @returns false when it is over already */
+  /** Ends the redrive for good. @returns false when it had ended already */
   stop(reason?: string): boolean {
     return this.end('stopped', reason);
   }
 
-  /** Ends it for good, and ends the watch. Idempotent. */
+  /** Ends the redrive for good, and the watch after its end. Idempotent. */
   close(reason?: string): void {
     this.#isClosed = true;
     this.stop(reason);
@@ -138,13 +138,15 @@ export abstract class Redrive {
     return Math.min(pacing.allowed(now), batches?.allowed(now) ?? Infinity);
   }
 
-  /** A message was redriven. @returns true when it ended a batch */
+  /** A message was redriven. @returns true when this message ended a batch */
   protected redriven(now: number): boolean {
     this.rules.circuit?.redriven(now);
     return this.rules.batches?.spend(1, now) ?? false;
   }
 
-  /** Redriven messages came back dead, or none did since the last look. Stops a running redrive when its circuit opens. */
+  /**
+   * So many redriven messages, or none, came back dead since the last look. Stops a running redrive when its circuit opens.
+   */
   protected cameBack(count: number): void {
     const { circuit, clock } = this.rules;
     this.counts.cameBack += count;
@@ -158,7 +160,7 @@ export abstract class Redrive {
     clock.wakeAt(this.#trippedUntil, this.#continue);
   }
 
-  /** @returns false when it is over already */
+  /** @returns false when the redrive had ended already */
   protected end(state: 'completed' | 'stopped' | 'failed', reason?: string): boolean {
     if (this.isOver) return false;
     const { clock, lookEvery } = this.rules;
@@ -187,7 +189,7 @@ export abstract class Redrive {
     else this.resume();
   };
 
-  /** What was redriven last fails after the end. */
+  /** Looks again after the end, because the messages that were redriven last fail after it. */
   readonly #lookBack = (): void =>
     this.look((count) => {
       if (this.#isClosed) return;

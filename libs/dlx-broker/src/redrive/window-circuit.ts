@@ -2,22 +2,22 @@ import type { Circuit } from './redrive.js';
 
 /** When a redrive stops itself. */
 export interface CircuitSettings {
-  /** Of the redriven messages, so many per cent may come back dead. */
+  /** The percentage of the redriven messages that may come back dead. */
   readonly percent: number;
-  /** The circuit does not judge before so many messages were redriven. */
+  /** The circuit never opens before so many messages were redriven. */
   readonly atLeast: number;
 }
 
 export const usualCircuit: CircuitSettings = { percent: 50, atLeast: 20 };
 
-/** Seconds that count: a cause that is gone is forgotten, and a new one is seen among millions that went well. */
+/** Seconds that count. Older failures are forgotten, and new ones show among millions of older successes. */
 const windowSeconds = 60;
 
-/** Judges the last minute: counts by second what was redriven and what came back dead. */
+/** Judges the last minute: counts, by second, the messages that were redriven and those that came back dead. */
 export class WindowCircuit implements Circuit {
   readonly #redriven = new Uint32Array(windowSeconds);
   readonly #back = new Uint32Array(windowSeconds);
-  /** The second the counts go up to. */
+  /** The latest second that has a count. */
   #second = 0;
 
   constructor(readonly settings: CircuitSettings) {}

@@ -19,7 +19,7 @@ export type Wait = number | string;
  */
 export type BackoffSetting = Wait | readonly Wait[] | Backoff | BackoffFunction;
 
-/** Its answer is rounded to steps that are at most 13 % off; 0 is at once. */
+/** Returns the wait before an attempt, rounded to steps that are at most 13 % off; 0 is at once. */
 export type BackoffFunction = (attempt: number, error: unknown) => Wait;
 
 export interface Backoff {
@@ -37,22 +37,22 @@ export interface Backoff {
   readonly max?: Wait;
   /**
    * Spreads the waits, so that what failed together does not come back together. `full`: evenly between nothing and the
-   * wait; `equal`: between half of it and all of it. Each is then rounded to steps at most 13 % off, for every distinct
-   * delay is a queue of its own. Default: `none`, where every wait is exact.
+   * wait; `equal`: between half of it and all of it. Each is then rounded to steps at most 13 % off, because every
+   * distinct delay needs a queue of its own. Default: `none`, where every wait is exact.
    */
   readonly jitter?: 'full' | 'equal' | 'none';
 }
 
-/** The waits of a policy, worked out once. */
+/** The waits of a policy, calculated once. */
 export interface Schedule {
   /** The delays that can occur and are known beforehand, in milliseconds, ascending. */
   readonly exact: readonly number[];
-  /** Other delays occur as well: steps that are known when they are drawn. */
+  /** True when other delays occur as well, such as random steps. */
   readonly drawn: boolean;
   /**
    * Milliseconds to wait before a retry, 0 for at once.
    * @param retry 1 is the first
-   * @throws DlxConfigurationError when a function of the user answers what is no duration
+   * @throws DlxConfigurationError when a function of the user returns no duration
    */
   before(retry: number, error: unknown, random: () => number): number;
 }
@@ -71,8 +71,8 @@ const jitters: readonly unknown[] = ['full', 'equal', 'none'];
 
 /**
  * @param retries how many retries with a wait there are
- * @param origin who asked, for errors
- * @throws DlxConfigurationError for waits that cannot be
+ * @param origin where the policy is written, for errors
+ * @throws DlxConfigurationError for impossible waits
  */
 export function planWaits(setting: BackoffSetting, retries: number, origin: string): Schedule {
   if (typeof setting === 'function') return asked(setting, origin);
@@ -92,7 +92,7 @@ export function planWaits(setting: BackoffSetting, retries: number, origin: stri
 
 const isList = (setting: Backoff | readonly Wait[]): setting is readonly Wait[] => Array.isArray(setting);
 
-/** What the function says is known when it says it. */
+/** The waits of a function: none is known before the function returns it. */
 function asked(waitBefore: BackoffFunction, origin: string): Schedule {
   return {
     exact: [],
@@ -129,7 +129,7 @@ function ruled(backoff: Backoff, retries: number, origin: string): Schedule {
   const base = growth(backoff, origin);
   const exact = new Set<number>();
   for (let retry = 1, last = 0; retry <= retries && base(retry) !== last; retry++) {
-    last = base(retry); // once it stands still (fixed, or at max) no further delay can come
+    last = base(retry); // when a delay repeats (fixed, or at max), all later ones are the same
     exact.add(within(last, retry, origin));
     if (jitter === 'none' && exact.size > mostWaitQueues) break;
   }

@@ -6,28 +6,28 @@ import type { RetryPlan } from './policy.js';
  */
 export type ParkedFor = 'attempts' | 'deadline' | 'error' | 'asked' | 'policy';
 
-/** What is known of an attempt that failed. Times in milliseconds since 1970. */
+/** A failed attempt. Times are milliseconds since 1970. */
 export interface FailedAttempt {
   /** 1 is the first. */
   readonly attempt: number;
-  /** What it failed with: as it was thrown, or a {@link NotedFailure}; undefined when nothing tells. */
+  /** The error as it was thrown, or a {@link NotedFailure}; undefined when the error is unknown. */
   readonly error: unknown;
   readonly now: number;
-  /** When the message failed for the first time; undefined, or not yet: now. */
+  /** When the message failed for the first time; undefined when this is the first failure. */
   readonly failingSince: number | undefined;
-  /** The wait its handler asked for, in milliseconds: it takes the place of `retryOn`, `neverRetry` and `backoff`. */
+  /** The wait that the handler asked for, in milliseconds. It replaces `retryOn`, `neverRetry` and `backoff`. */
   readonly asked?: number | undefined;
 }
 
-/** What becomes of a message that failed. `fault`: what a function of the policy threw, beside the error of the attempt. */
+/** Whether a failed message is retried or parked. `fault`: what a function of the policy threw. */
 export type RetryDecision =
   | { readonly kind: 'retry'; readonly delay: number }
   | { readonly kind: 'park'; readonly why: ParkedFor; readonly fault?: unknown };
 
 /**
- * The one place that decides, for handlers and for streams. It has no effect and never throws: a function of the policy
- * that throws, or answers what is no answer, parks the message, for no attempt may come of it that is not counted.
- * @param nearest the wait there is a queue for, see WaitQueues
+ * Decides about a failed message, for handlers and for streams. It has no effect and never throws. When a function of the policy
+ * throws or returns an invalid value, the message is parked: a retry without a valid decision could repeat for ever.
+ * @param nearest returns the nearest delay that has a wait queue, see WaitQueues
  */
 export function decideRetry(
   plan: RetryPlan,

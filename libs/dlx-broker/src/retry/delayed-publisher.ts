@@ -7,8 +7,8 @@ import { DlxConfigurationError, parseDuration } from '../options/index.js';
 import { WaitQueues } from './wait-queues.js';
 
 /**
- * Reads how much later something shall be published.
- * @param origin who wrote it, for the error
+ * Reads the delay of a publish.
+ * @param origin where it is written, for the error
  * @returns whole milliseconds, 0 for at once
  * @throws DlxConfigurationError when it is no duration, negative, or longer than 2^32 - 1 ms, some 49 days
  */
@@ -20,11 +20,11 @@ export function parseDelay(value: number | string, origin: string): number {
 }
 
 /**
- * Publishes later: to the millisecond where the backend can, elsewhere over a wait queue that dead-letters to the
- * exchange, with the delay rounded up to a step so that there are few of them.
+ * Publishes later: to the millisecond if the backend can. Otherwise a wait queue dead-letters the message to the exchange; the
+ * delay is rounded up to a step, so that there are few wait queues.
  */
 export class DelayedPublisher {
-  /** By the exchange they lead to. */
+  /** By the exchange to which the wait queues dead-letter. */
   readonly #waitQueues = new Map<string, WaitQueues>();
 
   constructor(
@@ -40,8 +40,8 @@ export class DelayedPublisher {
   }
 
   /**
-   * Takes back what waits for an exchange.
-   * @returns how many messages had this id; those that went on already are not among them
+   * Removes delayed messages of an exchange that have this id.
+   * @returns how many were removed; messages that were released before are not counted
    * @throws NotAvailableError when messages wait in queues of the broker, where single messages cannot be removed
    */
   cancel(exchange: string, messageId: string): number | Promise<number> {
@@ -79,7 +79,7 @@ export class DelayedPublisher {
   }
 }
 
-/** A redrive is to find the exchange it was meant for, and not the one it waited at. */
+/** Records the exchange of the publisher as the origin, so that a redrive does not use the exchange of the wait queue. */
 function withOrigin(publication: Publication): Publication {
   const { exchange, routingKey, properties } = publication;
   const headers = new Map<string, Field>(properties.headers)

@@ -2,18 +2,18 @@ import { DlxConfigurationError, notAPromise, refused } from '../options/index.js
 
 import { NotedFailure } from './noted-failure.js';
 
-/** A class of errors, whatever it takes to make one. */
+/** A class of errors. Its constructor may have any parameters. */
 export type ErrorClass = abstract new (...args: never[]) => unknown;
 
-/** Which errors are meant: instances of a class, or those of which a function says so. */
+/** Selects errors: instances of a class, or those for which a function returns true. */
 export type ErrorTest = ErrorClass | ((error: unknown) => boolean);
 
 /** One or several. */
 export type ErrorTests = ErrorTest | readonly ErrorTest[];
 
 /**
- * Puts tests together: does one of them hold?
- * @param origin who wrote them and where, for errors
+ * Combines tests: the result is true if one of them is.
+ * @param origin where they are written, for errors
  * @throws DlxConfigurationError for what is neither class nor function
  */
 export function anyOf(tests: ErrorTests, origin: string): (error: unknown) => boolean {
@@ -27,7 +27,7 @@ export function anyOf(tests: ErrorTests, origin: string): (error: unknown) => bo
   return (error) => compiled.some((holds) => holds(error));
 }
 
-/** A class differs from a function: it has no `prototype` that may be written, or extends Error. */
+/** A class is told from a function by its `prototype`: it is not writable, or it extends that of Error. */
 function compile(test: ErrorTest, origin: string): (error: unknown) => boolean {
   if (isClass(test)) {
     return (error) => error instanceof test || (error instanceof NotedFailure && error.name === test.name);

@@ -1,9 +1,9 @@
 import { NotedFailure } from './noted-failure.js';
 
-/** Nest's error for a bad request, and what validation libraries call theirs: class-validator, joi and yup, zod, valibot. */
+/** The names of Nest's error for a bad request and of the errors of class-validator, joi and yup, zod, and valibot. */
 const names: readonly unknown[] = ['BadRequestException', 'ValidationError', 'ZodError', 'ValiError'];
 
-/** Errors that no further attempt will cure, by their names: a policy that says nothing else parks these at once. */
+/** True for errors, by name, that another attempt cannot cure. A policy without `neverRetry` parks them at once. */
 export function isNotRetryable(error: unknown): boolean {
   if (error instanceof NotedFailure) return names.includes(error.name);
   const { name, constructor } = (error ?? {}) as { readonly name?: unknown; readonly constructor?: unknown };

@@ -1,6 +1,6 @@
 /**
- * The error of a failed message, as its headers name it. An error test that is a class holds for it by
- * the name of the class alone; `Error` holds for every one.
+ * The error of a failed message, as its headers name it. A policy that tests for a class compares only the name of the class;
+ * `Error` fits every failure.
  */
 export class NotedFailure extends Error {
   override readonly name: string;

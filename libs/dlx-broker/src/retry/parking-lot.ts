@@ -3,7 +3,7 @@ import { DlxConfigurationError, shown } from '../options/index.js';
 import { type QueueDeclaration } from '../topology/index.js';
 import { isWaitQueueName, type WaitQueueType } from './wait-queue-names.js';
 
-/** The name of a parking lot that can be one. @throws DlxConfigurationError */
+/** The name of the parking lot, checked. @throws DlxConfigurationError */
 export function checkedParkingLot(parkingLot: string | undefined, queue: string, origin: string): string {
   const name = parkingLot ?? `${queue}.parked`;
   const refuse = (why: string) => new DlxConfigurationError(`${origin}: parkingLot ${why}`);
@@ -19,9 +19,10 @@ export function checkedParkingLot(parkingLot: string | undefined, queue: string,
 }
 
 /**
- * No time to live and no dead-letter exchange: a parked message stays until it is consumed.
- * @param origin who needs it, for error messages
- * @param type of the wait queues before it: on a cluster it is to be as safe as they are
+ * Declares a parking lot: without a time to live and without a dead-letter exchange, so that a parked message stays until it is
+ * consumed.
+ * @param origin where it is needed, for error messages
+ * @param type the type of the wait queues; a parking lot has the same, so that it is as safe on a cluster
  */
 export function parkingLotQueue(name: string, origin: string, type: WaitQueueType): QueueDeclaration {
   const args = type === 'quorum' ? new Map([['x-queue-type', longstr('quorum')]]) : emptyTable;

@@ -33,26 +33,26 @@ export interface RetryPolicy {
   readonly deadline?: Wait;
 }
 
-/** For whom a retry is planned. */
+/** The queue and the handler for which a retry is planned. */
 export interface RetryTarget {
   /** The work queue, to which a message returns. */
   readonly queue: string;
-  /** Who asked, for errors: `@Retry on OrdersController.created`. */
+  /** Where the policy is written, for errors: `@Retry on OrdersController.created`. */
   readonly origin: string;
-  /** Draws the jitter: 0 up to but not including 1. Lent by tests; `Math.random` by default. */
+  /** Random numbers for the jitter: 0 up to but not including 1. `Math.random` by default; tests give their own. */
   readonly random?: () => number;
   /** Default: `classic`. The parking lot is of this type too. */
   readonly waitQueueType?: WaitQueueType;
-  /** What `neverRetry` is when the policy has none. Default: nothing. */
+  /** The value of `neverRetry` when the policy has none. Default: no error. */
   readonly neverRetry?: ErrorTests;
 }
 
-/** A policy worked out for one work queue: plain data for the topology, and the answer to "how long now?". */
+/** A policy for one work queue: the topology that it needs, and the delay before each attempt. */
 export interface RetryPlan {
   readonly queue: string;
   readonly attempts: number;
   readonly parkingLot: string;
-  /** Milliseconds, if there is a limit. */
+  /** Milliseconds; undefined without a limit. */
   readonly timeout: number | undefined;
   readonly deadline: number | undefined;
   readonly waitQueueType: WaitQueueType;
@@ -60,9 +60,9 @@ export interface RetryPlan {
   readonly delays: readonly number[];
   /** The wait queues known beforehand, shared with other plans of the same delays, and the parking lot. */
   readonly topology: Topology;
-  /** The one wait there is before every retry, where there is but one. */
+  /** The delay before every retry, if all retries have the same; otherwise undefined. */
   readonly only: number | undefined;
-  /** Whether another attempt may help. */
+  /** True if the policy retries after this error. */
   retries(error: unknown): boolean;
   /**
    * Milliseconds to wait before an attempt, 0 for at once.
@@ -86,8 +86,8 @@ const options: readonly string[] = [
 ];
 
 /**
- * Works out a retry policy. Nothing is declared yet: see `topology` of the result.
- * @throws DlxConfigurationError when the policy can never work, naming who asked, the option and a way out
+ * Makes the plan of a retry policy. Nothing is declared yet: see `topology` of the result.
+ * @throws DlxConfigurationError when the policy can never work; the error names its place, the option and a remedy
  */
 export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
   const { queue, origin, random = Math.random, waitQueueType = 'classic' } = target;

@@ -20,23 +20,23 @@ import { shown } from '../options/index.js';
 import type { WaitQueues } from './wait-queues.js';
 
 /*
- * Everything here takes the place of a delivery by `replaceBy`: it is acked when, and only when, the broker took
- * responsibility for its successor. If that was refused or returned, the delivery stays unsettled, `done` gets the
- * failure, and the caller settles it otherwise. Nothing is lost; after a crash in between there are two.
+ * Every function here replaces a delivery by a successor (`replaceBy`). The delivery is acked only when the broker took
+ * responsibility for the successor. If the broker refused or returned the successor, the delivery stays unsettled, `done` gets
+ * the failure, and the caller settles the delivery in another way. Nothing is lost. After a crash in between both exist.
  */
 
 /** Why a handler failed. */
 export interface Failure {
   readonly error: unknown;
-  /** What describes the error, added to the message: `dlx-error-class`, `dlx-error-message`, `dlx-error-stack`. */
+  /** The headers that describe the error: `dlx-error-class`, `dlx-error-message`, `dlx-error-stack`. */
   readonly headers: FieldTable;
-  /** The queue dead-letters what is rejected into the wait queue of its policy. */
+  /** True when the queue dead-letters rejected messages into the wait queue of its policy. */
   readonly byReject?: boolean;
-  /** The wait its handler asked for, in milliseconds. */
+  /** The wait that the handler asked for, in milliseconds. */
   readonly asked?: number | undefined;
 }
 
-/** What became of a failed delivery; `attempt` is the one that failed. */
+/** Whether a failed delivery was retried or parked. `attempt` is the number of the failed attempt. */
 export type RetryOutcome =
   | { readonly kind: 'retried'; readonly delay: number; readonly attempt: number }
   | {
@@ -44,7 +44,7 @@ export type RetryOutcome =
       readonly queue: string;
       readonly attempt: number;
       readonly why: ParkedFor;
-      /** What a function of the policy threw, where `why` is `policy`. */
+      /** What a function of the policy threw, if `why` is `policy`. */
       readonly fault?: unknown;
     };
 
@@ -57,13 +57,13 @@ export class UnknownOriginError extends Error {
   }
 }
 
-/** Only headers tell where the message came from, and its publisher may have written them. */
+/** Only headers name the origin of the message, and its publisher may have written them. */
 export class UnprovenOriginError extends Error {
   override readonly name = 'UnprovenOriginError';
 
   constructor(
     queue: string,
-    /** What the headers tell. */
+    /** The origin that the headers name. */
     readonly claimed: Address,
   ) {
     super(
@@ -76,8 +76,8 @@ export class UnprovenOriginError extends Error {
 
 /**
  * Sends a failed delivery through a wait queue back to its work queue, or parks it, as {@link decideRetry} says.
- * @param plan whose topology was declared
- * @returns what was begun; `done` tells whether it succeeded
+ * @param plan its topology has to be declared
+ * @returns what was begun; `done` is called with the outcome
  */
 export function retryOrPark(
   delivery: BackendDelivery,
@@ -102,12 +102,12 @@ export function retryOrPark(
   return { kind: 'retried', delay, attempt };
 }
 
-/** Both errors are on the message: that of the attempt, and that of the policy. */
+/** Adds the error of the policy to the headers, which have the error of the attempt. */
 function withFault(headers: FieldTable, fault: unknown): FieldTable {
   return new Map(headers).set(errorHeaders.policy, longstr(textOf(fault).slice(0, longestFault)));
 }
 
-/** Anything can be thrown, also what cannot be looked at. */
+/** The text of a thrown value. Reading a property of the value may throw as well. */
 function textOf(fault: unknown): string {
   try {
     return fault instanceof Error ? `${fault.name}: ${fault.message}` : shown(fault);
@@ -116,10 +116,10 @@ function textOf(fault: unknown): string {
   }
 }
 
-/** Characters of the policy's error that are kept. */
+/** Characters of the policy's error that the header has. */
 const longestFault = 1024;
 
-/** The broker does the rest. The wait queue has to stand, or the message would be lost. */
+/** Rejects the delivery, and its queue dead-letters it to the wait queue. The wait queue has to exist, or the message is lost. */
 function rejectInto(
   delivery: BackendDelivery,
   delay: number,
@@ -128,15 +128,15 @@ function rejectInto(
   done: Done | undefined,
 ): void {
   const reject = (): void => {
-    delivery.reject(headers); // what the backend cannot add it leaves out
+    delivery.reject(headers); // a backend that cannot add headers leaves them out
     done?.();
   };
   once(waitQueues.wait(delay), reject, done);
 }
 
-/** For whom a message is republished, and what is written on it. */
+/** The work queue of a republished message, and its headers. */
 export interface RepublishOptions {
-  /** The work queue it belongs to and returns to. Default: the queue of the delivery. */
+  /** The work queue to which the message returns. Default: the queue of the delivery. */
   readonly queue?: string;
   /** Default: counted from the message. */
   readonly attempt?: number;
@@ -145,8 +145,8 @@ export interface RepublishOptions {
 }
 
 /**
- * Sends a delivery to a work queue, there after a delay. The wait queue of that delay is declared if need be.
- * @param delay whole milliseconds; 0 is at once, behind what waits in the queue
+ * Sends a delivery to a work queue after a delay. The wait queue of that delay is declared if it may not exist.
+ * @param delay whole milliseconds; 0 is at once, to the back of the queue
  */
 export function retryIn(
   delivery: BackendDelivery,
@@ -171,8 +171,8 @@ export function retryIn(
 }
 
 /**
- * Moves a delivery to a queue in which it stays until it is consumed, with all that is known about its failures. The
- * queue is declared if it does not exist.
+ * Moves a delivery to a parking lot, where it stays until it is consumed, with headers about its failures. The parking lot is
+ * declared if it does not exist.
  */
 export function park(
   delivery: BackendDelivery,
@@ -196,17 +196,17 @@ export function park(
   once(waitQueues.lot(parkingLot), () => delivery.replaceBy(successor, done), done);
 }
 
-/** In the same call stack where nothing has to be declared first. */
+/** Runs `then`: in the same call stack if nothing has to be declared first. */
 function once(ready: Promise<void> | undefined, then: () => void, failed: Done | undefined): void {
   if (ready === undefined) then();
   else ready.then(then).catch((error: unknown) => failed?.(error as Error));
 }
 
 /**
- * Sends a delivery back to where it was published at first, as a message that starts anew: no deaths, attempt 1. If
- * several queues are bound there, each gets it: name the queue to spare the others.
- * @param to a queue's name, or an exchange and a routing key; without it the origin, and if there is none, or only headers
- *   tell of it, `done` gets an UnknownOriginError or an UnprovenOriginError
+ * Publishes a delivery to its origin, as a new message: no deaths, attempt 1. If several queues are bound there, each gets the
+ * message; name a queue in `to` to avoid that.
+ * @param to a queue's name, or an exchange and a routing key. Default: the origin. Without an origin, or with one that only
+ *   headers name, `done` gets an UnknownOriginError or an UnprovenOriginError
  */
 export function redrive(delivery: BackendDelivery, to?: Address | string, done?: Done): void {
   const { message } = delivery;
@@ -215,7 +215,7 @@ export function redrive(delivery: BackendDelivery, to?: Address | string, done?:
   delivery.replaceBy(republication(message, address, headersForRedrive(message)), done);
 }
 
-/** Where a redrive would take a message, or why it would not. */
+/** The target of a redrive of this message, or the error that refuses it. */
 export function redriveAddress(
   { message, queue, recordsOrigins }: Pick<BackendDelivery, 'message' | 'queue' | 'recordsOrigins'>,
   to?: Address | string,
@@ -228,28 +228,28 @@ export function redriveAddress(
 }
 
 /**
- * Where it was published at first, for its headers. A broker that records nothing is believed for a delivery that came
- * straight from an exchange; otherwise its headers are.
+ * Where the message was published at first, for its headers. If the broker records no origin, it is the address of a delivery
+ * that came directly from an exchange; otherwise headers name it.
  */
 function firstAddressOf({ message, queue, recordsOrigins }: BackendDelivery): Address {
   const isStraight = recordsOrigins === true || deathsOf(message).length === 0;
   return isStraight && !isQueueItself(message, queue) ? recordedAddressOf(message) : publishedTo(message, queue);
 }
 
-/** The same as the broker knows it, with the queue in which it failed. */
+/** The recorded origin, with the queue in which the message failed. */
 function recordOf(message: Message, queue: string): RecordedOrigin {
   const { exchange, routingKey } = recordedAddressOf(message);
   return { exchange, routingKey, queue };
 }
 
-/** A delivery from the work queue itself is an attempt in course; one from elsewhere shows only those gone by. */
+/** A delivery from the work queue itself is an attempt under way, and counts. In other queues only past attempts count. */
 function attemptsMade({ message, queue }: BackendDelivery, workQueue: string): number {
   return attemptOf(message, workQueue) - (queue === workQueue ? 0 : 1);
 }
 
 /**
- * Persistent, for it must survive as long as it waits; without its own time to live, which would cut the wait short
- * (rule B4); without the user id, which would have to be ours (rule K7); and mandatory, for unroutable is lost.
+ * The successor of a message. It is persistent, to survive its wait. It has no expiration, which would shorten the wait (rule B4),
+ * and no user id, which would have to be that of this connection (rule K7). It is mandatory: an unroutable one would be lost.
  */
 function republication(
   message: Message,

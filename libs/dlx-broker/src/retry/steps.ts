@@ -8,8 +8,8 @@ function stepsAround(delay: number): readonly number[] {
 }
 
 /**
- * A delay rounded to the nearest of a fixed series of delays, for each distinct one is a queue of its own: at most 13 %
- * off, and below 10 ms at most a whole millisecond.
+ * Rounds a delay to the nearest of a fixed series, because each distinct delay needs a queue of its own. The result is at most
+ * 13 % off, and below 10 ms at most one millisecond.
  * @param delay milliseconds, 1 at least
  * @param most no step above this is taken
  */
@@ -21,5 +21,5 @@ export function nearestStep(delay: number, most = Infinity): number {
   return nearest;
 }
 
-/** The next step that is not below a delay: at most 28 % later, and below 10 ms at most a whole millisecond. */
+/** The next step that is not below a delay: at most 28 % later, and below 10 ms at most one millisecond. */
 export const stepUp = (delay: number): number => stepsAround(delay).find((step) => step >= delay) as number;

@@ -4,12 +4,12 @@ import type { RetryPlan } from './policy.js';
 import { waitQueueName } from './wait-queue-names.js';
 
 /**
- * How a failed message gets to its wait queue. `reject`: its queue dead-letters it there, by the broker alone; there can be
- * but one delay. `republish`: the consumer that failed publishes it there and then acks it; any schedule.
+ * How a failed message gets to its wait queue. `reject`: its queue dead-letters it there; the policy can have one delay only.
+ * `republish`: the consumer publishes it there and then acks it; the policy can have any delays.
  */
 export type RetryStyle = 'reject' | 'republish';
 
-/** What {@link rejectArguments} sets, which an existing queue may have otherwise. */
+/** The arguments that {@link rejectArguments} sets. An existing queue may have other values. */
 export const rejectArgumentNames: readonly string[] = [
   'x-dead-letter-exchange',
   'x-dead-letter-routing-key',
@@ -17,7 +17,7 @@ export const rejectArgumentNames: readonly string[] = [
   'x-overflow',
 ];
 
-/** Arguments by which a queue lets messages die for other reasons than a reject: those are not to be tried again. */
+/** Arguments by which messages die for other reasons than a reject. Such messages must not be retried. */
 const deadly: readonly string[] = [...rejectArgumentNames, ...killingArguments];
 
 /**
@@ -29,7 +29,7 @@ export function styleOf(plan: RetryPlan, args: FieldTable, isAlone: boolean): Re
   return fits && !deadly.some((name) => args.has(name)) ? 'reject' : 'republish';
 }
 
-/** The arguments by which a work queue dead-letters what is rejected into its one wait queue. */
+/** The arguments by which a work queue dead-letters rejected messages into its only wait queue. */
 export function rejectArguments({ only, queue, waitQueueType }: RetryPlan, args: FieldTable): FieldTable {
   const all = new Map<string, Field>(args);
   all.set('x-dead-letter-exchange', longstr(waitQueueName(only as number, waitQueueType)));
@@ -38,7 +38,7 @@ export function rejectArguments({ only, queue, waitQueueType }: RetryPlan, args:
   return all.set('x-dead-letter-strategy', longstr('at-least-once')).set('x-overflow', longstr('reject-publish')); // rule M1
 }
 
-/** A plan as people read it. */
+/** A plan as text for people. */
 export function describeRetry(plan: RetryPlan, style: RetryStyle): string {
   const { queue, attempts, delays, parkingLot, waitQueueType } = plan;
   const waits =

@@ -23,19 +23,19 @@ export const clusterDelays: readonly number[] = [
   1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000,
 ];
 
-/** The delays of the wait queues to declare at the start of an application whose policies need these. */
+/** The delays of the wait queues to declare at the start of an application whose policies need the given delays. */
 export const delaysAtStart = (needed: Iterable<number>, type: WaitQueueType): ReadonlySet<number> =>
   new Set(type === 'quorum' ? [...needed, ...clusterDelays] : needed);
 
 /**
- * Milliseconds a classic wait queue outlives its last use by: a queue that no deployment needs any more drains and disappears.
+ * A classic wait queue is deleted so many milliseconds after its last use: one that no deployment needs drains and disappears.
  * A publish does not count as use (rule B12), so the publisher declares the queue again before half of this is over.
  */
 export const waitQueueLease = 3_600_000;
 
 /**
- * The name of the wait queue for a delay, and of the fanout exchange in front of it. It carries all that a queue cannot
- * change: the delay, the type if it is not the usual one, and the exchange it leads to if it is not the default one.
+ * The name of the wait queue for a delay, and of the fanout exchange in front of it. It has everything that a queue cannot
+ * change: the delay, the type unless it is `classic`, and the exchange to which it dead-letters unless it is the default exchange.
  */
 export function waitQueueName(delay: number, type: WaitQueueType = 'classic', exchange = ''): string {
   const name = type === 'classic' ? `wait.${delay}` : `wait.keep.${delay}`;
@@ -48,12 +48,12 @@ export const isWaitQueueName = (name: string): boolean => /^wait\.(?:keep\.|quor
 /**
  * One wait queue per delay, shared by all work queues. A message published to the exchange `wait.5000` with a queue's
  * name as its routing key waits five seconds; then the default exchange, as the dead-letter exchange, takes it by that
- * key to that queue. The delay is the queue's and never the message's: a long one would hold back those behind it
- * (rules B5, E3). When a classic one was not used for an hour longer than its delay it goes, and with it its exchange. Quorum
- * ones stay with their exchanges: a publish to an exchange that is gone would close its channel.
+ * key to that queue. The delay belongs to the queue and never to the message: a message with a long delay would hold
+ * back those behind it (rules B5, E3). A classic wait queue is deleted, with its exchange, an hour and its delay after its last use.
+ * Quorum wait queues stay with their exchanges: a publish to a deleted exchange would close its channel.
  * @param delays whole milliseconds, each once
- * @param origin who needs them, for error messages
- * @param exchange where they lead to instead, by the message's own key
+ * @param origin where they are needed, for error messages
+ * @param exchange the dead-letter exchange, which gets the message's own key; by default the default exchange
  */
 export function waitQueueTopology(
   delays: Iterable<number>,

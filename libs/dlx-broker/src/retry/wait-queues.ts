@@ -18,21 +18,21 @@ interface WaitQueueState {
 }
 
 /**
- * The queues to which failed messages are sent: declared when one is first needed, and again before their lease runs
- * out, for publishing alone does not keep a queue alive (rule B12).
+ * Declares the wait queues to which failed messages are sent: when one is first needed, and again before its lease ends, because
+ * a publish alone does not renew a lease (rule B12).
  */
 export class WaitQueues {
   readonly #known = new Map<number, WaitQueueState>();
   readonly #lots = new Map<string, Promise<void>>();
   readonly #readyLots = new Set<string>();
   #kept: readonly number[] = [];
-  /** Its queues have no lease and stay, so that there must be few of them. */
+  /** True when the wait queues have no lease. They stay, so there must be few of them. */
   readonly #isFixed: boolean;
 
   constructor(
     private readonly backend: Backend,
     readonly type: WaitQueueType = 'classic',
-    /** Where they lead to; by default the default exchange, and so a queue. */
+    /** The exchange to which the wait queues dead-letter; by default the default exchange, and so a queue. */
     readonly exchange = '',
   ) {
     this.#isFixed = type === 'quorum';
@@ -43,7 +43,7 @@ export class WaitQueues {
     return this.backend.clock.now();
   }
 
-  /** These stand: they were declared just now, with other things. */
+  /** The caller has just declared the wait queues of these delays, and these parking lots. */
   declared(delays: Iterable<number>, lots: Iterable<string> = []): void {
     const declaredAt = this.now();
     const needed = [...delays];
@@ -53,8 +53,8 @@ export class WaitQueues {
   }
 
   /**
-   * The delay itself, or the nearest for which there is a queue when there are as many as there may be. Of a fixed set the next
-   * longer one, else the longest.
+   * The delay itself; or, when no further wait queue may be declared, the nearest delay that has one. With a fixed set of delays:
+   * the next longer one, or the longest.
    */
   nearest(delay: number): number {
     if (this.#isFixed) return this.above(delay) ?? Math.max(...this.#fixed());
@@ -66,7 +66,7 @@ export class WaitQueues {
     return nearest;
   }
 
-  /** The delay itself, or the next longer one for which there is a queue when there are as many as there may be. */
+  /** The delay itself; or, when no further wait queue may be declared, the next longer delay that has one. */
   above(delay: number): number | undefined {
     if (this.#known.has(delay) || (!this.#isFixed && this.#inUse() < mostWaitQueues)) return delay;
     let next = Infinity;
@@ -80,7 +80,7 @@ export class WaitQueues {
     return waitQueueName(delay, this.type, this.exchange);
   }
 
-  /** @returns a promise while the wait queue of this delay is not known to stand; undefined once it is */
+  /** @returns undefined if the wait queue of this delay exists; otherwise a promise that settles when it was declared */
   wait(delay: number): Promise<void> | undefined {
     const state = this.#known.get(delay);
     if (state?.declaredAt !== undefined && (this.#isFixed || this.now() < state.declaredAt + waitQueueLease / 2))
@@ -89,8 +89,8 @@ export class WaitQueues {
   }
 
   /**
-   * Renews the leases of these for as long as this process runs, whether or not it sends anything there: queues
-   * dead-letter into them by themselves. {@link close} ends it.
+   * Renews the leases of these wait queues until {@link close}, also without publishes from this process: other queues dead-letter
+   * into them.
    */
   keep(delays: readonly number[]): void {
     if (this.#isFixed) return;
@@ -108,12 +108,12 @@ export class WaitQueues {
     this.keep(this.#kept);
   };
 
-  /** It turned out that the queue is not there: the next to need it declares it again. */
+  /** The wait queue was found missing. The next call of `wait` declares it again. */
   forget(delay: number): void {
     this.#known.delete(delay);
   }
 
-  /** The same for a parking lot: one that exists is taken as it is. */
+  /** Declares a parking lot unless it exists, see `wait`. An existing one is not changed. */
   lot(queue: string): Promise<void> | undefined {
     if (this.#readyLots.has(queue)) return undefined;
     let declared = this.#lots.get(queue);
@@ -137,7 +137,7 @@ export class WaitQueues {
         state.declaredAt = declaredAt;
       },
       (error: unknown) => {
-        if (this.#known.get(delay) === state) this.#known.delete(delay); // the next to need it tries again
+        if (this.#known.get(delay) === state) this.#known.delete(delay); // the next call of wait() tries again
         throw error;
       },
     ));
@@ -155,7 +155,7 @@ export class WaitQueues {
     return [...clusterDelays, ...this.#known.keys()];
   }
 
-  /** Queues whose lease ran out have gone by themselves. */
+  /** How many wait queues exist. The broker has deleted those whose lease ended. */
   #inUse(): number {
     const now = this.now();
     for (const [delay, { declaredAt }] of this.#known) {

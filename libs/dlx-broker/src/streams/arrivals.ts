@@ -1,7 +1,7 @@
 import type { Backend } from '../backend/index.js';
 
 interface Emptied {
-  /** Letters that lay there at first. */
+  /** Letters in the queue at the start. */
   readonly length: number;
   redriven: number;
 }
@@ -22,7 +22,7 @@ export class Arrivals {
     if (emptied !== undefined) emptied.redriven++;
   }
 
-  /** @returns how many arrived since the last look; letters that other consumers take do not make it negative */
+  /** @returns how many letters arrived since the last look; never negative, although other consumers may take letters */
   async look(): Promise<number> {
     let count = 0;
     for (const [queue, { length, redriven }] of this.#queues) {

@@ -5,19 +5,19 @@ import { after } from '../host/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 
-/** An asynchronous function of the application inside an operator. */
+/** The time limit of a function of the application inside an operator. */
 export interface CallbackLimit {
-  /** Which one, for the error: `tapDeaths: look`. */
+  /** The name of the function, for the error: `tapDeaths: look`. */
   readonly origin: string;
-  /** Milliseconds it may take; undefined: for ever. */
+  /** The limit in milliseconds; undefined: none. */
   readonly within: number | undefined;
 }
 
 /**
- * A filter with functions of the application in it, which may be asynchronous although nothing waits for them: what such a
- * function rejects with fails the stream, as what it throws does, and is no unhandled rejection. One that does not
- * answer in time fails the stream as well. At the end of the stream nothing of it is left but the promises themselves.
- * @param passes whether a letter passes; `watch` takes what a function of the application returned
+ * A filter that calls functions of the application. Such a function may return a promise; the letter passes without waiting for
+ * it. The stream fails when the function throws, when its promise rejects, and when the promise is not settled in time. The end of
+ * the stream removes every timer.
+ * @param passes returns true for a letter that passes, and calls `watch` with what a function of the application returned
  */
 export const callbackFilter =
   <L extends DeadLetter>(
@@ -32,7 +32,7 @@ export const callbackFilter =
         limits.clear();
       });
       const fail = (error: unknown): void => subscriber.error(error);
-      /** @returns what calls it off */
+      /** Starts a timer. @returns a function that stops it */
       const limit = (letter: L): (() => void) => {
         if (within === undefined || subscriber.closed) return doNothing;
         const callOff = after(letter.clock, within, () => {

@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import { after } from '../host/index.js';
 import { type Backend } from '../backend/index.js';
 
-/** Emits once at a time of the broker's clock, at once if that is over. @param time milliseconds since 1970 */
+/** Emits once, at a time of the broker's clock; at once if that time is past. @param time milliseconds since 1970 */
 export const clockTimer = (clock: Backend['clock'], time: number): Observable<void> =>
   new Observable((subscriber) => {
     const ring = (): void => {

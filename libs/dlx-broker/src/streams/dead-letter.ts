@@ -8,7 +8,7 @@ import type { CallbackTimeoutError } from './letter-errors.js';
 import { LetterSettledError } from './letter-errors.js';
 import { Letter } from './letter.js';
 
-/** What became of a letter. */
+/** How a letter was settled. */
 export interface SettledLetter {
   readonly kind: 'acked' | 'rejected' | 'retried' | 'parked' | 'redriven';
   /** Of `retried`: milliseconds. */
@@ -17,11 +17,11 @@ export interface SettledLetter {
   readonly to?: string;
 }
 
-/** What a letter needs of the stream it came from. */
+/** What a letter needs from its stream. */
 export interface LetterHost {
   readonly waitQueues: WaitQueues;
   readonly clock: Backend['clock'];
-  /** True once the stream has ended and given back what was unsettled. */
+  /** True once the stream has ended and returned its unsettled letters. */
   closed(): boolean;
   left(): void;
   takenUp(): void;
@@ -31,16 +31,16 @@ export interface LetterHost {
   unanswered(error: CallbackTimeoutError): void;
 }
 
-/** What has to be there before: undefined when it is. */
+/** Declares what a successor needs. @returns undefined when that exists already */
 type Prepare = () => Promise<void> | undefined;
 
 /**
  * A dead letter that a stream has consumed. Settle each one once: `ack`, `reject`, `requeue`, `redrive`, `retryIn` or `park`. A second
- * time has no effect on the broker and is a LetterSettledError, as is any time after the stream gave the letter back.
+ * call has no effect on the broker and is a LetterSettledError, and so is a call after the end of the stream.
  *
  * `redrive`, `retryIn` and `park` publish a successor and resolve once the broker has confirmed it and the letter is
- * acked. When they fail, the promise rejects, and the letter is in hand again as if nothing had happened. An ignored
- * rejection does not end the process: it is reported to `DeadLetters.failures`.
+ * acked. When they fail, the promise rejects, and the letter is unsettled again. An ignored rejection does
+ * not end the process: it is reported to `DeadLetters.failures`.
  */
 export class DeadLetter<T = unknown> extends Letter<T> {
   readonly #delivery: BackendDelivery;
@@ -59,12 +59,12 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     return this.#delivery.redelivered;
   }
 
-  /** @internal The time of its broker. */
+  /** @internal The clock of its broker. */
   get clock(): Backend['clock'] {
     return this.#host.clock;
   }
 
-  /** @internal The wait there is a queue for. @param delay milliseconds */
+  /** @internal The nearest delay that has a wait queue. @param delay milliseconds */
   nearestWait(delay: number): number {
     return this.#host.waitQueues.nearest(delay);
   }
@@ -74,7 +74,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     this.#host.unanswered(error);
   }
 
-  /** False once it was settled, is about to be, or was given back. */
+  /** False once it was settled, while it is being settled, and after the stream returned it. */
   get open(): boolean {
     return this.#state === 'open' && !this.#host.closed() && !this.#delivery.settled;
   }
@@ -89,14 +89,14 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     this.#settle('reject');
   }
 
-  /** Returns it to its place in the queue, from where it is delivered again at once, often to the same stream. */
+  /** Returns it to its place in the queue. The broker delivers it again at once, often to the same stream. */
   requeue(): void {
     this.#settle('requeue');
   }
 
   /**
-   * Publishes it to its origin, with a new history. Every queue bound there gets it: to spare the others name
-   * the queue, `redrive(letter.workQueue)`.
+   * Publishes it to its origin, with a new history. Every queue bound there gets it; to send it to one queue only, name the
+   * queue: `redrive(letter.workQueue)`.
    * @param to a queue, or an exchange and a routing key
    */
   redrive(to?: Address | string): Promise<void> {
@@ -111,8 +111,8 @@ export class DeadLetter<T = unknown> extends Letter<T> {
 
   /**
    * Sends it to its work queue after a delay, as one more attempt.
-   * @param delay milliseconds, or a text such as `'30s'`; 0 is at once. Each distinct delay is a queue of its own; when there
-   *   are 64, the nearest of them
+   * @param delay milliseconds, or a text such as `'30s'`; 0 is at once. Each distinct delay needs a wait queue of its own; when
+   *   there are 64, the nearest of them is used
    */
   retryIn(delay: number | string): Promise<void> {
     const { waitQueues } = this.#host;
@@ -128,7 +128,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
   }
 
   /**
-   * Moves it to a queue in which it stays until it is consumed. It is declared if it does not exist.
+   * Moves it to a parking lot, where it stays until it is consumed. The parking lot is declared if it does not exist.
    * @param queue default: the name of the work queue and `.parked`
    */
   park(queue: string = `${this.workQueue}.parked`): Promise<void> {
@@ -177,7 +177,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
     const replaced = this.#replaceNow(how, prepare, act);
     replaced.then(
       () => this.#host.settled(this, what),
-      // Also keeps a promise that is not awaited from ending the process.
+      // With this handler a promise that is not awaited cannot end the process.
       (failure: unknown) => this.#host.failed(this, failure),
     );
     return replaced;

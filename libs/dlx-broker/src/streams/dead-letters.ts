@@ -23,19 +23,19 @@ import { runForever, type Failed } from './run-forever.js';
 import { snapshot } from './snapshot.js';
 
 export interface DeadLettersOptions {
-  /** The wait queues of this broker, shared with others who retry. Default: ones of its own, classic. */
+  /** The wait queues of this broker, shared with the handlers. Default: classic wait queues of its own. */
   readonly waitQueues?: WaitQueues;
-  /** Hears what became of each letter. */
+  /** Called for each letter that was settled. */
   readonly settled?: (letter: DeadLetter, what: SettledLetter) => void;
-  /** Hears of every function of the application inside an operator that did not answer in time. */
+  /** Called for every function of the application inside an operator that did not answer in time. */
   readonly unanswered?: (error: CallbackTimeoutError) => void;
-  /** Hears why a pipeline of {@link DeadLetters.run} failed, how often in a row, and how long it rests. */
+  /** Called when a pipeline of {@link DeadLetters.run} failed: why, how often in a row, and how long it pauses. */
   readonly report?: (failure: unknown, queues: QueueNames, failed: Failed) => void;
 }
 
-/** The prefetch of a stream, and how it finds its queues. */
+/** The prefetch of a stream, and how often it looks for queues. */
 export interface FromOptions {
-  /** Letters of one queue in hand at most, those left behind not counted: 1 to 65535. Default 10. */
+  /** The most unsettled letters of one queue, without those that were left: 1 to 65535. Default 10. */
   readonly prefetch?: number;
   /**
    * Letters that may be left in one queue, unsettled, before the stream fails with a TooManyLeftError. Default: 32 times
@@ -46,10 +46,10 @@ export interface FromOptions {
   readonly lookEvery?: number | string;
 }
 
-/** How a pipeline of {@link DeadLetters.run} takes letters, and how long it rests after a failure. */
+/** The prefetch of a pipeline of {@link DeadLetters.run}, and its pause after a failure. */
 export interface RunOptions extends FromOptions {
   /**
-   * How long to wait before a pipeline that failed begins anew. Default `'1s'`. It doubles with each failure in a row, up to
+   * How long to wait before a failed pipeline restarts. Default `'1s'`. It doubles with each failure in a row, up to
    * a minute.
    */
   readonly pause?: number | string;
@@ -66,12 +66,12 @@ export class DeadLetters {
   readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
   readonly #runs = new Subscription();
-  /** Also for those who subscribe after the end. */
+  /** Emits also to subscribers that come after the end. */
   readonly #closed = new ReplaySubject<void>(1);
   readonly #unanswered: NonNullable<DeadLettersOptions['unanswered']>;
   readonly #home = new HomeContext();
 
-  /** Every settlement that failed, also those whose promise is not awaited. */
+  /** Every failed settlement, also when its promise is not awaited. */
   readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();
 
   /** @internal Made by DlxBrokerModule. */
@@ -85,17 +85,16 @@ export class DeadLetters {
   }
 
   /**
-   * The letters of a queue, of several, or of all whose names fit a pattern. Cold: each subscription is a consumer of its
-   * own, from subscribe to unsubscribe, and at the end everything unsettled goes back to its place in the queue; so does
-   * everything when the pipeline fails. Nothing is buffered: the broker holds what goes beyond the prefetch, so a stream
-   * whose letters are not settled comes to a halt.
+   * The letters of a queue, of several, or of all whose names match a pattern. Cold: each subscription is a consumer of its own,
+   * from subscribe to unsubscribe. At its end, and when the pipeline fails, unsettled letters return to their places in the queue.
+   * Nothing is buffered: the broker holds what exceeds the prefetch, so a stream whose letters are not settled stops.
    *
-   * Drop letters with `where` or `whereReason`, not with `filter`, which would leave them in hand. And let operators that
-   * end a stream (`take`, `takeUntil`) come after the work: what is unsettled when they strike goes back.
+   * Skip letters with `where` or `whereReason`, not with `filter`, which would leave them unsettled. Place operators that end a
+   * stream (`take`, `takeUntil`) after the work: letters that are unsettled at that time return to the queue.
    *
-   * It fails with a ConsumerCancelledError when a queue is deleted; with a pattern it goes on without it. It completes
-   * when the application shuts down, and at once after that; it never completes by itself. A failure without an error
-   * handler ends the process, as in RxJS: {@link run} does not.
+   * The stream fails with a ConsumerCancelledError when a queue is deleted; with a pattern it continues without the queue. It
+   * completes when the application shuts down, and at once after that. A failure without an error handler ends the process, as in
+   * RxJS; {@link run} handles failures.
    * @throws DlxConfigurationError for what names no queue, and for unknown or impossible options
    */
   from<T = unknown>(queues: QueueNames, options: FromOptions = {}): Observable<DeadLetter<T>> {
@@ -138,7 +137,7 @@ export class DeadLetters {
   }
 
   /**
-   * Looks at the letters that lie in a queue now, in order, and completes: nothing is consumed, counted or flagged. They
+   * Reads the letters of a queue as they are now, in order, and completes. Nothing is consumed, counted or flagged, and the letters
    * cannot be settled.
    */
   replay<T = unknown>(queue: string): Observable<Letter<T>> {
@@ -146,9 +145,9 @@ export class DeadLetters {
   }
 
   /**
-   * Runs a pipeline until it is unsubscribed, or the application shuts down. When it fails, what was unsettled goes back to
-   * its queue, the failure is reported, and after a pause it begins anew: no message is lost and the process lives. The pause
-   * doubles with each failure in a row, up to a minute.
+   * Runs a pipeline until it is unsubscribed, or the application shuts down. When the pipeline fails, its unsettled letters return
+   * to the queue, the failure is reported, and the pipeline restarts after a pause. The pause doubles with each failure in a row, up
+   * to a minute.
    * @throws DlxConfigurationError for an impossible option
    */
   run<T = unknown>(queues: QueueNames, pipeline: Pipeline<T>, options: RunOptions = {}): Subscription {
@@ -169,8 +168,8 @@ export class DeadLetters {
   }
 
   /**
-   * Ends every {@link run} and lets none begin any more; streams of {@link from} complete. What they had in hand goes back to
-   * its queue, whatever their functions are doing. Idempotent.
+   * Ends every {@link run}, and completes the streams of {@link from}. None begins after that. Unsettled letters return to their
+   * queues, also while functions of the pipelines run. Idempotent.
    */
   close(): void {
     this.#runs.unsubscribe();

@@ -3,8 +3,7 @@ import type { Address } from '../message/index.js';
 import { optionsOf, parseDuration, refused, refuseUnknown } from '../options/index.js';
 
 /*
- * What an application gives to streams, checked: a mistake is an error where it stands, with a remedy, and not a letter
- * that is settled otherwise than was meant.
+ * Checks of what an application gives to streams. A mistake is an error at the place where it is made, with a remedy.
  */
 
 /** @throws DlxConfigurationError unless it is a function. @param remedy what to write instead: `(letter) => true` */
@@ -19,7 +18,7 @@ export function queueOf(value: unknown, origin: string): string {
 }
 
 /**
- * Where a redrive goes: a queue, or an exchange and a routing key; undefined is where the letter came from.
+ * The target of a redrive: a queue, or an exchange and a routing key; undefined is the origin of the letter.
  * @throws DlxConfigurationError for anything else
  */
 export function targetOf(value: unknown, origin: string): Address | string | undefined {
@@ -33,13 +32,13 @@ export function targetOf(value: unknown, origin: string): Address | string | und
 /** How long an asynchronous function of the application may take. */
 export interface WithinOption {
   /**
-   * How long a promise that the function answers may stay unsettled before the stream fails with a
+   * How long a promise that the function returns may stay unsettled before the stream fails with a
    * {@link CallbackTimeoutError}: milliseconds or a text. Default `'1m'`; false: for ever.
    */
   readonly within?: number | string | false;
 }
 
-/** @returns milliseconds; undefined for no limit. @throws DlxConfigurationError for no duration, and for 0 */
+/** @returns milliseconds; undefined for no limit. @throws DlxConfigurationError for 0, and for a value that is no duration */
 export function withinOf({ within = '1m' }: WithinOption, origin: string): number | undefined {
   if (within === false) return undefined;
   const milliseconds = parseDuration(within, `${origin}: within`);
@@ -48,8 +47,7 @@ export function withinOf({ within = '1m' }: WithinOption, origin: string): numbe
 }
 
 /**
- * @throws DlxConfigurationError for what is no object, and for a name that is not known, with the list of those that
- * are
+ * @throws DlxConfigurationError for a value that is no object, and for an unknown name; the error lists the known names
  */
 export function checkOptions(options: unknown, known: readonly string[], origin: string, remedy: string): void {
   refuseUnknown(optionsOf(options, origin, remedy), known, origin);

@@ -1,6 +1,6 @@
 import type { DeadLetter } from './dead-letter.js';
 import { groupLetters, type GroupLetters } from './group-letters.js';
 
-/** One stream per reason of the latest death: `rejected`, `expired` ...; that of a letter that never died is empty. */
+/** One stream for each reason of the latest death: `rejected`, `expired` ... The reason of a letter that never died is ''. */
 export const groupByReason = <L extends DeadLetter>(): GroupLetters<L> =>
   groupLetters(({ deaths: [latest] }) => latest?.reason ?? '');

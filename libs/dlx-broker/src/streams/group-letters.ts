@@ -6,8 +6,7 @@ import type { DeadLetter } from './dead-letter.js';
 export type GroupLetters<L extends DeadLetter> = OperatorFunction<L, GroupedObservable<string, L>>;
 
 /**
- * Letters of a group without a subscriber (any more) are left, see {@link DeadLetter.leave}: nothing halts and
- * nothing is lost.
+ * Groups letters by a key. Letters of a group without a subscriber are left, see {@link DeadLetter.leave}.
  */
 export const groupLetters = <L extends DeadLetter>(keyOf: (letter: L) => string): GroupLetters<L> =>
   groupBy(keyOf, { connector: () => new Group<L>() });

@@ -22,7 +22,7 @@ export class CallbackTimeoutError extends Error {
   constructor(
     origin: string,
     queue: string,
-    /** Milliseconds it had. */
+    /** The time limit, in milliseconds. */
     readonly within: number,
   ) {
     super(

@@ -10,15 +10,15 @@ import type { DeadLetters } from './dead-letters.js';
 import type { ResolvedRedrive } from './redrive-request.js';
 import type { RedriveTarget } from './redrive-to.js';
 
-/** Letters in hand. Those left are in hand too, a consumer for each so many. */
+/** The prefetch. Letters that are left stay unsettled, and each further consumer has the same prefetch. */
 const inHand = 200;
 
-/** How often it looks after its end for what comes back, in milliseconds. */
+/** How often the redrive looks, after its end, for letters that come back: milliseconds. */
 const lookEvery = 1_000;
 
 /** The redrive of a backend: it consumes each letter, publishes its successor, and acks it. */
 export class LetterRedrive extends Redrive {
-  /** Letters that lay in the queues at first. */
+  /** Letters in the queues at the start. */
   total = 0;
   error: unknown;
   /** Letters whose destination is in the counts. */
@@ -28,7 +28,7 @@ export class LetterRedrive extends Redrive {
   #wake: (() => void) | undefined;
   readonly #arrivals: Arrivals;
 
-  /** @param show called after each change of its state and of its counts */
+  /** @param show called after each change of the state and of the counts */
   constructor(
     private readonly backend: Backend,
     private readonly letters: DeadLetters,
@@ -47,7 +47,7 @@ export class LetterRedrive extends Redrive {
     this.#arrivals = new Arrivals(backend);
   }
 
-  /** Takes letters until it is over. It never throws: see `error`. */
+  /** Takes letters until the redrive ends. It never throws: see `error`. */
   async run(): Promise<void> {
     try {
       await this.#run();
@@ -73,7 +73,7 @@ export class LetterRedrive extends Redrive {
     if (count > 0) this.show();
   }
 
-  /** The connection may be gone, and with it what could be seen. */
+  /** Nothing is counted when the connection is gone. */
   protected override look(seen: (count: number) => void): void {
     this.#arrivals.look().then(seen, () => this.close());
   }
@@ -105,7 +105,7 @@ export class LetterRedrive extends Redrive {
     );
   }
 
-  /** As many letters as lay there at first: what comes back meanwhile is for another redrive. */
+  /** Takes as many letters as the queue had at the start. Letters that come back meanwhile are not redriven again. */
   #drain(queue: string, length: number): Observable<unknown> {
     return this.letters.from(queue, { prefetch: inHand, leaveAtMost: Number.MAX_SAFE_INTEGER }).pipe(
       concatMap((letter) => this.#move(letter, queue)),
@@ -140,7 +140,7 @@ export class LetterRedrive extends Redrive {
     this.show();
   }
 
-  /** Not before its time, and not while it rests. @returns false when it stays */
+  /** Redrives a letter when it is due and the redrive is running. @returns false when the letter stays in its queue */
   async #redrive(letter: DeadLetter, to: RedriveTarget): Promise<boolean> {
     const { clock } = this.backend;
     const due = this.rules.pacing.take(clock.now());
@@ -152,11 +152,11 @@ export class LetterRedrive extends Redrive {
     }
     return letter.redrive(to).then(
       () => true,
-      () => false, // reported by DeadLetters.failures; it is in hand again
+      () => false, // reported by DeadLetters.failures; the letter is unsettled again
     );
   }
 
-  /** At the end of a batch: after its pause the circuit judges what came back. */
+  /** At the end of a batch: waits for its pause, then the circuit judges the letters that came back. */
   async #judge(): Promise<void> {
     const { batches } = this.rules;
     const wait = (batches?.next ?? 0) - this.backend.clock.now();
@@ -166,7 +166,7 @@ export class LetterRedrive extends Redrive {
     while (this.state === 'tripped') await this.#wait();
   }
 
-  /** @param milliseconds of the broker's time; the wait ends earlier when the state changes, and without them only then */
+  /** Waits for a change of the state. @param milliseconds the longest wait, by the broker's clock; by default there is none */
   #wait(milliseconds?: number): Promise<void> {
     return new Promise((resolve) => {
       const callOff =
@@ -180,7 +180,7 @@ export class LetterRedrive extends Redrive {
   }
 }
 
-/** There is no such queue to redrive from. */
+/** The queue of a redrive does not exist. */
 export class UnknownQueueError extends Error {
   override readonly name = 'UnknownQueueError';
 

@@ -5,13 +5,13 @@ import type { Backend, BackendDelivery, CancelReason, Consumption } from '../bac
 import { DeadLetter, type LetterHost, type SettledLetter } from './dead-letter.js';
 import { type CallbackTimeoutError, ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
-/** A redrive, retry or parking that did not succeed; the letter was in hand again. */
+/** A redrive, retry or parking that failed. The letter is unsettled again. */
 export interface SettlementFailure {
   readonly letter: DeadLetter;
   readonly failure: unknown;
 }
 
-/** Who hears what becomes of letters. */
+/** Called with the outcome of letters. */
 export interface LetterListener {
   failed(failure: SettlementFailure): void;
   settled(letter: DeadLetter, what: SettledLetter): void;
@@ -25,8 +25,8 @@ interface StreamConsumer {
 }
 
 /**
- * A subscription. It begins with one consumer; whenever all letters of all its consumers are left, it takes one more, so
- * that those left behind do not hold up those to come.
+ * A subscription. It begins with one consumer. Whenever all unsettled letters of its consumers were left, it opens another
+ * consumer, so that further letters arrive.
  */
 export class LetterStream<T> {
   readonly #consumers: StreamConsumer[] = [];
@@ -49,14 +49,14 @@ export class LetterStream<T> {
     this.#consumers.push(consumer);
     const onCancel = (_reason?: CancelReason, failure?: Error): void => this.home.fresh(this.#cancelled, this, failure);
     const take = (delivery: BackendDelivery): void => {
-      // After the end there is no subscriber: later letters stay unsettled, and return with the consumer.
+      // After the end there is no subscriber: later letters stay unsettled, and return to the queue when the consumer closes.
       this.subscriber.next(new DeadLetter<T>(delivery, this.#host(consumer)));
     };
     consumer.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
       this.home.fresh(take, undefined, delivery),
     );
     consumer.consumption.started?.catch((failure: Error) => onCancel(undefined, failure));
-    if (this.#closed) consumer.consumption.close(); // it ended on its first letters, while consume was at work
+    if (this.#closed) consumer.consumption.close(); // the stream ended on its first letters, while consume was running
   }
 
   close(): void {

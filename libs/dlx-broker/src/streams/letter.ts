@@ -22,7 +22,7 @@ import {
 import { redriveAddress } from '../retry/index.js';
 import { readDeaths, type XDeath } from './x-death.js';
 
-/** The readable part of a dead letter, consumed or only looked at. */
+/** A dead letter to read: one that was consumed, or one that stays in its queue. */
 export class Letter<T = unknown> {
   #payload: { readonly value: T | UndecodablePayloadError } | undefined;
   #properties: Properties | undefined;
@@ -32,9 +32,9 @@ export class Letter<T = unknown> {
   constructor(
     /** As it is on the wire: `message.properties.headers` are the headers with their types. */
     readonly message: Message,
-    /** The queue it lies in. */
+    /** The queue that has the letter. */
     readonly queue: string,
-    /** Whether its broker records origins; headers are not believed then. */
+    /** True if its broker records origins. Headers are then not used. */
     protected readonly recordsOrigins = false,
   ) {}
 
@@ -53,33 +53,33 @@ export class Letter<T = unknown> {
   }
 
   /**
-   * As plain values, like `DlxContext.headers`: `headers['tenant']`. An object without a prototype, for names come from the
-   * wire. With their wire types they are in `properties.headers`.
+   * As plain values, like `DlxContext.headers`: `headers['tenant']`. The object has no prototype, because the names come
+   * from the wire. `properties.headers` has the headers with their wire types.
    */
   get headers(): Readonly<Record<string, Plain>> {
     return (this.#headers ??= fromFieldTable(this.properties.headers));
   }
 
-  /** Its deaths, the latest first (rule H7). Empty when it was parked: see `failures` and the `dlx-` headers. */
+  /** Its deaths, the latest first (rule H7). A parked letter has none: see `failures` and the `dlx-` headers. */
   get deaths(): readonly XDeath[] {
     return (this.#deaths ??= readDeaths(this.message));
   }
 
-  /** Its first death since it was last published (rule H8): after a retry that of the wait queue, see `workQueue`. */
+  /** Its first death since it was last published (rule H8). After a retry this is the death in the wait queue, see `workQueue`. */
   get firstDeath(): XDeath | undefined {
     const first = firstDeathOf(this.message);
     const named = this.deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason);
     return named ?? this.deaths.at(-1);
   }
 
-  /** The queue in which it failed at first; the queue it lies in if nothing tells. */
+  /** The queue in which it failed at first; if that is unknown, the queue that has it now. */
   get workQueue(): string {
     return workQueueOf(this.message, !this.recordsOrigins) ?? this.queue;
   }
 
   /**
-   * Where it was published at first, before any retry or death, as its broker recorded it. Where the broker records nothing
-   * of that, a broker elsewhere, it is what the headers tell.
+   * Where it was published at first, before any retry or death, as its broker recorded it. If the broker records no origins, as
+   * RabbitMQ, it is the origin that the headers name.
    */
   get origin(): Address {
     const { message, recordsOrigins } = this;
@@ -88,25 +88,25 @@ export class Letter<T = unknown> {
   }
 
   /**
-   * What its headers tell of its origin, while the broker recorded none: its publisher may have written them.
-   * Undefined when they tell nothing, or when the origin was recorded.
+   * The origin that its headers name, which its publisher may have written. Undefined when they name none, and when the broker
+   * recorded the origin.
    */
   get claimedOrigin(): Address | undefined {
     return this.message.origin === undefined ? claimedOriginOf(this.message) : undefined;
   }
 
-  /** @internal Where a redrive would take it, or why it would not. */
+  /** @internal The target of a redrive, or the error that refuses it. */
   addressFor(to: Address | string | undefined): Address | Error {
     const { message, queue, recordsOrigins } = this;
     return redriveAddress({ message, queue, recordsOrigins }, to);
   }
 
-  /** How often it failed in its work queue. Taken from the work queue itself, this time counts as one. */
+  /** How often it failed in its work queue. In a letter consumed from the work queue itself the present attempt counts. */
   get failures(): number {
     return failuresOf(this.message, this.workQueue) + (this.workQueue === this.queue ? 1 : 0);
   }
 
-  /** When it failed for the first time: as its headers tell, or else its first death in its work queue. */
+  /** When it failed for the first time: as its headers say, or else its first death in its work queue. */
   get failingSince(): Date | undefined {
     const time = failingSince(this.message);
     if (time !== undefined) return new Date(time);
@@ -115,7 +115,7 @@ export class Letter<T = unknown> {
     return Number.isFinite(first) ? new Date(first) : undefined;
   }
 
-  /** What its handler failed with, as the headers `dlx-error-class` and `dlx-error-message` tell. */
+  /** The error of its handler, by the headers `dlx-error-class` and `dlx-error-message`. */
   get error(): NotedError | undefined {
     return notedErrorOf(this.message);
   }

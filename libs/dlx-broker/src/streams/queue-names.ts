@@ -2,10 +2,10 @@ import { Observable } from 'rxjs';
 import { after } from '../host/index.js';
 import { type Backend, need } from '../backend/index.js';
 
-/** Which queues: one, several, or all whose names fit, also those that are declared later. */
+/** The names of queues: one, several, or a pattern. A pattern also selects queues that are declared later. */
 export type QueueNames = string | readonly string[] | RegExp;
 
-/** Emits every name once, when the queue is first seen. With a pattern it looks again every so many milliseconds. */
+/** Emits every name once, when the queue is first seen. @param lookEvery milliseconds between two looks, for a pattern */
 export function queueNames(backend: Backend, which: QueueNames, lookEvery: number): Observable<string> {
   return new Observable((subscriber) => {
     if (!(which instanceof RegExp)) {
@@ -19,7 +19,7 @@ export function queueNames(backend: Backend, which: QueueNames, lookEvery: numbe
       try {
         const names = (await need(backend, 'listing').queueNames()).filter((name) => fits.test(name));
         const fresh = names.filter((name) => !known.has(name));
-        known = new Set(names); // one that went may come again
+        known = new Set(names); // a deleted queue may be declared again
         for (const name of fresh) subscriber.next(name);
         if (!subscriber.closed) callOff = after(backend.clock, lookEvery, () => void look());
       } catch (error) {

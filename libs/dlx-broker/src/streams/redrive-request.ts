@@ -27,17 +27,17 @@ export interface RedriveRequest<T = unknown> {
   readonly circuit?: Partial<RedriveCircuit> | false;
 }
 
-/** When a redrive holds itself up. */
+/** When a redrive pauses by itself. */
 export interface RedriveCircuit {
-  /** Of what was redriven, the share that arrived again in the queue it came from: between 0 and 1. */
+  /** The share of redriven letters that arrived again in their queue and make the redrive pause: between 0 and 1. */
   readonly share: number;
-  /** Looks after every so many letters. */
+  /** The number of letters between two looks. */
   readonly atLeast: number;
-  /** How long it waits then: milliseconds or a text. */
+  /** The length of the pause: milliseconds or a text. */
   readonly pause: number | string;
 }
 
-/** The same, checked and complete. */
+/** A checked request with all defaults. */
 export interface ResolvedRedrive {
   readonly queues: readonly string[];
   to(letter: Letter): RedriveTarget;

@@ -5,34 +5,34 @@ import type { DeadLetters } from './dead-letters.js';
 import { LetterRedrive } from './letter-redrive.js';
 import type { ResolvedRedrive } from './redrive-request.js';
 
-/** How far a redrive has come. */
+/** The state and the counts of a redrive. */
 export interface RedriveProgress {
-  /** `paused` by a caller, or `waiting` by itself because too much came back. `failed`: see `error`. */
+  /** `paused` by a caller; `waiting` by itself, because too many letters came back. `failed`: see `error`. */
   readonly state: 'running' | 'paused' | 'waiting' | 'stopped' | 'done' | 'failed';
   /** Letters in the queue at the start. */
   readonly total: number;
   readonly redriven: number;
-  /** Letters that do not match or cannot be redriven: they keep their places. */
+  /** Letters that do not match or cannot be redriven. They keep their places. */
   readonly left: number;
   /**
-   * Of those left: only headers tell where they came from, which a client may have written. They need a `to`. Absent when
-   * there are none.
+   * Letters among those left whose origin only headers name, which a client may have written. Their redrive needs a `to`. Absent
+   * when there are none.
    */
   readonly unproven?: number;
   /**
-   * Where they went, or would go if it were not a dry run: how many, by `exchange/routing key`. With many of these it
-   * is updated every so many letters only, and at the end.
+   * The number of letters for each `exchange/routing key`; in a dry run, the number that would go there. With many destinations
+   * it is updated rarely, and at the end.
    */
   readonly destinations: Readonly<Record<string, number>>;
   /**
-   * Letters that arrived in the queue meanwhile: what was redriven and failed again, or others like it. Counted with a circuit
-   * only, and in {@link RedriveTask.current} for a minute after the end as well.
+   * Letters that arrived in the queue meanwhile: redriven letters that failed again, and new ones. Counted with a circuit only, and
+   * in {@link RedriveTask.current} for a minute after the end as well.
    */
   readonly arrived: number;
   readonly error?: unknown;
 }
 
-/** With so many destinations their counts are updated rarely, because copying them costs as much as there are. */
+/** The counts of destinations are copied after so many letters for each destination, because a copy costs as much as they are. */
 const destinationsPerLetter = 16;
 
 /** The states in the words of this API. */
@@ -47,7 +47,7 @@ const states: Readonly<Record<RedriveState, RedriveProgress['state']>> = {
 
 /** One redrive, from its start to its end. */
 export class RedriveTask {
-  /** Also for those who come when it has ended. */
+  /** Emits also to subscribers that come after the end. */
   readonly #progress = new ReplaySubject<RedriveProgress>(1);
   #current: RedriveProgress;
   /** Letters in the destinations of {@link current}. */
@@ -60,12 +60,12 @@ export class RedriveTask {
     this.#current = { state: 'running', total: 0, redriven: 0, left: 0, arrived: 0, destinations: {} };
     this.#progress.next(this.#current);
     this.#redrive = new LetterRedrive(backend, letters, request, () => this.#show());
-    // Before its own streams complete, which would look like the last letter.
+    // Closes before its own streams complete, which would look like the end of the queue.
     this.#letters = letters.ending.subscribe(() => this.close());
     void this.#redrive.run();
   }
 
-  /** How far it has come: now, at every step, and at the end, with which it completes. It never fails: see `state`. */
+  /** The progress: now, after every step, and at the end, when it completes. It never fails: see `state`. */
   get progress(): Observable<RedriveProgress> {
     return this.#progress.asObservable();
   }
@@ -75,8 +75,8 @@ export class RedriveTask {
   }
 
   /**
-   * Up to when `current.arrived` tells what comes back: a minute after the end. Undefined before the end, and without a circuit,
-   * when nothing is looked at.
+   * Until when `current.arrived` counts letters that come back: a minute after the end. Undefined before the end, and without a
+   * circuit.
    */
   get watchedUntil(): Date | undefined {
     const { watchedUntil } = this.#redrive;
@@ -88,7 +88,7 @@ export class RedriveTask {
     return lastValueFrom(this.#progress);
   }
 
-  /** Holds it up until {@link resume}. */
+  /** Pauses it until {@link resume}. */
   pause(): void {
     this.#redrive.pause();
   }
@@ -97,17 +97,17 @@ export class RedriveTask {
     this.#redrive.resume();
   }
 
-  /** Ends it; what was not redriven yet keeps its place. */
+  /** Ends it. Letters that were not redriven yet keep their places. */
   stop(): void {
     this.#redrive.stop();
   }
 
-  /** @internal Stops it, and looks for what comes back no longer. Idempotent. */
+  /** @internal Stops it, and ends the watch after its end. Idempotent. */
   close(): void {
     this.#redrive.close();
   }
 
-  /** Destinations that were handed out do not change any more. */
+  /** Emits the progress. An emitted object never changes. */
   #show(): void {
     const { state, total, error, noted, isOver, counts } = this.#redrive;
     const { moved, left, unproven, cameBack } = counts;

@@ -6,15 +6,15 @@ import { notAPromise } from '../options/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { targetOf } from './given.js';
 
-/** Where to redrive a letter: a queue, an exchange and a routing key, or undefined for where it came from. */
+/** Where to redrive a letter: a queue, an exchange and a routing key, or undefined for its origin. */
 export type RedriveTarget = Address | string | undefined;
 
 /**
- * Redrives every letter, and emits each once the broker has it. A letter that cannot be redriven fails the stream: it
- * and everything unsettled goes back to the queue.
- * @param to the target, or a function that chooses one for each letter; default: where it was published at first. What
- *   the function throws, a promise, and an answer that is no target fail the stream
- * @throws DlxConfigurationError at once for what is neither a target nor a function
+ * Redrives every letter, and emits each when the broker has it. A letter that cannot be redriven fails the stream, and all
+ * unsettled letters return to the queue.
+ * @param to the target, or a function that chooses one for each letter. Default: the origin. The stream fails when the function
+ *   throws, or returns a promise or a value that is no target
+ * @throws DlxConfigurationError at once for a value that is neither a target nor a function
  */
 export function redriveTo<L extends DeadLetter>(
   to?: RedriveTarget | ((letter: L) => RedriveTarget),

@@ -11,27 +11,27 @@ export class Redrives {
   readonly #backend: Backend;
   readonly #letters: DeadLetters;
   readonly #running = new Set<RedriveTask>();
-  /** Those that have ended, and look for what comes back. */
+  /** Ended redrives that still count letters that come back. */
   #ended: RedriveTask[] = [];
   #closed = false;
   readonly #schedules = new Subscription();
   readonly #report: (failure: unknown) => void;
 
-  /** @internal Made by DlxBrokerModule. @param report hears what the function `look` of a schedule throws */
+  /** @internal Made by DlxBrokerModule. @param report called with what the function `look` of a schedule throws */
   constructor(backend: Backend, letters: DeadLetters, report: (failure: unknown) => void = () => undefined) {
     this.#backend = backend;
     this.#letters = letters;
     this.#report = report;
   }
 
-  /** Those that have not ended. */
+  /** The redrives that have not ended. */
   get running(): readonly RedriveTask[] {
     return [...this.#running];
   }
 
   /**
-   * Begins at once; when the application was shut down, it is stopped at once. Each letter is published, mandatory, and leaves its queue when the broker has taken its successor;
-   * one that no queue would get stays.
+   * Begins a redrive at once. Each letter is published as mandatory, and leaves its queue when the broker has taken its successor. A
+   * letter that no queue would get stays. After the end of the application the redrive is stopped at once.
    * @throws DlxConfigurationError for an impossible request
    */
   start<T = unknown>(request: RedriveRequest<T>): RedriveTask {
@@ -43,7 +43,7 @@ export class Redrives {
   }
 
   /**
-   * Counts what would go where, and moves nothing.
+   * Counts letters and destinations, and moves nothing.
    * @throws what {@link start} throws, UnknownQueueError when there is no such queue
    */
   async dryRun<T = unknown>(request: RedriveRequest<T>): Promise<RedriveProgress> {
@@ -53,9 +53,9 @@ export class Redrives {
   }
 
   /**
-   * Redrives again and again: the first time after that time, and each time so long after the end of the one before.
+   * Redrives repeatedly: first after `every`, and then each time `every` after the end of the redrive before.
    * @param every milliseconds, or a text such as `'15m'`
-   * @param look sees every task as it begins; what it throws is logged, and the schedule goes on
+   * @param look called with every task when it begins; an error that it throws is logged, and the schedule continues
    * @returns unsubscribe it to end the schedule and the redrive under way; both end with the application as well
    */
   every<T = unknown>(
@@ -64,7 +64,7 @@ export class Redrives {
     look: (task: RedriveTask) => void = () => undefined,
   ): Subscription {
     const pause = parseDuration(every, 'Redrives.every');
-    resolveRedrive(request); // an impossible one is refused now, not in a quarter of an hour
+    resolveRedrive(request); // an invalid request is refused now, and not at the first redrive
     const { clock } = this.#backend;
     const once = new Observable<RedriveProgress>((subscriber) => {
       const task = this.start(request);
@@ -100,7 +100,7 @@ export class Redrives {
     else this.#ended.push(task);
   }
 
-  /** Ends all of them and all schedules, lets none begin any more, and looks no longer for what comes back. Idempotent. */
+  /** Ends all redrives, their watches and all schedules. None begins after that. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#schedules.unsubscribe();

@@ -3,22 +3,22 @@ import type { Backend } from '../backend/index.js';
 import { clockTimer } from './clock-timer.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 
-/** Milliseconds that no pause is longer than, unless the first one is. */
+/** The longest pause, in milliseconds, unless the first pause is longer. */
 const longestPause = 60_000;
 
 /** The failures of a pipeline in a row, and the milliseconds until it restarts. */
 export interface Failed {
   readonly times: number;
   readonly pause: number;
-  /** Whether it failed of something else than the time before. */
+  /** True if the error differs from that of the failure before. */
   readonly isNew: boolean;
 }
 
 /**
- * Subscribes to a pipeline, and again whenever it fails: after a pause that doubles each time, up to a minute. One that had
- * run for longer than its last pause had recovered, and begins with the first pause again; the time that it only waited
- * for a function which did not answer is not counted. One that completes is over.
- * @param begin what throws counts as a failure
+ * Subscribes to a pipeline, and again whenever it fails: after a pause that doubles each time, up to a minute. A pipeline that ran
+ * for longer than its last pause had recovered, and its next pause is the first one again. The time that a pipeline waited for a
+ * function which did not answer is not counted. A pipeline that completes is not restarted.
+ * @param begin makes the pipeline; an error that it throws counts as a failure
  * @param pause the first one, in milliseconds
  */
 export function runForever(
@@ -44,7 +44,7 @@ export function runForever(
       try {
         report(failure, { times, pause: rest, isNew });
       } catch {
-        // A report that fails is none; the pipeline goes on, and the process lives.
+        // An error of the report is ignored, and the pipeline continues.
       }
       ended.add(clockTimer(clock, clock.now() + rest).subscribe(() => round(ended)));
     };
@@ -55,10 +55,10 @@ export function runForever(
   return ended;
 }
 
-/** Milliseconds that went by before it could fail. */
+/** Milliseconds for which the pipeline only waited for a function that did not answer. */
 const waitedOf = (failure: unknown): number => (failure instanceof CallbackTimeoutError ? failure.within : 0);
 
-/** Anything can be thrown. */
+/** The text of a thrown value. Making it may throw as well. */
 function textOf(failure: unknown): string {
   try {
     return String(failure);

@@ -2,12 +2,12 @@ import { Observable } from 'rxjs';
 import { type Backend, type BrowseCursor, need } from '../backend/index.js';
 import { Letter } from './letter.js';
 
-/** Letters on one page: the event loop has its turn between two. */
+/** Letters of one page. Other work of the process runs between two pages. */
 const pageSize = 100;
 
 /**
- * Looks at the letters of a queue as they stand, in the order of delivery, and completes. Nothing is consumed, counted or
- * flagged. What arrives or leaves meanwhile may be seen or not.
+ * Reads the letters of a queue in the order of delivery, and completes. Nothing is consumed, counted or flagged. Letters that arrive
+ * or leave meanwhile may be read or not.
  */
 export const snapshot = <T>(backend: Backend, queue: string): Observable<Letter<T>> =>
   new Observable((subscriber) => {

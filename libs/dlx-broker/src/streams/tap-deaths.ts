@@ -5,9 +5,9 @@ import { callbackFilter } from './callback-filter.js';
 import type { XDeath } from './x-death.js';
 
 /**
- * Calls a function with every letter that passes and its deaths, the latest first. What `look` throws or rejects with
- * fails the stream, and so does a promise of it that stays unsettled for longer than `within`. Letters pass without
- * waiting for it.
+ * Calls a function with every letter that passes and its deaths, the latest first. The stream fails when `look`
+ * throws, when its promise rejects, and when the promise stays unsettled for longer than `within`. Letters pass without waiting for
+ * the promise.
  * @throws DlxConfigurationError at once for a `look` that is no function, and for unknown or impossible options
  */
 export function tapDeaths<L extends DeadLetter>(

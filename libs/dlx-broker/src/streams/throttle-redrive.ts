@@ -9,16 +9,16 @@ import type { RedriveTarget } from './redrive-to.js';
 
 /** The rate and the target. */
 export interface ThrottleOptions {
-  /** Letters in a second at most. */
+  /** The most letters a second. */
   readonly perSecond: number;
-  /** Default: where each was published at first. */
+  /** Default: the origin of each letter. */
   readonly to?: RedriveTarget;
 }
 
 /**
- * Redrives letters one after the other, no faster than `perSecond`, so that what was down is not run over by what
- * waited for it. It emits each once the broker has it. Letters that wait are held back by the prefetch of their stream.
- * One that cannot be redriven fails the stream.
+ * Redrives letters one after the other, no faster than `perSecond`, so that a recovered service is not overloaded. It emits each
+ * letter when the broker has it. The prefetch of the stream limits how many letters wait. A letter that cannot be redriven fails
+ * the stream.
  * @throws DlxConfigurationError at once for an impossible rate, for a target that is none, and for unknown options
  */
 export function throttleRedrive<L extends DeadLetter>(options: ThrottleOptions): MonoTypeOperatorFunction<L> {

@@ -3,12 +3,12 @@ import { UndecodablePayloadError } from '../message/index.js';
 import type { DeadLetter } from './dead-letter.js';
 import { whereAs, type WhereOptions } from './where.js';
 
-/** A letter whose payload is known to be decoded. That it has the type T is what the program says: nothing checks it. */
+/** A letter whose payload was decoded. Nothing checks that the payload has the type T. */
 export interface DecodedLetter<T = unknown> extends DeadLetter<T> {
   readonly payload: T;
 }
 
-/** Passes on letters whose body could be decoded. What becomes of the others: `otherwise`, see {@link where}. */
+/** Passes letters whose body could be decoded. The option `otherwise` decides about the others, see {@link where}. */
 export const whereDecoded = <T>(
   options?: WhereOptions<DeadLetter<T>>,
 ): OperatorFunction<DeadLetter<T>, DecodedLetter<T>> =>

@@ -5,9 +5,9 @@ import type { DeadLetter } from './dead-letter.js';
 import { whereAs, type WhereOptions } from './where.js';
 
 /**
- * Passes on letters whose latest death had this reason, or one of these. A letter that never died has none. What
- * becomes of the others: `otherwise`, see {@link where}.
- * @throws DlxConfigurationError at once for what is no reason, and for unknown or impossible options
+ * Passes letters whose latest death had this reason, or one of these. A letter that never died has none. The option `otherwise`
+ * decides about the others, see {@link where}.
+ * @throws DlxConfigurationError at once for a value that is no reason, and for unknown or impossible options
  */
 export function whereReason<L extends DeadLetter>(
   reason: DeathReason | readonly DeathReason[],

@@ -6,14 +6,13 @@ import { callbackFilter } from './callback-filter.js';
 
 /**
  * What happens to a letter that does not pass.
- * - `leave`: it stays in its queue until the stream ends, and does not hold up those behind it. The default.
- * - `ack`: it is gone.
- * - `reject`: to the dead-letter exchange of its queue; gone if there is none.
- * - `requeue`: back to its place, from where it is delivered at once: only if other consumers are there to take it,
- *   otherwise it goes round without a pause.
- * - a function: settles it, now or later. Until it does, the letter counts as left. What it throws or rejects with
- * fails
- *   the stream, and so does a promise of it that stays unsettled for longer than `within`.
+ * - `leave`: it stays in its queue until the stream ends, and later letters pass it. The default.
+ * - `ack`: it is acknowledged, and leaves the queue for good.
+ * - `reject`: it goes to the dead-letter exchange of its queue; without one it is deleted.
+ * - `requeue`: it returns to its place and is delivered again at once. Use it only if the queue has other consumers; otherwise the
+ *   same letter is delivered to this stream without a pause.
+ * - a function: settles the letter, now or later. Until then the letter counts as left. The stream fails when the function throws,
+ *   when its promise rejects, and when the promise stays unsettled for longer than `within`.
  */
 export type Otherwise<L extends DeadLetter = DeadLetter> =
   'leave' | 'ack' | 'reject' | 'requeue' | ((letter: L) => unknown);
@@ -45,7 +44,7 @@ export function where<L extends DeadLetter>(
   return whereAs('where', test, options);
 }
 
-/** @internal The same under the name of another operator, for its errors. */
+/** @internal The operator {@link where} with another name in its errors. */
 export function whereAs<L extends DeadLetter>(
   operator: string,
   test: (letter: L) => boolean,
@@ -65,7 +64,7 @@ export function whereAs<L extends DeadLetter>(
     if (notAPromise(test(letter), `${operator}: the test`)) return true;
     if (typeof otherwise === 'function') watch(otherwise(letter));
     else letter[otherwise]();
-    letter.leave(); // no effect on what is settled
+    letter.leave(); // no effect on a settled letter
     return false;
   }, limit);
 }

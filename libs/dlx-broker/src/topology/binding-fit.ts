@@ -10,7 +10,7 @@ const fitting: Readonly<Record<ExchangeKind['keys'], Fits | undefined>> = {
   other: undefined,
 };
 
-/** Whether a binding lets a routing key through; undefined for exchange types that are unknown or decide by something else. */
+/** A test whether a binding matches a routing key; undefined for exchange types that are unknown or do not use the key. */
 export function bindingFit(type: string): Fits | undefined {
   const keys = exchangeTypes.get(type)?.keys;
   return keys === undefined ? undefined : fitting[keys];

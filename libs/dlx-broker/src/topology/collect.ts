@@ -9,7 +9,7 @@ export interface MentionedExchange {
   readonly origin: string;
 }
 
-/** What is put together: declarations, mentions, and exchanges that others declare (`declare: false`). */
+/** The parts of a topology: declarations, mentions, and exchanges that other programs declare (`declare: false`). */
 export interface Contributions {
   readonly parts: readonly Partial<Topology>[];
   readonly mentioned?: readonly MentionedExchange[];
@@ -17,9 +17,9 @@ export interface Contributions {
 }
 
 /**
- * Puts declarations together, in order. The same thing may be declared many times if it is the same; the arguments of
- * a queue are united. An exchange that is only mentioned becomes a durable topic exchange, which
- * takes plain keys and patterns alike: otherwise its messages would be dropped in silence (rule A7).
+ * Combines declarations, in order. Equal declarations of one name are allowed, and the arguments of a queue are united. An exchange
+ * that is only mentioned becomes a durable topic exchange, to which plain keys and patterns can be bound; without it the messages
+ * would be dropped (rule A7).
  * @throws DlxConfigurationError naming both origins when two declarations contradict each other
  */
 export function collectTopology({ parts, mentioned = [], foreign = new Set() }: Contributions): Topology {

@@ -11,11 +11,11 @@ interface Traveller {
 }
 
 /**
- * Refuses queues that lead round in a circle by their times to live alone: nothing rejects a message on its way, so the
- * broker drops it, in silence, when it comes back (rule I2). Where a queue on the way has no time to live, only a consumer's
- * reject leads on, and all is well.
- * @param consumed the queues with which a way begins
- * @throws DlxConfigurationError naming the queues, who asked for the first of them, and a way out
+ * Refuses circles of queues through which a message goes by expiring alone. The broker drops such a message when it returns to a
+ * queue of the circle, because no consumer rejected it on the way (rule I2). A circle with a queue that has no time to live is
+ * allowed: there a message goes on only by a reject.
+ * @param consumed the queues with which a circle may begin
+ * @throws DlxConfigurationError naming the queues, the origin of the first, and a remedy
  */
 export function refuseDroppingCycles(topology: Topology, consumed: ReadonlySet<string>): void {
   for (const queue of topology.queues) {
@@ -53,7 +53,7 @@ function circleFrom(start: QueueDeclaration, topology: Topology): readonly strin
   return undefined;
 }
 
-/** Routing keys with which messages come to a queue: its name, and one for each binding, a word in place of each wildcard. */
+/** Routing keys of messages for a queue: its name, and the key of each binding, with a word in place of each wildcard. */
 function keysInto({ name }: QueueDeclaration, { bindings }: Topology): readonly string[] {
   const bound = bindings.filter(
     ({ destination, destinationType }) => destinationType === 'queue' && destination === name,
@@ -61,7 +61,7 @@ function keysInto({ name }: QueueDeclaration, { bindings }: Topology): readonly 
   return [name, ...bound.map(({ routingKey }) => routingKey.replaceAll(/[*#]/g, 'word'))];
 }
 
-/** The queues a key leads to, as far as the topology knows. Headers are not looked at, nor exchanges of unknown types. */
+/** The queues of the topology that get a routing key. Headers exchanges and exchanges of unknown types are ignored. */
 function route(exchange: string, key: string, topology: Topology): ReadonlySet<string> {
   const queues = new Set<string>(exchange === '' ? [key] : []);
   const exchanges = new Set([exchange]);
@@ -75,6 +75,6 @@ function route(exchange: string, key: string, topology: Topology): ReadonlySet<s
   return queues;
 }
 
-/** An exchange that is there already tells its type by its name: `amq.topic`. */
+/** The type of an exchange. The name of a predeclared one ends with its type: `amq.topic`. */
 const typeOf = (exchange: string, { exchanges }: Topology): string =>
   exchanges.find(({ name }) => name === exchange)?.type ?? exchange.slice(reservedPrefix.length);

@@ -7,16 +7,16 @@ import type { BindingDeclaration, ExchangeDeclaration, ExchangeType, QueueDeclar
 
 /** How an exchange is declared. */
 export interface ExchangeWords {
-  /** `topic` unless said otherwise. */
+  /** Default `topic`. */
   readonly type?: ExchangeType;
-  /** Survives a restart of the broker; true unless said otherwise. */
+  /** Survives a restart of the broker. Default true. */
   readonly durable?: boolean;
   readonly autoDelete?: boolean;
   readonly internal?: boolean;
-  /** Takes what this exchange cannot route. */
+  /** The exchange that gets messages which this one cannot route. */
   readonly alternateExchange?: string;
   readonly arguments?: Readonly<Record<string, unknown>> | FieldTable;
-  /** False: it exists already, use it as it is. */
+  /** False: the exchange exists already and is not declared. */
   readonly declare?: boolean;
 }
 
@@ -53,8 +53,8 @@ export const binding = (
 ): BindingOption => ({ source: exchange, destination: queue, routingKey, arguments: headers });
 
 /**
- * Reads what a module declares beyond its handlers. An exchange that is only mentioned, by a dead letter or a binding, is
- * implied, as it is for decorators.
+ * Reads the declarations of a module besides its handlers. An exchange that is only mentioned, by `deadLetter` or a binding, is
+ * declared as well, as it is for decorators.
  * @param origin where it is written: `option 'topology' of DlxBrokerModule`
  * @throws DlxConfigurationError naming the queue, exchange or binding, the word and a remedy
  */
@@ -73,7 +73,7 @@ export function readTopology(given: unknown, origin: string): Required<Contribut
   const queues = listOf(option, 'queues', origin).map((each) => {
     const queue = readQueue(each, origin);
     const exchange = queue.arguments.get('x-dead-letter-exchange');
-    // A raw argument may name an exchange that comes later (rule F2); the word is as good as the decorator.
+    // An exchange in a raw argument may be declared later (rule F2). One in the option `deadLetter` is declared, as by the decorator.
     const isWord = typeof each === 'object' && each !== null && 'deadLetter' in each;
     if (isWord && exchange?.type === 'S') mentioned.push({ name: exchange.value, origin: queue.origin ?? origin });
     return queue;

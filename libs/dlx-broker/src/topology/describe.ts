@@ -2,7 +2,7 @@ import type { FieldTable } from '../message/index.js';
 import { showField } from './same-field.js';
 import type { Topology } from './topology.js';
 
-/** A topology as people read it: one line per exchange, queue and binding, each with who asked for it. */
+/** A topology as text: one line for each exchange, queue and binding, with its origin. */
 export function describeTopology(topology: Topology): string {
   return [
     ...section(

@@ -2,7 +2,7 @@ import { queueArguments } from '../broker/index.js';
 import { nearestWord } from '../options/index.js';
 import type { Topology } from './topology.js';
 
-/** An argument that no broker knows, and which one is probably meant. */
+/** An argument that no broker knows, and the known argument that it resembles. */
 export interface MisspeltArgument {
   readonly kind: 'queue' | 'exchange';
   readonly name: string;
@@ -11,7 +11,7 @@ export interface MisspeltArgument {
   readonly origin: string | undefined;
 }
 
-/** The arguments that RabbitMQ, its plugins or this broker give a meaning; every other name has none (rule F9). */
+/** The arguments that have a meaning for RabbitMQ, its plugins or this broker. All others are ignored (rule F9). */
 export const knownArguments = {
   queue: [
     ...queueArguments.map(({ name }) => name),

@@ -3,7 +3,7 @@ import type { Field, FieldTable } from '../message/index.js';
 import { type Accepts, duration, flag, oneOf, text, whole, DlxConfigurationError, refused } from '../options/index.js';
 import { sameField, showField } from './same-field.js';
 
-/** The names of the arguments that users may write by a word of their own. */
+/** The names of the arguments that have an option or decorator of their own. */
 export type WrittenArgument = Extract<(typeof argumentRows)[number], { readonly written: Written }>['name'];
 
 function acceptsOf(written: Written): Accepts {
@@ -21,7 +21,7 @@ function acceptsOf(written: Written): Accepts {
   }
 }
 
-/** What users may write for the queue arguments that have a word of their own, in decorators and in options. */
+/** The accepted values of the queue arguments that have an option or decorator of their own. */
 export const queueArguments = Object.fromEntries(
   known.flatMap(({ name, written }) => (written === undefined ? [] : [[name, acceptsOf(written)]])),
 ) as Readonly<Record<WrittenArgument, Accepts>>;
@@ -31,7 +31,7 @@ export const killingArguments: readonly string[] = known
   .filter(({ kills }) => kills !== undefined)
   .map(({ name }) => name);
 
-/** @throws DlxConfigurationError when another value of the same argument is there already */
+/** Adds an argument. @throws DlxConfigurationError when the table has the argument with another value */
 export function putArgument(into: Map<string, Field>, name: string, field: Field, origin: string, other: string): void {
   const there = into.get(name);
   if (there !== undefined && !sameField(there, field)) {
@@ -43,8 +43,9 @@ export function putArgument(into: Map<string, Field>, name: string, field: Field
 }
 
 /**
- * Rule M1: at-least-once works on quorum queues that reject publishes, and silently falls back anywhere else.
- * @param quorum how a quorum queue is asked for where the strategy is written: `@Quorum() beside it`
+ * Checks the dead-letter strategy. At-least-once works on quorum queues with overflow `reject-publish` only; elsewhere the broker
+ * falls back to at-most-once without an error (rule M1).
+ * @param quorum the remedy for a queue that is no quorum queue: `@Quorum() beside it`
  * @returns the same arguments, with the overflow that the strategy needs
  * @throws DlxConfigurationError
  */

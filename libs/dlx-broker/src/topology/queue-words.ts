@@ -5,17 +5,17 @@ import { checkedArguments, checkedName } from './declared-parts.js';
 import { putArgument, queueArguments, withSafeStrategy, type WrittenArgument } from './queue-arguments.js';
 import type { QueueDeclaration } from './topology.js';
 
-/** Where the messages of a queue go when they die. */
+/** The dead-letter exchange of a queue, the routing key of its dead letters, and the strategy. */
 export interface DeadLetterWords {
   /** `''` is the default exchange: then `routingKey` names a queue. */
   readonly exchange: string;
-  /** Without it a dead letter keeps its own key. */
+  /** Default: a dead letter keeps its own key. */
   readonly routingKey?: string;
   /** `at-least-once` needs `quorum`; overflow `reject-publish`, which it needs as well, is added. */
   readonly strategy?: 'at-most-once' | 'at-least-once';
 }
 
-/** How a queue without a handler is declared: the words of the decorators, and what AMQP itself knows. */
+/** How a queue without a handler is declared: the settings of the decorators, and those of AMQP's queue.declare. */
 export interface QueueWords {
   /** Survives a restart of the broker. Default true. */
   readonly durable?: boolean;
@@ -31,17 +31,17 @@ export interface QueueWords {
   readonly maxLength?: number;
   /** How many bytes of waiting message bodies the queue holds. */
   readonly maxLengthBytes?: number;
-  /** What a full queue does with one message more. Default `drop-head`. */
+  /** What a full queue does with a further message. Default `drop-head`. */
   readonly overflow?: Overflow;
-  /** The dead-letter exchange; or the exchange and the routing key; or all there is to say about it. */
+  /** The dead-letter exchange; or the exchange and the routing key; or an object with the strategy as well. */
   readonly deadLetter?: string | readonly [exchange: string, routingKey: string] | DeadLetterWords;
   /** A quorum queue, and how often a message may come back to it before it is dead-lettered. Default false. */
   readonly quorum?: boolean | { readonly deliveryLimit?: number };
-  /** The queue tells priorities from 0 to this one apart; at most 255. */
+  /** The highest priority of the queue, at most 255. Messages of a higher one count as this one. */
   readonly maxPriority?: number;
-  /** One consumer works at a time; the others step in when it goes. */
+  /** Only one consumer gets messages at a time; when it ends, another one does. */
   readonly singleActiveConsumer?: boolean;
-  /** Arguments for which there is no word, as AMQP names them: a plain object, or a table of fields. */
+  /** Further arguments by their AMQP names: a plain object, or a table of fields. */
   readonly arguments?: Readonly<Record<string, unknown>> | FieldTable;
 }
 
@@ -50,7 +50,7 @@ export interface QueueOption extends QueueWords {
   readonly name: string;
 }
 
-/** The words that are one queue argument each. */
+/** The settings that are one queue argument each. */
 const oneArgument = {
   ttl: 'x-message-ttl',
   expires: 'x-expires',
@@ -64,16 +64,15 @@ const oneArgument = {
 const flags = ['durable', 'exclusive', 'autoDelete'] as const;
 const deadLetterWords: readonly string[] = ['exchange', 'routingKey', 'strategy'];
 
-/** Every word, for errors. `mayDiffer` and `origin` belong to full declarations, which may be given as well. */
+/** Every setting, for errors. `mayDiffer` and `origin` belong to full declarations, which may be given as well. */
 const words: readonly string[] = [...flags, ...Object.keys(oneArgument), 'deadLetter', 'quorum', 'arguments'];
 const known: readonly string[] = ['name', ...words];
 const ofDeclarations: readonly string[] = ['mayDiffer', 'origin'];
 
 /**
- * A queue without a handler, with the settings of the decorators: `queue('x', { ttl: '30s', deadLetter: ['dlx', 'key']
- * })`.
- * @returns the queue for option `topology` or `forFeature`: durable unless the words say otherwise
- * @throws DlxConfigurationError naming the queue, the word and what it accepts
+ * A queue without a handler, with the settings of the decorators: `queue('x', { ttl: '30s', deadLetter: ['dlx', 'key'] })`.
+ * @returns the queue for option `topology` or `forFeature`; it is durable by default
+ * @throws DlxConfigurationError naming the queue, the setting and the accepted values
  */
 export function queue(name: string, given: QueueWords = {}): QueueOption {
   const origin = `queue('${String(name)}')`;
@@ -83,7 +82,7 @@ export function queue(name: string, given: QueueWords = {}): QueueOption {
 }
 
 /**
- * @param given a name, a name with words, or a full declaration
+ * @param given a name, a name with settings, or a full declaration
  * @param where it is written, for errors and for `describeTopology`
  * @throws DlxConfigurationError
  */

@@ -49,11 +49,11 @@ const notKept = (cause: Error): TopologyError =>
 const profileName = ({ profile }: Broker): string =>
   Object.entries(profiles).find(([, each]) => each === profile)?.[0] ?? 'of unknown version';
 
-/** A timer as long as Node allows, in milliseconds; it only keeps the process alive while there are consumers. */
+/** The longest timer of Node, in milliseconds. It only keeps the process alive while there are consumers. */
 const longestTimer = 2_147_483_647;
 const startKeepAlive = (): NodeJS.Timeout => setInterval(() => {}, longestTimer);
 
-/** The backend on a broker in the same process. Nothing here waits: promises are the port's, and already resolved. */
+/** The backend on a broker in the same process. Nothing here waits: the promises of the interface are already resolved. */
 export class EmbeddedBackend implements Backend {
   readonly rejectsWithHeaders = true;
   readonly recordsOrigins = true;
@@ -63,7 +63,7 @@ export class EmbeddedBackend implements Backend {
   readonly deaths: Deaths = { onDeath: (listener) => reportDeaths(this.#connected(), listener) };
   readonly state: BackendState;
   readonly #options: EmbeddedOptions;
-  /** With what hears that the broker ended one. */
+  /** The open consumers, each with the function to call when the broker ends it. */
   readonly #consumptions = new Map<Channel, Lost>();
   readonly #replies = new Map<Channel, (reason: Error) => void>();
   #connection: Connection | undefined;
@@ -92,7 +92,7 @@ export class EmbeddedBackend implements Backend {
     return this.broker.clock;
   }
 
-  /** Deliveries in consumers' hands. */
+  /** The number of unsettled deliveries. */
   get unsettled(): number {
     let count = 0;
     for (const channel of this.#consumptions.keys()) count += channel.unackedCount;
@@ -132,13 +132,13 @@ export class EmbeddedBackend implements Backend {
         try {
           onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#publishOne, consumer));
         } catch (error) {
-          this.#end(channel); // a listener that throws is no consumer: everything returns
+          this.#end(channel); // a listener that throws cannot consume: everything returns
           lost('closed', error as Error);
           throw error;
         }
       },
       cancelled: () => {
-        consumer.isCancelled = true; // what is in hand can still be settled, and then the channel ends
+        consumer.isCancelled = true; // unsettled deliveries can still be settled, and then the channel ends
         consumer.closeIfIdle();
         lost('deleted');
       },
@@ -182,7 +182,7 @@ export class EmbeddedBackend implements Backend {
     channel.consume(replyQueue, { noAck: true });
     const address = channel.replyAddress as string;
     return {
-      // By another channel: a publish that fails must not end the address others wait at.
+      // By another channel: a publish that fails must not end the reply-to address at which other requests wait.
       request: (publication, done) => {
         const properties = { ...publication.properties, replyTo: address };
         this.publish({ ...publication, properties }, done);
@@ -205,7 +205,7 @@ export class EmbeddedBackend implements Backend {
       gone();
       return () => undefined;
     }
-    // After the command: the handler's side will start new ones.
+    // After the command: the handler may start new ones.
     const tell = (): void => scheduler.output({ connection, send: gone });
     return replies.watch(replyTo, { correlationId, gone: tell });
   }
@@ -242,8 +242,8 @@ export class EmbeddedBackend implements Backend {
   }
 
   /**
-   * An operator closed the connection, or deleted its user or its virtual host: its channels ended without a word. A broker
-   * that was closed has nothing to come back to.
+   * An operator closed the connection, or deleted its user or its virtual host: its channels ended without a notice. After the
+   * end of the broker there is nothing to reconnect to.
    */
   #forced(reason: Error): void {
     if (this.broker.isClosed) return;

@@ -4,8 +4,8 @@ import type { Backend, DelayedPublishing, Done, Publication } from '../backend.j
 import { delayedName } from '../delayed-exchange.js';
 
 /**
- * Delays by an exchange `<exchange>.delayed` that passes on to the exchange itself, declared when it is first needed. It
- * is durable, so that persistent messages in it outlive the process.
+ * Delays messages by an exchange `<exchange>.delayed` of the delayed type, which is bound to the exchange itself. It is declared
+ * when it is first needed. It is durable, so that persistent messages in it outlive the process.
  */
 export class EmbeddedDelayed implements DelayedPublishing {
   constructor(

@@ -2,20 +2,20 @@ import type { Broker, Channel, Delivery } from '../../broker/index.js';
 import type { FieldTable, Message } from '../../message/index.js';
 import type { BackendDelivery, Done, Publication } from '../backend.js';
 
-/** Publishes and tells the outcome at once: undefined when the message was taken, and then later whether it is kept. */
+/** Publishes. @returns at once why it failed; undefined when the broker took the message, and `settled` is called later */
 export type PublishOne = (publication: Publication, settled: Done) => Error | undefined;
 
 /** The consumer that a delivery came to. */
 export interface EmbeddedConsumer {
-  /** True when its queue is gone: nothing comes to it any more. */
+  /** True when its queue is gone, so that the consumer gets no more deliveries. */
   isCancelled: boolean;
-  /** Ends its channel, if nothing of it is in hand any more. */
+  /** Ends the channel of the consumer, if it has no unsettled delivery. */
   closeIfIdle(): void;
 }
 
-/** A message of the engine in a consumer's hands. */
+/** A delivery of the engine to a consumer. */
 export class EmbeddedDelivery implements BackendDelivery {
-  /** With its body in memory for as long as this is in use: a handler may look at it when the disk does not answer. */
+  /** The message, with its body in memory: a handler can read the body while the disk does not answer. */
   readonly message: Message;
   #settled = false;
 
@@ -45,7 +45,7 @@ export class EmbeddedDelivery implements BackendDelivery {
     return this.delivery.deliveryCount;
   }
 
-  /** Also when the channel has ended, for then the message is back in its queue. */
+  /** True also after the end of the channel, because the message is then back in its queue. */
   get settled(): boolean {
     return this.#settled || this.channel.isClosed;
   }
@@ -71,7 +71,7 @@ export class EmbeddedDelivery implements BackendDelivery {
   replaceBy(publication: Publication, done?: Done): void {
     if (this.settled) return done?.(new Error('this delivery is settled already'));
     let failure: Error | undefined;
-    // Both commands end together, so a journal writes them as one; it settles them afterwards.
+    // Both commands are one batch, so the journal writes them together. It reports the outcome afterwards.
     let isOver = false;
     let early: (() => void) | undefined;
     this.broker.batch(() => {

@@ -12,8 +12,8 @@ import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topolog
 import { differing, type TopologyDifference, TopologyError } from '../errors.js';
 
 /**
- * Declares all of it, after comparing all of it with what exists.
- * @returns the queues that were left as they are although they differ, because they may
+ * Declares a topology, after comparing all of it with what exists.
+ * @returns the queues that exist with other arguments where the declaration allows that (`mayDiffer`)
  * @throws TopologyError
  */
 export function declareEmbedded(
@@ -52,7 +52,7 @@ function declareBinding(binding: BindingDeclaration, openChannel: () => Channel)
 }
 
 /**
- * A channel each, for an error closes it.
+ * Runs a command on a channel of its own, because an error closes the channel.
  * @param hint what the broker's error does not say
  */
 function attempt(
@@ -118,7 +118,7 @@ function queueDifferences(asked: QueueDeclaration, vhost: VirtualHostCore): Topo
   ]);
 }
 
-/** What is asked, but where the queue exists already its own values of the arguments that may differ. */
+/** The declared arguments, with the values of the existing queue for those that may differ. */
 function tolerant({ name, arguments: asked, mayDiffer = [] }: QueueDeclaration, vhost: VirtualHostCore): FieldTable {
   const existing = vhost.queues.get(name)?.declared.arguments;
   const differing = mayDiffer.filter((argument) => shown(existing?.get(argument)) !== shown(asked.get(argument)));
