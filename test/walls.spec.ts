@@ -133,10 +133,14 @@ for (const free of ['store/long.spec.ts', 'wire/methods/from-clients.ts']) {
   expects(`${free} may be as long as it has to`, free, 'export {};\n'.repeat(301));
 }
 file(`${source}/store/cycle-b.ts`, `import { a } from './cycle-a.js';\nexport const b = () => a;\n`);
+expects('no imports in a cycle', 'store/cycle-a.ts', `import { b } from './cycle-b.js';\nexport const a = () => b;\n`, [
+  'import(no-cycle)',
+]);
+file(`${source}/store/types-b.ts`, `import type { A } from './types-a.js';\nexport type B = A | number;\n`);
 expects(
-  'no imports in a circle',
-  'store/cycle-a.ts',
-  `import { b } from './cycle-b.js';\nexport const a = () => b;\n`,
+  'no imports in a cycle, of types neither',
+  'store/types-a.ts',
+  `import type { B } from './types-b.js';\nexport interface A { readonly b: B }\n`,
   ['import(no-cycle)'],
 );
 cases.push({

@@ -28,7 +28,7 @@ export class LinkedServer {
   readonly faults: unknown[] = [];
   readonly connections = new Set<ClientConnection>();
   readonly surroundings: Surroundings = { clock: this.clock, later: (act) => void setImmediate(act) };
-  readonly #context: ListenerContext;
+  readonly #context: ListenerContext<ClientConnection>;
 
   constructor(limits: Partial<Limits> = {}) {
     const broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns: policyPatterns });

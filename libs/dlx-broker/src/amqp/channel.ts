@@ -1,18 +1,48 @@
-import { AmqpError, type Channel, type ChannelOutbox } from '../broker/index.js';
+import { AmqpError, type Channel, type ChannelOutbox, type Connection } from '../broker/index.js';
 import type { Delivery, Got, Returned, Settled } from '../broker/index.js';
 import { type Message, methodIds } from '../message/index.js';
 import { blamed, undecoded, unknownMethod } from './blame.js';
-import { commands } from './commands.js';
-import type { ClientConnection } from './connection.js';
+import { type CommandChannel, commands } from './commands.js';
+import type { Client } from './client.js';
 import { Content, type ContentRules, type Publishing } from './content.js';
+import type { Limits } from './limits.js';
+import type { Traffic } from './traffic.js';
+import type { UnfinishedMessages } from './unfinished-messages.js';
 import { frameTypes, type FrameWriter, HeaderWriter, type MethodReader, methods } from '../wire/index.js';
 
 /** Why a frame was not taken: the rest must wait. */
 const later = false;
 const taken = true;
 
+/** A connection, as its channels know it. */
+interface ChannelHost {
+  readonly to: FrameWriter;
+  readonly engine: Connection;
+  readonly client: Client;
+  readonly limits: Limits;
+  readonly profile: { readonly maxMessageSize: number };
+  readonly traffic: Traffic;
+  readonly unfinished: UnfinishedMessages;
+  /** The last frame has been written, or the client is gone. */
+  readonly isMute: boolean;
+  /** Whether an answer would overtake outputs of this connection; if so, reading goes on when they are sent. */
+  waits(): boolean;
+  /** Reads no further for now. @returns goes on */
+  hold(): () => void;
+  /** Reads no further until all its outputs so far are sent; then `write` may answer. */
+  holdUntilSent(write: () => void): void;
+  /** Calls `write` behind everything that is on its way out to this client. */
+  afterOutputs(write: () => void): void;
+  /** Whether something is short, so that publishing has to wait; then reading does too. */
+  isBlocked(): boolean;
+  /** Output was written. */
+  wrote(): void;
+  /** The channel is closed. */
+  forget(channel: ClientChannel): void;
+}
+
 /** One channel of a client: its frames become commands of the engine, the engine's output becomes frames. */
-export class ClientChannel implements ChannelOutbox, ContentRules {
+export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRules {
   readonly engine: Channel;
   readonly to: FrameWriter;
   readonly #content: Content;
@@ -30,7 +60,7 @@ export class ClientChannel implements ChannelOutbox, ContentRules {
   #lastPublish: { readonly bytes: Buffer; readonly publishing: Publishing } | undefined;
 
   constructor(
-    readonly connection: ClientConnection,
+    readonly connection: ChannelHost,
     readonly number: number,
   ) {
     this.to = connection.to;

@@ -1,7 +1,21 @@
-import { AmqpError, methodOf, notKept, partialCompletion } from '../broker/index.js';
+import { AmqpError, type Channel, methodOf, notKept, partialCompletion, type Settled } from '../broker/index.js';
 import { methodIds } from '../message/index.js';
-import type { ClientChannel } from './channel.js';
-import { type MethodReader, methods } from '../wire/index.js';
+import { type FrameWriter, type MethodReader, methods } from '../wire/index.js';
+
+/** A channel, as its commands know it. */
+export interface CommandChannel {
+  readonly engine: Channel;
+  readonly to: FrameWriter;
+  readonly number: number;
+  /** @throws AmqpError when the connection has as many consumers as it may have */
+  checkConsumers(): void;
+  /** `basic.get`: the message, or nothing. */
+  get(asked: methods.BasicGet): void;
+  /** Calls `write` behind everything that is on its way out to this client. */
+  afterOutputs(write: () => void): void;
+  /** @returns a callback that answers by `write`, or ends the channel with the error of `failed` */
+  answerWhenStored(write: () => void, failed: (failure: Error) => AmqpError): Settled;
+}
 
 /** What a method of a client does on its channel. Whatever goes wrong is thrown. */
 export interface Command {
@@ -10,7 +24,7 @@ export interface Command {
    * it is run when all of that is out.
    */
   readonly answers: boolean;
-  run(channel: ClientChannel, from: MethodReader): void;
+  run(channel: CommandChannel, from: MethodReader): void;
 }
 
 type Run = Command['run'];
@@ -22,7 +36,7 @@ const unanswered = (run: Run): Command => ({ answers: false, run });
  * What was declared or undone is kept before that is said, as RabbitMQ's transactions are.
  * @param run what to answer, if anything
  */
-const kept = (id: number, run: (channel: ClientChannel, from: MethodReader) => (() => void) | undefined): Command => ({
+const kept = (id: number, run: (channel: CommandChannel, from: MethodReader) => (() => void) | undefined): Command => ({
   answers: true,
   run: (channel, from) => {
     const { scheduler } = channel.engine;

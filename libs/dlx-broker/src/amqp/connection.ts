@@ -50,7 +50,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   constructor(
     readonly socket: Socket,
-    readonly context: ListenerContext,
+    readonly context: ListenerContext<ClientConnection>,
     readonly arrival: Arrival,
   ) {
     this.#reader = new FrameReader(this, context.frames);

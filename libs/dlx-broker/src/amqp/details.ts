@@ -2,8 +2,18 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { ClientDetails, ClientState, TlsDetails, Traffic } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
-import type { ClientConnection } from './connection.js';
+import type { Client } from './client.js';
+import type { Tuning } from './handshake.js';
 import { tlsDetailsOf } from './tls-details.js';
+
+/** A connection, as its details know it. */
+interface Detailed {
+  readonly client: Client;
+  readonly socket: Socket;
+  readonly tuning: Tuning;
+  readonly traffic: { readonly counted: Traffic };
+  readonly shownState: ClientState;
+}
 
 /**
  * The details of an open connection for lists and the management API. Most of them are read only when they are asked
@@ -18,7 +28,7 @@ export class Details implements ClientDetails {
   readonly peerPort: number;
   readonly connectedAt = Date.now();
 
-  constructor(readonly connection: ClientConnection) {
+  constructor(readonly connection: Detailed) {
     const { localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 } = this.#socket;
     this.host = mapped(localAddress);
     this.port = localPort;

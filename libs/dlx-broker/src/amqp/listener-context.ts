@@ -2,7 +2,6 @@ import type { Alarms } from '../alarms/index.js';
 import type { Broker } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
 import type { Logins, PendingLogin } from '../logins/index.js';
-import type { ClientConnection } from './connection.js';
 import type { Flusher } from './flusher.js';
 import type { UnfinishedFrames } from './unfinished-frames.js';
 import type { Limits } from './limits.js';
@@ -16,8 +15,11 @@ export interface Arrival {
   readonly pendingLogin: PendingLogin;
 }
 
-/** What all connections of a listener share. */
-export interface ListenerContext {
+/**
+ * What all connections of a listener share.
+ * @typeParam Connection what the listener keeps of its connections
+ */
+export interface ListenerContext<Connection extends object = object> {
   readonly broker: Broker;
   readonly limits: Limits;
   readonly logins: Logins;
@@ -32,7 +34,7 @@ export interface ListenerContext {
   /** Something that must not happen did. */
   log(error: unknown): void;
   /** A connection has logged in and is open. */
-  entered(connection: ClientConnection): void;
+  entered(connection: Connection): void;
   /** A connection is gone. */
-  forget(connection: ClientConnection): void;
+  forget(connection: Connection): void;
 }

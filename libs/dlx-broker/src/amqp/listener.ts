@@ -51,7 +51,7 @@ export async function listen(broker: Broker, options: ListenOptions = {}): Promi
 /** A port and the connections that came in through it. */
 export class Listener {
   readonly #acceptor: Acceptor;
-  readonly #context: ListenerContext;
+  readonly #context: ListenerContext<ClientConnection>;
   readonly #connections = new Set<ClientConnection>();
   /** Those that have logged in. */
   readonly #members = new Set<ClientConnection>();

@@ -12,7 +12,6 @@ import { Dlx } from './dlx/dlx.js';
 import type { ManagementHost } from './host.js';
 import { Measures } from './statistics/measures.js';
 import { notFound } from './http/reply.js';
-import type { ApiRequest } from './http/resource.js';
 import { Statistics } from './statistics/statistics.js';
 
 /** Default limit of a reply, in bytes. */
@@ -43,7 +42,7 @@ export class Management {
   }
 
   /** Numbers of this moment, with rates and pasts as a request asks for them. */
-  measures({ query }: ApiRequest): Measures {
+  measures({ query }: { readonly query: URLSearchParams }): Measures {
     return new Measures(this.statistics, query, this.now());
   }
 

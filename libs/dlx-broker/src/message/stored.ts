@@ -1,5 +1,3 @@
-import type { Message } from './message.js';
-
 declare const opaque: unique symbol;
 
 /**
@@ -8,6 +6,11 @@ declare const opaque: unique symbol;
  */
 export interface StoreSlot {
   readonly [opaque]: never;
+}
+
+/** A message, as its stored body knows it. */
+export interface BodyOwner {
+  readonly slot: StoreSlot | undefined;
 }
 
 /** A body on disk. Messages may share one: the store finds the bytes by the message. */
@@ -19,7 +22,7 @@ export abstract class StoredBody {
    * The body of this message, read from disk.
    * @throws Unreadable which says whether the body is lost, or cannot be read now
    */
-  abstract read(message: Message): Uint8Array;
+  abstract read(message: BodyOwner): Uint8Array;
 }
 
 /** A body in memory, or on disk. */

@@ -1,16 +1,4 @@
-import {
-  checkMethods,
-  flag,
-  oneOf,
-  optionsOf,
-  parseDuration,
-  refused,
-  refuseUnknown,
-  text,
-  whole,
-} from '../options/index.js';
-import { checkExchange, checkStore } from './handler-settings.js';
-import type { TransportOptions } from './options.js';
+import { checkMethods, flag, oneOf, refused, refuseUnknown, text, whole } from '../options/index.js';
 
 /** Throws a DlxConfigurationError, or lets a value pass. */
 export type Check = (value: unknown, origin: string) => unknown;
@@ -61,55 +49,3 @@ export const has =
   (value, origin) => {
     checkMethods(value, origin, what, methods);
   };
-
-const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
-
-const isExchange: Check = (value, origin) => {
-  if (typeof value === 'string') {
-    isText(value, origin);
-    return;
-  }
-  const given = optionsOf(value, origin, "write a name, or { name: 'shop', type: 'topic' }");
-  checkExchange({ name: 'as it is', ...given }, origin);
-};
-
-const isPolicy: Check = (value, origin) => optionsOf(value, origin, 'write { attempts: 5 }, or leave it out for none');
-
-const arePolicies: Check = (value, origin) => {
-  const policies = optionsOf(value, origin, "write { 'the queue': { attempts: 5 } }");
-  for (const [queue, policy] of Object.entries(policies)) {
-    if (policy !== undefined && policy !== false) isPolicy(policy, `${origin}, queue '${queue}'`);
-  }
-};
-
-const areErrorHeaders: Check = (value, origin) => {
-  if (typeof value === 'boolean') return;
-  refuseUnknown(optionsOf(value, origin, 'write true, false or { stack: 0 }'), ['stack', 'message'], origin);
-};
-
-const isClusterTopology: Check = (value, origin) => {
-  if (typeof value === 'boolean') return;
-  const given = optionsOf(value, origin, 'write true, false or { deliveryLimit: 20 }');
-  refuseUnknown(given, ['deliveryLimit'], origin);
-  const { deliveryLimit } = given as { readonly deliveryLimit?: unknown };
-  if (deliveryLimit !== undefined) whole(0, Number.MAX_SAFE_INTEGER).read(deliveryLimit, `${origin}, deliveryLimit`);
-};
-
-/** Every option of the transport, and what it accepts. */
-export const transportChecks = {
-  events: isExchange,
-  requests: isExchange,
-  prefetch: (value, origin) => whole(0, 65_535).read(value, origin),
-  drainTimeout: isDuration,
-  errorHeaders: areErrorHeaders,
-  retry: isPolicy,
-  queueRetry: arePolicies,
-  random: isFunction,
-  idempotencyStore: checkStore,
-  waitQueueType: isOneOf('classic', 'quorum'),
-  clusterTopology: isClusterTopology,
-  topology: readLater,
-  declare: isFlag,
-  logHandlers: isFlag,
-  logFailures: isOneOf('all', 'last', 'none'),
-} satisfies Checks<TransportOptions>;

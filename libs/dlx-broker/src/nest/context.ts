@@ -11,7 +11,6 @@ import {
 } from '../history/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { readable } from './failure.js';
-import type { PlannedHandler } from './handler.js';
 import { dlxHeaders } from './headers.js';
 
 /**
@@ -23,10 +22,15 @@ export const patternOf = (message: Message, queue: string): string => arrivedBy(
 const arrivedBy = (message: Message, queue: string): Address =>
   isQueueItself(message, queue) ? publishedTo(message, queue) : message;
 
+/** A handler with what was worked out for it, as contexts know it. */
+export interface ContextPlan {
+  readonly retry: { readonly attempts: number } | undefined;
+}
+
 /** Settles what a handler under a retry policy settles by hand: no way out of it may circle without using an attempt. */
 export interface SettledByHand {
-  rejected(delivery: BackendDelivery, planned: PlannedHandler): void;
-  requeued(delivery: BackendDelivery, planned: PlannedHandler): void;
+  rejected(delivery: BackendDelivery, planned: ContextPlan): void;
+  requeued(delivery: BackendDelivery, planned: ContextPlan): void;
 }
 
 /**
@@ -40,7 +44,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #failed = false;
   #failure: unknown;
   #hooked = false;
-  #planned: PlannedHandler | undefined;
+  #planned: ContextPlan | undefined;
   #byHand: SettledByHand | undefined;
   #settled = false;
   #abort: AbortController | undefined;
@@ -175,7 +179,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   }
 
   /** @internal @param byHand what settles a message under a retry policy; undefined: without a policy */
-  plan(planned: PlannedHandler, byHand: SettledByHand | undefined): void {
+  plan(planned: ContextPlan, byHand: SettledByHand | undefined): void {
     this.#planned = planned;
     this.#byHand = byHand;
   }

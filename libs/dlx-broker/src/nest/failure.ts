@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { longstr, type Field, type FieldTable } from '../message/index.js';
 import { dlxHeaders } from './headers.js';
-import type { ErrorHeaderOptions } from './options.js';
 import { reasonsOf } from './reasons.js';
 
 /** Characters of a text that are looked at: no option lets more of them through. */
@@ -33,7 +32,10 @@ export function readable(error: unknown): unknown {
 }
 
 /** What an operator reads on a dead letter: the class of the error, its message, the beginning of its stack. */
-export function failureHeaders(error: unknown, limits: Required<ErrorHeaderOptions>): FieldTable {
+export function failureHeaders(
+  error: unknown,
+  limits: { readonly stack: number; readonly message: number },
+): FieldTable {
   const { name, message, stack } = describeError(error);
   const headers = new Map<string, Field>();
   headers.set(dlxHeaders.errorClass, longstr(name));

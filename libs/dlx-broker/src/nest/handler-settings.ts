@@ -16,7 +16,7 @@ import { exchangeOptions, freeOptions, remedies } from './decorators/free-option
 import type { IdempotentOptions } from './decorators/idempotent.js';
 import type { QueueOptions } from './decorators/queue.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
-import type { Idempotence } from './idempotency/guard.js';
+import type { Idempotence } from './idempotency/idempotence.js';
 
 export interface NamedExchange extends ExchangeOptions {
   readonly name: string;

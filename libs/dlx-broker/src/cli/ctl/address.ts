@@ -1,4 +1,3 @@
-import type { OptionValue } from './command.js';
 import { CtlFailure, exit } from './exit.js';
 
 /** Where the management API is, and who asks. */
@@ -15,7 +14,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const usage = (text: string): CtlFailure => new CtlFailure(exit.usage, `Error: ${text}`);
 
 /** From the options, or the environment, or what a broker on this machine has when it is new. @throws CtlFailure */
-export function addressOf(options: ReadonlyMap<string, OptionValue>, env: Environment): Address {
+export function addressOf(options: ReadonlyMap<string, string | number | boolean>, env: Environment): Address {
   const option = (name: string): string | undefined => {
     const value = options.get(name) ?? env[`DLX_BROKER_${name.toUpperCase()}`];
     return value === undefined || value === '' ? undefined : String(value);

@@ -1,7 +1,7 @@
 import type { FieldTable, Properties } from '../../message/index.js';
 import { tableOfJson, tableToJson } from './field-json.js';
 import { badRequest } from '../http/reply.js';
-import type { JsonObject } from '../http/resource.js';
+import type { JsonObject } from '../http/json-object.js';
 
 type Name = keyof Properties;
 type Kind = 'string' | 'int' | 'table';

@@ -4,7 +4,7 @@ import { booleanIn, requiredText, textIn } from '../http/body.js';
 import { FieldJsonError, tableOfJson } from '../api/field-json.js';
 import type { Management } from '../management.js';
 import { badRequest, codes, detailOf } from '../http/reply.js';
-import type { JsonObject } from '../http/resource.js';
+import type { JsonObject } from '../http/json-object.js';
 import { listIn } from './lists.js';
 
 /**

@@ -2,7 +2,7 @@ import type { VirtualHost, VirtualHostMetadata } from '../../broker/index.js';
 import { requiredText, textIn } from '../http/body.js';
 import type { Management } from '../management.js';
 import { badRequest, escapedRequest, noVhost, type Problem } from '../http/reply.js';
-import type { JsonObject } from '../http/resource.js';
+import type { JsonObject } from '../http/json-object.js';
 import { setParameter } from '../api/resources/parameters.js';
 import { setPermissions } from '../api/resources/permissions.js';
 import { setPolicy } from '../api/resources/policies.js';

@@ -1,5 +1,5 @@
 import { badRequest } from '../http/reply.js';
-import type { JsonObject } from '../http/resource.js';
+import type { JsonObject } from '../http/json-object.js';
 
 /** @throws Problem 400 when it is no list of objects */
 export function listIn(definitions: JsonObject, key: string): readonly JsonObject[] {

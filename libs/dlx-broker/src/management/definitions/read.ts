@@ -3,7 +3,7 @@ import { inTurns, longestTurn } from '../http/turns.js';
 import { LargeJsonError, parsedJson } from '../http/json-parse.js';
 import type { Management } from '../management.js';
 import { badRequest } from '../http/reply.js';
-import type { JsonObject } from '../http/resource.js';
+import type { JsonObject } from '../http/json-object.js';
 import { existingVhost, importBroker, importVhost } from './import.js';
 
 /** The object that definitions are; nothing at all is an empty one. Yields wherever it may pause. @throws Problem 400 */

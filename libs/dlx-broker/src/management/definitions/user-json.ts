@@ -3,7 +3,7 @@ import { defaultHashing, hashPassword, keep, keptPassword } from '../../logins/i
 import { textIn } from '../http/body.js';
 import type { Row } from '../api/listing.js';
 import { badRequest } from '../http/reply.js';
-import type { JsonObject } from '../http/resource.js';
+import type { JsonObject } from '../http/json-object.js';
 
 /** A user as the API and definitions show it; the hash is RabbitMQ's, so that users travel both ways. */
 export function userToJson({ name, passwordHash, tags, limits = {} }: User): Row {

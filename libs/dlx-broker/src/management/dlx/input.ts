@@ -1,6 +1,6 @@
 import type { Cursor } from '../../broker/index.js';
 import { badRequest, type Problem } from '../http/reply.js';
-import type { JsonObject } from '../http/resource.js';
+import type { JsonObject } from '../http/json-object.js';
 import type { MessageFilter, WantedHeader } from './filter.js';
 import { cursorOf } from './scan.js';
 

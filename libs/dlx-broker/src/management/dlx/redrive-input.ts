@@ -3,7 +3,7 @@ import { type Address, isShortstr, longestShortstr } from '../../message/index.j
 import { type CircuitSettings, usualCircuit, usualRate } from '../../redrive/index.js';
 import type { RedriveOrder } from './redrives/redrive-order.js';
 import { badRequest } from '../http/reply.js';
-import type { JsonObject } from '../http/resource.js';
+import type { JsonObject } from '../http/json-object.js';
 import { filterInJson, notAn, objectEntries, onlyKnown } from './input.js';
 
 const keys = ['vhost', 'queue', 'filter', 'ids', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'dry_run'];

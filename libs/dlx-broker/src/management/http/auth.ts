@@ -1,5 +1,4 @@
 import type { Broker, User } from '../../broker/index.js';
-import type { Resource } from './resource.js';
 import { notAuthorised, notFound, noVhost } from './reply.js';
 
 /** What a resource asks of the user beside any right to be here at all. */
@@ -38,13 +37,19 @@ export function checkAudience(user: User, audience: Audience): void {
   }
 }
 
+/** A resource, as far as rights are concerned. */
+interface Guarded {
+  readonly allows: Audience;
+  readonly visibleVhost?: true;
+}
+
 /** @throws Problem 404 when there is no such virtual host, 401 when it is closed to the user */
 export function checkVhost(
   broker: Broker,
   user: User,
   vhost: string,
   method: string,
-  { allows, visibleVhost }: Pick<Resource, 'allows' | 'visibleVhost'> = { allows: 'management' },
+  { allows, visibleVhost }: Guarded = { allows: 'management' },
 ): void {
   if (!broker.virtualHosts.has(vhost)) throw method === 'PUT' || method === 'POST' ? noVhost() : notFound();
   if (isOf('administrator', user) || broker.access.mayEnter(user.name, vhost)) return;

@@ -1,6 +1,6 @@
 import { deepestNesting } from '../../message/index.js';
 import { LargeJsonError, nestingOf, parsedJson } from './json-parse.js';
-import type { JsonObject } from './resource.js';
+import type { JsonObject } from './json-object.js';
 import { badRequest } from './reply.js';
 
 /** The words of the releases of RabbitMQ that have such a limit. */

@@ -12,7 +12,8 @@ import { Login } from './login.js';
 import { Management } from '../management.js';
 import { namesIn } from '../api/names.js';
 import { type Answer, notFound, Problem, problemOf } from './reply.js';
-import { type ApiRequest, type JsonObject, methodNames, type Resource } from './resource.js';
+import type { JsonObject } from './json-object.js';
+import { type ApiRequest, methodNames, type Resource } from './resource.js';
 
 /** What the adapter to Node hands over; a test makes one up. */
 export interface Bindings {

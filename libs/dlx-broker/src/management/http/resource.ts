@@ -1,6 +1,7 @@
 import type { User } from '../../broker/index.js';
 import type { Audience } from './auth.js';
 import type { Management } from '../management.js';
+import type { JsonObject } from './json-object.js';
 import type { Answer } from './reply.js';
 
 /** An authenticated request to an existing path, from a page that may send it. */
@@ -30,9 +31,6 @@ export interface ApiRequest {
    */
   body(...required: readonly string[]): Promise<JsonObject>;
 }
-
-/** What came in as JSON. Without a prototype: a key that is not there is not there. */
-export type JsonObject = { readonly [key: string]: unknown };
 
 /** Answers with data, or with a Response when it has to stream. */
 export type Handler = (request: ApiRequest, management: Management) => Answer | Response | Promise<Answer | Response>;

@@ -3,7 +3,7 @@ import { EmbeddedBackend } from '../../backend/index.js';
 import { harness, ManualClock } from '../../testing/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
 import type { Connected } from '../options.js';
-import type { BrokerChoice } from './choice.js';
+import type { BrokerChoice } from './made.js';
 import { connect } from './connect.js';
 import { customBackend } from './custom.js';
 import { embedded, type EmbeddedBrokerOptions } from './embedded.js';
@@ -39,7 +39,7 @@ describe('a choice of a broker', () => {
     for (const choice of choices) expect(Object.isFrozen(choice)).toBe(true);
     options.vhost = 'another';
     expect(choices[0]).toMatchObject({ options: { vhost: 'shop' } });
-    expect(Object.isFrozen((choices[0] as { options: object }).options)).toBe(true);
+    expect(Object.isFrozen((choices[0] as unknown as { options: object }).options)).toBe(true);
   });
 
   it('may leave out whatever is undefined', () => {

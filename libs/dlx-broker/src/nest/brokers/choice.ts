@@ -6,8 +6,8 @@ import { made } from './made.js';
 import type { RabbitMqBroker } from './rabbitmq.js';
 import type { SharedBroker } from './shared.js';
 
-/** Where the broker of an application is. Each kind is made by a function of its own, which checks its options. */
-export type BrokerChoice = EmbeddedBroker | SharedBroker | RabbitMqBroker | CustomBackend;
+/** What the functions of this folder make of a `BrokerChoice`, with its content. */
+export type KnownBroker = EmbeddedBroker | SharedBroker | RabbitMqBroker | CustomBackend;
 
 /** What was probably meant, by the methods it has. */
 const meanings: readonly (readonly [method: string, remedy: string])[] = [

@@ -6,10 +6,11 @@ import { guestOf, letIn } from '../../logins/index.js';
 import { type Part, Listeners } from '../../listeners.js';
 import type { Connected, SocketAddress } from '../options.js';
 import { SafeLogger } from '../safe-logger.js';
-import type { BrokerChoice } from './choice.js';
+import type { KnownBroker } from './choice.js';
 import { occupy, vacated } from './data-directories.js';
 import type { AccessOptions, EmbeddedBrokerOptions } from './embedded.js';
 import type { ListenOptions } from './listen.js';
+import type { BrokerChoice } from './made.js';
 
 const nothing = async (): Promise<void> => {};
 
@@ -24,20 +25,21 @@ export const givenBackend = (backend: Backend): Connected => ({
 
 /** Gets the module its broker. @throws DlxConfigurationError when its data directory cannot be had */
 export async function connect(choice: BrokerChoice): Promise<Connected> {
-  switch (choice.kind) {
+  const known = choice as KnownBroker;
+  switch (known.kind) {
     case 'embedded':
-      return connectEmbedded(choice.options);
+      return connectEmbedded(known.options);
     case 'shared':
       return connectTo(
-        { broker: choice.engine, data: undefined, close: nothing },
-        choice.options,
+        { broker: known.engine, data: undefined, close: nothing },
+        known.options,
         reporterOf(new SafeLogger('DlxBroker')),
         'sharedBroker()',
       );
     case 'rabbitmq':
-      return connectOver(choice.options);
+      return connectOver(known.options);
     case 'custom':
-      return givenBackend(choice.backend);
+      return givenBackend(known.backend);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Backend } from '../../backend/index.js';
 import { has } from '../check-options.js';
-import type { BrokerChoice } from './choice.js';
-import { type Made, make } from './made.js';
+import { type BrokerChoice, type Made, make } from './made.js';
 
 /** A broker behind a backend that the application does not own, as {@link customBackend} returns it. */
 export interface CustomBackend extends Made<'custom'> {

@@ -3,8 +3,7 @@ import type { Durability } from '../../store/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
 import { areBytes, type Checks, has, isOneOf, isText } from '../check-options.js';
 import { isListen, type ListenOptions } from './listen.js';
-import type { BrokerChoice } from './choice.js';
-import { type Made, make, read } from './made.js';
+import { type BrokerChoice, type Made, make, read } from './made.js';
 
 /** How the application itself, and other processes, use a broker in this process. */
 export interface AccessOptions {

@@ -1,5 +1,6 @@
 import { DlxConfigurationError, optionsOf } from '../../options/index.js';
-import { checkAll, type Checks, transportChecks } from '../check-options.js';
+import { checkAll, type Checks } from '../check-options.js';
+import { transportChecks } from '../transport-checks.js';
 
 /**
  * The key of what only the functions of this folder make: a plain object was not checked, and is no choice of a broker.
@@ -12,6 +13,9 @@ export interface Made<Kind extends string> {
   /** @internal */
   readonly [made]: true;
 }
+
+/** Where the broker of an application is. Each kind is made by a function of its own, which checks its options. */
+export type BrokerChoice = Made<'embedded'> | Made<'shared'> | Made<'rabbitmq'> | Made<'custom'>;
 
 /** @returns a frozen value of that kind */
 export const make = <Kind extends string, Rest extends object>(kind: Kind, rest: Rest): Readonly<Made<Kind> & Rest> =>

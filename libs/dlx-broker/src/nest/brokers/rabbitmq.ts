@@ -2,8 +2,7 @@ import type { PublishBuffer, RabbitMqOptions } from '../../backend/index.js';
 import { parseAddresses, placeOfApi } from '../../backend/index.js';
 import { optionsOf, parseDuration, refused, whole } from '../../options/index.js';
 import { areBytes, type Check, checkAll, type Checks, isText } from '../check-options.js';
-import type { BrokerChoice } from './choice.js';
-import { type Made, make, read } from './made.js';
+import { type BrokerChoice, type Made, make, read } from './made.js';
 
 /** A RabbitMQ, a cluster of them, or a stand-alone dlx-broker, as {@link rabbitmq} returns it. */
 export interface RabbitMqBroker extends Made<'rabbitmq'> {

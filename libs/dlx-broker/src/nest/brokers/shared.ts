@@ -2,8 +2,7 @@ import type { Broker } from '../../broker/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
 import { has } from '../check-options.js';
 import { accessChecks, type AccessOptions, embeddedChecks } from './embedded.js';
-import type { BrokerChoice } from './choice.js';
-import { type Made, make, read } from './made.js';
+import { type BrokerChoice, type Made, make, read } from './made.js';
 
 /** What {@link sharedBroker} takes beside the broker. */
 export type SharedBrokerOptions = AccessOptions;

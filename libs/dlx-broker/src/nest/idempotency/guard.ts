@@ -8,16 +8,6 @@ import type { Outcome, PlannedHandler } from '../handler.js';
 import { RetryLater } from '../outcomes.js';
 import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
 
-/** What {@link Idempotent} asks for, worked out. */
-export interface Idempotence {
-  /** What makes two messages the same; undefined: nothing does, and it is handled. */
-  readonly key: (data: unknown, context: DlxContext) => string | undefined;
-  /** Milliseconds. */
-  readonly ttl: number;
-  readonly lease: number;
-  readonly store: IdempotencyStore | undefined;
-}
-
 /** Milliseconds before a message whose twin is being handled comes again. */
 export const pauseWhileBusy = 1_000;
 

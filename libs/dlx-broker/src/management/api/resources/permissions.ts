@@ -4,7 +4,8 @@ import { one, type Row } from '../listing.js';
 import type { Management } from '../../management.js';
 import { checkPatterns } from '../patterns.js';
 import { badRequest, noContent, notFound, put } from '../../http/reply.js';
-import type { Handler, JsonObject, Resource } from '../../http/resource.js';
+import type { JsonObject } from '../../http/json-object.js';
+import type { Handler, Resource } from '../../http/resource.js';
 import { wholeList } from '../whole-list.js';
 
 export const permissionRows = (broker: Broker): readonly (UserPermissions & Row)[] =>

@@ -1,7 +1,8 @@
 import { type Policy, PolicyError, type VirtualHost } from '../../../broker/index.js';
 import { one, type Row } from '../listing.js';
 import { badRequest, escapedRequest, noContent, notFound, type Problem, put } from '../../http/reply.js';
-import type { JsonObject, Resource } from '../../http/resource.js';
+import type { JsonObject } from '../../http/json-object.js';
+import type { Resource } from '../../http/resource.js';
 import { wholeList } from '../whole-list.js';
 
 /** The two kinds of policies, and how the API treats each: RabbitMQ does not do so quite alike. */

@@ -4,7 +4,8 @@ import { checkMemory } from '../../statistics/memory-check.js';
 import type { Management } from '../../management.js';
 import { propertiesOfJson } from '../properties-json.js';
 import { badRequest, channelErrorOf, ok } from '../../http/reply.js';
-import type { Handler, JsonObject, Resource } from '../../http/resource.js';
+import type { JsonObject } from '../../http/json-object.js';
+import type { Handler, Resource } from '../../http/resource.js';
 import { exchangeIn } from './exchanges.js';
 
 /** Rule U1. The answer comes when the message is safe, as a confirm would. */

@@ -6,7 +6,8 @@ import { JsonSink, tooLarge, type WrittenJson } from '../../http/json.js';
 import type { Management } from '../../management.js';
 import { propertiesToJson } from '../properties-json.js';
 import { badRequest, channelErrorOf, notAuthorised, ok, Problem } from '../../http/reply.js';
-import type { ApiRequest, Handler, JsonObject, Resource } from '../../http/resource.js';
+import type { JsonObject } from '../../http/json-object.js';
+import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 
 /** What becomes of the messages afterwards. Unsettled messages return to the queue when the channel closes. */
 const ackModes: ReadonlyMap<unknown, AckMode> = new Map([

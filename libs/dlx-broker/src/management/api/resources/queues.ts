@@ -7,7 +7,8 @@ import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../../management.js';
 import { placesOf, withoutStatistics } from '../places.js';
 import { badRequest, noContent, notFound, put } from '../../http/reply.js';
-import type { ApiRequest, Handler, JsonObject, Resource } from '../../http/resource.js';
+import type { JsonObject } from '../../http/json-object.js';
+import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import { declaredQueueColumns, queueColumns, singleQueueColumns } from '../views/queue-columns.js';
 
 const getAll: Handler = (request, management) => {

@@ -1,7 +1,8 @@
 import { erlangJson, type LimitName, limitNames, type VirtualHost } from '../../../broker/index.js';
 import type { Row } from '../listing.js';
 import { badRequest, noContent, type Problem } from '../../http/reply.js';
-import type { Handler, JsonObject, Resource } from '../../http/resource.js';
+import type { JsonObject } from '../../http/json-object.js';
+import type { Handler, Resource } from '../../http/resource.js';
 import { wholeList } from '../whole-list.js';
 
 export const limitsOf = (vhost: VirtualHost): Row => Object.fromEntries(vhost.limits.list());

@@ -5,7 +5,8 @@ import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
 import { badRequest, noContent, notFound, put } from '../../http/reply.js';
-import type { Handler, JsonObject, Resource } from '../../http/resource.js';
+import type { JsonObject } from '../../http/json-object.js';
+import type { Handler, Resource } from '../../http/resource.js';
 import { vhostStatistics } from '../views/vhost-columns.js';
 
 const columnsFor = ({ nodeName }: Management, measures: Measures): Columns<VirtualHost> => ({

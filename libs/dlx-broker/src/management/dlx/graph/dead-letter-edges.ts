@@ -1,6 +1,7 @@
 import { overflowPolicies, type Queue, queueArguments } from '../../../broker/index.js';
 import type { DeathReason } from '../../../message/index.js';
-import { keysInto, oneKey } from './keys.js';
+import { oneKey } from './keys.js';
+import { keysInto } from './wiring.js';
 import type { Reach } from './reach.js';
 
 /** Where the dead letters of one queue go. */

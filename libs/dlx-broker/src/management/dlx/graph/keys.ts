@@ -1,5 +1,4 @@
-import { exchangeTypes, type Queue } from '../../../broker/index.js';
-import type { Wiring } from './wiring.js';
+import { exchangeTypes } from '../../../broker/index.js';
 
 /** Routing keys a message may have, as far as bindings tell: one, or all that fit a pattern of a topic exchange. */
 export interface Keys {
@@ -22,16 +21,6 @@ function patternOf(text: string): Keys {
 }
 
 export const anyKey: Keys = patternOf('#');
-
-/** The keys under which messages come to a queue: of its bindings, and its own name at the default exchange. */
-export function keysInto(queue: Queue, wiring: Wiring): readonly Keys[] {
-  const keys = new Map<string, Keys>([[`=${queue.name}`, oneKey(queue.name)]]);
-  for (const { keys: key } of wiring.into(queue)) {
-    if (isAny(key)) return [anyKey];
-    keys.set(`${key.isPattern ? '~' : '='}${key.text}`, key);
-  }
-  return [...keys.values()];
-}
 
 /** Which keys a binding lets through. */
 export function keysOf(type: string, bindingKey: string): Keys {

@@ -1,6 +1,6 @@
-import type { Destination, Exchange, VirtualHost } from '../../../broker/index.js';
+import type { Destination, Exchange, Queue, VirtualHost } from '../../../broker/index.js';
 import type { FieldTable } from '../../../message/index.js';
-import { type Keys, keysOf } from './keys.js';
+import { anyKey, isAny, type Keys, keysOf, oneKey } from './keys.js';
 
 /** One binding, with the exchange it begins at. */
 export interface Wire {
@@ -52,4 +52,14 @@ export class Wiring {
   into(destination: Destination): readonly Wire[] {
     return this.#into.get(destination) ?? [];
   }
+}
+
+/** The keys under which messages come to a queue: of its bindings, and its own name at the default exchange. */
+export function keysInto(queue: Queue, wiring: Wiring): readonly Keys[] {
+  const keys = new Map<string, Keys>([[`=${queue.name}`, oneKey(queue.name)]]);
+  for (const { keys: key } of wiring.into(queue)) {
+    if (isAny(key)) return [anyKey];
+    keys.set(`${key.isPattern ? '~' : '='}${key.text}`, key);
+  }
+  return [...keys.values()];
 }

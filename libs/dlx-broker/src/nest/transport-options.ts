@@ -1,0 +1,53 @@
+import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
+import type { ClusterOptions, TopologyOption } from '../topology/index.js';
+import type { LogFailures } from './failure-log.js';
+import type { NamedExchange } from './handler-settings.js';
+import type { IdempotencyStore } from './idempotency/store.js';
+
+/** Options of {@link DlxServer} and {@link DlxClient}. */
+export interface TransportOptions {
+  /** The topic exchange to which `emit` publishes and `@EventPattern` binds. Default `dlx.events`. */
+  readonly events?: string | NamedExchange;
+  /** The direct exchange to which `send` publishes and `@MessagePattern` binds. Default `dlx.requests`. */
+  readonly requests?: string | NamedExchange;
+  /** Messages a handler works on at the same time, unless `@Prefetch` says otherwise; 0 is unlimited. Default 100. */
+  readonly prefetch?: number;
+  /** How long a shutdown waits for running handlers: milliseconds or `'10s'`, which is the default. */
+  readonly drainTimeout?: number | string;
+  /** Which headers of a rejected message describe its failure. */
+  readonly errorHeaders?: boolean | ErrorHeaderOptions;
+  /**
+   * Which failures of handlers are logged: `all` (the default) is a warning for each attempt that is followed by another
+   * one, and an error with its stack for the last; `last` leaves the warnings out, `none` both.
+   */
+  readonly logFailures?: LogFailures;
+  /** The retry policy of handlers without `@Retry`. Default: no retries. */
+  readonly retry?: RetryPolicy;
+  /** The retry policy of the handlers of a queue, by its name; false switches retries off. */
+  readonly queueRetry?: Readonly<Record<string, RetryPolicy | false>>;
+  /** The store of keys for `@Idempotent`. Default: in the memory of this process. */
+  readonly idempotencyStore?: IdempotencyStore;
+  /** Returns the random numbers for the jitter of retries: 0 up to but not including 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** The type of the wait queues of `@Retry`. Default `classic`, with `clusterTopology` `quorum`. */
+  readonly waitQueueType?: WaitQueueType;
+  /**
+   * Declares durable queues as quorum queues whose dead letters are not lost: at-least-once, reject-publish and a delivery limit. A
+   * queue that names its type keeps it. Default false.
+   */
+  readonly clusterTopology?: boolean | ClusterOptions;
+  /** Declared together with what the handlers need: names, plain objects with defaults, or full declarations. */
+  readonly topology?: TopologyOption;
+  /** False: declares nothing, because everything exists. Default true. */
+  readonly declare?: boolean;
+  /** Whether the log shows each handler at start, with its queue, bindings, dead-letter exchange and retries. Default true. */
+  readonly logHandlers?: boolean;
+}
+
+/** How much of an error the headers of a rejected message keep. */
+export interface ErrorHeaderOptions {
+  /** Characters of the stack that are kept; 0 leaves it out. Default 2048. */
+  readonly stack?: number;
+  /** Characters of the message that are kept. Default 1024. */
+  readonly message?: number;
+}
