@@ -163,6 +163,32 @@ describe('move between data directories', () => {
     expect([...(await idsIn(from)), ...(await idsIn(to))].sort()).toEqual(ids(10));
   });
 
+  it('moves what is delayed for its queue alone', async () => {
+    const from = await directoryWith([queue('q')], [message('ready')]);
+    await within(from, async (backend) => {
+      const later = (id: string, delay: number): Promise<void> =>
+        new Promise((resolve, reject) =>
+          backend.delayed.publish(message(id), delay, (failure) => (failure ? reject(failure) : resolve())),
+        );
+      for (const [id, delay] of [
+        ['second', 7_200_000],
+        ['first', 3_600_000],
+      ] as const)
+        await later(id, delay);
+    });
+    const to = await directoryWith([queue('q')]);
+    const { code, errors } = await run({ from, to });
+    expect([code, errors.at(-1)?.slice(0, 7)]).toEqual([0, '3 moved']);
+    expect(await idsIn(to)).toEqual(['ready']);
+    const waiting = await within(to, async ({ broker }) =>
+      [...broker.virtualHost('/').queues.keys()].find((name) => name.startsWith('dlx-broker.move.q.delayed.')),
+    );
+    const messages = await messagesIn(to, waiting);
+    expect(messages.map(({ properties }) => properties.messageId)).toEqual(['first', 'second']);
+    expect(Number(messages[0]?.properties.expiration)).toBeGreaterThan(3_500_000);
+    expect(await run({ from, to })).toMatchObject({ code: 0, errors: [expect.stringMatching(/^0 moved/)] });
+  });
+
   it.each<[Partial<MoveFlags>, RegExp]>([
     [{}, /^--from must be amqp:/],
     [{ from: '/nowhere/at/all' }, /^--to must be amqp:/],

@@ -252,6 +252,67 @@ async function countIn(directory: string): Promise<number> {
   return length;
 }
 
+describe('delayed messages of a data directory', () => {
+  /** A directory with a message that waits, two that are delayed, and two that must stay. */
+  async function directoryWithDelayed(): Promise<string> {
+    const directory = mkdtempSync(join(folder, 'delayed-'));
+    const own = await openBroker({ data: { directory } }, {});
+    const backend = new EmbeddedBackend(own.broker);
+    const queue = { durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
+    const news = { name: 'news', type: 'fanout', durable: true, autoDelete: false, internal: false };
+    const bound = { source: 'news', destinationType: 'queue', routingKey: '', arguments: new Map() } as const;
+    await backend.declare({
+      exchanges: [{ ...news, arguments: new Map() }],
+      queues: ['q', 'r'].map((name) => ({ ...queue, name })),
+      bindings: ['q', 'r'].map((destination) => ({ ...bound, destination })),
+    });
+    const publish = (exchange: string, delay: number, properties: Properties): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const content = { properties: { deliveryMode: 2, ...properties }, body: Buffer.from('body') } as const;
+        const done = (failure?: Error): void => (failure ? reject(failure) : resolve());
+        const publication = { exchange, routingKey: 'q', ...content };
+        if (delay === 0) backend.publish(publication, done);
+        else backend.delayed.publish(publication, delay, done);
+      });
+    const headers: FieldTable = new Map([['mine', longstr('yes')]]);
+    await publish('', 1_600, { messageId: 'second', headers });
+    await publish('', 1_200, { messageId: 'first' });
+    await publish('', 0, { messageId: 'ready' });
+    await publish('', 60_000, { messageId: 'expiring', expiration: '5' });
+    await publish('news', 60_000, { messageId: 'shared' });
+    await backend.close();
+    await own.close();
+    return directory;
+  }
+
+  it.each([
+    ['a listener', () => ours, true],
+    ['RabbitMQ', real, isReal],
+  ] as const)('arrive on %s when they are due, and no earlier', async (_, wire, isThere) => {
+    if (!isThere) return;
+    await declare(wire(), 'q');
+    const began = Date.now();
+    const directory = await directoryWithDelayed();
+    const { code, errors } = await run({ from: directory, to: urlOf(wire()) });
+    expect(code).toBe(0);
+    expect(errors.at(-1)).toMatch(/^3 moved/);
+    const said = errors.join('\n');
+    expect(said).toMatch(/1 delayed messages of exchange 'news.delayed' stay: they go to other queues than 'q', too/);
+    expect(said).toMatch(/1 delayed messages of exchange 'dlx.delayed' stay: on the other side/);
+    expect(said).toMatch(/delayed messages wait in queue 'dlx-broker.move.q.delayed./);
+    const arrived: { readonly id: string | undefined; readonly at: number }[] = [];
+    while (arrived.length < 3) {
+      for (const { properties } of await drain(wire(), 'q'))
+        arrived.push({ id: properties.messageId, at: Date.now() - began });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(arrived.map(({ id }) => id)).toEqual(['ready', 'first', 'second']);
+    expect(arrived[1]?.at).toBeGreaterThanOrEqual(1_200);
+    expect(arrived[2]?.at).toBeGreaterThanOrEqual(1_600);
+    expect((await run({ from: directory, to: urlOf(wire()) })).errors.at(-1)).toMatch(/^0 moved/);
+  });
+});
+
 describe.skipIf(!isBuilt)('a move that is killed', () => {
   const children: ChildProcess[] = [];
   afterEach(() => children.splice(0).forEach((child) => child.kill('SIGKILL')));

@@ -82,13 +82,16 @@ export class DelayedMessages implements MessageOwner, Task {
     const found = this.#ids.get(messageId);
     if (found === undefined) return 0;
     const all = found instanceof Set ? [...found] : [found];
-    for (const entry of all) {
-      this.#heap.cancel(entry);
-      this.#forget(entry);
-      this.home.journal?.settled(this, entry);
-    }
-    this.#arm();
+    for (const entry of all) this.drop(entry);
     return all.length;
+  }
+
+  /** Drops one message that it has. Part of a command. */
+  drop(entry: DelayedEntry): void {
+    this.#heap.cancel(entry);
+    this.#forget(entry);
+    this.home.journal?.settled(this, entry);
+    this.#arm();
   }
 
   /** Puts a message back that outlived the process. What was due meanwhile goes on when the command is over. */

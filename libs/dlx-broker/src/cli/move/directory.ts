@@ -10,7 +10,8 @@ import {
 import { shownText } from '../../host/index.js';
 import { openBroker, type OpenedBroker } from '../../open-broker.js';
 import { Refusal } from '../refusal.js';
-import { exchangeFor } from './exchange-name.js';
+import { type DelayedMessage, delayedMessagesFor } from './delayed-messages.js';
+import { delayQueueArguments, delayQueueFor, exchangeFor, withDelay } from './names.js';
 import type { DirectoryPlace } from './places.js';
 import { MoveFailure, type Moving, type Source, type Taken, type Target, usualWindow } from './ends.js';
 
@@ -56,6 +57,16 @@ class Directory {
     return this.own.broker;
   }
 
+  /** Without a wait for the disk a crash would bring back many messages that are in the target. */
+  stored(act: () => void): Promise<void> {
+    const { broker } = this;
+    return new Promise<void>((resolve, reject) => {
+      const { sequence } = broker;
+      act();
+      broker.onStored(sequence, (failure) => (failure ? reject(this.fails(failure)) : resolve()));
+    });
+  }
+
   fails(error: unknown): MoveFailure {
     const { directory, queue } = this.place;
     return new MoveFailure('impossible', `queue '${queue}' of ${directory}: ${(error as Error).message}`, {
@@ -76,11 +87,17 @@ export async function directorySource(place: DirectoryPlace, tell: (line: string
   // After a crash every message of a classic queue counts as redelivered. Those that were taken are back at its head.
   const isExact = channel.vhost.queues.get(place.queue)?.declared.type === 'quorum';
   let taken = 0;
+  let waiting: Iterator<DelayedMessage> | undefined;
+  const nextDelayed = (): Taken | undefined => {
+    waiting ??= delayedMessagesFor(channel.vhost, place.queue, tell).values();
+    const { value, done } = waiting.next();
+    return done === true ? undefined : takenOf(open, value);
+  };
   return {
     next: async (): Promise<Taken | undefined> => {
       try {
         const got = channel.get(place.queue);
-        if (got === undefined) return undefined;
+        if (got === undefined) return nextDelayed();
         const { deliveryTag: tag, redelivered, message, body } = got;
         const { routingKey, properties, origin } = message;
         const settle = (act: () => void): void => {
@@ -92,13 +109,7 @@ export async function directorySource(place: DirectoryPlace, tell: (line: string
           origin,
           body,
           redelivered: redelivered && (isExact || taken++ < usualWindow),
-          // Without a wait for the disk a crash would bring back many that are in the target.
-          ack: () =>
-            new Promise<void>((resolve, reject) => {
-              const { sequence } = open.broker;
-              settle(() => channel.ack(tag));
-              open.broker.onStored(sequence, (failure) => (failure ? reject(open.fails(failure)) : resolve()));
-            }),
+          ack: () => open.stored(() => settle(() => channel.ack(tag))),
           giveBack: () => settle(() => channel.nack(tag)),
         };
       } catch (error) {
@@ -109,6 +120,21 @@ export async function directorySource(place: DirectoryPlace, tell: (line: string
   };
 }
 
+/** A delayed message, whose delay does not end while the clock stands. */
+function takenOf(open: Directory, { delayed, entry }: DelayedMessage): Taken {
+  const { routingKey, own, body, origin } = entry.message;
+  return {
+    routingKey,
+    properties: own,
+    origin,
+    body,
+    due: entry.due,
+    redelivered: false,
+    ack: () => open.stored(() => open.broker.batch(() => delayed.drop(entry))),
+    giveBack: () => undefined,
+  };
+}
+
 /** Sends messages to a queue of a data directory. @throws Refusal, StoreError */
 export async function directoryTarget(place: DirectoryPlace, tell: (line: string) => void): Promise<Target> {
   const open = await Directory.open(place, tell, true);
@@ -116,25 +142,33 @@ export async function directoryTarget(place: DirectoryPlace, tell: (line: string
   const exchange = exchangeFor(place.queue);
   channel.declareExchange(exchange, { type: 'fanout', durable: false });
   channel.bindQueue(place.queue, exchange, '');
+  const send = (to: string, key: string, { properties, body, origin }: Moving): Promise<void> =>
+    new Promise<void>((resolve, reject) => {
+      const settled: Settled = (failure) => {
+        if (failure === undefined) resolve();
+        else reject(open.fails(failure));
+      };
+      try {
+        const fate = channel.publishNow(to, key, properties, body, settled, origin);
+        const trouble = channel.vhost.journal?.trouble;
+        if ((fate & Fate.Refused) === 0) return;
+        if (trouble !== undefined) return reject(open.fails(new Error(trouble)));
+        reject(new MoveFailure('refused', `queue '${place.queue}' of ${place.directory} is full and refuses messages`));
+      } catch (error) {
+        reject(open.fails(error));
+      }
+    });
+  let delayQueue: string | undefined;
   return {
-    publish: ({ routingKey, properties, body, origin }: Moving) =>
-      new Promise<void>((resolve, reject) => {
-        const settled: Settled = (failure) => {
-          if (failure === undefined) resolve();
-          else reject(open.fails(failure));
-        };
-        try {
-          const fate = channel.publishNow(exchange, routingKey, properties, body, settled, origin);
-          const trouble = channel.vhost.journal?.trouble;
-          if ((fate & Fate.Refused) === 0) return;
-          if (trouble !== undefined) return reject(open.fails(new Error(trouble)));
-          reject(
-            new MoveFailure('refused', `queue '${place.queue}' of ${place.directory} is full and refuses messages`),
-          );
-        } catch (error) {
-          reject(open.fails(error));
-        }
-      }),
+    publish: (message) => send(exchange, message.routingKey, message),
+    publishLater: (message, delay) => {
+      if (delayQueue === undefined) {
+        delayQueue = delayQueueFor(place.queue);
+        channel.declareQueue(delayQueue, { durable: true, arguments: delayQueueArguments(place.queue) });
+        tell(`delayed messages wait in queue '${delayQueue}'; delete it when it is empty`);
+      }
+      return send('', delayQueue, withDelay(message, delay));
+    },
     close: async () => {
       if (!channel.isClosed) channel.deleteExchange(exchange);
       await open.close();

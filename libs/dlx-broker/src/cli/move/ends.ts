@@ -10,6 +10,8 @@ export interface Moving {
   readonly body: Uint8Array;
   /** Where it was published at first, if the broker recorded that. */
   readonly origin?: RecordedOrigin | undefined;
+  /** When a delayed message goes on, in milliseconds since 1970. A source has them in this order, after all others. */
+  readonly due?: number;
 }
 
 /** A message that was taken out of its queue, and is in the queue until it is acked. */
@@ -34,6 +36,11 @@ export interface Source {
 export interface Target {
   /** @returns when the message is in the queue @throws MoveFailure */
   publish(message: Moving): Promise<void>;
+  /**
+   * Sends a message that arrives in the queue after a delay, in whole milliseconds. Delays end in the order of the calls.
+   * @returns when the message is safe @throws MoveFailure
+   */
+  publishLater(message: Moving, delay: number): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -102,4 +102,4 @@ const sourceAt = async (place: Place, tell: (line: string) => void): Promise<Sou
   place.kind === 'directory' ? directorySource(place, tell) : (await import('./server.js')).serverSource(place);
 
 const targetAt = async (place: Place, tell: (line: string) => void): Promise<Target> =>
-  place.kind === 'directory' ? directoryTarget(place, tell) : (await import('./server.js')).serverTarget(place);
+  place.kind === 'directory' ? directoryTarget(place, tell) : (await import('./server.js')).serverTarget(place, tell);

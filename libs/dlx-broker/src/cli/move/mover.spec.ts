@@ -38,6 +38,12 @@ class Heap implements Source, Target {
     this.ready.push(message);
   }
 
+  readonly later: (readonly [id: string | undefined, delay: number])[] = [];
+
+  async publishLater({ properties }: Moving, delay: number) {
+    this.later.push([properties.messageId, delay]);
+  }
+
   async close() {}
 }
 
@@ -105,6 +111,18 @@ describe('a mover', () => {
     };
     expect(await mover.run()).toEqual({ moved: 10, ...nothingElse });
     expect([...to.ids, ...from.ids]).toEqual(ids(100));
+  });
+
+  it('sends what is delayed with the rest of its delay, and at once when that is over', async () => {
+    const [from, to] = [new Heap(), new Heap()];
+    const delayed = (messageId: string, delay: number): Moving => ({
+      ...message({ messageId }),
+      due: Date.now() + delay,
+    });
+    from.ready.push(delayed('due', -1_000), delayed('later', 60_000));
+    expect(await new Mover(from, to, { stripDeaths: true }).run()).toEqual({ moved: 2, ...nothingElse });
+    expect(to.ids).toEqual(['due']);
+    expect(to.later).toEqual([['later', expect.closeTo(60_000, -3)]]);
   });
 
   it('keeps to its rate', async () => {

@@ -127,7 +127,8 @@ export class Mover {
     const until = performance.now() + (this.options.patience ?? 30_000);
     for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 2)) {
       try {
-        return await this.target.publish(message);
+        const delay = Math.ceil((message.due ?? 0) - Date.now());
+        return await (delay > 0 ? this.target.publishLater(message, delay) : this.target.publish(message));
       } catch (error) {
         const isRefused = error instanceof MoveFailure && error.kind === 'refused';
         if (!isRefused || this.#isStopped || performance.now() + pause > until) throw error;
@@ -145,12 +146,12 @@ export class Mover {
 }
 
 function withoutDeaths(taken: Taken): Moving {
-  const { routingKey, properties, body, origin } = taken;
+  const { properties } = taken;
   const { headers } = properties;
   if (headers === undefined || ![...headers.keys()].some((name) => ofDeaths.test(name))) return taken;
   const kept: FieldTable = new Map([...headers].filter(([name]) => !ofDeaths.test(name)));
   const { headers: _headers, ...rest } = properties;
-  return { routingKey, properties: isEmptyTable(kept) ? rest : { ...rest, headers: kept }, body, origin };
+  return { ...taken, properties: isEmptyTable(kept) ? rest : { ...rest, headers: kept } };
 }
 
 /** As it is named to people: by its id, or by what else there is. */

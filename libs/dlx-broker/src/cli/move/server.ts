@@ -12,7 +12,7 @@ import {
 } from '../../backend/index.js';
 import { SystemClock } from '../../host/index.js';
 import { Refusal } from '../refusal.js';
-import { exchangeFor } from './exchange-name.js';
+import { delayQueueArguments, delayQueueFor, exchangeFor, withDelay } from './names.js';
 import { MoveFailure, type Moving, type Source, type Taken, type Target } from './ends.js';
 import { type ServerPlace, shownPlace } from './places.js';
 
@@ -101,7 +101,7 @@ export async function serverSource(place: ServerPlace): Promise<Source> {
 }
 
 /** Sends messages to a queue of a server. @throws Refusal */
-export async function serverTarget(place: ServerPlace): Promise<Target> {
+export async function serverTarget(place: ServerPlace, tell: (line: string) => void): Promise<Target> {
   const { connection, channel } = await opened(place);
   const exchange = exchangeFor(place.queue);
   const publisher = openPublisher(connection, { closed: () => undefined });
@@ -112,14 +112,29 @@ export async function serverTarget(place: ServerPlace): Promise<Target> {
     connection.close();
     throw new Refusal(`${shownPlace(place)} cannot be bound to exchange '${exchange}': ${(error as Error).message}`);
   }
+  const send = async (to: string, key: string, { properties, body }: Moving): Promise<void> => {
+    try {
+      await answered((done) => publisher.publish(to, key, properties, body, true, done));
+    } catch (error) {
+      throw failureOf(error as Error, place);
+    }
+  };
+  let delayQueue: Promise<string> | undefined;
+  const declareDelayQueue = async (): Promise<string> => {
+    const name = delayQueueFor(place.queue);
+    const options = { durable: true, arguments: delayQueueArguments(place.queue) };
+    try {
+      await answered<unknown>((answer) => channel.declareQueue(name, options, answer));
+    } catch (error) {
+      throw failureOf(error as Error, place);
+    }
+    tell(`delayed messages wait in queue '${name}'; delete it when it is empty`);
+    return name;
+  };
   return {
-    publish: async ({ routingKey, properties, body }: Moving) => {
-      try {
-        await answered((done) => publisher.publish(exchange, routingKey, properties, body, true, done));
-      } catch (error) {
-        throw failureOf(error as Error, place);
-      }
-    },
+    publish: (message) => send(exchange, message.routingKey, message),
+    publishLater: async (message, delay) =>
+      send('', await (delayQueue ??= declareDelayQueue()), withDelay(message, delay)),
     close: async () => {
       await answered((done) => publisher.close(done)).catch(() => undefined);
       await answered((done) => channel.deleteExchange(exchange, {}, done)).catch(() => undefined);
