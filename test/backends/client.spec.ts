@@ -286,6 +286,15 @@ describe('a server that cannot be reached', () => {
   });
 
   it.each([
+    ['a port that cannot be', { port: 70_000 }, 'unreachable', '70000'],
+    ['a certificate that is none', { port: 1, tls: { ca: 'no certificate', cert: 'none', key: 'none' } }, 'tls', 'PEM'],
+  ] as const)('%s is named', async (_, address, reason, text) => {
+    const failure = await connected({ host: '127.0.0.1', ...address }).catch((error) => error);
+    expect(failure).toMatchObject({ name: 'ConnectError', reason });
+    expect(failure.message).toContain(text);
+  });
+
+  it.each([
     ['says nothing', () => undefined, 'timeout', 'no answer within 300 ms'],
     ['hangs up', (socket: { destroy(): void }) => socket.destroy(), 'refused', 'before it said anything'],
     [

@@ -105,20 +105,22 @@ export class ChannelCore {
     }
   }
 
-  /** The call whose answer is due. */
-  protected get first(): Call | undefined {
-    return this.#calls.first;
-  }
-
   /** A message follows. */
   protected begin(message: IncomingMessage): void {
     this.#content.begin(message);
   }
 
-  /** The call whose answer came. @throws WireError when another one was due */
+  /** Takes out the call whose answer came. @throws WireError when another one was due */
   protected answered(reply: number): Call {
+    const call = this.due(reply);
+    this.#calls.shift();
+    return call;
+  }
+
+  /** The call whose answer came; it stays. @throws WireError when another one was due */
+  protected due(reply: number): Call {
     const call = this.#calls.first;
-    if (call?.reply === reply) return this.#calls.shift() as Call;
+    if (call?.reply === reply) return call;
     throw new WireError('UNEXPECTED_FRAME', `channel ${this.number} got ${methodName(reply)}, which answers nothing`);
   }
 
@@ -143,8 +145,9 @@ export class ChannelCore {
     if (id === methodIds.basicCancel) return this.#cancelled(methods.readBasicCancel(from));
     if (id === methodIds.channelFlow) return this.#flow(methods.readChannelFlow(from).active);
     if (this.special(id, from)) return;
-    const { read, done } = this.answered(id);
-    const value = read(from);
+    // A call whose answer cannot be read fails with the connection, so it stays until then.
+    const value = this.due(id).read(from);
+    const { done } = this.answered(id);
     this.attempt(() => done(undefined, value));
   }
 
@@ -195,7 +198,8 @@ export class ChannelCore {
 
   #closedByServer({ replyCode, replyText, classId, methodId }: methods.ChannelClose): void {
     methods.writeChannelCloseOk(this.to, this.number);
-    if (this.#state === 'closing') return this.fail(undefined);
+    // Both closed it at a time: the server still answers the close of the client.
+    if (this.#state === 'closing') return;
     this.fail(new ChannelClosedError(replyCode, replyText, methodName((classId << 16) | methodId)));
   }
 

@@ -154,6 +154,21 @@ describe('methods of a channel', () => {
     ]);
   });
 
+  it('end when both sides close at a time, and the connection goes on', async () => {
+    const { channel, connection, seen, settle, events } = await opened();
+    channel.checkQueue('none', noting(seen, 'check'));
+    channel.close(noting(seen, 'close'));
+    await settle();
+    expect(seen.slice(1)).toEqual([
+      'check: ChannelClosedError: channel closed: the client closed it',
+      'closed: done',
+      'close: done',
+    ]);
+    const again = connection.openChannel(silent, noting(seen, 'again'));
+    await settle();
+    expect([again.number, seen.at(-1), events]).toEqual([channel.number, 'again: done', ['opened RabbitMQ']]);
+  });
+
   it('use as many channels as the server allows, and their numbers again', async () => {
     const server = new LinkedServer({ channels: 2 });
     const link = server.link();

@@ -188,8 +188,8 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
 
   protected override special(id: number, from: MethodReader): boolean {
     if (id === methodIds.basicGetEmpty) {
-      const { done } = this.answered(methodIds.basicGetOk);
       methods.readBasicGetEmpty(from);
+      const { done } = this.answered(methodIds.basicGetOk);
       this.attempt(() => done(undefined, undefined));
     } else if (id === methodIds.basicGetOk) this.#got(from);
     else return false;
@@ -198,9 +198,8 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
 
   #got(from: MethodReader): void {
     const { deliveryTag, redelivered, exchange, routingKey, messageCount } = methods.readBasicGetOk(from);
-    const { first } = this;
     // The call waits until the message is complete, for it fails if the channel ends before.
-    if (first?.reply !== methodIds.basicGetOk) return void this.answered(methodIds.basicGetOk);
+    this.due(methodIds.basicGetOk);
     const answer = (message: GotMessage): void => this.answered(methodIds.basicGetOk).done(undefined, message);
     this.begin(new IncomingGot(answer, Number(deliveryTag), redelivered, exchange, routingKey, messageCount));
   }

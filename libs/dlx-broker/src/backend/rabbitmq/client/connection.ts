@@ -53,7 +53,7 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
     this.#transport = transport;
     this.#surroundings = surroundings;
     this.#reports = new Reports(events);
-    this.#incoming = new Incoming(this.#options.frameMax, this);
+    this.#incoming = new Incoming(Math.max(this.#options.frameMax, defaults.frameMax), this);
     this.held = new HeldBytes(this.#options.maxMessageSize);
     this.output = new Output(transport, surroundings, this.#options.highWaterMark, {
       sent: () => this.#heartbeat?.sent(),

@@ -28,7 +28,37 @@ export interface Address {
 const heldBack = 65_536;
 
 /** Begins to connect. A failure comes as `closed` with a {@link DialError}. */
-export const dial = (address: Address): Transport => new SocketTransport(address);
+export function dial(address: Address): Transport {
+  try {
+    return new SocketTransport(address);
+  } catch (error) {
+    // A certificate that is none, or a port that cannot be.
+    const failure = error as Error;
+    const phase = address.tls === undefined ? 'connect' : 'tls';
+    return new DeadTransport(new DialError(phase, failure.message, { cause: failure }));
+  }
+}
+
+/** A connection that never began. */
+class DeadTransport implements Transport {
+  readonly waiting = 0;
+
+  constructor(readonly failure: DialError) {}
+
+  attach(events: TransportEvents): void {
+    setImmediate(() => events.closed(this.failure));
+  }
+
+  write(_: Uint8Array, done?: () => void): void {
+    done?.();
+  }
+
+  flush(): void {}
+
+  end(): void {}
+
+  destroy(): void {}
+}
 
 class SocketTransport implements Transport {
   readonly #socket: Socket;

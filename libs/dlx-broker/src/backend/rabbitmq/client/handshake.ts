@@ -1,5 +1,12 @@
 import { ByteWriter, isShortstr, longstr, methodIds, writeTable } from '../../../message/index.js';
-import { frameOverhead, type FrameWriter, type MethodReader, methods, protocolHeader } from '../../../wire/index.js';
+import {
+  frameOverhead,
+  smallestFrameSize,
+  type FrameWriter,
+  type MethodReader,
+  methods,
+  protocolHeader,
+} from '../../../wire/index.js';
 import type { ServerDescription } from './api.js';
 import { clientProperties, describeServer } from './client-properties.js';
 import { ConnectError, type ConnectFailure } from './errors.js';
@@ -90,8 +97,8 @@ export class ClientHandshake {
     const { channelMax, frameMax, heartbeat, virtualHost } = { ...defaults, ...this.options };
     const agreed: Agreement = {
       server: this.#server as ServerDescription,
-      channelMax: lower(channelMax, offered.channelMax),
-      frameMax: Math.max(lower(frameMax, offered.frameMax), smallestFrame),
+      channelMax: lower(channelMax, offered.channelMax) || mostChannels,
+      frameMax: Math.max(lower(frameMax, offered.frameMax) || defaults.frameMax, smallestFrameSize),
       heartbeat: heartbeat === 0 ? 0 : lower(heartbeat, offered.heartbeat),
     };
     this.#agreed = agreed;
@@ -114,7 +121,8 @@ export class ClientHandshake {
   }
 }
 
-const smallestFrame = 4096;
+/** Channel numbers have 16 bits. */
+const mostChannels = 65_535;
 
 /** Of two limits, where 0 is none. */
 const lower = (one: number, other: number): number =>

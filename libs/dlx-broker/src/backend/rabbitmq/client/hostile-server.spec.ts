@@ -116,6 +116,17 @@ describe('what is no server of AMQP 0-9-1', () => {
     expect(server.isEnded).toBe(true);
   });
 
+  it('a server without limits is taken at its word', () => {
+    const { server, connection, events } = connecting({ channelMax: 0, frameMax: 0, heartbeat: 0 });
+    server.says((to) => {
+      methods.writeConnectionStart(to, 0, 0, 9, properties, 'PLAIN', 'en_US');
+      methods.writeConnectionTune(to, 0, 0, 0, 0);
+      methods.writeConnectionOpenOk(to, 0);
+    });
+    expect(events).toEqual(['opened Fake']);
+    expect(connection.openChannel({ closed: () => undefined }).number).toBe(1);
+  });
+
   it('a server of AMQP 0-8 is named', () => {
     const { server, events } = connecting();
     server.says((to) => methods.writeConnectionStart(to, 0, 8, 0, properties, 'PLAIN', 'en_US'));

@@ -41,7 +41,7 @@ export class Incoming implements FrameSink {
     this.limit(frameMax);
   }
 
-  /** Frame-max was negotiated. */
+  /** @param frameMax bytes of a frame at most, from now on */
   limit(frameMax: number): void {
     this.#reader.largest = frameMax - frameOverhead;
   }
