@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { Consume, DlxBrokerModule, rabbitmq } from 'dlx-broker';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openRabbitMq, type RabbitMqOptions } from '../../libs/dlx-broker/src/backend/index.js';
-import { int32, longstr, type Field } from '../../libs/dlx-broker/src/message/index.js';
+import { int32, longstr, type Field, type Message } from '../../libs/dlx-broker/src/message/index.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { serverKinds } from './worlds.js';
 
@@ -13,6 +13,27 @@ const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
+
+const queueNamed = (name: string) => ({
+  name,
+  durable: true,
+  exclusive: false,
+  autoDelete: false,
+  arguments: new Map(),
+});
+
+/** A client of another project. */
+async function foreignClient(url: URL): Promise<WireConnection> {
+  const client = await WireConnection.open({
+    host: url.hostname,
+    port: Number(url.port),
+    user: decodeURIComponent(url.username) || 'guest',
+    password: decodeURIComponent(url.password) || 'guest',
+    vhost: decodeURIComponent(url.pathname.slice(1)) || '/',
+  });
+  ends.push(() => client.close());
+  return client;
+}
 
 /** How a start fails. */
 async function startOf(options: RabbitMqOptions): Promise<Error> {
@@ -131,16 +152,8 @@ for (const kind of serverKinds) {
     it('messages of other clients are taken as they come', async () => {
       const { world, url } = await open();
       await world.backend.connect();
-      const q = { name: 'q', durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
-      await world.backend.declare({ exchanges: [], queues: [q], bindings: [] });
-      const foreign = await WireConnection.open({
-        host: url.hostname,
-        port: Number(url.port),
-        user: decodeURIComponent(url.username) || 'guest',
-        password: decodeURIComponent(url.password) || 'guest',
-        vhost: decodeURIComponent(url.pathname.slice(1)) || '/',
-      });
-      ends.push(() => foreign.close());
+      await world.backend.declare({ exchanges: [], queues: [queueNamed('q')], bindings: [] });
+      const foreign = await foreignClient(url);
       const channel = await foreign.openChannel();
       let deep: Field = int32(1);
       for (let level = 0; level < 60; level++) deep = { type: 'F', value: new Map([['n', deep]]) };
@@ -170,6 +183,44 @@ for (const kind of serverKinds) {
 
 const [real] = serverKinds;
 const missing = await real!.unavailable();
+
+describe.skipIf(missing !== undefined)('headers that cannot be decoded', () => {
+  it('end nothing: the message is delivered without them, and its successor has their bytes', async () => {
+    const world = await real!.open();
+    ends.push(() => world.close());
+    const { backend } = world;
+    await backend.connect();
+    await backend.declare({ exchanges: [], queues: [queueNamed('q'), queueNamed('parked')], bindings: [] });
+    const foreign = await foreignClient(new URL(world.url!));
+    const channel = await foreign.openChannel();
+    let deep: Field = longstr('at the bottom');
+    for (let level = 0; level < 1_000; level++) deep = { type: 'F', value: new Map([['n', deep]]) };
+    const properties = { headers: new Map([['deep', deep]]), messageId: 'm' };
+    channel.publish({ exchange: '', key: 'q', mandatory: false }, properties, Buffer.from('body'));
+    const replaced = await new Promise<unknown>((resolve) =>
+      backend.consume('q', { prefetch: 1 }, (delivery) => {
+        expect(delivery.message.properties.headers).toBeUndefined();
+        expect(delivery.message.properties.messageId).toBe('m');
+        const { body } = delivery.message;
+        const headers = new Map([['dlx-parked', longstr('yes')]]);
+        delivery.replaceBy(
+          { exchange: '', routingKey: 'parked', properties: { headers }, body, mandatory: true },
+          resolve,
+        );
+      }),
+    );
+    expect(replaced).toBeUndefined();
+    const parked = await new Promise<Message>((resolve) =>
+      backend.consume('parked', { prefetch: 1 }, (delivery) => {
+        resolve(delivery.message);
+        delivery.ack();
+      }),
+    );
+    expect([...parked.properties.headers!.keys()].toSorted()).toEqual(['dlx-parked', 'dlx-raw-properties']);
+    const raw = parked.properties.headers!.get('dlx-raw-properties')!.value as Buffer;
+    expect(raw.includes('at the bottom')).toBe(true);
+  });
+});
 
 describe.skipIf(missing !== undefined)('an application on RabbitMQ', () => {
   @Injectable()

@@ -1,7 +1,14 @@
-import { type FieldTable, integerOf, Message } from '../../../message/index.js';
+import { type Field, type FieldTable, integerOf, Message } from '../../../message/index.js';
+import { UndecodableProperties } from '../../../wire/index.js';
 import type { BackendDelivery, Done, Publication } from '../../backend.js';
 import type { Delivery } from '../client/api.js';
 import { type Seat, settledOne } from './seat.js';
+
+/** On a message that took the place of one with headers that cannot be decoded: all its properties, as they came. */
+export const rawHeader = 'dlx-raw-properties';
+
+/** Bytes of them at most: the headers of a message have to fit into one frame. */
+const mostRaw = 65_536;
 
 /** Publishes with a confirm. */
 export type Publish = (publication: Publication, done: Done) => void;
@@ -53,10 +60,19 @@ export class RabbitMqDelivery implements BackendDelivery {
   /** The ack follows the confirm. If the channel is gone by then the message comes again, and is there twice. */
   replaceBy(publication: Publication, done?: Done): void {
     if (this.settled) return done?.(new Error('this delivery is settled already'));
-    this.publish(publication, (failure) => {
+    const successor = this.delivery.isUndecodable ? this.#withRaw(publication) : publication;
+    this.publish(successor, (failure) => {
       if (failure === undefined) this.ack();
       done?.(failure);
     });
+  }
+
+  /** Headers that cannot be decoded cannot be among those of the successor: their bytes are in a header of their own. */
+  #withRaw(publication: Publication): Publication {
+    const bytes = UndecodableProperties.sentBytesOf(this.message.own);
+    if (bytes === undefined || bytes.length > mostRaw) return publication;
+    const headers = new Map<string, Field>(publication.properties.headers).set(rawHeader, { type: 'x', value: bytes });
+    return { ...publication, properties: { ...publication.properties, headers } };
   }
 
   #settle(how: () => void): void {

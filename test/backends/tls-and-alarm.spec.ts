@@ -1,0 +1,76 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import {
+  type Backend,
+  openRabbitMq,
+  type Publication,
+  type RabbitMqOptions,
+} from '../../libs/dlx-broker/src/backend/index.js';
+import { serve, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
+import { TestAuthority } from '../amqp/certificates.js';
+
+const authority = new TestAuthority('test CA');
+const identity = authority.issue('/CN=localhost');
+afterAll(() => authority.forget());
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function arrange(server: Partial<ServeOptions>, options: Omit<RabbitMqOptions, 'urls'>, scheme = 'amqp') {
+  const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, ...server });
+  ends.push(() => served.close());
+  const urls = `${scheme}://localhost:${served.amqp.port}`;
+  const log = { warn: () => undefined, fault: () => undefined };
+  const backend = openRabbitMq({ startAttempts: 1, publishTimeout: 500, closeTimeout: 50, ...options, urls }, log);
+  ends.push(() => backend.close());
+  return { backend, served };
+}
+
+const toQueue: Publication = { exchange: '', routingKey: 'q', properties: {}, body: Buffer.from('x'), mandatory: true };
+const published = (backend: Backend): Promise<Error | undefined> =>
+  new Promise((resolve) => backend.publish(toQueue, resolve));
+const q = { name: 'q', durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
+
+describe('TLS', () => {
+  it('with the authority of the server connects', async () => {
+    const { backend } = await arrange({ tls: identity }, { tls: { ca: authority.ca } }, 'amqps');
+    await backend.connect();
+    await backend.declare({ exchanges: [], queues: [q], bindings: [] });
+    expect(await published(backend)).toBeUndefined();
+  });
+
+  it('without it does not: the error names the host and the reason', async () => {
+    const { backend } = await arrange({ tls: identity }, {}, 'amqps');
+    const failure = await backend.connect().catch((error: Error) => error);
+    expect(failure).toMatchObject({ name: 'ConnectError' });
+    expect((failure as Error).message).toMatch(/localhost:\d+ \(virtual host '\/'\): .*(certificate|self-signed)/);
+  });
+
+  it('is not spoken by a client of amqp:// at such a port: a bounded failure', async () => {
+    const { backend } = await arrange({ tls: identity }, { connectTimeout: 1_000 });
+    await expect(backend.connect()).rejects.toMatchObject({ name: 'ConnectError' });
+  });
+});
+
+describe('a server that is short of memory', () => {
+  it('blocks publishers: the state says so, publishes wait, fail in time, and go on afterwards', async () => {
+    let limit = 1; // bytes: far less than there are
+    const memory = (): { used: number; limit: number } => ({ used: 1_000, limit });
+    const { backend } = await arrange({ amqp: { host: '127.0.0.1', port: 0, memory } } as Partial<ServeOptions>, {});
+    await backend.connect();
+    await backend.declare({ exchanges: [], queues: [q], bindings: [] });
+    const states: string[] = [];
+    backend.onState(({ kind }) => states.push(kind));
+    const first = await published(backend); // it makes this connection a publisher's, which the server then blocks
+    expect(first).toMatchObject({ retry: 'later' });
+    await expect.poll(() => backend.state.kind).toBe('blocked');
+    const second = await published(backend);
+    expect(second).toMatchObject({ name: 'OverloadedError', mayBeTaken: false });
+    expect(second!.message).toContain('the server blocks publishers');
+    limit = 1_000_000_000;
+    await expect.poll(() => backend.state.kind, { timeout: 5_000 }).toBe('ready');
+    expect(await published(backend)).toBeUndefined();
+    expect(states).toEqual(['blocked', 'ready']);
+  });
+});
