@@ -242,8 +242,9 @@ export class Link {
   }
 
   #blocked(reason: string | undefined): void {
-    if (this.#inUse === undefined) return;
+    if (this.#open === undefined) return; // what opens it next looks for itself
     this.events.blocked(reason);
+    if (this.#inUse === undefined) return;
     const server = this.#inUse.server.info;
     this.#enter(reason === undefined ? { kind: 'ready', server } : { kind: 'blocked', server, reason });
   }

@@ -3,8 +3,11 @@ import { after } from '../../../host/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../../topology/index.js';
 import type { AmqpConnection } from '../client/api.js';
 import type { Pauses } from '../pauses.js';
-import { Calls, mayPass, textOf } from './calls.js';
+import { Calls, codeOf, mayPass, textOf } from './calls.js';
 import { bind, declareExchange, declareQueue } from './declare.js';
+
+/** An exclusive queue of the connection that was lost: the server does not know yet that it is gone. */
+const locked = 405;
 
 /** One declaration, as it is made again after a reconnect. */
 interface Item {
@@ -64,7 +67,7 @@ export class DesiredTopology {
     }
   }
 
-  async #oneByOne(connection: AmqpConnection, items: readonly Item[]): Promise<void> {
+  async #oneByOne(connection: AmqpConnection, items: readonly Item[], pauses?: Pauses): Promise<void> {
     const late: Item[] = [];
     for (const item of items) {
       if (!connection.isOpen) return;
@@ -74,7 +77,7 @@ export class DesiredTopology {
         if (item.queue !== undefined) this.#late.delete(item.queue);
       } catch (error) {
         if (!connection.isOpen) return;
-        if (mayPass(error)) {
+        if (mayPass(error) || codeOf(error) === locked) {
           late.push(item);
           if (item.queue !== undefined) this.#late.add(item.queue);
         } else this.warn(`${item.what} could not be declared again after a reconnect: ${textOf(error)}`);
@@ -82,13 +85,16 @@ export class DesiredTopology {
         calls.end();
       }
     }
-    if (late.length > 0) this.#later(connection, late, this.pauses());
+    if (late.length === 0) return;
+    if (pauses === undefined) {
+      this.warn(`${late.map(({ what }) => what).join(', ')}: the server cannot declare this now; it is tried again`);
+    }
+    this.#later(connection, late, pauses ?? this.pauses());
   }
 
   #later(connection: AmqpConnection, items: readonly Item[], pauses: Pauses): void {
-    this.warn(`${items.map(({ what }) => what).join(', ')}: the server cannot declare this now; it is tried again`);
     after(this.clock, pauses.next(), () => {
-      if (connection.isOpen) void this.#oneByOne(connection, items);
+      if (connection.isOpen) void this.#oneByOne(connection, items, pauses);
     });
   }
 
