@@ -1,5 +1,5 @@
-import type { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import type { Broker, Channel } from '../../libs/dlx-broker/src/broker/index.js';
+import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { channelOf, crowd, doomed, fill, heavy, nameOf, refill, type Size, table } from './scene.js';
 
 /** Prepares in peace, then returns the one big thing, whose turns are measured until nothing of it is left. */
@@ -16,6 +16,30 @@ function holding(broker: Broker, count: number, args = {}) {
   fill(channel, 'held', count);
   for (let n = 0; n < count; n++) channel.get('held');
   return channel;
+}
+
+/** A queue in which very many have expired behind a message that has not: they go when it is taken, and not before. */
+function stale(broker: Broker, count: number): Channel {
+  const channel = channelOf(broker);
+  channelOf(broker).deleteQueue('stale');
+  channel.declareQueue('stale', { durable: true });
+  fill(channel, 'stale', 1);
+  const body = Buffer.alloc(16, 'a');
+  for (let n = 0; n < count; n++) channel.publish('', 'stale', { deliveryMode: 2, expiration: '1' }, body);
+  return channel;
+}
+
+/** A queue that is full of messages of 100 bytes. @returns publishes one that takes as many bytes as all of them */
+function crowded(broker: Broker, count: number, args: Readonly<Record<string, Field>>): () => void {
+  const channel = channelOf(broker);
+  channel.declareQueue('dead', { durable: true });
+  channelOf(broker).deleteQueue('crowded');
+  const limits = table({ ...args, 'x-max-length-bytes': int32(count * 100) });
+  channel.declareQueue('crowded', { durable: true, arguments: limits });
+  const small = Buffer.alloc(100, 'a');
+  for (let n = 0; n < count; n++) channel.publish('', 'crowded', { deliveryMode: 2 }, small);
+  const large = Buffer.alloc(count * 100);
+  return () => void channel.publish('', 'crowded', { deliveryMode: 2 }, large);
 }
 
 /** Commands of the engine that concern very many objects at once. */
@@ -66,10 +90,20 @@ export const operations: Readonly<Record<string, Operation>> = {
     return () => {};
   },
   'basic.get before many expired messages': (broker, { messages }) => {
-    const channel = channelOf(broker);
-    channel.declareQueue('stale', { durable: true, arguments: table({ 'x-message-ttl': int32(1) }) });
-    fill(channel, 'stale', messages / 5);
+    const channel = stale(broker, messages / 5);
     return () => void channel.get('stale');
+  },
+  'basic.get of a client before many expired messages': (broker, { messages }) => {
+    const channel = stale(broker, messages / 2);
+    return () => channel.fetch('stale', {}, () => undefined);
+  },
+  'a large message in the place of many small ones': (broker, { messages }) => {
+    const publish = crowded(broker, messages, {});
+    return () => publish();
+  },
+  'a large message in the place of many small ones, dead-lettered': (broker, { messages }) => {
+    const publish = crowded(broker, messages / 5, toDead);
+    return () => publish();
   },
   'one message for each of all queues': (broker, { queues }) => {
     const channel = channelOf(broker);

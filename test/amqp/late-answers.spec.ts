@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { int32 } from '../../libs/dlx-broker/src/message/index.js';
 import type { WireOptions } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { type Arguments, readMethod, writeMethod } from '../contract/wire/methods.js';
@@ -197,4 +198,39 @@ describe('a close-ok that comes late (decision 128)', () => {
       });
     },
   );
+});
+
+describe('a publish that takes the place of very many messages (decision 118)', () => {
+  it('is confirmed when they are gone: nothing after it knows of them', async () => {
+    const small = 6_000;
+    await each(async (wire, turns) => {
+      const talk = await open(wire, turns);
+      const other = await open(wire, turns);
+      const limits = new Map([['x-max-length-bytes', int32(small)]]);
+      talk.say(1, 'queue.declare', { queue: 'late.full', exclusive: false, autoDelete: true, arguments: limits });
+      await talk.method();
+      talk.say(1, 'queue.purge', { queue: 'late.full' });
+      await talk.method();
+      talk.peer.send(Buffer.concat(Array.from({ length: small }, () => publish(1, 'late.full'))));
+      talk.say(1, 'confirm.select');
+      await talk.method();
+      turns.isHeld = true;
+      const large = Buffer.alloc(small);
+      send(
+        talk,
+        turns,
+        say(1, 'basic.publish', { key: 'late.full' }),
+        writeFrame(2, 1, writeContentHeader({}, large.length)),
+        writeFrame(3, 1, large),
+      );
+      expect(await heard(talk, '1 basic.ack')).toEqual({ 1: ['basic.ack'] });
+      talk.say(1, 'queue.declare', { queue: 'late.full', passive: true });
+      expect(await heard(talk, '1 queue.declare-ok')).toEqual({ 1: ['queue.declare-ok 1'] });
+      other.say(1, 'basic.get', { queue: 'late.full', noAck: true });
+      expect(await heard(other, '1 basic.get-ok')).toEqual({ 1: ['basic.get-ok 0'] });
+      expect((await other.frame()).payload.readUInt32BE(8)).toBe(small);
+      other.say(1, 'queue.delete', { queue: 'late.full' });
+      await heard(other, '1 queue.delete-ok');
+    });
+  });
 });

@@ -190,14 +190,18 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
-   * Lets some of what has expired at the head of a queue die, so that a {@link get} has less to do.
+   * Lets some of what has expired at the head of a queue die, or is to be dropped there, so that a {@link get} has less to do.
    * @returns whether there may be more
    */
   expireSome(queue: string): boolean {
     const found = this.vhost.queues.get(queue);
     if (found === undefined) return false;
     let count = 0;
-    this.scheduler.batch(() => (count = found.expire(this.scheduler.clock.now(), fewEnough)));
+    this.scheduler.batch(() => {
+      const now = this.scheduler.clock.now();
+      count = found.dropExcess(now, fewEnough);
+      count += found.expire(now, fewEnough - count);
+    });
     return count >= fewEnough;
   }
 

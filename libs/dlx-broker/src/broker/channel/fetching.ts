@@ -25,9 +25,11 @@ export class Fetching implements Task {
 
   work(now: number, limit: number): number {
     if (this.channel.isClosed) return 0;
-    let steps = this.queue.expire(now, limit);
+    let steps = this.queue.dropExcess(now, limit);
+    const expired = this.queue.expire(now, limit - steps);
+    steps += expired;
     if (!this.#isTaken) {
-      this.#expired += steps;
+      this.#expired += expired;
       if (steps >= limit) return limit;
       this.#take(now);
       if (this.got === undefined) return steps;

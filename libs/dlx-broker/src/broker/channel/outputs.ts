@@ -23,6 +23,13 @@ export class ReturnedMessage implements Output {
   }
 }
 
+/** Nothing is sent; but what is behind it waits until all work has been done that came before. */
+export class Pause implements Output {
+  constructor(readonly connection: ConnectionContext) {}
+
+  send(): void {}
+}
+
 /** `basic.cancel` of the server on its way out (rule Q6). */
 export class Cancelled implements Output {
   constructor(

@@ -16,7 +16,7 @@ import { openExchange, parseExpiration, withoutBcc } from '../commands/publicati
 import { replyQueue } from '../virtual-host/reply-addresses.js';
 import { Outcome } from '../outcome.js';
 import { Confirms } from './confirms.js';
-import { ReturnedMessage } from './outputs.js';
+import { Pause, ReturnedMessage } from './outputs.js';
 import type { HeldPublish, TransactionalChannel } from './transaction.js';
 
 /** How a message is published: the arguments of basic.publish beside exchange, key, properties and body. */
@@ -127,6 +127,8 @@ export class Publisher {
 
   #came(outcome: Outcome, message: Message, mandatory: boolean): boolean {
     if ((outcome & Outcome.Routed) === 0) this.#unroutable(message, mandatory);
+    // Limits hold after the publish: what is answered to this client comes behind the turns of the queue.
+    if ((outcome & Outcome.Dropping) !== 0) this.channel.scheduler.output(new Pause(this.channel.connection));
     return (outcome & Outcome.Refused) === 0;
   }
 

@@ -86,6 +86,7 @@ export function deleteQueue(channel: ChannelContext, queue: string, options: Del
     const text = `queue.delete operations with ${flag} flag set are not supported by quorum queues`;
     throw notImplemented(`cannot delete ${where}. ${text}`);
   }
+  found.dropExcess(found.lastUse, Infinity); // these had left the queue when it was deleted
   if (options.ifUnused === true && found.consumers.count > 0) throw preconditionFailed(`${where} in use`);
   if (options.ifEmpty === true && found.length > 0) throw preconditionFailed(`${where} not empty`);
   const { length } = found;

@@ -9,6 +9,11 @@ export class Bounds {
   refuses: boolean;
   /** A policy came that the queue does not fit yet: the excess is dropped first (rule C14). */
   isShortening = false;
+  /**
+   * A message came in the place of very many, which are dropped in turns. Consumers and gets do not see them any more. Then
+   * {@link isShortening} is true, too.
+   */
+  isTooLong = false;
 
   constructor(settings: QueueSettings) {
     this.isSet = isBounded(settings);

@@ -1,6 +1,9 @@
 import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Ready } from './ready-list.js';
 
+/** So many messages that have expired behind another one go with it, more in turns. */
+export const expiredAtOnce = 256;
+
 /** Wakes a queue when its next message expires: one timer for the head, never one per message. */
 export class HeadTimer {
   readonly #timer: Timer;

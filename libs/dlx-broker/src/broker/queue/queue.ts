@@ -8,7 +8,8 @@ import { Consumers, type ConsumerView } from './consumers.js';
 import { Contents } from './contents.js';
 import { DeadLettering, type DyingQueue } from './dead-lettering.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
-import { HeadTimer } from './head-timer.js';
+import { HeadDropping } from './head-dropping.js';
+import { expiredAtOnce, HeadTimer } from './head-timer.js';
 import { Lease } from './lease.js';
 import type { QueueHome } from './queue-home.js';
 import { purge } from './purging.js';
@@ -18,9 +19,6 @@ import type { InForce } from './in-force.js';
 import type { QueueSettings } from './arguments.js';
 import { deadlineOf } from './settings.js';
 import type { Stalled } from './stall.js';
-
-/** So many that have expired behind a message go with it, more in turns. */
-const expiredAtOnce = 256;
 
 /** A queue: its ready messages in order, its unacknowledged messages, and how messages leave it. */
 export class Queue implements DyingQueue, ScheduledQueue {
@@ -49,6 +47,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
   #ready: Ready;
   readonly #contents: Contents;
   readonly #bounds: Bounds;
+  readonly #dropping: HeadDropping;
   readonly #headTimer: HeadTimer;
   readonly #lease: Lease;
   readonly #countsFailuresApart: boolean;
@@ -68,6 +67,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.#headTimer = new HeadTimer(home.timers, this.#ready, this.#schedule);
     this.#settings = settings;
     this.#bounds = new Bounds(settings);
+    const drop = (entry: Entry, then: number): void => this.#die(entry, 'maxlen', then);
+    this.#dropping = new HeadDropping(this.#bounds, this.#contents, drop, this.#schedule);
     this.deadLettering = new DeadLettering(this, this.#schedule);
     const timeToLive = (): number | undefined => (this.consumers.count > 0 ? undefined : this.#settings.expires);
     this.#lease = new Lease(home.timers, timeToLive, () => home.dropQueue(this.name));
@@ -218,9 +219,19 @@ export class Queue implements DyingQueue, ScheduledQueue {
       this.#schedule();
     }
     // While a policy's excess is still being dropped, this message waits for that, too.
-    const dropped = this.#bounds.isSet && !this.#bounds.isShortening && this.#dropHead(now, Infinity) > 0;
+    const dropped = this.#bounds.isSet && !this.#bounds.isShortening && this.#dropping.fit(this.#settings, now);
     if (dropped || (entry.deadline !== 0 && this.#ready.isHead(entry))) this.#headChanged(now);
     return true;
+  }
+
+  /** Its last message took the place of very many, which are not dropped yet. */
+  get isTooLong(): boolean {
+    return this.#bounds.isTooLong;
+  }
+
+  /** Drops some of them. @param limit steps at most @returns steps taken; as many as the limit when there may be more */
+  dropExcess(now: number, limit: number): number {
+    return this.#bounds.isTooLong && !this.deleted ? this.#dropping.shorten(this.#settings, now, limit) : 0;
   }
 
   /** What has expired at its head dies. @param limit so many at most @returns how many; as many as the limit when there may be more */
@@ -232,6 +243,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
   take(now: number): Entry | undefined {
     this.lastUse = now;
     this.touch(now);
+    this.dropExcess(now, Infinity);
     this.#expireHeads(now, Infinity);
     const entry = this.#contents.next(this, now);
     if (entry === undefined) return undefined;
@@ -274,15 +286,15 @@ export class Queue implements DyingQueue, ScheduledQueue {
 
   /**
    * Does what is due: limits, then expiry, then deliveries, as RabbitMQ does after a requeue; a quorum queue
-   * delivers first and then looks whether it is too long (rule C6).
+   * delivers first and then looks whether it is too long (rule C6), but for what a publish drops.
    * @param limit steps at most
    * @returns steps taken; as many as the limit when there may be more to do
    */
   serve(now: number, limit: number): number {
     if (this.deleted) return 0;
     this.lastUse = now;
-    const shortensFirst = this.declared.type === 'classic';
-    let steps = shortensFirst ? this.#shorten(now, limit) : 0;
+    const shortensFirst = this.declared.type === 'classic' || this.#bounds.isTooLong;
+    let steps = shortensFirst ? this.#dropping.shorten(this.#settings, now, limit) : 0;
     steps += this.#expireHeads(now, limit - steps);
     while (steps < limit && this.#ready.length > 0) {
       const taker = this.consumers.count > 0 ? this.consumers.next() : undefined;
@@ -294,7 +306,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
       this.consumers.took(taker);
       steps += 1 + this.#expireHeads(now, limit - steps);
     }
-    if (!shortensFirst) steps += this.#shorten(now, limit - steps);
+    if (!shortensFirst) steps += this.#dropping.shorten(this.#settings, now, limit - steps);
     this.#headTimer.arm();
     return steps;
   }
@@ -305,6 +317,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
    * @returns how many there were
    */
   purge(): number {
+    this.dropExcess(this.lastUse, Infinity);
     const count = this.length + this.delayed;
     this.#ready = this.#headTimer.watch(purge(this, this.#contents, count));
     return count;
@@ -312,6 +325,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
 
   /** Ends the queue: nothing in it is dead-lettered (rule A8). The caller notifies the consumers. */
   end(): readonly ConsumerView[] {
+    this.dropExcess(this.lastUse, Infinity);
     this.deleted = true;
     this.#contents.clear();
     this.deadLettering.retained?.clear();
@@ -360,20 +374,6 @@ export class Queue implements DyingQueue, ScheduledQueue {
     }
     if (settings.deadLetterStrategy !== 'at-least-once') this.deadLettering.forgetRetained();
     this.#schedule();
-  }
-
-  #shorten(now: number, limit: number): number {
-    const steps = this.#dropHead(now, limit);
-    if (steps < limit) this.#bounds.isShortening = false;
-    return steps;
-  }
-
-  #dropHead(now: number, limit: number): number {
-    if (!this.#bounds.dropsHead) return 0;
-    let steps = 0;
-    for (; steps < limit && this.#contents.exceed(this.#settings); steps++)
-      this.#die(this.#ready.shift() as Entry, 'maxlen', now);
-    return steps;
   }
 
   /** Rules B5 to B7: from the head, as far as the dead stand in a row. */

@@ -157,6 +157,7 @@ export class Routing {
       const isTaken = asked?.refuses(queue, message) !== true && queue.enqueue(message, now);
       if (isTaken) letter?.arrivedIn(queue);
       outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
+      if (queue.isTooLong) outcome |= Outcome.Dropping;
     }
     for (const delayed of delays) {
       const isTaken = asked?.refuses(delayed, message) !== true;
