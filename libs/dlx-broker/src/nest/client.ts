@@ -185,11 +185,12 @@ export class DlxClient extends ClientProxy {
 
   /** Each subscription sends the request. */
   override send<TResult = unknown, TInput = unknown>(pattern: unknown, data: TInput): Observable<TResult> {
-    const whenConnected = super.send<TResult, TInput>(pattern, data);
-    if (pattern === undefined || pattern === null || data === undefined || data === null) return whenConnected;
+    if (pattern === undefined || pattern === null || data === undefined || data === null) {
+      return super.send<TResult, TInput>(pattern, data);
+    }
     return new Observable((observer) => {
       if (this.#closed) return observer.error(new ClientClosedError());
-      if (!this.#connected) return whenConnected.subscribe(observer);
+      if (!this.#connected) return super.send<TResult, TInput>(pattern, data).subscribe(observer); // connects first
       return this.publish(this.createPacket(pattern, data), this.createObserver(observer));
     });
   }
