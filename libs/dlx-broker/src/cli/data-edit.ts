@@ -8,17 +8,17 @@ import { Refusal } from './refusal.js';
 export interface QueueEdit {
   readonly vhost: string;
   readonly queue: string;
-  /** The new name; undefined to remove it. */
+  /** The new name; undefined to remove the queue. */
   readonly to?: string;
   readonly dryRun: boolean;
-  /** A queue that holds messages may be removed, too. */
+  /** Allows to remove a queue that has messages. */
   readonly withMessages?: boolean;
 }
 
 /**
- * Removes or renames a queue in a data directory that no process has, and says what that means. It is one step: after a
- * power cut it is done, or nothing of it is.
- * @returns the exit code @throws Refusal, StoreError; nothing has changed then
+ * Removes or renames a queue in a data directory that no process has open, and writes what changes with it. The change is
+ * atomic: after a power cut it is done completely, or not at all.
+ * @returns the exit code @throws Refusal, StoreError; then nothing has changed
  */
 export async function editQueue(directory: string, edit: QueueEdit, out: Write): Promise<number> {
   const { vhost, queue, to, dryRun } = edit;
@@ -32,13 +32,13 @@ export async function editQueue(directory: string, edit: QueueEdit, out: Write):
     throw new Refusal(
       `queue '${queue}' holds ${messages} messages. Nothing was changed; add --with-messages to lose them, or export them first`,
     );
-  if (!(await editData(directory, (journal, settled) => journal.edit(vhost, queue, to, settled))))
+  if (!(await editData(directory, (journal, onDurable) => journal.edit(vhost, queue, to, onDurable))))
     throw new Refusal(`queue '${queue}' in vhost '${vhost}' has changed meanwhile. Nothing was changed; try again`);
   await out(to === undefined ? 'removed\n' : 'renamed\n');
   return dataExit.whole;
 }
 
-/** Looks at a copy in memory. */
+/** Finds out what changes, with a copy of the broker in memory. */
 async function planned(directory: string, edit: QueueEdit): Promise<{ lines: readonly string[]; messages: number }> {
   const { vhost, queue: name, to } = edit;
   const { broker, data } = await restored(directory);

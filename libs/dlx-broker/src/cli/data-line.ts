@@ -8,7 +8,7 @@ import {
 } from '../message/index.js';
 import type { Contents, Kept } from './data-restored.js';
 
-/** A body, or that it is gone for good, or that the disk does not answer now. */
+/** A body; or `lost` for ever; or `unreadable` at this time. */
 export type BodyFound = Uint8Array | 'lost' | 'unreadable';
 
 /** Names of properties as AMQP has them. */
@@ -29,8 +29,8 @@ const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, strin
 };
 
 /**
- * One message in one queue, or delayed by one exchange, as JSON in one line. A header is an object with one key, the name of its type on the wire, so
- * that an int16 differs from an int64: `{ "retries": { "short": 3 } }`.
+ * One message of a queue, or of a delayed exchange, as JSON in one line. A header is an object with one key, the name of its
+ * type on the wire, so that an int16 differs from an int64: `{ "retries": { "short": 3 } }`.
  */
 export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: BodyFound): string {
   const { entry, due, death } = kept;
@@ -75,7 +75,7 @@ function propertiesOf(properties: Properties): object {
   return Object.fromEntries(plain);
 }
 
-/** Newest first, in the words of `x-death`, which is among the headers, too. */
+/** Newest first, with the field names of `x-death`, which is also among the headers. */
 const deathsIn = (message: Message): readonly object[] =>
   deathsOf(message).map(({ queue, reason, count, time, exchange, routingKeys }) => ({
     queue,
@@ -86,10 +86,10 @@ const deathsIn = (message: Message): readonly object[] =>
     routing_keys: routingKeys,
   }));
 
-/** A client may have made up any time. */
+/** Null for a time that is no date: a client can write any number. */
 const isoOf = (time: number): string | null => (Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : null);
 
-/** As text where it is one. */
+/** The body as text if it is UTF-8, else as base64. */
 function bodyIn(body: BodyFound): object {
   if (body === 'lost') return { damaged: true };
   if (body === 'unreadable') return { unreadable: true };

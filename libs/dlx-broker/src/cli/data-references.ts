@@ -1,10 +1,10 @@
 import type { Broker, Queue, VirtualHost } from '../broker/index.js';
 
-/** What leads to a queue by its name, in lines for people. */
+/** References to the name of a queue, as lines of text. */
 export interface References {
-  /** These go with the queue, or follow it. */
+  /** Bindings: they are removed with the queue, or follow it to its new name. */
   readonly bindings: readonly string[];
-  /** These name it, and are not changed. */
+  /** Dead-letter settings with its name: they are not changed. */
   readonly deadLetters: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import { type Data, inspectData } from '../store/index.js';
 
 type Entry = Parameters<Parameters<Queue['peek']>[0]>[0];
 
-/** A data directory as a broker that stands still: nothing expires, nothing is delivered, nothing is written. */
+/** A data directory in a broker that is stopped: no message expires, none is delivered, nothing is written. */
 export interface Restored {
   readonly broker: Broker;
   readonly data: Data;
@@ -24,15 +24,15 @@ export async function restored(directory: string): Promise<Restored> {
   return { broker, data };
 }
 
-/** A message and when it goes on, in milliseconds since 1970; 0 for one that is not held back. */
+/** A message, and for a delayed one its time in milliseconds since 1970, else 0. */
 export interface Kept {
   readonly entry: Entry;
   readonly due: number;
-  /** Of what died there, and has not arrived. */
+  /** Of a message that died there, and whose dead letter has not arrived. */
   readonly death?: RetainedDeath;
 }
 
-/** A queue, or a delayed exchange, and all that it has. */
+/** A queue or a delayed exchange, with its messages. */
 export interface Contents {
   readonly vhost: string;
   readonly queue?: string;
@@ -41,7 +41,7 @@ export interface Contents {
   readonly kept: readonly Kept[];
 }
 
-/** Everything there is: in queues also what has died there, or is held back, and would go on at the next start or later. */
+/** The messages of all queues and delayed exchanges, also those that died and are not dead-lettered yet. */
 export function* contentsOf(broker: Broker): Generator<Contents> {
   const dying = new Map<object, Kept[]>();
   for (const vhost of broker.virtualHosts.values()) {
@@ -50,7 +50,7 @@ export function* contentsOf(broker: Broker): Generator<Contents> {
       const one = { entry, due: 0, death };
       if (!dying.get(queue)?.push(one)) dying.set(queue, [one]);
     });
-    break; // all virtual hosts share one
+    break; // all virtual hosts share one list
   }
   for (const { name: vhost, queues, exchanges } of broker.virtualHosts.values()) {
     for (const queue of queues.values()) {

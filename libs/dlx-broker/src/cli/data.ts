@@ -5,15 +5,15 @@ import { damageLines, type Data } from '../store/index.js';
 import { type BodyFound, lineOf } from './data-line.js';
 import { type Contents, contentsOf, restored } from './data-restored.js';
 
-/** What a tool made of a data directory; the process ends with it. */
+/** Exit codes of the data commands. */
 export const dataExit = { whole: 0, damaged: 1, refused: 2 } as const;
 
-/** Where a tool writes; resolves when there is room for more. */
+/** Writes output; resolves when more can be written. */
 export type Write = (text: string) => Promise<void>;
 
 /**
- * Reads all of a data directory, checks every CRC and every body, and tells what is in it. Nothing is changed.
- * @returns the exit code @throws StoreError when it cannot be read
+ * Reads a whole data directory, checks every CRC and every body, and writes a summary. Nothing in it is changed.
+ * @returns the exit code @throws StoreError when the directory cannot be read
  */
 export async function checkData(directory: string, out: Write): Promise<number> {
   const { broker, data } = await restored(directory);
@@ -40,18 +40,18 @@ export async function checkData(directory: string, out: Write): Promise<number> 
 }
 
 /**
- * Writes every message as a line of JSON, queue by queue in the order of delivery, and of what is held back when it is due.
- * Nothing is changed.
- * @param tell hears of damage @returns the exit code @throws StoreError when it cannot be read
+ * Writes every message as a line of JSON, queue by queue in the order of delivery. Delayed messages follow, in the order of their
+ * times. Nothing in the directory is changed.
+ * @param warn gets a line for each damage @returns the exit code @throws StoreError when the directory cannot be read
  */
-export async function exportData(directory: string, out: Write, tell: (line: string) => void): Promise<number> {
+export async function exportData(directory: string, out: Write, warn: (line: string) => void): Promise<number> {
   const { broker, data } = await restored(directory);
   try {
     const all = await exportAll(broker, out);
-    damageIn(data).forEach((line) => tell(shownText(line)));
-    if (all.lost > 0) tell(`${all.lost} messages are without their body`);
+    damageIn(data).forEach((line) => warn(shownText(line)));
+    if (all.lost > 0) warn(`${all.lost} messages are without their body`);
     if (all.reason !== undefined) {
-      tell(all.line);
+      warn(all.line);
       return dataExit.refused;
     }
     return all.lost === 0 && !isDamaged(data) ? dataExit.whole : dataExit.damaged;
@@ -63,8 +63,8 @@ export async function exportData(directory: string, out: Write, tell: (line: str
 function countLine({ vhost, queue, exchange, kept }: Contents, lost: number, unreadable: number): string {
   const where = queue === undefined ? `exchange '${exchange}'` : `queue '${queue}'`;
   const delayed = kept.filter(({ due }) => due > 0).length;
-  const gone = kept.filter(({ death }) => death !== undefined).length;
-  const dead = gone > 0 ? `, ${gone} of them dead, and not arrived` : '';
+  const died = kept.filter(({ death }) => death !== undefined).length;
+  const dead = died > 0 ? `, ${died} of them dead, and not arrived` : '';
   const waiting = delayed > 0 ? `, ${delayed} of them held back` : '';
   const damaged = lost > 0 ? `, ${lost} of them without their body` : '';
   const later = unreadable > 0 ? `, the bodies of ${unreadable} cannot be read now` : '';
@@ -79,11 +79,11 @@ async function exportAll(broker: Broker, out: Write): Promise<Bodies> {
   return all;
 }
 
-/** Bodies are read from the disk when they are looked at: one may be damaged, or the disk may not answer. */
+/** Reads bodies from the disk, and counts those that are lost and those that cannot be read now. */
 class Bodies {
   lost = 0;
   unreadable = 0;
-  /** Why the last of them could not be read. */
+  /** Why the last unreadable one could not be read. */
   reason: string | undefined;
 
   read(message: Message): BodyFound {
@@ -105,7 +105,7 @@ class Bodies {
   }
 }
 
-/** Copies are made of the files that recovery changes: here it changes none. */
+/** The damage without copies of files: a reader makes none. */
 export const damageIn = ({ journal: { damage } }: Data): readonly string[] =>
   damageLines({ ...damage, places: damage.places.map(({ file, from, to }) => ({ file, from, to })) });
 

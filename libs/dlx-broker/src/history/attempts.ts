@@ -2,8 +2,8 @@ import { type DeathEntry, deathsOf, type FieldTable, type Message, textAt } from
 import { errorHeaders, retryHeaders } from './names.js';
 
 /**
- * Which attempt it is when this message comes from that queue: 1 for the first. Counted in a header of ours, plus the
- * rejections since (rule E1), for a queue may also retry by dead-lettering into a wait queue.
+ * The number of the attempt when a consumer gets this message from that queue, from 1. It is the count in the header, plus the
+ * rejections since (rule E1), because a queue may also retry by dead-lettering into a wait queue.
  */
 export function attemptOf(message: Message, queue: string): number {
   const rejected = deathsOf(message).find((death) => death.queue === queue && death.reason === 'rejected');
@@ -11,14 +11,14 @@ export function attemptOf(message: Message, queue: string): number {
 }
 
 /**
- * The attempt that was granted when the message was sent to that queue, as its header counts: 1 for a first publish. A stream
- * may grant more attempts than the policy of the handler does; rejections since are not part of it.
+ * The attempt in the header of the message, as it was sent to that queue: 1 for a first publish. A stream may grant more
+ * attempts than the policy of the handler. Rejections since are not counted.
  */
 export const grantedAttempt = (message: Message, queue: string): number => counted(message, queue);
 
 /**
- * How often this message failed in that queue, as seen from another one: the attempts counted, and every death there
- * since, for whatever reason. So a message that no handler accepts does not go round for ever either.
+ * How often this message failed in that queue, for a consumer of another queue: the attempts, and every death there since, for
+ * any reason. So a message that no handler accepts is not retried for ever.
  */
 export function failuresOf(message: Message, queue: string): number {
   let failures = counted(message, queue) - 1;
@@ -26,7 +26,7 @@ export function failuresOf(message: Message, queue: string): number {
   return Math.min(largest, failures);
 }
 
-/** A broker never counts below 1. A lower count is a client's, and believing it would retry the message for ever. */
+/** A broker never writes a count below 1. With such a count of a client the message would be retried for ever. */
 const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largest : count);
 
 function counted({ own: { headers } }: Message, queue: string): number {
@@ -42,17 +42,17 @@ export function failingSince(message: Message): number | undefined {
   return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? time : undefined;
 }
 
-/** How often the message was sent back to its origin: a high number is a message that will never succeed. */
+/** How often the message was redriven to its origin. A message with a high number will probably never succeed. */
 export const redrivesOf = (message: Message): number => natural(message.own.headers, retryHeaders.redrives) ?? 0;
 
-/** An error as it was written on a message. */
+/** An error, as it was written into the headers of a message. */
 export interface NotedError {
   /** Its class. */
   readonly name: string;
   readonly message: string;
 }
 
-/** What its handler failed with, as it was written on the message. */
+/** The error of the handler, as it was written into the headers of the message. */
 export function notedErrorOf({ own: { headers } }: Message): NotedError | undefined {
   const name = textAt(headers, errorHeaders.class);
   return name === undefined ? undefined : { name, message: textAt(headers, errorHeaders.message) ?? '' };

@@ -1,8 +1,8 @@
-/** The headers a republished message carries, for the broker's own do not survive republishing (rule W3). */
+/** The headers of a republished message. The broker's own headers do not survive republishing (rule W3). */
 export const retryHeaders = {
-  /** The attempt this is; on a parked message the last one made. */
+  /** The number of the attempt; of a parked message, that of the last attempt. */
   attempt: 'dlx-attempt',
-  /** The work queue these attempts belong to. */
+  /** The work queue of the attempts. */
   queue: 'dlx-queue',
   /** Where the message was published at first: the exchange and the routing key. */
   firstExchange: 'dlx-first-exchange',
@@ -15,11 +15,11 @@ export const retryHeaders = {
   redrives: 'dlx-redrives',
 } as const;
 
-/** What a handler failed with: the class of the error, its message, its stack. */
+/** The error of a handler: its class, its message, its stack. */
 export const errorHeaders = {
   class: 'dlx-error-class',
   message: 'dlx-error-message',
   stack: 'dlx-error-stack',
-  /** What a function of the retry policy failed with, beside the error of the attempt. */
+  /** The error of a function of the retry policy, beside the error of the attempt. */
   policy: 'dlx-error-policy',
 } as const;

@@ -2,8 +2,8 @@ import { type Address, type DeathEntry, deathsOf, firstDeathOf, type Message, te
 import { retryHeaders } from './names.js';
 
 /**
- * Where a message that was republished or dead-lettered was published at first: as the broker recorded it, or else as its
- * headers tell, which proves nothing. Undefined when neither tells. Nothing may be published there unless it was recorded.
+ * Where a message that was republished or dead-lettered was published at first: from the broker's record, or else from its
+ * headers, which prove nothing. Undefined when neither has it. Only a recorded origin may be published to.
  */
 export function originOf(message: Message): Address | undefined {
   const { origin } = message;
@@ -12,7 +12,7 @@ export function originOf(message: Message): Address | undefined {
   return { exchange, routingKey };
 }
 
-/** What the headers tell of a message's origin. Its publisher may have written them. */
+/** The origin of a message in its headers, which its publisher may have written. */
 export function claimedOriginOf(message: Message): Address | undefined {
   const { headers } = message.own;
   const exchange = textAt(headers, retryHeaders.firstExchange);
@@ -22,15 +22,15 @@ export function claimedOriginOf(message: Message): Address | undefined {
   return first && { exchange: first.exchange, routingKey: first.routingKeys[0] ?? '' };
 }
 
-/** Where a message was published at first, as far as anything tells; to show it, never to publish to it. */
+/** The origin of a message, or else its address: to show it, never to publish to it. */
 export const addressOf = (message: Message): Address => originOf(message) ?? message;
 
-/** Where a message was published at first, as the broker itself knows it. */
+/** The origin of a message in the broker's record, or else its address. */
 export const recordedAddressOf = (message: Message): Address => message.origin ?? message;
 
 /**
- * Where a message was published that lies in its work queue: by its record, unless that names the queue itself, which tells
- * nothing; then by its headers. It says which pattern a message fits, and is no address to publish to.
+ * Where a message in its work queue was published: from the broker's record, unless that is the queue itself, and then from its
+ * headers. It decides which handler's pattern matches, and is no address to publish to.
  */
 export function publishedTo(message: Message, queue: string): Address {
   const { origin } = message;
@@ -38,20 +38,20 @@ export function publishedTo(message: Message, queue: string): Address {
   return claimedOriginOf(message) ?? origin ?? message;
 }
 
-/** Whether this is how the default exchange brings a message to that queue. */
+/** Whether this is the address of that queue at the default exchange. */
 export const isQueueItself = ({ exchange, routingKey }: Address, queue: string): boolean =>
   exchange === '' && routingKey === queue;
 
 /**
- * The queue in which the message failed at first, whichever queues it went through since.
- * @param believes whether to go by its headers where nothing was recorded
+ * The queue in which the message failed at first.
+ * @param believes whether to believe its headers if nothing was recorded
  */
 export function workQueueOf(message: Message, believes = true): string | undefined {
   if (message.origin !== undefined || !believes) return message.origin?.queue;
   return textAt(message.own.headers, retryHeaders.queue) ?? oldestDeath(message)?.queue;
 }
 
-/** The first death is named by headers of its own (rule H8); the order of the entries shows only the latest deaths. */
+/** The first death has headers of its own (rule H8). The order of the entries shows only which deaths are the latest. */
 function oldestDeath(message: Message): DeathEntry | undefined {
   const deaths = deathsOf(message);
   const first = firstDeathOf(message);

@@ -4,26 +4,26 @@ import { failingSince, redrivesOf } from './attempts.js';
 import { errorHeaders, retryHeaders } from './names.js';
 import { addressOf } from './origin.js';
 
-/** What describes an error begins with this; a redriven message loses it. */
+/** The prefix of headers that describe an error. A redriven message loses these headers. */
 const errorPrefix = 'dlx-error-';
 
-/** How far a message has come that failed. */
+/** The state of a failed message. */
 export interface RetryProgress {
-  /** The work queue it belongs to. */
+  /** Its work queue. */
   readonly queue: string;
-  /** The attempt it will be; when parked, the last one made. */
+  /** The number of the next attempt; of a parked message, that of the last one. */
   readonly attempt: number;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isParked: boolean;
-  /** Where it was published at first. Default: as far as anything tells. */
+  /** Where it was published at first. Default: {@link addressOf}. */
   readonly from?: Address;
 }
 
 /**
- * The headers of a message that will be tried again or is parked. Gone are the deaths, with which the message could be
- * dropped as a cycle (rules H9, I6), and CC, which would be further queues to return to (rule G2).
- * @param added what describes the failure
+ * The headers of a message that is retried or parked. They have neither deaths, with which the message could be dropped as a
+ * cycle (rules H9, I6), nor CC, which would route it to further queues (rule G2).
+ * @param added headers that describe the failure
  */
 export function headersForRetry(
   message: Message,
@@ -44,7 +44,7 @@ export function headersForRetry(
   return headers;
 }
 
-/** The headers of a message that starts anew: nothing of its failures is left but the number of redrives. */
+/** The headers of a redriven message: of its failures only the number of redrives is left. */
 export function headersForRedrive(message: Message): FieldTable {
   const headers = withoutTraces(message);
   for (const name of Object.values(retryHeaders)) headers.delete(name);

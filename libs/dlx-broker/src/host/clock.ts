@@ -1,16 +1,16 @@
 import type { Clock } from '../broker/index.js';
 import { HomeContext } from './home-context.js';
 
-/** Node's timers take no longer delay, in milliseconds. */
+/** The longest delay of Node's timers, in milliseconds. */
 const longestTimer = 2_147_483_647;
 
 /**
- * Real time: wall-clock at the start, monotonic from then on, so a deadline does not come early when the system clock
- * is changed.
+ * The clock of a real broker: wall-clock time at the start, monotonic from then on. A change of the system clock moves no
+ * deadline.
  */
 export class SystemClock implements Clock {
   readonly #timers = new Map<() => void, NodeJS.Timeout>();
-  /** A timer keeps the async context in which it is set: that of a publisher would live as long as its message. */
+  /** A timer keeps the async context in which it is set. Without this, a waiting message would keep its publisher's context. */
   readonly #home = new HomeContext();
 
   now(): number {
@@ -22,12 +22,12 @@ export class SystemClock implements Clock {
     this.#timers.delete(tick);
     if (time === undefined) return;
     const delay = Math.min(Math.max(Math.ceil(time - performance.timeOrigin - performance.now()), 0), longestTimer);
-    const ring = (): void => {
+    const fire = (): void => {
       this.#timers.delete(tick);
-      tick(); // too early only for delays beyond the longest timer; the broker then asks again
+      tick(); // early only for delays beyond the longest timer: the broker then asks again
     };
-    this.#timers.set(tick, this.#home.runInAsyncScope(startTimer, undefined, ring, delay));
+    this.#timers.set(tick, this.#home.runInAsyncScope(startTimer, undefined, fire, delay));
   }
 }
 
-const startTimer = (ring: () => void, delay: number): NodeJS.Timeout => setTimeout(ring, delay);
+const startTimer = (fire: () => void, delay: number): NodeJS.Timeout => setTimeout(fire, delay);

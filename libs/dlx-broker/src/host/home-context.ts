@@ -1,9 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 
 /**
- * The async context that was current when this was made. AsyncLocalStorage follows calls, and a broker in the process
- * delivers in the call stack of a publisher, of an ack or of a timer: without this a handler would see the store of
- * another request, and a timer would keep it alive.
+ * The async context in which this object was created. AsyncLocalStorage follows calls, and an embedded broker delivers in the
+ * call stack of a publish, of an ack or of a timer. Without this context a handler would see the AsyncLocalStorage of
+ * another request, and a timer would keep it in memory.
  */
 export class HomeContext extends AsyncResource {
   constructor() {
@@ -11,13 +11,13 @@ export class HomeContext extends AsyncResource {
   }
 
   /**
-   * Runs a function in an async context of its own, which begins like this one: what `enterWith` does in there ends with
-   * it. Errors come through.
-   * @param run gets the argument, and the context as what later calls can be made in
+   * Runs a function in a new async context, a copy of this one. A call of `enterWith` inside has no effect outside. Errors
+   * are thrown to the caller.
+   * @param run gets the argument, and the new context, in which later calls can be made
    * @param self the function's `this`
    */
   fresh<This, Argument>(run: Fresh<This, Argument>, self: This, argument: Argument): void {
-    // The resource has to be made inside: Node 20 copies the stores of the place where it is made.
+    // The resource has to be created inside: Node 20 copies the context in which a resource is created.
     this.runInAsyncScope(runFresh as typeof runFresh<This, Argument>, undefined, run, self, argument);
   }
 }

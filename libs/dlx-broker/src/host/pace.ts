@@ -1,4 +1,4 @@
 import type { Pace } from '../broker/index.js';
 
-/** Lets the event loop turn after five hundred steps: some take five microseconds (bench/event-loop.ts). */
+/** Yields to the event loop after 500 steps. A step takes up to five microseconds (bench/event-loop.ts). */
 export const turnPace: Pace = { budget: 500, later: (resume) => setImmediate(resume) };

@@ -2,11 +2,11 @@ import type { Effort, Matcher, Patterns } from '../broker/index.js';
 import type { Attempt, Piece } from './pattern/matching.js';
 import { Parser } from './pattern/parser.js';
 
-/** Steps for one name: some milliseconds. Ordinary patterns need dozens. */
-const patience = 20_000;
+/** The steps allowed for one name: some milliseconds. Ordinary patterns need dozens. */
+const mostSteps = 20_000;
 
-/** What is left for each further name once a pattern has proved hopeless. */
-const leastPatience = 500;
+/** The limit never falls below this, however slow a pattern is. */
+const fewestSteps = 500;
 
 /**
  * Matches the patterns of policies and permissions in counted steps, so that no pattern can block the process;
@@ -18,16 +18,16 @@ export const policyPatterns: Patterns = {
 
 class SteppedMatcher implements Matcher {
   readonly #piece: Piece;
-  #patience = patience;
+  #limit = mostSteps;
 
   constructor(piece: Piece) {
     this.#piece = piece;
   }
 
-  /** A name that takes too long does not match, as in RabbitMQ, and the next one gets less time. */
+  /** A name that takes too many steps does not match, as in RabbitMQ. The limit is lower for the names that follow. */
   matches(name: string, effort?: Effort): boolean {
-    const attempt: Attempt = { text: name, steps: this.#patience, depth: 0, groups: [] };
-    const before = this.#patience;
+    const attempt: Attempt = { text: name, steps: this.#limit, depth: 0, groups: [] };
+    const before = this.#limit;
     const matched = this.#tried(attempt, name);
     if (effort !== undefined) effort.steps += before - Math.max(0, attempt.steps);
     return matched;
@@ -39,7 +39,7 @@ class SteppedMatcher implements Matcher {
       if (this.#piece(attempt, from, accept)) return attempt.steps >= 0;
       attempt.steps--;
     }
-    if (attempt.steps < 0) this.#patience = Math.max(leastPatience, this.#patience >> 2);
+    if (attempt.steps < 0) this.#limit = Math.max(fewestSteps, this.#limit >> 2);
     return false;
   }
 }

@@ -4,15 +4,15 @@ import { type Field, type FieldTable, integerOf } from './field-table.js';
 import { compact } from './packed-table.js';
 
 /**
- * A history that a client began: its `x-death` header, in which the broker goes on counting (rule H9). All that the
- * client wrote there stays as it was, so the history stands in the headers of the message and nowhere else.
+ * A history that a client began with an `x-death` header, which the broker continues (rule H9). Whatever the client wrote
+ * there stays, so the history is only in the headers of the message.
  */
 export class ClaimedDeaths implements Deaths {
   /** @param table the message's own headers, with all deaths in them */
   constructor(readonly table: FieldTable) {}
 
   /**
-   * What stands there is checked at every death (rules H10, H11, V5).
+   * The entries are checked at every death (rules H10, H11, V5).
    * @param death with a count of 1
    * @param own the headers of the message as they are now
    */

@@ -5,17 +5,16 @@ import { Message } from './message.js';
 const noDeaths: readonly DeathEntry[] = [];
 
 /**
- * The deaths of a message, newest first. They are as the broker recorded them, or else as its headers tell, for a
- * message of another broker. Whatever in a forged header is not a death is left out; missing details of one are empty,
- * its count 1.
- * @param of the message, or a table of headers as a consumer got it
+ * The deaths of a message, newest first: as the broker recorded them, or, for a message of another broker, as its headers
+ * have them. Elements of the header that are no deaths are left out. A missing text is empty, a missing count 1.
+ * @param of the message, or the headers that a consumer got
  */
 export function deathsOf(of: Message | FieldTable | undefined): readonly DeathEntry[] {
   if (!(of instanceof Message)) return readDeaths(of);
   return of.deaths?.entries(of.own.expiration) ?? readDeaths(of.own.headers);
 }
 
-/** Undefined when the message never died, or when a client took its place in the history (rules H9, H11). */
+/** The first death; undefined when the message never died, or when a client began its history (rules H9, H11). */
 export function firstDeathOf(of: Message | FieldTable | undefined): FirstDeath | undefined {
   if (!(of instanceof Message)) return readFirstDeath(of);
   const first = of.deaths?.first;
@@ -24,7 +23,7 @@ export function firstDeathOf(of: Message | FieldTable | undefined): FirstDeath |
   return { reason, queue, exchange };
 }
 
-/** The deaths that a table of headers tells of. */
+/** The deaths in a table of headers. */
 export function readDeaths(headers: FieldTable | undefined): readonly DeathEntry[] {
   const header = headers?.get('x-death');
   if (header?.type !== 'A') return noDeaths;
@@ -53,7 +52,7 @@ const deathHeaders: readonly string[] = [
   'x-last-death-exchange',
 ];
 
-/** The headers without any trace of deaths, for a message that shall start anew; the same table if there is none. */
+/** The headers without those of deaths, for a message that starts anew; the same table if it has none. */
 export function stripDeaths(headers: FieldTable): FieldTable;
 export function stripDeaths(headers: FieldTable | undefined): FieldTable | undefined;
 export function stripDeaths(headers: FieldTable | undefined): FieldTable | undefined {

@@ -1,12 +1,12 @@
 import type { Field, FieldTable } from './field-table.js';
 
-/** Why a message was dead-lettered; these are the exact strings of the wire (rule A1). */
+/** Why a message was dead-lettered, in the words of `x-death` (rule A1). */
 export type DeathReason = 'rejected' | 'expired' | 'maxlen' | 'delivery_limit';
 
 /** All deaths of a message in one queue for one reason: an entry of its `x-death` header (rules H5, H6). */
 export interface DeathEntry {
   readonly queue: string;
-  /** One of the four reasons, unless a client made the header up. */
+  /** One of the four reasons, or any text in a header that a client wrote. */
   readonly reason: DeathReason | (string & {});
   /** The exchange it was published to before its first death here; empty for the default exchange. */
   readonly exchange: string;
@@ -16,20 +16,20 @@ export interface DeathEntry {
   readonly count: number;
   /** When it first died here for this reason: milliseconds since 1970, in steps of a second. */
   readonly time: number;
-  /** The `expiration` it was published with, which dead-lettering took away (rule H3). */
+  /** The `expiration` with which it was published. Dead-lettering removes that property (rule H3). */
   readonly originalExpiration?: string;
 }
 
 /** Where and why a message died the first time (rule H8). */
 export type FirstDeath = Pick<DeathEntry, 'reason' | 'queue' | 'exchange'>;
 
-/** What RabbitMQ versions do differently about the history of deaths. */
+/** The differences between RabbitMQ versions in the history of deaths. */
 export interface Dialect {
   /** Keep `x-last-death-reason`, `-queue` and `-exchange` up to date (rule W2). */
   readonly lastDeathHeaders: boolean;
-  /** Go on counting in an `x-death` that a client published; otherwise it is replaced (rules H9, W3). */
+  /** Continue an `x-death` that a client published; otherwise it is replaced (rules H9, W3). */
   readonly trustsClientDeaths: boolean;
-  /** Write `original-expiration` as the number it meant, before all else (rule W4). */
+  /** Write `original-expiration` as a parsed number, and as the first field (rule W4). */
   readonly parsesExpiration: boolean;
 }
 
@@ -51,28 +51,28 @@ export const modernDialect: Dialect = {
 export interface Deaths {
   /** The very first death; undefined when a client began the history (rules H8, H9). */
   readonly first: DeathEntry | undefined;
-  /** Whether it is the same for all messages of which the same was noted; else it stands in the headers of one. */
+  /** Whether messages that died alike share it. A history that a client began is in the headers of one message. */
   readonly isShared: boolean;
   /**
-   * One death more.
+   * The history after one more death.
    * @param death with a count of 1
    * @param own the headers of the message without its deaths
    */
   record(death: DeathEntry, own: FieldTable | undefined, dialect: Dialect): Deaths;
   /** Whether delivery to this queue would close a cycle in which no consumer rejected the message (rules I1 to I6). */
   closesCycle(queue: string): boolean;
-  /** The message's own headers from the last recorded death on. */
+  /** The message's own headers after the last recorded death. */
   own(headers: FieldTable | undefined): FieldTable | undefined;
   /**
    * The deaths, newest first (rule H7).
-   * @param expiration the message's own, which its first death took
+   * @param expiration the message's own, which its first death removed
    */
   entries(expiration: string | undefined): readonly DeathEntry[];
   /** The headers as consumers see them: the message's own, and the deaths. */
   headers(own: FieldTable | undefined, expiration: string | undefined): FieldTable;
 }
 
-/** Writes where and why a message died into headers of its own. */
+/** Writes the headers `x-first-death-*` or `x-last-death-*`. */
 export function nameDeath(headers: Map<string, Field>, which: 'first' | 'last', death: FirstDeath): void {
   headers.set(`x-${which}-death-reason`, { type: 'S', value: death.reason });
   headers.set(`x-${which}-death-queue`, { type: 'S', value: death.queue });
@@ -81,7 +81,7 @@ export function nameDeath(headers: Map<string, Field>, which: 'first' | 'last', 
 
 /**
  * An entry of `x-death` with its fields in wire order (rule H5).
- * @param expirationFirst RabbitMQ 4 writes the expiration before all else (rule W4)
+ * @param expirationFirst RabbitMQ 4 writes the expiration first (rule W4)
  */
 export function writeDeath(death: DeathEntry, expirationFirst: boolean): Field {
   const entry = new Map<string, Field>();
@@ -99,7 +99,7 @@ export function writeDeath(death: DeathEntry, expirationFirst: boolean): Field {
   return { type: 'F', value: entry };
 }
 
-/** The death of a message that had an expiration, which is lost with it (rules H3, W4). */
+/** The death of a message that had an expiration: the death has it from now on (rules H3, W4). */
 export function withExpiration(death: DeathEntry, expiration: string, { parsesExpiration }: Dialect): DeathEntry {
   const { queue, reason, exchange, routingKeys, count, time } = death;
   const originalExpiration = parsesExpiration ? String(Number(expiration)) : expiration;

@@ -4,17 +4,17 @@ import type { Field, FieldTable } from './field-table.js';
 import type { Message } from './message.js';
 
 /**
- * A history that is the broker's own from its first death on. It says nothing of the expiration, which is the
- * message's: so messages that differ in nothing else share it.
+ * A history that the broker recorded from the first death on. The expiration is not part of it but of the message, so messages
+ * with different expirations share a history.
  */
 export class RecordedDeaths implements Deaths {
   constructor(
     /** Newest first (rule H7). */
     readonly all: readonly DeathEntry[],
     readonly first: DeathEntry,
-    /** The latest death, where it is named (rule W2). */
+    /** The latest death, for dialects that name it in headers (rule W2). */
     readonly last: DeathEntry | undefined,
-    /** How the expiration is written that the first death took. */
+    /** How to write the expiration that the first death removed. */
     readonly dialect: Dialect,
   ) {}
 
@@ -65,14 +65,14 @@ export class RecordedDeaths implements Deaths {
 const isSamePair = (one: DeathEntry, other: DeathEntry): boolean =>
   one.queue === other.queue && one.reason === other.reason;
 
-/** Whether a first death goes on counting in a history that a client published (rules H9, W3). */
+/** Whether the first death continues a history that a client published (rules H9, W3). */
 export const isClaimed = (own: FieldTable | undefined, { trustsClientDeaths }: Dialect): boolean =>
   trustsClientDeaths && own !== undefined && own.has('x-death');
 
 /**
  * The history of a message after one more death (rules H5 to H13).
  * @param death with a count of 1
- * @param own the headers of the message without its deaths; those of its properties, unless they change with the death
+ * @param own the headers of the message without its deaths: those of its properties, with the changes of a rejection
  */
 export function recordDeath(
   { deaths, own: { expiration } }: Message,

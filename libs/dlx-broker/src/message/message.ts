@@ -5,8 +5,8 @@ import type { CarbonCopies, Properties } from './properties.js';
 import { type Body, StoredBody, type StoreSlot } from './stored.js';
 
 /**
- * A message. Immutable, and shared by all queues that hold it. Millions of them wait at a time, so every field counts:
- * what few messages have is noted in an object of its own.
+ * A message. Immutable, and shared by all queues that have it. Millions of messages may wait, so every field counts: what few
+ * messages need is in their notes.
  */
 export class Message {
   /** The store's slot, or the message in a store whose body this one shares. */
@@ -14,13 +14,13 @@ export class Message {
   #body: Body;
 
   constructor(
-    /** The exchange it was last published to; for a dead letter the DLX (rule H1). */
+    /** The exchange to which it was published last; for a dead letter the DLX (rule H1). */
     readonly exchange: string,
     /** The key a consumer sees. */
     readonly routingKey: string,
-    /** Its own properties: as they were published, without what the broker noted since. */
+    /** Its own properties: as they were published, without notes of the broker. */
     readonly own: Properties,
-    /** Or the message whose body it shares. */
+    /** The body, or the message whose body it shares. */
     body: Uint8Array | Message,
   ) {
     if (body instanceof Message) {
@@ -54,7 +54,7 @@ export class Message {
     return undefined;
   }
 
-  /** The properties as a consumer sees them. Those of a dead letter are written anew each time: ask once. */
+  /** The properties as a consumer sees them. Those of a dead letter are made at each call. */
   get properties(): Properties {
     return this.own;
   }
@@ -74,7 +74,7 @@ export class Message {
     return undefined;
   }
 
-  /** Where it was published at first; recorded at its first death, or when this process retried or parked it. */
+  /** Where it was published at first: recorded at its first death, or when this process retried or parked it. */
   get origin(): RecordedOrigin | undefined {
     return undefined;
   }

@@ -9,20 +9,20 @@ export interface Address {
 }
 
 /**
- * Where a message was published at first and the queue in which it failed, as the broker itself recorded them. It is kept
- * beside the message, never in its headers: no client can write it.
+ * Where a message was published at first and the queue in which it failed, as the broker itself recorded them. It is never in
+ * the headers, so no client can write it.
  */
 export interface RecordedOrigin extends Address {
   /** Undefined until it fails. */
   readonly queue: string | undefined;
 }
 
-/** How long a delayed exchange is to hold a message back, in milliseconds; negated when the delay is over. */
+/** How long a delayed exchange delays a message, in milliseconds; negated when the delay is over. */
 export const delayHeader = 'x-delay';
 
 /**
- * What the broker noted about a message. Immutable: messages of which the same was noted share it. Dead letters with keys of their
- * own have one each, so what few messages have stands in a class of its own.
+ * What the broker noted about a message. Immutable: messages with the same notes share them. Dead letters with different keys have
+ * one object each, so the fields that few messages need are in a class of their own.
  */
 export class Notes {
   protected constructor(
@@ -57,13 +57,13 @@ export class Notes {
     return 0;
   }
 
-  /** Whether consumers see something of it in the headers. */
+  /** Whether a part of it is written into the headers that consumers see. */
   get areWritten(): boolean {
     return this.deaths !== undefined || this.delay !== 0;
   }
 
   /**
-   * The headers as consumers see them: the message's own with what was noted. Headers are written here, and only here.
+   * The headers as consumers see them: the message's own with the notes. No other function writes headers of notes.
    */
   headers({ headers, expiration }: Properties): FieldTable | undefined {
     const own = this.withDelay(headers);

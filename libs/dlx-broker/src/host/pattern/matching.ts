@@ -1,25 +1,25 @@
-/** One attempt to match: where, and how much work is left for it. */
+/** One attempt to match a text, with the steps that are left for it. */
 export interface Attempt {
   readonly text: string;
   steps: number;
   depth: number;
-  /** Start and end of what each group took. */
+  /** Start and end of the text that each group matched. */
   readonly groups: (readonly [from: number, to: number] | undefined)[];
 }
 
 /** What follows in the pattern: true when the rest matches from here. */
 export type Then = (attempt: Attempt, at: number) => boolean;
 
-/** A piece of a pattern: tries all its ways to match from here, until what follows is content. */
+/** A piece of a pattern: tries all ways to match from `at`, until the rest of the pattern matches, too. */
 export type Piece = (attempt: Attempt, at: number, then: Then) => boolean;
 
 /** Whether a character fits. */
 export type Fits = (code: number) => boolean;
 
-/** How deep one attempt may stand in the stack of this process. */
+/** The deepest recursion of one attempt. */
 const deepest = 1_000;
 
-/** Every step goes through here, and fails once there were too many; the attempt as a whole then has failed. */
+/** Counts one step. After too many steps this step fails, and with it the whole attempt. */
 export function goOn(attempt: Attempt, at: number, then: Then): boolean {
   if (--attempt.steps < 0 || attempt.depth >= deepest) {
     attempt.steps = -1;
@@ -31,7 +31,7 @@ export function goOn(attempt: Attempt, at: number, then: Then): boolean {
   return matched;
 }
 
-/** Characters one after another. */
+/** A sequence of single characters. */
 export const characters =
   (tests: readonly Fits[]): Piece =>
   (attempt, at, then) => {

@@ -12,7 +12,7 @@ interface Flags {
   readonly x: boolean;
 }
 
-/** A piece; of a single character we know more, and use it. */
+/** A piece. Single characters are collected, because they match faster together. */
 type Atom = { readonly piece: Piece } | { readonly fits: Fits };
 
 const controls: ReadonlyMap<string, number> = new Map([
@@ -39,7 +39,7 @@ const assertions: ReadonlyMap<string, (text: string, at: number) => boolean> = n
   ['Z', atLastLine],
 ]);
 
-/** Reads a regular expression as PCRE does, as far as patterns of names need it. */
+/** Parses regular expressions of PCRE, as far as patterns of names need them. */
 export class Parser {
   readonly #pattern: string;
   #at = 0;
@@ -58,7 +58,7 @@ export class Parser {
     return piece;
   }
 
-  /** Up to the end or a closing parenthesis; flags set inside end there. */
+  /** Parses up to the end or a closing parenthesis, where flags set inside end. */
   #alternatives(): Piece {
     if (++this.#depth > 100) throw this.#fault('parentheses are too deeply nested');
     const flags = this.#flags;
@@ -90,7 +90,7 @@ export class Parser {
     return pieces.length === 0 ? assertion(() => true) : sequence(pieces);
   }
 
-  /** Undefined for what is no part of the match, such as `(?i)`. */
+  /** Undefined for a part that matches nothing, such as `(?i)`. */
   #atom(): Atom | undefined {
     const { i, m, s } = this.#flags;
     const next = this.#pattern[this.#at++]!;
@@ -266,7 +266,7 @@ export class Parser {
     return this.#take('b') ? 8 : this.#escapedCode();
   }
 
-  /** Under `(?x)` white space and comments mean nothing. */
+  /** Skips white space and comments under `(?x)`. */
   #skip(): void {
     if (this.#flags.x) this.#takeMatch(/(?:\s|#[^\n]*(?:\n|$))+/y);
   }
