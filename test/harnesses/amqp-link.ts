@@ -76,6 +76,8 @@ export class Link implements Transport {
   readonly writes: Buffer[] = [];
   /** Pieces on their way, and a count of all that ever were. */
   moving = 0;
+  /** Bytes that still cross, in both directions together; then the socket is closed in the middle of them. */
+  bytesLeft = Infinity;
   /** Nothing crosses any more, in either direction. */
   isSilent = false;
   readonly server: ServerEnd;
@@ -98,7 +100,7 @@ export class Link implements Transport {
     const copy = Buffer.from(bytes);
     this.writes.push(copy);
     done?.();
-    this.#later(() => this.server.push(copy));
+    this.#cross(copy, (part) => this.server.push(part));
   }
 
   flush(): void {}
@@ -114,7 +116,7 @@ export class Link implements Transport {
 
   /** From the server. */
   arrive(bytes: Buffer): void {
-    this.#later(() => this.#events?.received(bytes));
+    this.#cross(bytes, (part) => this.#events?.received(part));
   }
 
   /** The socket is closed, for both. @param failure what the system says */
@@ -127,6 +129,13 @@ export class Link implements Transport {
       this.server.destroy();
       this.#events?.closed(failure);
     });
+  }
+
+  #cross(bytes: Buffer, act: (part: Buffer) => void): void {
+    const part = bytes.subarray(0, Math.min(bytes.length, this.bytesLeft));
+    this.bytesLeft -= part.length;
+    if (part.length > 0) this.#later(() => act(part));
+    if (part.length < bytes.length) this.#later(() => this.cut(new Error('cut')));
   }
 
   #later(act: () => void): void {

@@ -18,8 +18,9 @@ export interface ConnectionOptions {
   /** More client properties, such as `product`. */
   readonly properties?: FieldTable;
   /**
-   * Seconds without a byte from the server after which half of it is over: the connection ends after two of them. The
-   * smaller one of this and the server's counts. 0 for no heartbeats. Default 30.
+   * Seconds of a heartbeat interval. The client sends a sign of life after half an interval without output, and ends the
+   * connection when nothing came from the server for two intervals. The smaller one of this and the server's counts; 0 switches
+   * heartbeats off. Default 30.
    */
   readonly heartbeat?: number;
   /** Bytes of a frame at most. Default 131072. */
