@@ -155,7 +155,7 @@ describe('a handler whose messages would be cut on their way round (rule I2)', (
     };
     const start = NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
     await expect(start).rejects.toThrow(
-      /^Worker\.handle: messages expire from 'work' to 'wait\.5000' to 'work' in a circle/,
+      /^Worker\.handle: messages expire from 'work' to 'wait\.5000' to 'work' in a cycle/,
     );
     expect([...broker.virtualHost('/').queues.keys()]).toEqual([]);
   });

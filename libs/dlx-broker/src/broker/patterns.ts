@@ -2,13 +2,13 @@
 export interface Matcher {
   /**
    * Unanchored, as RabbitMQ does it: `^` and `$` say otherwise. Never throws, and always answers soon.
-   * @param effort gets the steps that this name took, for those who ask for many names
+   * @param cost counts the steps that this name took, for callers that ask for many names
    */
-  matches(name: string, effort?: Effort): boolean;
+  matches(name: string, cost?: MatchCost): boolean;
 }
 
 /** Counts the steps of matching: twenty of them take about as long as one step of the scheduler. */
-export interface Effort {
+export interface MatchCost {
   steps: number;
 }
 

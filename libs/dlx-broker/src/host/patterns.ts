@@ -1,4 +1,4 @@
-import type { Effort, Matcher, Patterns } from '../broker/index.js';
+import type { MatchCost, Matcher, Patterns } from '../broker/index.js';
 import type { Attempt, Piece } from './pattern/matching.js';
 import { Parser } from './pattern/parser.js';
 
@@ -25,11 +25,11 @@ class SteppedMatcher implements Matcher {
   }
 
   /** A name that takes too many steps does not match, as in RabbitMQ. The limit is lower for the names that follow. */
-  matches(name: string, effort?: Effort): boolean {
+  matches(name: string, cost?: MatchCost): boolean {
     const attempt: Attempt = { text: name, steps: this.#limit, depth: 0, groups: [] };
     const before = this.#limit;
     const matched = this.#tried(attempt, name);
-    if (effort !== undefined) effort.steps += before - Math.max(0, attempt.steps);
+    if (cost !== undefined) cost.steps += before - Math.max(0, attempt.steps);
     return matched;
   }
 

@@ -27,7 +27,7 @@ export interface ContextPlan {
   readonly retry: { readonly attempts: number } | undefined;
 }
 
-/** Settles what a handler under a retry policy settles by hand: no way out of it may circle without using an attempt. */
+/** Settles what a handler under a retry policy settles by hand: each return of the message uses an attempt. */
 export interface SettledByHand {
   rejected(delivery: BackendDelivery, planned: ContextPlan): void;
   requeued(delivery: BackendDelivery, planned: ContextPlan): void;

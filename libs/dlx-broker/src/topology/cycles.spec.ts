@@ -30,7 +30,7 @@ const check =
   () =>
     refuseDroppingCycles({ queues, bindings, exchanges }, new Set(['work']));
 
-describe('queues in a circle of times to live, which the broker cuts (rule I2), are refused:', () => {
+describe('queues in a cycle of times to live, which the broker cuts (rule I2), are refused:', () => {
   it.each([
     ['a work queue and its wait queue', check([expiring('work', '', 'wait'), expiring('wait', '', 'work')])],
     ['a queue that leads to itself', check([expiring('work', '')])],
@@ -56,12 +56,12 @@ describe('queues in a circle of times to live, which the broker cuts (rule I2), 
 
   it('naming them, who asked, and a way out', () => {
     expect(check([expiring('work', '', 'wait'), expiring('wait', '', 'work')])).toThrow(
-      /^@Queue on Orders\.work: messages expire from 'work' to 'wait' to 'work' in a circle, .* \(rule I2\); take the time/,
+      /^@Queue on Orders\.work: messages expire from 'work' to 'wait' to 'work' in a cycle, .* \(rule I2\); take the time/,
     );
   });
 });
 
-describe('not refused is a circle', () => {
+describe('not refused is a cycle', () => {
   it.each([
     [
       'that only a reject closes',

@@ -11,18 +11,18 @@ interface Traveller {
 }
 
 /**
- * Refuses circles of queues through which a message goes by expiring alone. The broker drops such a message when it returns to a
- * queue of the circle, because no consumer rejected it on the way (rule I2). A circle with a queue that has no time to live is
+ * Refuses cycles of queues through which a message goes by expiring alone. The broker drops such a message when it returns to a
+ * queue of the cycle, because no consumer rejected it on the way (rule I2). A cycle with a queue that has no time to live is
  * allowed: there a message goes on only by a reject.
- * @param consumed the queues with which a circle may begin
+ * @param consumed the queues with which a cycle may begin
  * @throws DlxConfigurationError naming the queues, the origin of the first, and a remedy
  */
 export function refuseDroppingCycles(topology: Topology, consumed: ReadonlySet<string>): void {
   for (const queue of topology.queues) {
-    const circle = consumed.has(queue.name) && dies(queue) ? circleFrom(queue, topology) : undefined;
-    if (circle === undefined) continue;
+    const cycle = consumed.has(queue.name) && dies(queue) ? cycleFrom(queue, topology) : undefined;
+    if (cycle === undefined) continue;
     throw new DlxConfigurationError(
-      `${queue.origin ?? 'the topology'}: messages expire from ${circle.map((name) => `'${name}'`).join(' to ')} in a circle, ` +
+      `${queue.origin ?? 'the topology'}: messages expire from ${cycle.map((name) => `'${name}'`).join(' to ')} in a cycle, ` +
         'and the broker drops what comes back without a rejection (rule I2); take the time to live from a queue whose ' +
         'consumer rejects, or lead its dead letters elsewhere',
     );
@@ -33,7 +33,7 @@ const dies = ({ arguments: args }: QueueDeclaration): boolean =>
   args.has('x-message-ttl') && args.get('x-dead-letter-exchange')?.type === 'S';
 
 /** @returns the names of the queues, the first of them again at the end */
-function circleFrom(start: QueueDeclaration, topology: Topology): readonly string[] | undefined {
+function cycleFrom(start: QueueDeclaration, topology: Topology): readonly string[] | undefined {
   const begin = (key: string): Traveller => ({ queue: start, key, path: [start.name] });
   const travellers = keysInto(start, topology).map(begin);
   const seen = new Set<string>();

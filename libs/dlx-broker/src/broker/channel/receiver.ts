@@ -141,7 +141,7 @@ export class Receiver implements ConsumerHome {
     return this.consumers.has(tag) || (this.#replyAddress !== undefined && tag === this.#replyTag);
   }
 
-  /** Becomes the taker of direct replies (rule S1). */
+  /** Receives direct replies from now on (rule S1). */
   takeReplies(tag: string): void {
     if (this.#replyAddress !== undefined) throw preconditionFailed('reply consumer already set');
     const { replies, names } = this.channel.vhost;

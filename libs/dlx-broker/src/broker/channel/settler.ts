@@ -2,7 +2,7 @@ import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 import { checkTable } from '../commands/input-checks.js';
 import { type CommitManner, Committing } from './committing.js';
-import { areOfOne } from './lots.js';
+import { areOfOne } from './settlement-groups.js';
 import type { Consumer } from './consumer.js';
 import type { Outstanding } from './outstanding.js';
 import type { Prefetch } from './prefetch.js';

@@ -1,8 +1,8 @@
 import type { Task } from '../scheduler/task.js';
-import { type Lot, Lots } from './lots.js';
+import { type SettlementGroup, SettlementGroups } from './settlement-groups.js';
 import type { Outstanding } from './outstanding.js';
 
-/** So many deliveries are put into their lots in one step of the scheduler. */
+/** So many deliveries are put into their groups in one step of the scheduler. */
 const sortedInOneStep = 16;
 
 /** How deliveries of several consumers or queues are settled. */
@@ -14,18 +14,18 @@ export interface Manner {
   serve(now: number, limit: number): number;
   /** Whether the channel is lost: the queues deliver when all is back, and fetched messages have an order of their own. */
   readonly isLoss: boolean;
-  /** Whether the queues deliver after each lot. Else they do when the last is settled. */
+  /** Whether the queues deliver after each group. Else they do when the last is settled. */
   readonly deliversBetween: boolean;
 }
 
 /**
- * A settlement of many deliveries: they are put into lots by queue and consumer, and settled lot by lot. A queue delivers
- * what a lot makes possible before the next one reaches it (rule J6). However many there are, it stops at its limit.
+ * A settlement of many deliveries: they are put into groups by queue and consumer, and settled group by group. A queue delivers
+ * what a group makes possible before the next one reaches it (rule J6). However many there are, it stops at its limit.
  */
 export class Settling implements Task {
-  readonly #lots = new Lots();
-  #line: readonly Lot[] | undefined;
-  #nextLot = 0;
+  readonly #groups = new SettlementGroups();
+  #line: readonly SettlementGroup[] | undefined;
+  #nextGroup = 0;
   #mayDeliver = false;
 
   constructor(readonly manner: Manner) {}
@@ -53,22 +53,22 @@ export class Settling implements Task {
     for (let count = 0; count < sortedInOneStep; count++) {
       const record = this.manner.next();
       if (record === undefined) {
-        this.#line = this.manner.isLoss ? this.#lots.inOrderOfLoss() : this.#lots.inOrder();
+        this.#line = this.manner.isLoss ? this.#groups.inOrderOfLoss() : this.#groups.inOrder();
         return;
       }
-      this.#lots.add(record);
+      this.#groups.add(record);
     }
   }
 
   /** @returns false when there was none left */
-  #settleNext(line: readonly Lot[], now: number): boolean {
-    const lot = line[this.#nextLot];
-    if (lot === undefined) return false;
-    const record = lot.records.shift();
+  #settleNext(line: readonly SettlementGroup[], now: number): boolean {
+    const group = line[this.#nextGroup];
+    if (group === undefined) return false;
+    const record = group.records.shift();
     if (record !== undefined) this.manner.apply(record, now);
-    const isEmpty = lot.records.length === 0;
-    if (isEmpty) this.#nextLot++;
-    this.#mayDeliver = this.manner.deliversBetween && (isEmpty || lot.isFetched);
+    const isEmpty = group.records.length === 0;
+    if (isEmpty) this.#nextGroup++;
+    this.#mayDeliver = this.manner.deliversBetween && (isEmpty || group.isFetched);
     return true;
   }
 }

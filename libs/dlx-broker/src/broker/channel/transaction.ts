@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange/exchange.js';
 import type { Return } from '../queue/entry.js';
 import type { Routed } from '../virtual-host/routing.js';
 import type { ChannelContext } from './context.js';
-import { compare, isOfSame } from './lots.js';
+import { compare, isOfSame } from './settlement-groups.js';
 import type { Outstanding } from './outstanding.js';
 import { priorityOf } from './records-by-priority.js';
 

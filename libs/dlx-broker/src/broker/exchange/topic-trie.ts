@@ -18,7 +18,7 @@ class Node<Destination> {
   }
 }
 
-/** Patterns of words, by their words. `*` and `#` are children like others, which the walk knows. */
+/** Patterns of words, by their words. `*` and `#` are children like others; the search knows them. */
 export class TopicTrie<Destination> {
   readonly #root = new Node<Destination>(false);
   #step = 0;

@@ -1,6 +1,6 @@
 import type { Task } from '../scheduler/task.js';
 import type { Exchange } from '../exchange/exchange.js';
-import type { Effort } from '../patterns.js';
+import type { MatchCost } from '../patterns.js';
 import type { PolicyBook } from './policy-book.js';
 import type { Queue } from '../queue/queue.js';
 
@@ -21,7 +21,7 @@ export interface PolicyTargets {
  * is declared meanwhile has them from its beginning; after a change of the policies meanwhile it begins once more.
  */
 export class ApplyPolicies implements Task {
-  readonly #effort: Effort = { steps: 0 };
+  readonly #cost: MatchCost = { steps: 0 };
   readonly #waiters: (() => void)[] = [];
   #exchanges: Iterator<Exchange, undefined> | undefined;
   #queues: Iterator<Queue, undefined> | undefined;
@@ -46,7 +46,7 @@ export class ApplyPolicies implements Task {
   work(now: number, limit: number): number {
     let steps = 0;
     while (steps < limit) {
-      this.#effort.steps = 0;
+      this.#cost.steps = 0;
       if (!this.#applyNext(now)) {
         if (!this.#isAskedAgain) return this.#end(steps);
         this.#isAskedAgain = false;
@@ -54,7 +54,7 @@ export class ApplyPolicies implements Task {
         this.#queues = undefined;
         continue;
       }
-      steps += eachTakes + Math.floor(this.#effort.steps / matchingSteps);
+      steps += eachTakes + Math.floor(this.#cost.steps / matchingSteps);
     }
     return steps;
   }
@@ -65,14 +65,14 @@ export class ApplyPolicies implements Task {
     this.#exchanges ??= exchanges.values();
     const exchange = this.#exchanges.next().value;
     if (exchange !== undefined) {
-      policies.applyToExchange(exchange, this.#effort);
+      policies.applyToExchange(exchange, this.#cost);
       return true;
     }
     this.#queues ??= queues.values();
     const queue = this.#queues.next().value;
     if (queue === undefined) return false;
     const before = queue.inForce;
-    const inForce = policies.inForce(queue.declared, this.#effort);
+    const inForce = policies.inForce(queue.declared, this.#cost);
     queue.inForce = inForce;
     const isOther = inForce.policy !== before?.policy || inForce.operatorPolicy !== before?.operatorPolicy;
     queue.apply(inForce.settings, now, isOther);

@@ -1,5 +1,5 @@
 import type { Exchange } from '../exchange/exchange.js';
-import type { Effort, Patterns } from '../patterns.js';
+import type { MatchCost, Patterns } from '../patterns.js';
 import { Policies } from './policy.js';
 import type { Profile } from '../profile.js';
 import type { QueueDeclared } from '../declarations.js';
@@ -19,17 +19,17 @@ export class PolicyBook {
   }
 
   /** Each pattern is asked once: names and settings come of the same answer. */
-  inForce(queue: QueueDeclared, effort?: Effort): InForce {
+  inForce(queue: QueueDeclared, cost?: MatchCost): InForce {
     const { name, type, arguments: args } = queue;
-    const policy = this.user.matchQueue(name, type, effort);
-    const operatorPolicy = this.operator.matchQueue(name, type, effort);
+    const policy = this.user.matchQueue(name, type, cost);
+    const operatorPolicy = this.operator.matchQueue(name, type, cost);
     const settings = effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
     return { settings, policy, operatorPolicy };
   }
 
   /** An alternate exchange by argument, else by policy (rule G6); the default exchange never has one. */
-  applyToExchange(exchange: Exchange, effort?: Effort): void {
-    const policy = this.user.matchExchange(exchange.name, effort);
+  applyToExchange(exchange: Exchange, cost?: MatchCost): void {
+    const policy = this.user.matchExchange(exchange.name, cost);
     exchange.policy = policy?.name;
     const argument = exchange.declared.arguments.get('alternate-exchange');
     const byPolicy = exchange.name === '' ? undefined : policy?.definition.get('alternate-exchange');

@@ -2,7 +2,7 @@ import { deepestNesting } from '../../message/index.js';
 import type { Policy, QueueType } from '../declarations.js';
 import { erlangJson, erlangString } from '../erlang-terms.js';
 import { PatternError } from '../patterns.js';
-import type { Effort, Matcher, Patterns } from '../patterns.js';
+import type { MatchCost, Matcher, Patterns } from '../patterns.js';
 import { policyKey, supportsAll, wrongTogether } from './policy-keys.js';
 import { type Profile, profiles } from '../profile.js';
 
@@ -97,19 +97,19 @@ export class Policies {
   }
 
   /** The one policy that applies to a queue (rules F7, F8). */
-  matchQueue(name: string, type: QueueType, effort?: Effort): Policy | undefined {
+  matchQueue(name: string, type: QueueType, cost?: MatchCost): Policy | undefined {
     if (this.#byName.size === 0) return undefined;
     for (const { policy, matcher, fits } of this.#ranked()) {
-      if (appliesTo(policy, type) && fits[type] && matcher.matches(name, effort)) return policy;
+      if (appliesTo(policy, type) && fits[type] && matcher.matches(name, cost)) return policy;
     }
     return undefined;
   }
 
   /** The one policy that applies to an exchange; its keys for queues do no harm there. */
-  matchExchange(name: string, effort?: Effort): Policy | undefined {
+  matchExchange(name: string, cost?: MatchCost): Policy | undefined {
     if (this.#byName.size === 0 || this.#operator) return undefined;
     for (const { policy, matcher } of this.#ranked()) {
-      if ((policy.applyTo === 'all' || policy.applyTo === 'exchanges') && matcher.matches(name, effort)) return policy;
+      if ((policy.applyTo === 'all' || policy.applyTo === 'exchanges') && matcher.matches(name, cost)) return policy;
     }
     return undefined;
   }

@@ -38,26 +38,26 @@ export class Consumers {
   }
 
   get hasExclusive(): boolean {
-    for (const taker of this.#all) return taker.exclusive;
+    for (const consumer of this.#all) return consumer.exclusive;
     return false;
   }
 
   /** The one that gets the messages of a single-active-consumer queue. */
   get active(): ConsumerView | undefined {
-    for (const taker of this.#all) return taker;
+    for (const consumer of this.#all) return consumer;
     return undefined;
   }
 
-  add(taker: ConsumerView): void {
+  add(consumer: ConsumerView): void {
     if (this.#all.size === 1) for (const lone of this.#all) this.#leaveIfFull(lone);
-    this.#all.add(taker);
-    this.#enter(taker);
+    this.#all.add(consumer);
+    this.#enter(consumer);
   }
 
-  remove(taker: ConsumerView): void {
-    this.#all.delete(taker);
-    if (!this.#ringing.delete(taker)) return;
-    const rank = this.#rank(taker.priority);
+  remove(consumer: ConsumerView): void {
+    this.#all.delete(consumer);
+    if (!this.#ringing.delete(consumer)) return;
+    const rank = this.#rank(consumer.priority);
     // Its place goes with those of others, so that the end of very many costs no look at all of them for each.
     if (++rank.gone * 2 <= rank.ring.length) return;
     rank.ring.filter((other) => this.#ringing.has(other));
@@ -65,8 +65,8 @@ export class Consumers {
   }
 
   /** It has room again. */
-  revive(taker: ConsumerView): void {
-    if (this.#all.has(taker) && !this.#ringing.has(taker)) this.#enter(taker);
+  revive(consumer: ConsumerView): void {
+    if (this.#all.has(consumer) && !this.#ringing.has(consumer)) this.#enter(consumer);
   }
 
   /** The consumer of the next message; undefined when none can take one. */
@@ -77,32 +77,32 @@ export class Consumers {
     }
     for (const rank of this.#ranks) {
       const { ring } = rank;
-      for (let taker = ring.shift(); taker !== undefined; taker = ring.shift()) {
-        if (rank.gone > 0 && !this.#ringing.has(taker)) {
+      for (let consumer = ring.shift(); consumer !== undefined; consumer = ring.shift()) {
+        if (rank.gone > 0 && !this.#ringing.has(consumer)) {
           rank.gone--;
           continue;
         }
-        if (taker.canTake()) {
-          ring.push(taker);
-          return taker;
+        if (consumer.canTake()) {
+          ring.push(consumer);
+          return consumer;
         }
-        this.#ringing.delete(taker);
+        this.#ringing.delete(consumer);
       }
     }
     return undefined;
   }
 
   /** After the consumer of {@link next} took its message: it is the last in the ring of its rank. */
-  took(taker: ConsumerView): void {
+  took(consumer: ConsumerView): void {
     // A lone consumer has no other to leave its turn to: it is asked when another one comes.
-    if (this.#all.size > 1) this.#leaveIfFull(taker);
+    if (this.#all.size > 1) this.#leaveIfFull(consumer);
   }
 
-  #leaveIfFull(taker: ConsumerView): void {
-    if (!this.leavesWhenFull || this.singleActive || taker.canTake() || !this.#ringing.delete(taker)) return;
-    const { ring } = this.#rank(taker.priority);
-    if (ring.at(ring.length - 1) === taker) ring.removeAt(ring.length - 1);
-    else ring.filter((other) => other !== taker);
+  #leaveIfFull(consumer: ConsumerView): void {
+    if (!this.leavesWhenFull || this.singleActive || consumer.canTake() || !this.#ringing.delete(consumer)) return;
+    const { ring } = this.#rank(consumer.priority);
+    if (ring.at(ring.length - 1) === consumer) ring.removeAt(ring.length - 1);
+    else ring.filter((other) => other !== consumer);
   }
 
   /** Removes all consumers; the caller cancels them. */
@@ -114,9 +114,9 @@ export class Consumers {
     return all;
   }
 
-  #enter(taker: ConsumerView): void {
-    this.#ringing.add(taker);
-    this.#rank(taker.priority).ring.push(taker);
+  #enter(consumer: ConsumerView): void {
+    this.#ringing.add(consumer);
+    this.#rank(consumer.priority).ring.push(consumer);
   }
 
   #rank(priority: number): Rank {

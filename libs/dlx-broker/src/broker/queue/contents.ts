@@ -2,7 +2,7 @@ import { isLost, type Message } from '../../message/index.js';
 import type { QueueCounters, TotalCounters } from '../counters.js';
 import type { Journal, MessageOwner } from '../ports.js';
 import type { Timers } from '../scheduler/timers.js';
-import { Delayed, quorumReturn, retryDelay } from './delayed.js';
+import { DelayedReturns, quorumReturn, retryDelay } from './delayed-returns.js';
 import type { Entry, Return } from './entry.js';
 import { exceeds } from './overflow.js';
 import type { Ready } from './ready-list.js';
@@ -32,7 +32,7 @@ export class Contents {
   /** Messages published as persistent. */
   persistent = 0;
   persistentBytes = 0;
-  #delayed: Delayed | undefined;
+  #delayed: DelayedReturns | undefined;
   #stall: Stall | undefined;
 
   constructor(
@@ -159,7 +159,7 @@ export class Contents {
 
   /** Rule W7: when its time is over it stands with the returned, before all others. */
   delay(entry: Entry, time: number): void {
-    this.#delayed ??= new Delayed(this.home.timers, (entries) => {
+    this.#delayed ??= new DelayedReturns(this.home.timers, (entries) => {
       for (const due of entries) this.ready.giveBack(due, 'front');
       this.wake();
     });

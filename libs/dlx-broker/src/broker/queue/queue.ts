@@ -191,7 +191,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
       // Also a dead letter that had left, but not arrived: it is back before some that came back.
       this.#ready.giveBack(entry, this.declared.type === 'classic' ? 'original' : 'front');
     }
-    if (suspect && entry.returns === 0) entry.returns = 1; // redelivered, as far as anybody can tell
+    if (suspect && entry.returns === 0) entry.returns = 1; // it may have been delivered before
     return entry;
   }
 
@@ -205,14 +205,14 @@ export class Queue implements DyingQueue, ScheduledQueue {
     const entry = entryOf(message, this.#nextPosition++, deadline, this.#countsFailuresApart);
     this.#contents.add(message);
     this.lastUse = now;
-    const taker = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
-    if (taker === undefined) this.#ready.push(entry);
+    const consumer = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
+    if (consumer === undefined) this.#ready.push(entry);
     this.home.journal?.enqueued(this, entry);
-    if (taker !== undefined) {
+    if (consumer !== undefined) {
       if (this.#contents.brings(this, message, now)) {
         this.#handedOut(entry);
-        taker.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
-        this.consumers.took(taker);
+        consumer.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
+        this.consumers.took(consumer);
         return true;
       }
       this.#ready.push(entry);
@@ -297,13 +297,13 @@ export class Queue implements DyingQueue, ScheduledQueue {
     let steps = shortensFirst ? this.#dropping.shorten(this.#settings, now, limit) : 0;
     steps += this.#expireHeads(now, limit - steps);
     while (steps < limit && this.#ready.length > 0) {
-      const taker = this.consumers.count > 0 ? this.consumers.next() : undefined;
-      if (taker === undefined) break;
+      const consumer = this.consumers.count > 0 ? this.consumers.next() : undefined;
+      if (consumer === undefined) break;
       const entry = this.#contents.next(this, now);
       if (entry === undefined) break;
       this.#handedOut(entry);
-      taker.take(entry);
-      this.consumers.took(taker);
+      consumer.take(entry);
+      this.consumers.took(consumer);
       steps += 1 + this.#expireHeads(now, limit - steps);
     }
     if (!shortensFirst) steps += this.#dropping.shorten(this.#settings, now, limit - steps);
@@ -334,24 +334,24 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return this.consumers.removeAll();
   }
 
-  addConsumer(taker: ConsumerView): void {
-    this.consumers.add(taker);
+  addConsumer(consumer: ConsumerView): void {
+    this.consumers.add(consumer);
     this.#lease.stop();
     this.#schedule();
   }
 
-  removeConsumer(taker: ConsumerView, now: number): void {
+  removeConsumer(consumer: ConsumerView, now: number): void {
     if (this.deleted) return;
-    this.consumers.remove(taker);
+    this.consumers.remove(consumer);
     if (this.consumers.count > 0) return this.#schedule();
     this.touch(now);
     if (this.declared.autoDelete) this.home.dropQueue(this.name);
   }
 
   /** A consumer has room again. */
-  revive(taker: ConsumerView): void {
+  revive(consumer: ConsumerView): void {
     if (this.deleted) return;
-    this.consumers.revive(taker);
+    this.consumers.revive(consumer);
     if (this.#ready.length > 0) this.#schedule();
   }
 

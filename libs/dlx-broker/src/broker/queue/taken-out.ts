@@ -1,4 +1,4 @@
-import type { Delayed } from './delayed.js';
+import type { DelayedReturns } from './delayed-returns.js';
 import type { Entry } from './entry.js';
 import type { Ready } from './ready-list.js';
 
@@ -7,7 +7,7 @@ export class TakenOut {
   constructor(
     readonly ready: Ready,
     /** Abandoned. */
-    readonly delayed: Delayed | undefined,
+    readonly delayed: DelayedReturns | undefined,
   ) {}
 
   /** Undefined when there is none left. */

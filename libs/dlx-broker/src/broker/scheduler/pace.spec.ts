@@ -4,7 +4,7 @@ import { CountedNames } from '../../testing/counted-names.js';
 import { listen, type Listener, publishText } from '../../testing/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { Broker } from '../broker.js';
-import type { Effort } from '../patterns.js';
+import type { MatchCost } from '../patterns.js';
 import { type Journal, silentOutbox } from '../ports.js';
 
 const count = 20_000;
@@ -352,8 +352,8 @@ describe('with a pace, a command about very many takes so many steps in a turn, 
     const efforts = { each: 0 };
     const patterns = {
       compile: () => ({
-        matches: (_name: string, effort?: Effort) => {
-          if (effort !== undefined) effort.steps += efforts.each;
+        matches: (_name: string, cost?: MatchCost) => {
+          if (cost !== undefined) cost.steps += efforts.each;
           return true;
         },
       }),

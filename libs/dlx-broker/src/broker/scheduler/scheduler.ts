@@ -321,7 +321,7 @@ export class Scheduler {
 
   /**
    * Half of the steps are spent, or an output threw: asks for the host's next turn, which brings new ones. Sparse
-   * commands so cost a turn in a thousand, and a chain of small ones that begets itself cannot hold the host up.
+   * commands so cost a turn in a thousand, and an endless chain of small ones cannot block the host.
    */
   #mindPace(): void {
     const { pace } = this;

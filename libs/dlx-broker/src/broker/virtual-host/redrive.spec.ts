@@ -98,7 +98,7 @@ describe('a redrive moves a message', () => {
     });
   });
 
-  it('that may die on the same way again: without its deaths no circle is cut (rules I1, I6)', () => {
+  it('that may die on the same way again: without its deaths no cycle is cut (rules I1, I6)', () => {
     const { clock, declare, publish, redrive, entries, bodies } = arrange();
     const expiring = (to: string) =>
       table({ 'x-message-ttl': 100, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': to });

@@ -3,7 +3,7 @@ import type { Message } from '../../message/index.js';
 /** The pseudo-queue a client consumes from to get replies without a queue of its own (rule S1). */
 export const replyQueue = 'amq.rabbitmq.reply-to';
 
-/** Whether a routing key means a taker of replies and no queue. */
+/** Whether a routing key names a receiver of replies and no queue. */
 export const isReplyAddress = (routingKey: string): boolean => routingKey.startsWith(replyQueue);
 
 /** Who takes the replies to an address. */
@@ -22,29 +22,29 @@ export interface Answerer {
 
 /** The addresses of those who wait for replies. */
 export class ReplyAddresses {
-  readonly #takers = new Map<string, ReplyReceiver>();
+  readonly #receivers = new Map<string, ReplyReceiver>();
   /** By where they answer: an address from here, or a queue. */
   readonly #answerers = new Map<string, Set<Answerer>>();
 
   /** @returns the address to be put into reply-to */
-  add(token: string, taker: ReplyReceiver): string {
+  add(token: string, receiver: ReplyReceiver): string {
     const address = `${replyQueue}.${token}`;
-    this.#takers.set(address, taker);
+    this.#receivers.set(address, receiver);
     return address;
   }
 
   remove(address: string): void {
-    this.#takers.delete(address);
+    this.#receivers.delete(address);
     this.ended(address);
   }
 
   has(address: string): boolean {
-    return this.#takers.has(address);
+    return this.#receivers.has(address);
   }
 
   /** Whether the answer to this request is waited for at this address. */
   awaits(address: string, correlationId: string | undefined): boolean {
-    return this.#takers.get(address)?.awaits(correlationId) === true;
+    return this.#receivers.get(address)?.awaits(correlationId) === true;
   }
 
   /** Tells an answerer when its asker is gone. @returns what ends it */
@@ -79,9 +79,9 @@ export class ReplyAddresses {
    */
   deliver(message: Message): void {
     if (!isReplyAddress(message.routingKey)) return;
-    const taker = this.#takers.get(message.routingKey);
-    if (taker === undefined) return;
+    const receiver = this.#receivers.get(message.routingKey);
+    if (receiver === undefined) return;
     message.load(); // a dead letter's body may be gone from the store when it leaves
-    taker.takeReply(message);
+    receiver.takeReply(message);
   }
 }

@@ -1,4 +1,4 @@
-import type { Effort, Patterns } from '../../broker/index.js';
+import type { MatchCost, Patterns } from '../../broker/index.js';
 import { Rows } from '../http/json.js';
 import { badRequest, Problem } from '../http/reply.js';
 
@@ -58,11 +58,11 @@ export function nameFilter(
   }
   try {
     const matcher = patterns.compile(`(?i)${name}`);
-    const effort: Effort = { steps: 0 };
+    const cost: MatchCost = { steps: 0 };
     const most = patience.all + patience.each * count;
     return (text) => {
-      const matched = matcher.matches(text, effort);
-      if (effort.steps > most) throw tooDear(most, count);
+      const matched = matcher.matches(text, cost);
+      if (cost.steps > most) throw tooDear(most, count);
       return matched;
     };
   } catch {

@@ -24,8 +24,8 @@ interface Batch {
   readonly entries: Entry[];
 }
 
-/** Messages a quorum queue holds back after their return: neither ready nor in anybody's hands (rule W7). */
-export class Delayed {
+/** Messages that a quorum queue delays after their return: neither ready nor unacknowledged (rule W7). */
+export class DelayedReturns {
   readonly #batches = new Map<number, Batch>();
   #count = 0;
   #bytes = 0;

@@ -4,13 +4,13 @@ import type { Outstanding } from './outstanding.js';
 import { hasPriorities, RecordsByPriority } from './records-by-priority.js';
 
 /** Deliveries that a queue settles in one step. */
-export interface Lot {
+export interface SettlementGroup {
   readonly queue: Queue;
   /** In the order in which they are settled. */
   readonly records: Deque<Outstanding> | RecordsByPriority;
   /** What `basic.get` fetched: each of them is a step. */
   readonly isFetched: boolean;
-  /** What lots of one queue are sorted by; what was fetched comes first. */
+  /** What groups of one queue are sorted by; what was fetched comes first. */
   readonly key: string;
 }
 
@@ -18,22 +18,22 @@ export interface Lot {
 const orderedConsumers = 32;
 
 /** What one settlement of many deliveries covers, by queue and consumer tag (rule J6). */
-export class Lots {
-  readonly #lots = new Map<Queue, Map<string, Lot>>();
+export class SettlementGroups {
+  readonly #groups = new Map<Queue, Map<string, SettlementGroup>>();
   #last: Outstanding | undefined;
-  #lastLot: Lot | undefined;
+  #lastGroup: SettlementGroup | undefined;
 
   /** To be called in the order of the delivery tags. */
   add(record: Outstanding): void {
     const isSame = this.#last !== undefined && isOfSame(record, this.#last);
-    const lot = isSame ? (this.#lastLot as Lot) : this.#lotOf(record);
-    lot.records.push(record);
+    const group = isSame ? (this.#lastGroup as SettlementGroup) : this.#groupOf(record);
+    group.records.push(record);
     this.#last = record;
-    this.#lastLot = lot;
+    this.#lastGroup = group;
   }
 
   /** In the order of the queues' names and the consumer tags. */
-  inOrder(): Lot[] {
+  inOrder(): SettlementGroup[] {
     return this.#all().sort(byQueueAndKey);
   }
 
@@ -41,29 +41,29 @@ export class Lots {
    * The same for a channel that ended: a quorum queue takes every fetched message for a consumer of its own, whose tag is
    * the delivery tag as text.
    */
-  inOrderOfLoss(): Lot[] {
+  inOrderOfLoss(): SettlementGroup[] {
     return this.#all().flatMap(eachFetchedApart).sort(byQueueAndKey);
   }
 
-  #all(): Lot[] {
-    return [...this.#lots.values()].flatMap((lots) => [...lots.values()]);
+  #all(): SettlementGroup[] {
+    return [...this.#groups.values()].flatMap((groups) => [...groups.values()]);
   }
 
-  #lotOf({ from: queue, consumerTag: key, consumer }: Outstanding): Lot {
-    let lots = this.#lots.get(queue);
-    if (lots === undefined) this.#lots.set(queue, (lots = new Map<string, Lot>()));
-    let lot = lots.get(key);
-    if (lot === undefined) {
+  #groupOf({ from: queue, consumerTag: key, consumer }: Outstanding): SettlementGroup {
+    let groups = this.#groups.get(queue);
+    if (groups === undefined) this.#groups.set(queue, (groups = new Map<string, SettlementGroup>()));
+    let group = groups.get(key);
+    if (group === undefined) {
       const isFetched = consumer === undefined;
       const records = isFetched || !hasPriorities(queue) ? new Deque<Outstanding>() : new RecordsByPriority();
-      lot = { queue, records, isFetched, key };
-      lots.set(key, lot);
+      group = { queue, records, isFetched, key };
+      groups.set(key, group);
     }
-    return lot;
+    return group;
   }
 }
 
-/** Whether both are of one consumer of one queue, so that they stand in one lot. */
+/** Whether both are of one consumer of one queue, so that they stand in one group. */
 export const isOfSame = (one: Outstanding, other: Outstanding): boolean =>
   one.from === other.from && one.consumer === other.consumer;
 
@@ -76,10 +76,10 @@ export function areOfOne(records: readonly Outstanding[]): boolean {
   return true;
 }
 
-function eachFetchedApart(lot: Lot): Lot | Lot[] {
-  const { queue, records, isFetched } = lot;
-  if (!isFetched || queue.declared.type !== 'quorum' || records.length > orderedConsumers) return lot;
-  const apart: Lot[] = [];
+function eachFetchedApart(group: SettlementGroup): SettlementGroup | SettlementGroup[] {
+  const { queue, records, isFetched } = group;
+  if (!isFetched || queue.declared.type !== 'quorum' || records.length > orderedConsumers) return group;
+  const apart: SettlementGroup[] = [];
   records.each((record) => {
     const own = new Deque<Outstanding>();
     own.push(record);
@@ -88,7 +88,7 @@ function eachFetchedApart(lot: Lot): Lot | Lot[] {
   return apart;
 }
 
-const byQueueAndKey = (one: Lot, other: Lot): number =>
+const byQueueAndKey = (one: SettlementGroup, other: SettlementGroup): number =>
   compare(one.queue.name, other.queue.name) || compare(one.key, other.key);
 
 /** Compares as the bytes of plain text do. */
