@@ -3,7 +3,17 @@ import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import type { ConsumerView } from '../queue/consumers.js';
 import type { ChannelContext } from './context.js';
-import { Prefetch } from './prefetch.js';
+
+/** A limit of unsettled deliveries, of one consumer or of a whole channel; 0 is no limit (rule Q4). */
+export class Prefetch {
+  unsettled = 0;
+
+  constructor(public limit: number) {}
+
+  get hasRoom(): boolean {
+    return this.limit === 0 || this.unsettled < this.limit;
+  }
+}
 
 /** The receiving half of a channel, as its consumers know it. */
 export interface ConsumerHome {

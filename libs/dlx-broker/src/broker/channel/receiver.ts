@@ -4,11 +4,10 @@ import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import { AckTimeout, consumerTimeout } from './ack-timeout.js';
-import type { Consumer, ConsumerHome } from './consumer.js';
+import { type Consumer, type ConsumerHome, Prefetch } from './consumer.js';
 import { withDeliveryCount } from './delivery-count.js';
 import { Cancelled, ReplyDelivery } from './outputs.js';
 import { noBody, Outstanding } from './outstanding.js';
-import { Prefetch } from './prefetch.js';
 import { Settler } from './settler.js';
 import type { TransactionalChannel } from './transaction.js';
 

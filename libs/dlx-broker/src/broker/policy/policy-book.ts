@@ -3,8 +3,7 @@ import type { MatchCost, Patterns } from '../patterns.js';
 import { Policies } from './policy.js';
 import type { Profile } from '../profile.js';
 import type { QueueDeclared } from '../declarations.js';
-import type { InForce } from '../queue/in-force.js';
-import { effectiveSettings } from '../queue/settings.js';
+import { effectiveSettings, type InForce } from '../queue/settings.js';
 
 /** A virtual host's policies, and what they come to for each queue and exchange (rules F3 to F8, F12). */
 export class PolicyBook {

@@ -7,7 +7,6 @@ import type { Entry, Return } from './entry.js';
 import { exceeds } from './overflow.js';
 import type { Ready } from './ready-list.js';
 import type { Retained, RetainedLetter } from './retained.js';
-import { TakenOut } from './taken-out.js';
 import type { QueueSettings } from './arguments.js';
 import { Stall, type Stalled, type Stalls } from './stall.js';
 
@@ -216,5 +215,19 @@ export class Contents {
     this.#stall?.over();
     this.ready.clear();
     this.#delayed?.clear();
+  }
+}
+
+/** Messages that are in their queue no longer, one after the other. */
+export class TakenOut {
+  constructor(
+    readonly ready: Ready,
+    /** Abandoned. */
+    readonly delayed: DelayedReturns | undefined,
+  ) {}
+
+  /** Undefined when there is none left. */
+  next(): Entry | undefined {
+    return this.ready.shift() ?? this.delayed?.shift();
   }
 }

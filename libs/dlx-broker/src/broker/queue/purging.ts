@@ -3,11 +3,10 @@ import type { QueueDeclared } from '../declarations.js';
 import type { Journal, MessageOwner } from '../ports.js';
 import type { Profile } from '../profile.js';
 import type { QueueSettings } from './arguments.js';
-import type { Contents } from './contents.js';
+import type { Contents, TakenOut } from './contents.js';
 import type { Entry } from './entry.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
-import type { TakenOut } from './taken-out.js';
 
 /** A queue, as a purge knows it. */
 interface PurgedQueue extends MessageOwner {

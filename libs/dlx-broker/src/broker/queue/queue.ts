@@ -15,9 +15,8 @@ import type { QueueHome } from './queue-home.js';
 import { purge } from './purging.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
-import type { InForce } from './in-force.js';
 import type { QueueSettings } from './arguments.js';
-import { deadlineOf } from './settings.js';
+import { deadlineOf, type InForce } from './settings.js';
 import type { Stalled } from './stall.js';
 
 /** A queue: its ready messages in order, its unacknowledged messages, and how messages leave it. */

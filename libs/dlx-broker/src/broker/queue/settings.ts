@@ -3,10 +3,17 @@ import { type Profile, profiles } from '../profile.js';
 import type { Merge, QueueArgument } from './argument-row.js';
 import { isKnown, noSettings, queueArguments, type QueueSettings } from './arguments.js';
 import { overflowPolicies } from './overflow.js';
-import type { QueueType } from '../declarations.js';
+import type { Policy, QueueType } from '../declarations.js';
 
 /** Policy keys and their values, as a policy's definition has them. */
 export type Definition = ReadonlyMap<string, unknown>;
+
+/** What holds for a queue, and the policies it comes from. */
+export interface InForce {
+  readonly settings: QueueSettings;
+  readonly policy: Policy | undefined;
+  readonly operatorPolicy: Policy | undefined;
+}
 
 type Values = { -readonly [setting in keyof QueueSettings]: QueueSettings[setting] };
 
