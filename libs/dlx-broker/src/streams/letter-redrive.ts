@@ -1,4 +1,4 @@
-import { concatMap, lastValueFrom, Subject, take, takeUntil, type Observable } from 'rxjs';
+import { concatMap, finalize, lastValueFrom, Subject, take, takeUntil, tap, type Observable } from 'rxjs';
 import type { Backend } from '../backend/index.js';
 import { after } from '../host/index.js';
 import type { Address } from '../message/index.js';
@@ -108,8 +108,10 @@ export class LetterRedrive extends Redrive {
   /** Takes as many letters as the queue had at the start. Letters that come back meanwhile are not redriven again. */
   #drain(queue: string, length: number): Observable<unknown> {
     return this.letters.from(queue, { prefetch: inHand, leaveAtMost: Number.MAX_SAFE_INTEGER }).pipe(
+      tap(() => this.#arrivals.taken(queue)),
       concatMap((letter) => this.#move(letter, queue)),
       take(length),
+      finalize(() => this.#arrivals.returned(queue)),
     );
   }
 

@@ -101,8 +101,13 @@ describe('a redrive', () => {
     expect(queue(deadQueue).ready).toBe(10);
   });
 
-  it('waits when what was redriven comes back, and goes on after that', async () => {
-    const { redrives, die, reject, advance } = await arrange();
+  it.each([
+    ['what is unacknowledged', true],
+    ['nothing of what is unacknowledged', false],
+  ])('waits when what was redriven comes back, by a backend that tells %s', async (_, tells) => {
+    const { redrives, die, reject, advance, backend } = await arrange();
+    const status = backend.status.bind(backend);
+    if (!tells) backend.status = async (name) => ({ ...(await status(name))!, unacknowledged: undefined });
     die(...bodies(40));
     const task = redrives.start({ from: deadQueue, perSecond: 10, circuit: { atLeast: 5, share: 0.5, pause: '1m' } });
     for (let step = 0; step < 8; step++) {
