@@ -83,6 +83,11 @@ export class RabbitMqBackend implements Backend {
       publish: this.#publish,
       declare: (topology) => this.declare(topology),
       server: () => serverOf(this.state),
+      api: () => {
+        const link = this.#link.current;
+        const place = link && this.#api(link);
+        return place && { ...place, virtualHost: link.address.virtualHost };
+      },
     });
     this.#link = new Link(options, host, {
       opened: async (link) => {

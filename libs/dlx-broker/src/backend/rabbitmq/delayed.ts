@@ -4,12 +4,15 @@ import type { Topology } from '../../topology/index.js';
 import type { DelayedPublishing, Done, Publication } from '../backend.js';
 import { delayedName } from '../delayed-exchange.js';
 import { NotAvailableError } from '../errors.js';
+import { type ApiPlace, callJson } from './http.js';
 import type { Publish } from './consumer/delivery.js';
 
 /** What exact delays are lent. */
 export interface DelayedHost {
   readonly publish: Publish;
   declare(topology: Topology): Promise<unknown>;
+  /** Where its HTTP API is, if it is known. */
+  api(): (ApiPlace & { readonly virtualHost: string }) | undefined;
   /** Product and version, for errors. */
   server(): string;
 }
@@ -18,10 +21,23 @@ export interface DelayedHost {
 export class RabbitMqDelayed implements DelayedPublishing {
   /** What was prepared, or is being prepared. */
   readonly #prepared = new Map<string, Promise<unknown> | true>();
+  /** Publishes that are not confirmed yet, each with what waits for its end. */
+  readonly #inFlight = new Set<(() => void)[]>();
 
   constructor(private readonly host: DelayedHost) {}
 
-  publish(publication: Publication, delay: number, done?: Done): void {
+  publish(publication: Publication, delay: number, then?: Done): void {
+    const waiting: (() => void)[] = [];
+    this.#inFlight.add(waiting);
+    const done: Done = (failure) => {
+      this.#inFlight.delete(waiting);
+      for (const end of waiting) end();
+      then?.(failure);
+    };
+    this.#publish(publication, delay, done);
+  }
+
+  #publish(publication: Publication, delay: number, done: Done): void {
     const { exchange, routingKey, properties } = publication;
     const key = exchange === '' ? `queue ${routingKey}` : `exchange ${exchange}`;
     const headers = new Map(properties.headers).set('x-delay', int64(delay));
@@ -36,20 +52,29 @@ export class RabbitMqDelayed implements DelayedPublishing {
     const publish = (): void =>
       this.host.publish(unwatched, (failure) => {
         if (failure !== undefined) this.#prepared.delete(key);
-        done?.(failure);
+        done(failure);
       });
     const prepared = this.#prepared.get(key) ?? this.#prepare(key, exchange, routingKey);
     if (prepared === true) publish();
-    else prepared.then(publish, (failure: unknown) => done?.(failure as Error));
+    else prepared.then(publish, (failure: unknown) => done(failure as Error));
   }
 
-  /** No AMQP method does it. */
-  cancel(): Promise<number> {
-    const why =
-      'AMQP 0-9-1 has no way to do it; let the handler check whether the event still counts, or use embedded()';
-    return Promise.reject(
-      new NotAvailableError('delayed', `${this.host.server()} cannot take back delayed messages: ${why}`),
-    );
+  /** Over HTTP: no AMQP method does it. What was published before is on the server by then, or has failed. */
+  async cancel(exchange: string, messageId: string): Promise<number> {
+    const place = this.host.api();
+    if (place === undefined) {
+      const why = 'AMQP 0-9-1 has no way to do it';
+      const remedy = "start 'dlx-broker serve' with --http, or set option 'management' of rabbitmq()";
+      throw new NotAvailableError(
+        'delayed',
+        `${this.host.server()} cannot take back delayed messages: ${why}; ${remedy}`,
+      );
+    }
+    const before = [...this.#inFlight];
+    await Promise.all(before.map((waiting) => new Promise<void>((resolve) => waiting.push(resolve))));
+    const [vhost, name, id] = [place.virtualHost, delayedName(exchange), messageId].map(encodeURIComponent);
+    const found = await callJson('DELETE', place, `/dlx/exchanges/${vhost}/${name}/delayed/${id}`);
+    return found === undefined ? 0 : (found as { readonly cancelled: number }).cancelled; // undefined: no event was delayed yet
   }
 
   #prepare(key: string, exchange: string, routingKey: string): Promise<unknown> {

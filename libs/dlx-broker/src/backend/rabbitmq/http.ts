@@ -35,11 +35,22 @@ export function placeIn(url: string, login: { readonly user: string; readonly pa
  * @returns undefined for 404
  * @throws ServerError that names the address and the status, never a password
  */
-export async function getJson({ base, user, password }: ApiPlace, path: string): Promise<unknown> {
+export const getJson = (place: ApiPlace, path: string): Promise<unknown> => callJson('GET', place, path);
+
+/** The same with another method. */
+export async function callJson(
+  method: 'GET' | 'DELETE',
+  { base, user, password }: ApiPlace,
+  path: string,
+): Promise<unknown> {
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   let answer: Response;
   try {
-    answer = await fetch(`${base}/api${path}`, { headers: { authorization }, signal: AbortSignal.timeout(longest) });
+    answer = await fetch(`${base}/api${path}`, {
+      method,
+      headers: { authorization },
+      signal: AbortSignal.timeout(longest),
+    });
   } catch (error) {
     const { cause } = error as Error;
     const why = cause instanceof Error ? cause.message : (error as Error).message;
@@ -49,7 +60,7 @@ export async function getJson({ base, user, password }: ApiPlace, path: string):
   if (answer.ok) return answer.json();
   const hint = answer.status === 401 || answer.status === 403 ? `; the user '${user}' needs a tag for management` : '';
   throw new ServerError(
-    `the management API at ${base} answers ${answer.status} to GET /api${path}${hint}`,
+    `the management API at ${base} answers ${answer.status} to ${method} /api${path}${hint}`,
     answer.status,
   );
 }

@@ -2,9 +2,18 @@ import type { Resource } from '../http/resource.js';
 import { audit } from './audit-resource.js';
 import { events } from './events.js';
 import { groups } from './groups.js';
+import { delayed } from './delayed-resource.js';
 import { messages } from './messages.js';
 import { redrives } from './redrives-resource.js';
 import { topology } from './topology-resource.js';
 
 /** Everything under `/api/dlx/`: what RabbitMQ's own API does not have. */
-export const dlx: readonly Resource[] = [...messages, ...groups, ...topology, ...redrives, ...audit, ...events];
+export const dlx: readonly Resource[] = [
+  ...delayed,
+  ...messages,
+  ...groups,
+  ...topology,
+  ...redrives,
+  ...audit,
+  ...events,
+];
