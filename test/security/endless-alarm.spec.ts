@@ -81,6 +81,44 @@ describe('a memory alarm that only unfinished messages keep raised ends (decisio
   });
 });
 
+/** A blocked client that has sent so many bytes of whole publishes. */
+async function unread(harness: AmqpHouse, bytes: number): Promise<WireConnection> {
+  const connection = await WireConnection.open(harness.wire);
+  const before = waitingIn(harness);
+  await connection.openChannel(1);
+  const parts = [
+    writeFrame(1, 1, writeMethod('basic.publish', { exchange: '', key: 'q' })),
+    writeFrame(2, 1, writeContentHeader({}, bytes)),
+    writeFrame(3, 1, Buffer.alloc(bytes)),
+  ];
+  connection.socket.write(Buffer.concat(parts));
+  await until(() => waitingIn(harness) - before >= bytes);
+  return connection;
+}
+
+const waitingIn = (harness: AmqpHouse | undefined): number =>
+  [...(harness?.listener.connections ?? [])].reduce((sum, { waiting }) => sum + waiting, 0);
+
+describe('what blocked clients have sent and nothing has read (decision 104)', () => {
+  it.each([
+    ['keeps no alarm raised where it is much', 100_000, [506, undefined]],
+    ['is left alone where it is as much as of honest publishers', 1_000_000, [undefined, undefined]],
+  ])('%s', async (_, unfinishedFrames, codes) => {
+    let others = 2_000_000;
+    const memory = () => ({ used: others + waitingIn(harnesses[0]), limit: 1_000_000 });
+    const harness = await open({ memory, limits: { unfinishedUnderAlarm: 200, unfinishedFrames } });
+    await until(() => harness.listener.raised.includes('memory'));
+    const large = await unread(harness, 60_000);
+    const small = await unread(harness, 50_000);
+    others = 900_000; // the rest is what the two have sent
+    if (codes[0] !== undefined) await until(() => harness.listener.raised.length === 0);
+    else await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect([large.failure?.code, small.failure?.code]).toEqual(codes);
+    large.drop();
+    small.drop();
+  });
+});
+
 describe('a publisher that waits for an alarm', () => {
   it.each(['end', 'resetAndDestroy'] as const)('is found gone in its middle, without heartbeats: %s', async (way) => {
     let used = 0;

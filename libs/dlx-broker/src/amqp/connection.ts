@@ -132,6 +132,11 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     return this.#reader.held;
   }
 
+  /** Bytes received and not looked at, because reading waits. */
+  get waiting(): number {
+    return this.#reader.waiting;
+  }
+
   /** Not at once: another connection may be at work. */
   gaveUp(): void {
     setImmediate(() => this.#fail(tooManyFrames(this.limits.unfinishedFrames)));

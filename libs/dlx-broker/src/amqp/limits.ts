@@ -28,7 +28,8 @@ export interface Limits {
   readonly unfinished: number;
   /**
    * Bytes of frames of which only a part has come, over all connections. Above it the connections that have been silent
-   * longest in the middle of a frame are closed with 506 (decision 119).
+   * longest in the middle of a frame are closed with 506 (decision 119). The same number of bytes may wait unread in blocked
+   * connections before they count under a memory alarm (decision 104).
    */
   readonly unfinishedFrames: number;
   /**

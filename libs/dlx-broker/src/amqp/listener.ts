@@ -84,6 +84,7 @@ export class Listener {
       alarms: this.#context.alarms,
       memory,
       patience: granted.unfinishedUnderAlarm,
+      unread: granted.unfinishedFrames,
       notice: (text) => notice?.(text),
     });
     this.#pendingLogins = new PendingLogins({ ofAddress, all }, now);

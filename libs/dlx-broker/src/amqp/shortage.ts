@@ -8,6 +8,11 @@ export interface ShortageRules {
   readonly memory: () => MemoryUse;
   /** Milliseconds; see `limits.unfinishedUnderAlarm`. */
   readonly patience: number;
+  /**
+   * Bytes that all connections together may have received without being read further. Blocked publishers have some each, as on
+   * RabbitMQ; above this many they count as well. See `limits.unfinishedFrames`.
+   */
+  readonly unread: number;
   /** Hears which connections were closed. */
   readonly notice: (text: string) => void;
 }
@@ -38,16 +43,20 @@ export class Shortage {
 
   /** Closes those that hold most, until so many bytes are free; none when all of them together hold less. */
   #relieve(needed: number, connections: Iterable<ClientConnection>): void {
-    const held = [...connections].map((connection) => ({ connection, bytes: heldBackBy(connection) })).filter(holds);
-    const all = held.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (needed <= 0 || all < needed) return;
+    const all = [...connections];
+    const counts = all.reduce((sum, { waiting }) => sum + waiting, 0) > this.#rules.unread;
+    const held = all
+      .map((connection) => ({ connection, bytes: heldBackBy(connection) + (counts ? connection.waiting : 0) }))
+      .filter(holds);
+    const sum = held.reduce((before, { bytes }) => before + bytes, 0);
+    if (needed <= 0 || sum < needed) return;
     held.sort((one, other) => other.bytes - one.bytes);
     let missing = needed;
     for (const { connection, bytes } of held) {
       if (missing <= 0) return;
       missing -= bytes;
       this.#rules.notice(
-        `memory is short: closes ${connection.engine.client?.name}, whose unfinished messages hold ${bytes} bytes`,
+        `memory is short: closes ${connection.engine.client?.name}, whose unfinished or unread messages hold ${bytes} bytes`,
       );
       connection.shed(tooLong(bytes));
     }
@@ -67,5 +76,5 @@ const holds = ({ bytes }: { readonly bytes: number }): boolean => bytes > 0;
 const tooLong = (bytes: number): AmqpError =>
   new AmqpError(
     'RESOURCE_ERROR',
-    `memory is short, and ${bytes} bytes of it are held by messages of this connection that are not complete or not committed; publish them again, or raise limits.unfinishedUnderAlarm`,
+    `memory is short, and ${bytes} bytes of it are held by messages of this connection that are not complete, not committed or not read yet; publish them again, or raise limits.unfinishedUnderAlarm`,
   );

@@ -74,6 +74,13 @@ export class FrameReader implements FrameHolder {
     return this.#chunks.length > 0;
   }
 
+  /** Bytes that wait. */
+  get waiting(): number {
+    let bytes = -this.#at;
+    for (const { length } of this.#chunks) bytes += length;
+    return bytes;
+  }
+
   push(chunk: Buffer): void {
     this.#chunks.push(chunk);
   }
