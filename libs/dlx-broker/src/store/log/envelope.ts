@@ -97,12 +97,12 @@ function originByDeath(deaths: Deaths | undefined): RecordedOrigin | undefined {
   return { exchange, routingKey: routingKeys[0] ?? '', queue };
 }
 
-/** The header with which such a client, or a retry, named the first exchange. */
+/** The header in which a retry names the first exchange. */
 const firstExchange = 'dlx-first-exchange';
 
 /**
- * Formats 1 and 2 have no origins. What died shows its own, for the records of its deaths are the broker's; but not
- * when its headers tell of a place before, which may be true and may be a client's.
+ * Formats 1 and 2 have no origins. A message that died has the address of its first death, which the broker recorded. But if
+ * its headers name an earlier address, the origin is unknown: a client may have written them.
  */
 const originBefore = (deaths: Deaths | undefined, { headers }: Properties): RecordedOrigin | undefined =>
   headers?.get(firstExchange) === undefined ? originByDeath(deaths) : undefined;
