@@ -15,7 +15,7 @@ export interface ListenersOptions extends Reporter {
   readonly amqp?: Omit<ListenOptions, 'authenticate' | 'http' | 'throttle'> | undefined;
   /** A port for the management API: by default 15672 on loopback; 0 is any free port. */
   readonly http?: HttpOptions | undefined;
-  /** A file to which everything that operators do over HTTP is appended. */
+  /** The file of the audit log, which has every change that operators make over HTTP. */
   readonly audit?: string | undefined;
   /**
    * How much memory there may be in use before publishers wait: up to 1 a share of what the process may have (the

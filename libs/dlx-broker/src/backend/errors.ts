@@ -116,7 +116,7 @@ export class ServerError extends BackendError {
   }
 }
 
-/** One property that is not what was asked for. */
+/** One property of an existing queue or exchange that differs from the declaration. */
 export interface TopologyDifference {
   readonly kind: 'exchange' | 'queue';
   readonly name: string;

@@ -1,12 +1,12 @@
 import { after } from '../host/index.js';
 import { type Backend } from '../backend/index.js';
 
-/** Milliseconds between two questions whether an asker lives, where a backend does not tell by itself. */
+/** Milliseconds between two checks of a reply-to address, where the backend does not report that it is gone. */
 const lookEvery = 5_000;
 
 /**
- * Tells once when no client waits for the answer to a request any more.
- * @returns what ends it
+ * Calls `gone` once, when no client waits for the answer to a request any more.
+ * @returns a function that ends the watch
  */
 export function watchAsker(
   backend: Backend,
@@ -17,7 +17,7 @@ export function watchAsker(
   if (backend.onAskerGone !== undefined) return backend.onAskerGone(replyTo, correlationId, gone);
   let isOver = false;
   let callOff: (() => void) | undefined;
-  // A passive declare tells of a direct reply-to address as it does of a queue (rule S2).
+  // A passive declare finds a direct reply-to address as it finds a queue (rule S2).
   const look = (): void => {
     backend.status(replyTo).then(
       (status) => {
@@ -25,7 +25,7 @@ export function watchAsker(
         if (status === undefined) gone();
         else wait();
       },
-      () => !isOver && wait(), // an asker the backend cannot look up may still be there
+      () => !isOver && wait(), // after a failed check the client may still wait
     );
   };
   const wait = (): void => void (callOff = after(backend.clock, lookEvery, look));

@@ -2,21 +2,21 @@ import type { Backend } from '../backend/index.js';
 import { watchAsker } from './asker.js';
 import { Batch, type InBatch } from './batch.js';
 
-/** An answer of many values, while it goes on. */
+/** An answer of many values that has not ended. */
 export interface OpenAnswer extends InBatch {
   readonly replyTo: string;
   readonly correlationId: string | undefined;
   /** No client waits for the answer any more. */
   gone(): void;
-  /** Runs what begins the watch, in the async context of the message. */
+  /** Calls a function in the async context of the message. */
   inOwnContext(begin: () => void): void;
-  /** Takes what ends the watch. */
+  /** Gets the function that ends the watch. */
   watched(unwatch: () => void): void;
 }
 
 /**
- * Watches the clients that wait for answers which go on. Most answers end soon, and a watch costs about as much as the
- * request itself: an answer is watched only once it is older than a turn of the event loop.
+ * Watches the clients that wait for answers of many values. Most answers end soon, and a watch costs about as much as the
+ * request itself. So an answer is watched only when it is older than a turn of the event loop.
  */
 export class Askers {
   readonly #young = new Batch<OpenAnswer>(setImmediate, (answer) => this.#watch(answer));

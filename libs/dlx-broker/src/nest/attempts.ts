@@ -12,12 +12,12 @@ import { runHandler } from './run.js';
 import type { Settlement } from './settlement.js';
 
 /**
- * Runs something between the hooks that tracing tools set on a transport.
- * @returns where there are hooks what rejects when one of them fails
+ * Calls a function between the hooks that tracing tools set on a transport.
+ * @returns undefined without hooks; otherwise a promise that rejects when one of them fails
  */
 export type Processing = (context: DlxContext, run: (end: () => void) => void) => Promise<void> | undefined;
 
-/** Gives a message to a handler: within its time, between the hooks, and only if it was not handled before. */
+/** Gives a message to a handler: within the time limit, between the hooks, and only if it was not handled before. */
 export class Attempts {
   constructor(
     private readonly settlement: Settlement,
@@ -26,7 +26,7 @@ export class Attempts {
     private readonly logger: Logger,
   ) {}
 
-  /** One handler has the message to itself, which is settled by the outcome. */
+  /** Runs the only handler of a message. Its outcome settles the message. */
   single(handling: Handling, data: unknown, settled: () => void): void {
     const { delivery, planned, context, replies } = handling;
     const { events } = this.settlement;
@@ -47,14 +47,14 @@ export class Attempts {
     this.guard.pass(planned, data, context, run, skip, end);
   }
 
-  /** Several handlers have the message; the caller settles it when all have ended. */
+  /** Runs one of several handlers of a message. The caller settles the message when all have ended. */
   shared(planned: PlannedHandler, data: unknown, context: DlxContext, end: (outcome: Outcome) => void): void {
     const run = (ended: (outcome: Outcome) => void): void => this.#run(planned, data, context, undefined, ended);
     const later = { failed: true, failure: new RetryLater(pauseWhileBusy) } as const;
     this.guard.pass(planned, data, context, run, (claim) => end(claim === 'done' ? succeeded : later), end);
   }
 
-  /** Whatever goes wrong in here, the promise of a handler must not reject unseen: that would end the process. */
+  /** Runs a handler. Every rejection of its promise is handled here: an unhandled one would end the process. */
   #run(
     planned: PlannedHandler,
     data: unknown,
@@ -66,10 +66,10 @@ export class Attempts {
     let ended = false;
     context.plan(planned, planned.retry && this.settlement);
     const hooks = this.processing(context, (processed) => {
-      if (begun) return processed(); // its hook had failed before, or runs it twice
+      if (begun) return processed(); // its hook failed before, or called it twice
       begun = true;
       const finish = (outcome: Outcome): void => {
-        if (ended) return; // a stream that is not of rxjs may end twice, and a handler after its time
+        if (ended) return; // a stream of another library may end twice, and a handler may end after its time limit
         ended = true;
         callOff?.();
         running.stop?.();
@@ -91,13 +91,13 @@ export class Attempts {
     hooks?.catch((error: unknown) => {
       const failure = readable(error);
       if (begun) return this.logger.error(`${planned.handler.origin}: a processing hook failed: ${textOf(failure)}`);
-      begun = true; // the handler never had the message: a failed attempt as any other
+      begun = true; // the handler was never called: this is a failed attempt like others
       context.capture(failure);
       end({ failed: true, failure });
     });
   }
 
-  /** @returns what calls it off, if the policy limits the time of an attempt */
+  /** Starts the timer of an attempt. @returns a function that stops it; undefined if the policy has no time limit */
   #limit(planned: PlannedHandler, context: DlxContext, finish: (outcome: Outcome) => void): (() => void) | undefined {
     const milliseconds = planned.retry?.timeout;
     if (milliseconds === undefined) return undefined;
@@ -107,7 +107,7 @@ export class Attempts {
       context.abort(failure);
       finish({ failed: true, failure });
     };
-    // What listens for the abort belongs to this message, and not to where the clock rings.
+    // Listeners of the abort run in the async context of this message, and not in that of the timer.
     const attempt = new AsyncResource('DlxAttempt');
     const { timers } = this.settlement;
     return timers.after(

@@ -1,22 +1,22 @@
-/** What waits in a {@link Batch}. */
+/** An item of a {@link Batch}. */
 export interface InBatch {
   /** Its index in its batch, -1 while it is in none. Only {@link Batch} writes it. */
   slot: number;
 }
 
 /**
- * Items that wait for the end of a tick or of a turn, most of which leave before. All share one callback: a callback of its
- * own for each item would keep the item in memory until then, also after it has left. Such memory outlives a collection
- * of the young, and is then freed by a full one only.
+ * Items that wait for the end of a tick or of a turn. Most of them leave before. All items share one callback: a callback for each
+ * item would keep the item in memory until then, also after it has left. Such memory survives a minor garbage collection, and
+ * only a full collection frees it.
  */
 export class Batch<T extends InBatch> {
-  /** An array and no Map: the tables that a Map has outgrown keep their items alive until a full collection. */
+  /** An array and no Map: the former tables of a growing Map keep their items in memory until a full collection. */
   readonly #items: T[] = [];
   #isScheduled = false;
 
   /**
-   * @param schedule has a function called at the end of the tick or turn
-   * @param due gets each item that is still there by then, or has left since the first one was due
+   * @param schedule calls a function at the end of the tick or turn
+   * @param due gets each item that is still in the batch then, or has left since the first item was due
    */
   constructor(
     private readonly schedule: (run: () => void) => void,
@@ -34,7 +34,7 @@ export class Batch<T extends InBatch> {
     this.schedule(() => this.#run());
   }
 
-  /** The item is not due any more. It need not be there. */
+  /** Removes an item. No effect on an item that is not in the batch. */
   leave(item: T): void {
     if (item.slot < 0) return;
     const last = this.#items.pop()!;
@@ -53,7 +53,7 @@ export class Batch<T extends InBatch> {
     try {
       while (next < items.length) this.due(items[next++]!);
     } finally {
-      while (next < items.length) this.add(items[next++]!); // one has thrown: the others are due later
+      while (next < items.length) this.add(items[next++]!); // `due` has thrown: the other items are due later
     }
   }
 }

@@ -5,10 +5,10 @@ import { defaultBrokerName } from './options.js';
 
 const prefix = 'DlxBrokerOptions:';
 
-/** What the options of the broker of this name are provided by: one of them for each `forRoot`. */
+/** The injection token of the options of a broker. Each `forRoot` provides one. */
 export const optionsToken = (name: string = defaultBrokerName): InjectionToken => `${prefix}${name}`;
 
-/** The names of the brokers that the modules of an application bring. */
+/** The names of the brokers of an application, one for each `forRoot`. */
 export const brokerNames = (modules: ModulesContainer): readonly string[] =>
   [...modules.values()]
     .flatMap(({ providers }) => [...providers.keys()])
@@ -18,7 +18,7 @@ export const brokerNames = (modules: ModulesContainer): readonly string[] =>
 /**
  * @param asked the name of the broker that a handler or a module asks for
  * @param origin where it is asked for, for the error
- * @throws DlxConfigurationError when no module brings this broker: what is asked of it would never be done
+ * @throws DlxConfigurationError when the application has no broker of this name: its handlers would get no messages
  */
 export function refuseUnknownBroker(modules: ModulesContainer, asked: string, origin: string): void {
   const names = brokerNames(modules);

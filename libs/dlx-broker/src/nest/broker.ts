@@ -33,7 +33,7 @@ import {
 } from './start-report.js';
 import { Settlement, type HandlerCounts } from './settlement.js';
 
-/** What an application has of a broker beside its handlers. */
+/** The parts of a broker besides its handlers. */
 export interface BrokerParts {
   readonly client: DlxClient;
   readonly waitQueues: WaitQueues;
@@ -42,21 +42,21 @@ export interface BrokerParts {
   readonly redrives: Redrives;
 }
 
-/** What handlers did, and what the client's events came to. */
+/** Counts of the handlers, and of the events of the client. */
 export interface BrokerCounts extends HandlerCounts {
   /** Events that no queue got. */
   readonly unroutable: number;
 }
 
-/** How long to wait before a queue that the broker took away is declared and consumed again, in milliseconds. */
+/** How long to wait before a queue that was deleted is declared and consumed again, in milliseconds. */
 const restorePause = 1_000;
 
-/** How long an application may take to connect and start its server after it is up, in milliseconds. */
+/** How long an application may take, after its start, to connect and start its server, in milliseconds. */
 const patience = 1_000;
 
 /**
  * One broker of an application: collects what handlers need, declares it, consumes when the application is up, and
- * waits for handlers when it goes down.
+ * waits for handlers when the application shuts down.
  */
 export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #logger: Logger;
@@ -98,7 +98,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return this.connected.backend;
   }
 
-  /** Counts of what handlers did, and of what streams and redrives retried, parked and redrove. */
+  /** Counts of the messages of handlers, and of the letters that streams and redrives retried, parked and redrove. */
   get counts(): Readonly<BrokerCounts & Pick<LetterCounts, 'redriven' | 'unanswered'>> {
     const { counts } = this.#settlement;
     const { retried, parked, redriven, unanswered } = this.parts.events.letters;
@@ -116,7 +116,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return this.#plan().topology;
   }
 
-  /** The same as text. */
+  /** The topology as text, see {@link topology}. */
   describeTopology(): string {
     const { topology, consumers } = this.#plan();
     const retries = consumers.flatMap(({ handlers, style }) =>
@@ -125,7 +125,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return [describeTopology(topology), `retries: ${retries.length}`, ...retries].join('\n');
   }
 
-  /** Declared before other modules are initialised, which may publish already. */
+  /** Declares the topology before other modules are initialised, because their hooks may publish. */
   async onModuleInit(): Promise<void> {
     await this.#inTurn(async () => {
       if (this.#closing) return;
@@ -135,7 +135,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     }).catch((error: unknown) => this.#failed(error));
   }
 
-  /** Nothing is left at work and no port or directory open: Nest closes no application whose start failed. */
+  /** Closes everything that was opened, because Nest does not close an application whose start failed. */
   async #failed(error: unknown): Promise<never> {
     await this.drain();
     await this.connected.close();
@@ -143,8 +143,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Consumes for the handlers that are ready. Earlier the application's providers would not be ready for messages. When it
-   * fails, nothing is left at work and no port open.
+   * Starts to consume. It is called when all providers of the application are ready for messages. When it fails, no consumer runs
+   * and no port is open.
    */
   async start(): Promise<void> {
     this.#booted = true;
@@ -173,7 +173,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return this.connected.http();
   }
 
-  /** Other providers may still publish while they are shut down: the backend closes last. */
+  /** Closes the backend last, because other providers may publish while they are shut down. */
   async onApplicationShutdown(): Promise<void> {
     await this.drain();
     this.parts.client.end();
@@ -183,8 +183,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Takes no more messages, ends streams and redrives, waits for the handlers at work (option `drainTimeout`), gives
-   * the rest back. Idempotent.
+   * Stops consuming, ends streams and redrives, waits for running handlers (option `drainTimeout`), and returns the remaining
+   * messages to their queues. Idempotent.
    */
   async drain(): Promise<void> {
     const drained = this.#drain();
@@ -194,18 +194,18 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   async #drain(): Promise<void> {
     this.#closing = true;
-    const redrives = this.parts.redrives.close(); // before the letters they take are gone
+    const redrives = this.parts.redrives.close(); // before the end of the streams from which they take letters
     this.parts.letters.close();
     clearTimeout(this.#patience);
     for (const timer of this.#restoring) clearTimeout(timer);
     this.#restoring.clear();
     await redrives;
-    for (const consumer of this.#consumers.values()) consumer.cancel(); // also one that the broker has not begun yet
-    await this.#atMost(this.#turn.catch(() => undefined)); // a declare may wait for a server that is gone
+    for (const consumer of this.#consumers.values()) consumer.cancel(); // also a consumer that the broker has not confirmed yet
+    await this.#atMost(this.#turn.catch(() => undefined)); // a declare may wait for a server that is unreachable
     await this.#stop([...this.#consumers.values()]);
   }
 
-  /** In hybrid applications this may come before the application is up: then it waits for that. */
+  /** Starts the server. In a hybrid application it waits until the application is up. */
   async #listen(): Promise<void> {
     this.#listening = true;
     if (this.#booted) await this.#inTurn(() => this.#consume());
@@ -217,7 +217,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.#stop([...this.#consumers.values()].filter((consumer) => consumer.serves(handlers)));
   }
 
-  /** One after the other: start and listen may overlap. */
+  /** Runs one piece of work after the other, because start and listen may overlap. */
   #inTurn(work: () => Promise<void>): Promise<void> {
     const turn = this.#turn.catch(() => undefined).then(work);
     this.#turn = turn;
@@ -233,7 +233,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#warn(plan);
   }
 
-  /** Queues that others declared, or that exist with other arguments, do not lead to the wait queue of their policy. */
+  /** Notes the queues that dead-letter to the wait queue of their policy. Existing queues with other arguments do not. */
   #retryByReject({ consumers }: Plan, different: ReadonlySet<string> | undefined): void {
     const rejecting = consumers.filter(({ queue, style }) => style === 'reject' && different?.has(queue) === false);
     this.#settlement.rejecting = new Set(rejecting.map(({ queue }) => queue));
@@ -248,7 +248,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       ...(this.#listening ? this.source.ofServer(this.server) : []),
     ]);
     await this.backend.connect();
-    await this.#declare(plan); // there may be more handlers than at first, or a queue less
+    await this.#declare(plan); // handlers may have been added, and the queue may be missing
     const starts: Promise<void>[] = [];
     for (const consumer of plan.consumers) {
       if (this.#closing) break;
@@ -267,7 +267,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await Promise.all(starts);
   }
 
-  /** Once for each handler. */
+  /** Logs each handler once. */
   #report(planned: PlannedHandler, consumer: ConsumerPlan, topology: Topology): void {
     if (this.#reported.has(planned.handler)) return;
     this.#reported.add(planned.handler);
@@ -276,20 +276,20 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     if (warning !== undefined) this.#logger.warn(warning);
   }
 
-  /** Methods that look like handlers and are none, whatever is connected later. */
+  /** Warns of methods that look like handlers, and that no server can make handlers. */
   #warnOfUnseen(): void {
     for (const override of this.source.overrides()) this.#logger.warn(overrideWarning(override));
     const unseen = this.source.unseen();
     if (unseen.length > 0) this.#logger.warn(unseenWarning(unseen));
   }
 
-  /** Later: a server may be connected, and started, after the application. */
+  /** Warns later, because a server may be connected and started after the application. */
   #warnOfUnservedSoon(): void {
     const warn = (): void => this.#warnOfUnserved();
     this.#patience = this.#home.runInAsyncScope(() => setTimeout(warn, patience).unref());
   }
 
-  /** What the application has declared for its handlers, and will never do. */
+  /** Warns of handlers that get no messages, because no server was connected or started. */
   #warnOfUnserved(): void {
     const misplaced = this.source.misplaced();
     if (misplaced.length > 0) this.#logger.warn(misplacedWarning(misplaced));
@@ -315,7 +315,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** The queue was deleted, or its node is down. */
+  /** Declares and consumes a queue again after a pause. The queue was deleted, or its node is down. */
   #restoreSoon(consumer: QueueConsumer, failure?: Error): void {
     this.#settlement.timers.sweep();
     if (this.#closing) return;

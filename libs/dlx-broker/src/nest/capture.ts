@@ -11,18 +11,17 @@ import { readable } from './failure.js';
 import { mayFilter } from './filters.js';
 
 /*
- * Nest's exception filter replaces an error by a plain object before a transport sees it, and logs it. To tell an
- * operator, or a retry policy, what really failed, the error is noted in the context on its way to the filter. Where no
- * filter of the application is for it, Nest's default one is spared: the failure is logged once, where the message is
- * settled and it is known what becomes of it.
+ * Nest's exception filter replaces an error by a plain object before a transport gets it, and logs it. Headers, logs and retry
+ * policies need the error itself, so the context notes it on its way to the filter. If no filter of the application is for the
+ * error, Nest's default filter is not called: the failure is logged once, when the message is settled.
  */
 
-/** A failure as Nest's default filter would tell it, handed over as a value, for that filter sees all errors. */
+/** A failure as Nest's default filter would return it. It is a value and no error, because that filter would log an error. */
 export class Refusal {
   constructor(readonly failure: unknown) {}
 }
 
-/** What Nest's default filter makes of an error. */
+/** The value that Nest's default filter returns for an error. */
 function byDefault(error: unknown): unknown {
   const told = readable(error);
   if (!(told instanceof RpcException)) return { status: 'error', message: 'Internal server error' };
@@ -32,10 +31,10 @@ function byDefault(error: unknown): unknown {
 
 const hooks = Symbol('dlx-broker: captures');
 
-/** Whether it was made by {@link captureHook}. */
+/** True for a hook that {@link captureHook} made. */
 export const isCaptureHook = (hook: PreRequestHook): boolean => hooks in hook;
 
-/** For `@EventPattern` and `@MessagePattern`: sees everything, guards included, where Nest lets it in. */
+/** Notes errors of `@EventPattern` and `@MessagePattern` handlers, those of guards included, if Nest calls the hook. */
 export function captureHook(config: ApplicationConfig): PreRequestHook {
   const hook: PreRequestHook = (execution, next) => {
     const context: unknown = execution.getArgByIndex(1);
@@ -43,7 +42,7 @@ export function captureHook(config: ApplicationConfig): PreRequestHook {
     context.markHooked();
     const caught = (error: unknown): Observable<unknown> => {
       context.capture(error);
-      // A hook around this one has to see the error.
+      // A hook around this one has to get the error.
       const isOutermost = config.getGlobalPreRequestHooks()[0] === hook;
       return isOutermost && !mayFilter(config, execution, error)
         ? of(new Refusal(byDefault(error)))
@@ -54,7 +53,7 @@ export function captureHook(config: ApplicationConfig): PreRequestHook {
   return Object.assign(hook, { [hooks]: true });
 }
 
-/** For handlers of our own binding: sees everything, and costs nothing until something fails. */
+/** Notes errors of handlers with `@Consume`. It costs nothing unless a handler fails. */
 export class CapturingRpcProxy extends RpcProxy {
   override handleError(...[filters, args, error]: Parameters<RpcProxy['handleError']>): Observable<unknown> {
     if (args[1] instanceof DlxContext) args[1].capture(error);
@@ -62,7 +61,7 @@ export class CapturingRpcProxy extends RpcProxy {
   }
 }
 
-/** By the filters of the application, or else as Nest's default filter would, which logs. */
+/** The result of the filters of the application, or of Nest's default filter, which is not called because it logs. */
 export function filtered(filters: RpcExceptionsHandler, args: readonly unknown[], error: unknown): Observable<unknown> {
   const host = new ExecutionContextHost([...args]);
   host.setType('rpc');

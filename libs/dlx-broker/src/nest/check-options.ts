@@ -6,7 +6,7 @@ export type Check = (value: unknown, origin: string) => unknown;
 /** The keys of every member of a union. */
 type KeyOf<T> = T extends unknown ? keyof T : never;
 
-/** One row for each option of T: its name, and what its value has to be. No other list of the options exists. */
+/** One row for each option of T: its name, and the check of its value. */
 export type Checks<T> = Readonly<Record<KeyOf<T>, Check>>;
 
 /**
@@ -22,7 +22,7 @@ export function checkAll(given: Readonly<Record<string, unknown>>, checks: Check
   }
 }
 
-/** For options that are read, and refused, where they are used. */
+/** The check of an option that is checked where it is used. */
 export const readLater: Check = () => undefined;
 
 export const isText: Check = (value, origin) => {

@@ -28,7 +28,7 @@ export interface DlxClientOptions {
   readonly events?: string;
   /** The exchange of requests. Default `dlx.requests`. */
   readonly requests?: string;
-  /** On what delayed events wait where the broker has no exchanges for that. */
+  /** The type of the wait queues for delayed events, on a broker without delayed exchanges. */
   readonly waitQueueType?: WaitQueueType;
 }
 
@@ -46,7 +46,7 @@ export interface EmitOptions {
 const noOptions: EmitOptions = {};
 const emitOptions: readonly string[] = ['delay', 'messageId'];
 
-/** Published after the application or its client was closed. */
+/** A publish failed, because the application or its client was closed before. */
 export class ClientClosedError extends Error {
   override readonly name = 'ClientClosedError';
 
@@ -62,7 +62,7 @@ function checkEmitOptions(options: EmitOptions): void {
   if (messageId !== undefined) text.read(messageId, 'messageId of emit');
 }
 
-/** What a message is known by, where that was not left to the client. */
+/** The ids of a message that the client does not make itself. */
 type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
 
 /**
@@ -117,8 +117,7 @@ export class DlxClient extends ClientProxy {
   }
 
   /**
-   * Requests without an answer fail, and so does what is published from now on, until {@link connect} is called again. The
-   * backend stays open.
+   * Requests without an answer fail, and so do publishes, until {@link connect} is called again. The backend stays open.
    */
   override close(): void {
     this.#replies?.close();
@@ -130,7 +129,7 @@ export class DlxClient extends ClientProxy {
     this.#closed = true;
   }
 
-  /** @internal The application is shut down: there is no broker to connect to any more. */
+  /** @internal Closes the client for good, at the end of the application. */
   end(): void {
     this.close();
     this.#ended = true;
@@ -167,14 +166,14 @@ export class DlxClient extends ClientProxy {
     if (this.#closed) done(new ClientClosedError());
     else if (this.#connected) this.#emitNow(pattern, data, done, options);
     else this.connect().then(() => this.#emitNow(pattern, data, done, options), done);
-    // What comes later comes from where a disk or a socket was waited for: subscribers hear it where they are.
+    // A later outcome comes from the callback of a disk or a socket. Subscribers get it in the async context of the caller.
     if (!isOver) caller = new AsyncResource('DlxEmit');
     return result;
   }
 
   /**
-   * Takes back a delayed event that is not due yet, where the broker has exact delays.
-   * @param exchange it was emitted to; default: that of events
+   * Cancels a delayed event that is not due yet, if the broker has exact delays.
+   * @param exchange the exchange of the event; default: that of events
    * @returns how many events had this message id
    * @throws NotAvailableError on a broker that keeps delayed events in queues
    */
@@ -230,7 +229,7 @@ export class DlxClient extends ClientProxy {
     }
   }
 
-  /** By itself, for a closure made in `publish` would keep what the first request brought. */
+  /** A method of its own, because a closure made in `publish` would keep the first request in memory. */
   #openReplies(): ReplyChannel {
     return this.#backend.openReplies(
       (message) => this.#answered(message),
@@ -305,7 +304,7 @@ export class DlxClient extends ClientProxy {
     }
   }
 
-  /** What cannot be written as a routing key has no name. */
+  /** The routing key of a pattern, for errors; its type if it cannot be written as one. */
   #nameOf(pattern: unknown): string {
     try {
       return this.normalizePattern(pattern as string);
@@ -314,7 +313,7 @@ export class DlxClient extends ClientProxy {
     }
   }
 
-  /** On the rare way out only, so that the caller has had the time to subscribe. */
+  /** Fails an event one tick later, so that the caller can subscribe before. */
   #emitFailed<T>(result: AsyncSubject<T>, failure: Error, pattern: unknown): void {
     queueMicrotask(() => {
       if (!result.observed) {
@@ -337,7 +336,7 @@ const recordProperties = (
   correlationId: correlationId ?? properties.correlationId,
 });
 
-/** What is said beside the event holds before what its record says. @returns milliseconds, 0 for at once */
+/** The delay of an event. The option of `emit` takes precedence over that of the record. @returns milliseconds, 0 for none */
 function delayAsked(data: unknown, { delay }: EmitOptions): number {
   if (delay !== undefined) return parseDelay(delay, 'delay of emit');
   return data instanceof DlxRecord ? (data.delay ?? 0) : 0;

@@ -14,8 +14,8 @@ import { readable } from './failure.js';
 import { dlxHeaders } from './headers.js';
 
 /**
- * The routing key a message was published with, also after it came back from a wait queue: there the default exchange
- * brings it by the name of the queue.
+ * The routing key with which a message was published. After a wait queue the message itself has the name of its work queue as
+ * routing key.
  */
 export const patternOf = (message: Message, queue: string): string => arrivedBy(message, queue).routingKey;
 
@@ -27,15 +27,14 @@ export interface ContextPlan {
   readonly retry: { readonly attempts: number } | undefined;
 }
 
-/** Settles what a handler under a retry policy settles by hand: each return of the message uses an attempt. */
+/** Settles a message that a handler under a retry policy settles by hand. A requeue uses an attempt. */
 export interface SettledByHand {
   rejected(delivery: BackendDelivery, planned: ContextPlan): void;
   requeued(delivery: BackendDelivery, planned: ContextPlan): void;
 }
 
 /**
- * The context of a handler, by `@Ctx()`: its message and how to settle it. Everything is worked out when it is asked
- * for.
+ * The context of a handler, by `@Ctx()`: its message and how to settle it. Values are calculated when they are read.
  */
 export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #headers: Readonly<Record<string, Plain>> | undefined;
@@ -63,7 +62,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return (this.#properties ??= this.args[0].message.properties);
   }
 
-  /** The queue it came from. */
+  /** The queue that delivered the message. */
   get queue(): string {
     return this.args[0].queue;
   }
@@ -73,14 +72,14 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   }
 
   /**
-   * The routing key the message came to its work queue with: the same on each attempt, where `message.routingKey` is the name
+   * The routing key with which the message came to its work queue. It is the same on each attempt; `message.routingKey` is the name
    * of the queue after a wait.
    */
   get routingKey(): string {
     return this.#address().routingKey;
   }
 
-  /** The exchange the message came to its work queue through: the same on each attempt. */
+  /** The exchange from which the message came to its work queue. It is the same on each attempt. */
   get exchange(): string {
     return this.#address().exchange;
   }
@@ -89,7 +88,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return arrivedBy(this.message, this.queue);
   }
 
-  /** An object without a prototype: names come from the wire. */
+  /** The headers as plain values. The object has no prototype, because the names come from the wire. */
   get headers(): Readonly<Record<string, Plain>> {
     return (this.#headers ??= fromFieldTable(this.properties.headers));
   }
@@ -135,12 +134,12 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return this.#abort.signal;
   }
 
-  /** The routing key it was published with. */
+  /** The routing key with which the message was published. */
   getPattern(): string {
     return patternOf(this.message, this.queue);
   }
 
-  /** What a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`). */
+  /** The metadata that a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`). */
   getMetadata(): Readonly<Record<string, string>> | undefined {
     const field = this.message.own.headers?.get(dlxHeaders.metadata);
     return field?.type === 'F' ? (fromFieldTable(field.value) as Readonly<Record<string, string>>) : undefined;
@@ -163,8 +162,8 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   }
 
   /**
-   * Back to its place in the queue; without a delay it comes again at once. Under a retry policy it uses an attempt, comes
-   * back behind what waits in the queue, and is parked after the last attempt.
+   * Returns the message to its place in the queue, from where it is delivered again at once. Under a retry policy a requeue uses an
+   * attempt, the message goes to the back of its queue, and after the last attempt it is parked.
    */
   requeue(): void {
     if (this.isSettled) return;
@@ -173,12 +172,12 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     this.#byHand.requeued(this.args[0], this.#planned);
   }
 
-  /** Whether the handler settled the message by hand, or the broker took it back. */
+  /** True if the handler settled the message by hand, or the message returned to its queue. */
   get isSettled(): boolean {
     return this.#settled || this.args[0].settled;
   }
 
-  /** @internal @param byHand what settles a message under a retry policy; undefined: without a policy */
+  /** @internal @param byHand settles the message under a retry policy; undefined without a policy */
   plan(planned: ContextPlan, byHand: SettledByHand | undefined): void {
     this.#planned = planned;
     this.#byHand = byHand;
@@ -190,7 +189,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     this.#abort?.abort(reason);
   }
 
-  /** @internal The pre-request hook was here. */
+  /** @internal The pre-request hook was called for this message. */
   markHooked(): void {
     this.#hooked = true;
   }
@@ -206,7 +205,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     this.#failure = readable(error);
   }
 
-  /** @internal The error as it was thrown, or else what came out of the filters. */
+  /** @internal The error as it was thrown; if it was not captured, the result of the filters. */
   failureOr(filtered: unknown): unknown {
     return this.#failed ? this.#failure : readable(filtered);
   }

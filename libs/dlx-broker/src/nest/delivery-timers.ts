@@ -2,8 +2,8 @@ import { after } from '../host/index.js';
 import { type Backend } from '../backend/index.js';
 
 /**
- * Timers about messages in hand. A message that went back to its queue, because its consumer was closed, has no timer
- * any more: {@link sweep} calls it off. It would keep the process alive, and the message in memory.
+ * Timers of unsettled messages. The timer of a message that returned to its queue, because its consumer was closed, would keep
+ * the process alive and the message in memory: {@link sweep} stops it.
  */
 export class DeliveryTimers {
   readonly #waiting = new Map<() => void, () => boolean>();
@@ -11,9 +11,9 @@ export class DeliveryTimers {
   constructor(private readonly clock: Backend['clock']) {}
 
   /**
-   * @param milliseconds of the broker's time
-   * @param isOver whether the message is settled
-   * @returns what calls it off
+   * @param milliseconds by the broker's clock
+   * @param isOver returns true when the message is settled
+   * @returns a function that stops the timer
    */
   after(milliseconds: number, isOver: () => boolean, then: () => void): () => void {
     const callOff = after(this.clock, milliseconds, () => {
@@ -27,7 +27,7 @@ export class DeliveryTimers {
     return end;
   }
 
-  /** Calls off those of messages that are settled. */
+  /** Stops the timers of settled messages. */
   sweep(): void {
     for (const [end, isOver] of this.#waiting) if (isOver()) end();
   }

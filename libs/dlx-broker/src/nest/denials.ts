@@ -2,7 +2,7 @@ import { HttpException, type Logger } from '@nestjs/common';
 import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js';
 import { deathsOf, type Message } from '../message/index.js';
 
-/** What Nest says when a guard answers false. */
+/** The text of Nest's error when a guard returns false. */
 const forbidden = 'Forbidden resource';
 
 const isDenial = (error: unknown): boolean =>
@@ -10,8 +10,8 @@ const isDenial = (error: unknown): boolean =>
   (error instanceof HttpException && (error.getStatus() === 401 || error.getStatus() === 403));
 
 /**
- * Warns, once for each handler, when a guard keeps a dead letter from the handler that takes care of dead letters. Whether a
- * guard will do so cannot be known when the application starts: it decides message by message.
+ * Warns, once for each handler, when a guard keeps a dead letter from its handler. The start cannot warn of that, because a guard
+ * decides for each message.
  */
 export class Denials {
   readonly #warned = new Set<string>();

@@ -46,7 +46,7 @@ import {
 /** Options from a factory, for {@link DlxBrokerModule.forRootAsync}. */
 export interface DlxBrokerAsyncOptions extends DlxBrokerModuleExtras, Pick<ModuleMetadata, 'imports'> {
   readonly inject?: FactoryProvider['inject'];
-  // eslint-disable-next-line typescript/no-explicit-any -- what is injected is the user's business
+  // eslint-disable-next-line typescript/no-explicit-any -- the user chooses what is injected
   readonly useFactory: (...injected: any[]) => DlxBrokerOptions | Promise<DlxBrokerOptions>;
 }
 
@@ -60,7 +60,7 @@ class DlxBrokerCoreModule {}
  */
 @Module({})
 export class DlxBrokerModule {
-  /** @throws DlxConfigurationError when it is imported as it is, and no module of the application brings a broker */
+  /** @throws DlxConfigurationError when the class itself is imported, and no module of the application calls `forRoot` */
   constructor(modules: ModulesContainer) {
     if ([...modules.values()].some(({ metatype }) => metatype === DlxBrokerCoreModule)) return;
     throw new DlxConfigurationError(
@@ -78,8 +78,8 @@ export class DlxBrokerModule {
   }
 
   /**
-   * The same with options from a factory.
-   * @throws DlxConfigurationError for what cannot be a factory; what it returns is checked when the application starts
+   * Brings a broker into the application, with options from a factory.
+   * @throws DlxConfigurationError for a value that is no factory; its result is checked when the application starts
    */
   static forRootAsync(options: DlxBrokerAsyncOptions): DynamicModule {
     const { name, inject = [], imports = [] } = checkAsyncOptions(options);
@@ -88,9 +88,9 @@ export class DlxBrokerModule {
   }
 
   /**
-   * What a module declares for itself, beside what its handlers need: `forFeature({ queues: [queue('x')] })`. It needs a
-   * broker, which `forRoot` brings into the root module.
-   * @throws DlxConfigurationError naming the queue, exchange or binding, the word and a remedy
+   * Declarations of a feature module, besides those of its handlers: `forFeature({ queues: [queue('x')] })`. The root module needs
+   * a broker (`forRoot`).
+   * @throws DlxConfigurationError naming the queue, exchange or binding, the setting and a remedy
    */
   static forFeature(options: DlxFeatureOptions): DynamicModule {
     return featureModule(options);
@@ -118,7 +118,7 @@ function checkAsyncOptions(options: DlxBrokerAsyncOptions): DlxBrokerAsyncOption
   );
 }
 
-/** What the factory returns is checked like what `forRoot` is given. */
+/** The factory of options, with a check of its result. */
 const checkedFactory =
   ({ name = defaultBrokerName, useFactory }: DlxBrokerAsyncOptions): DlxBrokerAsyncOptions['useFactory'] =>
   async (...injected: unknown[]) => {
@@ -145,7 +145,7 @@ function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): Dynamic
   return { module: DlxBrokerModule, imports: [core], providers: [lifecycle], exports: [core] };
 }
 
-/** A pipeline that fails begins anew. The log tells why once, and then how often: at 10 times, 100 times ... */
+/** Logs failures of a pipeline, which restarts: the reason once, and then their number at 10, at 100 ... */
 const reportTo = (name: string): NonNullable<DeadLettersOptions['report']> => {
   const logger = new SafeLogger(`DeadLetters ${name}`);
   return (failure, queues, { times, pause, isNew }) => {
@@ -245,7 +245,7 @@ function coreModule(
         moduleRef: ModuleRef,
       ) => {
         refuseNamesake(modules, broker, name);
-        // Several brokers share the hook: it keeps nothing, and notes failures in the context it is called with.
+        // Several brokers share the hook. It has no state, and notes failures in the context of the call.
         if (!config.getGlobalPreRequestHooks().some(isCaptureHook)) config.registerPreRequestHook(captureHook(config));
         const source = new HandlerSource(name, modules, config, (request, contextId) =>
           moduleRef.registerRequestByContextId(request, contextId),
@@ -268,7 +268,7 @@ function coreModule(
   };
 }
 
-/** Both would consume for the same handlers, each from a broker of its own. */
+/** Refuses two brokers of one name. Both would consume for the same handlers. */
 function refuseNamesake(modules: ModulesContainer, token: InjectionToken, name: string): void {
   const brokers = [...modules.values()].filter(
     ({ metatype, providers }) => metatype === DlxBrokerCoreModule && providers.has(token),

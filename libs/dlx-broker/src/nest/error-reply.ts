@@ -3,7 +3,7 @@ import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js'
 import { describeError, readable } from './failure.js';
 import { encodePayload } from './payload.js';
 
-/** A handler's answer is no JSON. Its cause says why; the caller learns of it only what JSON itself says. */
+/** The answer of a handler cannot be written as JSON. The cause has the reason; the client gets only the text of JSON's error. */
 export class UnserialisableReplyError extends Error {
   override readonly name = 'UnserialisableReplyError';
 
@@ -12,19 +12,19 @@ export class UnserialisableReplyError extends Error {
   }
 }
 
-/** What JSON.stringify says by itself; an error of the application's own `toJSON` is not for callers. */
+/** The text of an error of JSON.stringify. An error of the application's own `toJSON` must not reach clients. */
 function whyOf(cause: unknown): string {
   const { message } = describeError(cause);
   if (message.includes('BigInt')) return ': it holds a BigInt';
   return message.startsWith('Converting circular structure') ? ': it is circular' : '';
 }
 
-/** As Nest's own filter has it. */
-const told = (message: string) => ({ status: 'error', message });
+/** The body of an error, as Nest's default filter writes it. */
+const errorBody = (message: string) => ({ status: 'error', message });
 
 /**
- * What the caller of a request gets for an error that the filters let through: Nest's exceptions as Nest's filter writes
- * them, other errors by their message (JSON would make `{}` of them), anything else as it is, if it can be written.
+ * The reply to a request whose handler failed: Nest's exceptions as Nest's default filter writes them, other errors by their
+ * message (JSON would write `{}`), and any other thrown value as it is, if JSON can write it.
  */
 export function errorReply(failure: unknown): unknown {
   try {
@@ -33,18 +33,18 @@ export function errorReply(failure: unknown): unknown {
     return error;
   } catch {
     const { name, message } = describeError(failure);
-    return told(message === '' ? name : message);
+    return errorBody(message === '' ? name : message);
   }
 }
 
 function contentOf(failure: unknown): unknown {
-  if (!failure) return told(String(failure)); // a client would take it for no error at all
+  if (!failure) return errorBody(String(failure)); // a client would not recognise a false value as an error
   if (failure instanceof RpcException) return objectOr(failure.getError(), failure);
   if (failure instanceof HttpException) return objectOr(failure.getResponse(), failure);
-  if (failure instanceof Error) return told(describeError(failure).message);
-  if (typeof failure === 'function' || typeof failure === 'symbol') return told(describeError(failure).message);
+  if (failure instanceof Error) return errorBody(describeError(failure).message);
+  if (typeof failure === 'function' || typeof failure === 'symbol') return errorBody(describeError(failure).message);
   return failure;
 }
 
 const objectOr = (content: unknown, error: Error): unknown =>
-  typeof content === 'object' && content !== null ? content : told(error.message);
+  typeof content === 'object' && content !== null ? content : errorBody(error.message);

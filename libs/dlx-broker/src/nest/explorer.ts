@@ -8,11 +8,11 @@ import {
 } from '@nestjs/microservices/constants.js';
 import { contributionsOf, type Contribution } from './decorators/contribution.js';
 
-/** A method of a controller or provider that our decorators, or Nest's patterns, stand above. */
+/** A method of a controller or provider with decorators of this library or patterns of Nest. */
 export interface DiscoveredMethod {
   readonly module: Module;
   readonly wrapper: InstanceWrapper;
-  /** Of the class, also when it is request-scoped. */
+  /** The prototype of its class, also when the class is request-scoped. */
   readonly hostedBy: object;
   readonly methodName: string | symbol;
   /** `OrdersController.created`, or `OrdersController.Symbol(created)` */
@@ -20,19 +20,19 @@ export interface DiscoveredMethod {
   readonly inController: boolean;
   readonly contributions: readonly Contribution[];
   /**
-   * The object made by `@EventPattern` or `@MessagePattern`, which Nest hands to the transport as it is: that is how a
-   * handler's method is recognised. Undefined without a pattern.
+   * The object made by `@EventPattern` or `@MessagePattern`. Nest gives the same object to the transport, so it identifies the
+   * method. Undefined without a pattern.
    */
   readonly patternExtras: object | undefined;
-  /** The transport its pattern names; undefined: any. */
+  /** The transport of its pattern; undefined: any. */
   readonly transport: unknown;
 }
 
-/** A method without decorators in the place of one that has ours, which do not hold for it. */
+/** A method without decorators that overrides a handler. The decorators of the handler have no effect on it. */
 export interface Override {
   /** `Orders.created` */
   readonly origin: string;
-  /** `Worker.created`, of a class above. */
+  /** `Worker.created`, of a base class. */
   readonly overridden: string;
   readonly contributions: readonly Contribution[];
 }
@@ -44,7 +44,7 @@ export function discoverMethods(modules: ModulesContainer): readonly DiscoveredM
   return found;
 }
 
-/** Methods of controllers and providers that override a handler and are none. */
+/** Methods of controllers and providers that override a handler and are no handlers themselves. */
 export function discoverOverrides(modules: ModulesContainer): readonly Override[] {
   const found = new Map<string, Override>();
   for (const [, wrapper] of classesOf(modules)) {
@@ -67,7 +67,7 @@ function overrideIn(prototype: Prototype, methodName: string | symbol): Override
     const method = above[methodName];
     if (method === own || !isDecorated(method)) continue;
     const contributions = contributionsOf(method);
-    if (contributions.length === 0) return undefined; // nothing of ours is lost
+    if (contributions.length === 0) return undefined; // no decorator of this library is lost
     return { origin: originOf(prototype, methodName), overridden: originOf(above, methodName), contributions };
   }
   return undefined;
@@ -87,7 +87,7 @@ function* classesOf(modules: ModulesContainer): Iterable<readonly [Module, Insta
   }
 }
 
-/** Those of the classes above as well. Nest's scanner does not see names that are symbols. */
+/** The names of all methods, with those of base classes. Nest's scanner ignores symbols. */
 function methodNames(prototype: Prototype | undefined): readonly (string | symbol)[] {
   if (prototype === undefined) return [];
   const symbols = new Set<symbol>();
@@ -120,7 +120,7 @@ function explore(module: Module, wrapper: InstanceWrapper, inController: boolean
   }
 }
 
-/** Aliases are skipped, or a provider would be found twice; a value or factory provider counts by what it made. */
+/** The prototype of a provider. Aliases are skipped, because they would find a provider twice. */
 function prototypeOf(wrapper: InstanceWrapper): Prototype | undefined {
   if (wrapper.isAlias) return undefined;
   const instance: unknown = wrapper.instance;

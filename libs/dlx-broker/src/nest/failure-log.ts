@@ -7,7 +7,7 @@ import type { PlannedHandler } from './handler.js';
 /** Which failures of handlers are logged: each attempt, the last one of a message, or none. */
 export type LogFailures = 'all' | 'last' | 'none';
 
-/** Characters of an error's message, and lines of its stack, that a log gets: clients write what is in them. */
+/** The most characters of an error's message, and lines of its stack, in the log. Both may contain text of a client. */
 export const mostCharacters = 1_000;
 const mostLines = 40;
 
@@ -24,25 +24,25 @@ export class FailureLog {
     private readonly wanted: LogFailures,
   ) {}
 
-  /** It will be tried again. @param delay milliseconds */
+  /** Logs a failure that is followed by another attempt. @param delay milliseconds */
   again(taken: Taken, attempt: number, delay: number, error: unknown): void {
     if (this.wanted !== 'all') return;
     this.logger.warn(`${failed(taken, attempt)}, next in ${delay} ms: ${textOf(error)}`);
   }
 
-  /** It will not. @param fate what becomes of the message */
+  /** Logs the last failure of a message. @param fate whether the message is parked, dead-lettered or dropped */
   last(taken: Taken, attempt: number, fate: string, error: unknown): void {
     if (this.wanted === 'none') return;
     this.logger.error(`${failed(taken, attempt)}, ${fate}: ${textOf(error)}`, stackOf(error));
   }
 
-  /** The handler did not want it. */
+  /** Logs a message that the handler dropped. */
   dropped(taken: Taken, attempt: number, error: unknown): void {
     if (this.wanted === 'none') return;
     this.logger.warn(`${failed(taken, attempt)}, dropped: ${textOf(error)}`);
   }
 
-  /** What went wrong besides. It is logged whatever is wanted. */
+  /** Logs another error. The option `logFailures` has no effect on it. */
   trouble({ delivery, planned: { handler } }: Taken, what: string, error: unknown): void {
     this.logger.warn(`${handler.origin}: a message of queue '${shownText(delivery.queue)}' ${what}: ${textOf(error)}`);
   }
@@ -53,14 +53,14 @@ function failed({ delivery, planned: { handler, retry } }: Taken, attempt: numbe
   return `${handler.origin}: attempt ${attempt}${of} failed, queue '${shownText(delivery.queue)}'`;
 }
 
-/** Of any error, on one line. */
+/** The text of an error, on one line. */
 export function textOf(error: unknown): string {
   const { name, message } = describeError(error);
   const text = shownText(message, mostCharacters);
   return text === '' ? shownText(name) : `${shownText(name)}: ${text}`;
 }
 
-/** Where it happened: its message is not repeated, for a client may have written lines of it. */
+/** The stack of an error without its message, which may have lines that a client wrote. */
 export function stackOf(error: unknown): string | undefined {
   const { stack } = describeError(error);
   if (stack === undefined) return undefined;

@@ -3,12 +3,12 @@ import { longstr, type Field, type FieldTable } from '../message/index.js';
 import { dlxHeaders } from './headers.js';
 import { reasonsOf } from './reasons.js';
 
-/** Characters of a text that are looked at: no option lets more of them through. */
+/** The most characters of a text that are read. No option allows more. */
 const longest = 65_536;
 /** Errors that are followed from cause to cause. */
 const mostCauses = 5;
 
-/** Takes the place of what a handler threw when looking at that throws again, as a proxy may. */
+/** Replaces a thrown value whose properties cannot be read without another error, such as a proxy. */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
 
@@ -18,7 +18,7 @@ export class UnreadableError extends Error {
 }
 
 /**
- * What can be asked for its class and its name without throwing; everything behind this may ask.
+ * Checks that the class and the name of a thrown value can be read without another error.
  * @returns the error as it was thrown, or an {@link UnreadableError}
  */
 export function readable(error: unknown): unknown {
@@ -31,7 +31,7 @@ export function readable(error: unknown): unknown {
   }
 }
 
-/** What an operator reads on a dead letter: the class of the error, its message, the beginning of its stack. */
+/** The headers of a dead letter that describe its error: the class, the message, and the beginning of the stack. */
 export function failureHeaders(
   error: unknown,
   limits: { readonly stack: number; readonly message: number },
@@ -47,12 +47,12 @@ export function failureHeaders(
 
 export interface DescribedError {
   readonly name: string;
-  /** With the reasons that Nest's exceptions carry beside it, such as the messages of a validation. */
+  /** The message, with further reasons of Nest's exceptions, such as the messages of a validation. */
   readonly message: string;
   readonly stack?: string | undefined;
 }
 
-/** Anything can be thrown: never throws itself, and all it tells is text of a bounded length. */
+/** Describes any thrown value. It never throws, and the length of its texts is limited. */
 export function describeError(thrown: unknown): DescribedError {
   const error = readable(thrown);
   if (!(error instanceof Error)) return { name: nameOf(error), message: withReasons(error, messageOf(error)) };
@@ -62,11 +62,11 @@ export function describeError(thrown: unknown): DescribedError {
   return { name: nameOf(error), message, stack: cut(`${cut(stack)}${causesOf(error)}`) };
 }
 
-/** The error itself; of anything else that was thrown, an error with its description. */
+/** The error itself; for another thrown value, an error with its description. */
 export const asError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(describeError(error).message);
 
-/** As far as `look` comes. */
+/** The result of `look`, or `otherwise` if it throws. */
 function attempt<T>(look: () => T, otherwise: T): T {
   try {
     return look();
@@ -96,7 +96,7 @@ function messageOf(error: unknown): string {
   return Array.isArray(error) ? '' : cut(shown(error));
 }
 
-/** JSON where it can be had. */
+/** The value as JSON if possible. */
 function shown(value: object): string {
   const json = attempt(() => JSON.stringify(value) as string | undefined, undefined);
   if (json !== undefined) return json;
@@ -111,7 +111,7 @@ function withReasons(error: unknown, message: string): string {
   return message === '' ? all : cut(`${message}: ${all}`);
 }
 
-/** The stack of an error says nothing of its causes. */
+/** The stacks of the causes of an error, which its own stack does not have. */
 function causesOf(error: Error): string {
   const seen = new Set<unknown>([error]);
   let text = '';

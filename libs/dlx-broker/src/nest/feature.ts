@@ -15,14 +15,14 @@ export interface DlxFeatureOptions extends TopologyOption {
 
 const words: readonly string[] = ['queues', 'exchanges', 'bindings', 'broker'];
 
-/** What one `forFeature` contributes, found among the providers of the application. */
+/** The declarations of one `forFeature`, as a provider of the application. */
 export class Feature {
   constructor(readonly options: DlxFeatureOptions) {}
 }
 
 @Module({})
 class DlxBrokerFeatureModule {
-  /** @throws DlxConfigurationError when one names a broker that is not there, which would declare nothing */
+  /** @throws DlxConfigurationError when a `forFeature` names a broker that does not exist */
   constructor(modules: ModulesContainer) {
     for (const module of modules.values()) {
       if (module.metatype !== DlxBrokerFeatureModule) continue;
@@ -34,7 +34,7 @@ class DlxBrokerFeatureModule {
   }
 }
 
-/** @throws DlxConfigurationError naming the queue, exchange or binding, the word and a remedy */
+/** @throws DlxConfigurationError naming the queue, exchange or binding, the setting and a remedy */
 export function featureModule(options: DlxFeatureOptions): DynamicModule {
   const given = optionsOf(options, origin, "write { queues: [queue('orders')] }");
   refuseUnknown(given, words, origin);
@@ -43,7 +43,7 @@ export function featureModule(options: DlxFeatureOptions): DynamicModule {
     throw new DlxConfigurationError(`${origin}: broker is no text; write the name that forRoot({ name }) gives it`);
   }
   readTopology(topology, origin);
-  // Nest may tell dynamic modules apart by their metadata as text: the token says all there is to say.
+  // Nest may compare dynamic modules by their metadata as text, so the token has all options.
   const token: InjectionToken = `DlxFeature:${JSON.stringify(options, mapsAsEntries)}`;
   return { module: DlxBrokerFeatureModule, providers: [{ provide: token, useValue: new Feature(options) }] };
 }
@@ -55,7 +55,7 @@ const mapsAsEntries = (_: string, value: unknown): unknown => {
   return value instanceof Map ? [...(value as ReadonlyMap<string, unknown>)] : value;
 };
 
-/** Everything the modules of an application contribute to a broker by `forFeature`, in the order of the modules. */
+/** The declarations of all `forFeature` for a broker, in the order of the modules. */
 export function featuresOf(modules: ModulesContainer, broker: string): readonly Required<Contributions>[] {
   const features: Required<Contributions>[] = [];
   for (const module of modules.values()) {

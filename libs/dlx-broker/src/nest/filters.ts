@@ -2,14 +2,13 @@ import type { ExecutionContext } from '@nestjs/common';
 import { EXCEPTION_FILTERS_METADATA, FILTER_CATCH_EXCEPTIONS } from '@nestjs/common/internal';
 import type { ApplicationConfig } from '@nestjs/core';
 
-/** A class that filters, as Nest keeps it: itself, an instance of it, or a wrapper around it for every request. */
+/** A filter as Nest keeps it: a class, an instance, or a wrapper of a request-scoped class. */
 interface Wrapper {
   readonly metatype?: unknown;
 }
 
 /**
- * Whether a filter of the application, of the class or of the method is for this error. It may say so of one that is not;
- * the filters themselves decide.
+ * True if a filter of the application, of the class or of the method may be for this error. The filters themselves decide.
  */
 export function mayFilter(config: ApplicationConfig, execution: ExecutionContext, error: unknown): boolean {
   const local = [execution.getHandler(), execution.getClass()].flatMap(
@@ -19,11 +18,11 @@ export function mayFilter(config: ApplicationConfig, execution: ExecutionContext
   try {
     return [...local, ...config.getGlobalFilters(), ...scoped].some((filter) => isFor(filter, error));
   } catch {
-    return false; // what cannot even be asked for its class is for no filter
+    return false; // the class of the error cannot be read, so no filter is for it
   }
 }
 
-/** By what stands in `@Catch()`, which is everything if nothing does. */
+/** Compares the error with the classes in `@Catch()`. An empty `@Catch()` is for every error. */
 function isFor(filter: unknown, error: unknown): boolean {
   const types = typesOf(filter);
   return types.length === 0 || types.some((type) => typeof type === 'function' && error instanceof type);

@@ -28,18 +28,18 @@ export interface ExtraBinding {
   readonly arguments: FieldTable;
 }
 
-/** Everything the decorators above one handler say, checked. */
+/** The checked settings of all decorators of one handler. */
 export interface HandlerSettings {
   readonly queue: QueueOptions;
   readonly queueArguments: FieldTable;
   readonly exchanges: readonly NamedExchange[];
   readonly bindings: readonly ExtraBinding[];
   readonly consume: ConsumeOptions | undefined;
-  /** `@DeadLetter(false)`: what the handler fails on may be lost. */
+  /** `@DeadLetter(false)`: messages on which the handler fails may be lost. */
   readonly losesFailures: boolean;
   readonly prefetch: number | undefined;
   readonly priority: number | undefined;
-  /** False: none, whatever the module says. */
+  /** False: no retries, also if the module has a policy. */
   readonly retry: RetryPolicy | false | undefined;
   readonly idempotence: Idempotence | undefined;
 }
@@ -134,11 +134,11 @@ function readIdempotence(given: IdempotentOptions | undefined, origin: string): 
   };
 }
 
-/** @throws DlxConfigurationError for what cannot remember */
+/** @throws DlxConfigurationError for a value that is no idempotency store */
 export const checkStore = (store: unknown, origin: string): void =>
   checkMethods(store, origin, 'IdempotencyStore', ['claim', 'done', 'release']);
 
-/** Milliseconds. @throws DlxConfigurationError */
+/** A duration above 0, in milliseconds. @throws DlxConfigurationError */
 function someTime(value: number | string, origin: string): number {
   const time = parseDuration(value, origin);
   if (time === 0) throw refused(value, origin, 'is no time at all; nothing would be remembered');
@@ -153,7 +153,7 @@ function readConsume(settings: Contribution['settings'] | undefined, origin: str
   return settings;
 }
 
-/** @throws DlxConfigurationError for what is no exchange with a name */
+/** @throws DlxConfigurationError for a value that is no exchange with a name */
 export function checkExchange(given: unknown, origin: string): void {
   const exchange = optionsOf(given, origin, "write its name, or { name: 'shop', type: 'direct' }");
   refuseUnknown(exchange, Object.keys(exchangeOptions), origin);

@@ -13,8 +13,8 @@ import { consumedPatterns } from './plan.js';
 import { type AddedHandler, DlxServer } from './server.js';
 
 /**
- * Finds the handlers of one broker: methods with `@Consume`, which we bind ourselves, and what Nest added to the
- * server, for which the decorators of ours are looked up.
+ * Finds the handlers of one broker: methods with `@Consume`, which this library binds, and handlers that Nest added to the
+ * server, with the decorators of this library on them.
  */
 export class HandlerSource {
   #methods: readonly DiscoveredMethod[] | undefined;
@@ -37,7 +37,7 @@ export class HandlerSource {
     return (this.#consuming ??= this.#bindConsuming());
   }
 
-  /** What modules declare by `forFeature`. */
+  /** The declarations of `forFeature`. */
   features(): readonly Required<Contributions>[] {
     return (this.#features ??= featuresOf(this.modules, this.broker));
   }
@@ -49,7 +49,7 @@ export class HandlerSource {
     return this.#ofServer;
   }
 
-  /** Methods with Nest's patterns that no server got: those for this broker's transport, and those for any. */
+  /** Methods with Nest's patterns that Nest added to no server, for the transport of this broker or for any. */
   unserved(server: DlxServer): readonly string[] {
     if (server.added.length > 0) return [];
     const all = [...this.modules.values()].flatMap(({ providers }) => [...providers.values()]);
@@ -64,7 +64,7 @@ export class HandlerSource {
       .map(({ origin }) => origin);
   }
 
-  /** Methods of providers with nothing but Nest's patterns, which Nest reads in controllers only. */
+  /** Methods of providers that have only Nest's patterns, which Nest reads in controllers only. */
   misplaced(): readonly string[] {
     if (this.broker !== defaultBrokerName) return [];
     const all = this.#discovered();
@@ -77,7 +77,7 @@ export class HandlerSource {
       .map(({ origin }) => origin);
   }
 
-  /** Methods with Nest's patterns whose names are symbols, which Nest does not see. */
+  /** Methods with Nest's patterns whose names are symbols, which Nest ignores. */
   unseen(): readonly string[] {
     if (this.broker !== defaultBrokerName) return [];
     return this.#discovered()
@@ -88,7 +88,7 @@ export class HandlerSource {
       .map(({ origin }) => origin);
   }
 
-  /** Methods that override a handler, and whose decorators of ours do not hold for them. */
+  /** Methods that override a handler without its decorators. */
   overrides(): readonly Override[] {
     return this.broker === defaultBrokerName ? discoverOverrides(this.modules) : [];
   }
@@ -109,7 +109,7 @@ export class HandlerSource {
       refuseUnknownBroker(this.modules, asked, `@Consume on ${origin}`);
       if (asked !== this.broker) continue;
       const patterns = consumedPatterns(settings, origin);
-      // Bound at its first message: global guards and pipes may be set until the application starts.
+      // The method is bound at its first message, because global guards and pipes may be set until the application starts.
       let bound: Handler['invoke'] | undefined;
       const bind = (): Handler['invoke'] => invoker.bind(method, this.#keyOf(method.module));
       const invoke: Handler['invoke'] = (data, context) => (bound ??= bind())(data, context);
@@ -118,14 +118,14 @@ export class HandlerSource {
     return handlers;
   }
 
-  /** A method with several patterns is added once for each: it stays one handler with one queue. */
+  /** Makes a handler of what Nest added. Nest adds a method once for each pattern; it stays one handler with one queue. */
   #adopt(added: AddedHandler): void {
     const owners = this.#discovered().filter(
       ({ patternExtras, inController }) => inController && patternExtras === added.extras,
     );
     // A method inherited by several controllers is added once for each of them, in the order they are visited.
     const method = owners[this.#countAddition(added)];
-    if (owners.length > 0 && method === undefined) return; // Nest added everything a second time
+    if (owners.length > 0 && method === undefined) return; // Nest added all handlers a second time
     const known = method && this.#byMethod.get(method);
     if (known !== undefined) {
       known.push(added.pattern);
@@ -144,7 +144,7 @@ export class HandlerSource {
     });
   }
 
-  /** How often this very pattern of this very method was added before. */
+  /** How often Nest added this pattern of this method before. */
   #countAddition({ extras, pattern }: AddedHandler): number {
     const patterns = this.#additions.get(extras) ?? new Map<string, number>();
     const count = patterns.get(pattern) ?? 0;
@@ -162,7 +162,7 @@ export class HandlerSource {
   }
 }
 
-/** Beside nothing that makes the method a handler, our decorators would be ignored in silence. */
+/** Refuses decorators of a method that is no handler: they would have no effect. */
 function refuseLonely({ origin, contributions, patternExtras, inController }: DiscoveredMethod): void {
   if (patternExtras !== undefined && inController) return;
   const all = contributions.map(({ decorator }) => `@${decorator}`).join(', ');

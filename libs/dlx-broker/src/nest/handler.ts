@@ -5,38 +5,38 @@ import type { HandlerSettings } from './handler-settings.js';
 import type { DlxContext } from './context.js';
 import type { Replies } from './replies.js';
 
-/** A method that handles messages, of Nest or of `@Consume`. */
+/** A method that handles messages, by a pattern of Nest or by `@Consume`. */
 export interface Handler {
   /** Class and method: `OrdersController.created`. */
   readonly origin: string;
-  /** `event` by `@EventPattern`, `request` by `@MessagePattern`, `consume` by our own decorator. */
+  /** `event` by `@EventPattern`, `request` by `@MessagePattern`, `consume` by `@Consume`. */
   readonly kind: 'event' | 'request' | 'consume';
-  /** Routing keys; for `event` and `consume` with wildcards. Empty: it takes whatever its queue holds. */
+  /** Routing keys; for `event` and `consume` with wildcards. Empty: all messages of its queue. */
   readonly patterns: readonly string[];
   readonly settings: HandlerSettings;
   invoke(data: unknown, context: DlxContext): Promise<unknown>;
 }
 
-/** A handler with all that was worked out for it. */
+/** A handler with its queue, its retry plan and its settings. */
 export interface PlannedHandler {
   readonly handler: Handler;
   readonly queue: string;
   readonly retry: RetryPlan | undefined;
 }
 
-/** A message in a handler's hands. */
+/** A message that a handler is handling. */
 export interface Handling {
   readonly delivery: BackendDelivery;
   readonly planned: PlannedHandler;
   readonly context: DlxContext;
-  /** Of a request whose caller waits for an answer. */
+  /** The replies to a request; undefined for other messages. */
   readonly replies: Replies | undefined;
 }
 
-/** How a handler ended: `failure` is what came out of Nest's filters, for the caller of a request. */
+/** How a handler ended. `failure` is the result of Nest's filters, for the client of a request. */
 export type Outcome = { readonly failed: false } | { readonly failed: true; readonly failure: unknown };
 
-/** Takes the outcome of a handler. */
+/** Called with the outcome of a handler. */
 export type End = (outcome: Outcome) => void;
 
 export const succeeded: Outcome = { failed: false };

@@ -23,11 +23,11 @@ type Invoke = Handler['invoke'];
 type Method = (...args: unknown[]) => never;
 
 /**
- * Nest's type says text, but it takes symbols as well: all it does is to look up the method and what is noted about it.
+ * The name of a method for Nest, whose type is text. Nest accepts symbols as well: it only looks up the method and its metadata.
  */
 const keyOf = ({ methodName }: DiscoveredMethod): string => methodName as string;
 
-/** Registers what a request-scoped provider gets when it injects `REQUEST`. */
+/** Registers the value that a request-scoped provider gets when it injects `REQUEST`. */
 export type RegisterRequest = (request: unknown, contextId: ContextId) => void;
 
 /**
@@ -46,7 +46,7 @@ export class Invoker {
   ) {
     const container = { getModules: () => modules } as unknown as Container;
     this.#filters = new ExceptionFiltersContext(container, config);
-    // The proxy notes failures itself: of the application's hooks all but ours are kept.
+    // The proxy notes failures itself, so the hook of this library is left out.
     const hooks = {
       getGlobalPreRequestHooks: () => config.getGlobalPreRequestHooks().filter((hook) => !isCaptureHook(hook)),
     };
@@ -63,7 +63,7 @@ export class Invoker {
     );
   }
 
-  /** @param moduleKey under which the method's module is known to Nest */
+  /** @param moduleKey Nest's key of the module of the method */
   bind(method: DiscoveredMethod, moduleKey: string): Invoke {
     const { wrapper } = method;
     const methodName = keyOf(method);
@@ -73,7 +73,7 @@ export class Invoker {
     return (data, context) => proxy(data, context);
   }
 
-  /** A new instance for every message, or one per tenant if the application has a strategy for that. */
+  /** Makes a new instance for every message, or one for each tenant if the application has such a strategy. */
   #bindScoped(method: DiscoveredMethod, moduleKey: string): Invoke {
     const { wrapper, module, inController } = method;
     const methodName = keyOf(method);
@@ -111,7 +111,7 @@ export class Invoker {
     return contextId;
   }
 
-  /** A dependency could not be made: the filters see that as well. */
+  /** A dependency could not be made. The filters get this error as well. */
   #resolutionFailed(
     error: unknown,
     method: DiscoveredMethod,

@@ -1,5 +1,5 @@
 import { BadRequestException } from '@nestjs/common';
 import { isNotRetryable, type ErrorTests } from '../retry/index.js';
 
-/** Errors that no further attempt will cure: a policy that says nothing else parks these at once. */
+/** Errors that another attempt cannot cure. A policy without `neverRetry` parks them at once. */
 export const notRetryable: ErrorTests = [BadRequestException, isNotRetryable];

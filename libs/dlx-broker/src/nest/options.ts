@@ -16,17 +16,17 @@ export type { ErrorHeaderOptions, TransportOptions };
 
 export const defaultBrokerName = 'default';
 
-/** What `forRoot` takes, or the factory of `forRootAsync` returns. */
+/** The options of `forRoot`, and of the factory of `forRootAsync`. */
 export interface DlxBrokerOptions extends TransportOptions {
-  /** Where the broker is. Default `embedded()`: one of the application's own, in memory. */
+  /** Where the broker is. Default `embedded()`: a broker in the process of the application, in memory. */
   readonly broker?: BrokerChoice;
 }
 
-/** What has to be known before any factory runs. */
+/** Options that have to be known before a factory runs. */
 export interface DlxBrokerModuleExtras {
-  /** Tells several brokers of one application apart. */
+  /** The name of the broker, in an application with several. */
   readonly name?: string;
-  /** Whether other modules may inject client, broker and dead letters without importing this one. Default true. */
+  /** True: other modules may inject client, broker and dead letters without importing this module. Default true. */
   readonly isGlobal?: boolean;
 }
 
@@ -50,26 +50,26 @@ export interface ResolvedOptions {
   readonly logFailures: LogFailures;
 }
 
-/** Where something listens. */
+/** The address of a port. */
 export interface SocketAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** A broker as the module knows it: where it is, and what to do around its use. */
+/** The connection of the module to a broker: its backend, and the functions for start and shutdown. */
 export interface Connected {
   readonly backend: Backend;
-  /** @throws DlxConfigurationError when the application lost its broker before it was up. Absent where it cannot */
+  /** @throws DlxConfigurationError when another application took the data directory before the start. Absent without one */
   check?(): void;
-  /** The application shuts down. @param end resolves when no handler is at work any more */
+  /** The application shuts down. @param end resolves when no handler runs any more */
   draining?(end: Promise<void>): void;
-  /** Opens the ports that the options ask for. Idempotent. @throws DlxConfigurationError when one cannot be had */
+  /** Opens the ports of the options. Idempotent. @throws DlxConfigurationError when a port cannot be opened */
   open(): Promise<void>;
-  /** Where other processes reach the broker of this one, once it is open. */
+  /** The address of the AMQP port, once it is open. */
   amqp(): SocketAddress | undefined;
-  /** Where its management API is, once it is open. */
+  /** The address of the management API, once it is open. */
   http(): SocketAddress | undefined;
-  /** Ends what the module itself began; nothing of what it was given. */
+  /** Closes what the module opened. A given broker or backend stays open. */
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export const forRootChecks = {
 
 const nameOf = (name: string): string => `DlxBrokerModule (broker '${name}')`;
 
-/** Options of forRoot that became options of a function which says where the broker is. @returns the remedy */
+/** @returns the remedy for an option that moved from forRoot to a function for the option `broker` */
 function movedTo(option: string): string | undefined {
   if (option === 'backend') return "'backend' is said by customBackend(): forRoot({ broker: customBackend(backend) })";
   if (!Object.hasOwn(embeddedChecks, option)) return undefined;
@@ -91,7 +91,7 @@ function movedTo(option: string): string | undefined {
 }
 
 /**
- * Checks what the user wrote, by name and by type, before any of it is used. An option that is undefined is left out.
+ * Checks the options of the user, by name and by type, before any is used. An option that is undefined is left out.
  * @throws DlxConfigurationError naming the option, the value, and the nearest option there is
  */
 export function checkOptions<T extends object>(options: T, name: string): T {
@@ -105,7 +105,7 @@ export function checkOptions<T extends object>(options: T, name: string): T {
   return options;
 }
 
-/** Classic wait queues on one broker, replicated ones on a cluster. */
+/** The type of the wait queues: classic on one broker, quorum on a cluster. */
 export const waitQueueTypeOf = ({ waitQueueType, clusterTopology = false }: TransportOptions): WaitQueueType =>
   waitQueueType ?? (clusterTopology === false ? 'classic' : 'quorum');
 

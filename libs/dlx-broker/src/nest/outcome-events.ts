@@ -10,23 +10,23 @@ export interface OutcomeEvent {
   readonly queue: string;
   /** Milliseconds since 1970, by the broker's clock. */
   readonly at: number;
-  /** Class and method, where a handler had it. */
+  /** Class and method of the handler, if the message had one. */
   readonly handler?: string;
   readonly messageId?: string;
-  /** The attempt this is about: 1 is the first. */
+  /** The number of the attempt: 1 is the first. */
   readonly attempt?: number;
-  /** Of `retried`: milliseconds to wait. */
+  /** For `retried`: the delay in milliseconds. */
   readonly delay?: number;
-  /** Where it went: the parking lot, or the exchange and routing key of a redrive. */
+  /** The new place of the message: the parking lot, or the exchange and routing key of a redrive. */
   readonly to?: string;
-  /** What the handler threw. */
+  /** The error of the handler. */
   readonly error?: unknown;
 }
 
 type Kind = OutcomeEvent['kind'];
 type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'error'>;
 
-/** What streams did with letters since the start. */
+/** Counts of the letters of streams since the start. */
 export interface LetterCounts {
   retried: number;
   parked: number;
@@ -35,7 +35,7 @@ export interface LetterCounts {
   unanswered: number;
 }
 
-/** Without a subscriber it costs one comparison. */
+/** The events of `DlxBroker.events`. Without a subscriber an event costs one comparison. */
 export class OutcomeEvents {
   readonly letters: LetterCounts = { retried: 0, parked: 0, redriven: 0, unanswered: 0 };
   readonly #subject = new Subject<OutcomeEvent>();
@@ -57,7 +57,7 @@ export class OutcomeEvents {
     if (this.observed) this.#next(kind, queue, message.properties, more);
   }
 
-  /** The settlement of a dead letter of a stream. */
+  /** Emits the settlement of a dead letter of a stream. */
   ofLetter(letter: DeadLetter, { kind, ...more }: SettledLetter): void {
     if (kind === 'retried' || kind === 'parked' || kind === 'redriven') this.letters[kind]++;
     if (this.observed) this.#next(kind, letter.queue, letter.properties, { attempt: letter.failures, ...more });
@@ -67,7 +67,7 @@ export class OutcomeEvents {
     this.#subject.complete();
   }
 
-  /** Expired and surplus messages are in no handler: the backend reports their deaths. */
+  /** Emits the death of a message that no handler had, because it expired or its queue was full. */
   #ofDeath({ queue, message, reason }: BackendDeath): void {
     if (reason === 'expired') this.tell('expired', { queue, message });
   }

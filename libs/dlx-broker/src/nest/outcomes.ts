@@ -3,14 +3,14 @@ import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js'
 import { parseDuration } from '../options/index.js';
 
 /*
- * What a handler throws to say what shall become of its message, whatever the policy says. They are RpcExceptions, so
- * Nest does not log them as errors of the program.
+ * A handler throws one of these to decide about its message, in place of the policy. They are RpcExceptions, so Nest does not log
+ * them as errors of the program.
  */
 
 /**
- * Try again after this time. It counts as an attempt where `@Retry` limits them; elsewhere it may be said for ever.
- * @param delay milliseconds, or a text such as `'30s'`; 0 is at once, behind what waits in the queue
- * @throws DlxConfigurationError when that is no duration
+ * Another attempt after a delay. It counts as an attempt of `@Retry`; without a policy the number of attempts has no limit.
+ * @param delay milliseconds, or a text such as `'30s'`; 0 is at once, to the back of the queue
+ * @throws DlxConfigurationError when the delay is no duration
  */
 export class RetryLater extends RpcException {
   override readonly name = 'RetryLater';

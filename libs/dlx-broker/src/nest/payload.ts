@@ -9,7 +9,7 @@ export interface EncodedPayload {
 const bytesType = 'application/octet-stream';
 const nothing: EncodedPayload = { contentType: undefined, body: new Uint8Array(0) };
 
-/** Bytes travel as they are, anything else as JSON; `undefined` is an empty body. The data only: there is no envelope. */
+/** Bytes travel as they are, anything else as JSON; `undefined` is an empty body. The body is the data, without an envelope. */
 export function encodePayload(data: unknown): EncodedPayload {
   if (data === undefined) return nothing;
   if (data instanceof Uint8Array) return { contentType: bytesType, body: data };

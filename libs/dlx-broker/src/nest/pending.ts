@@ -4,8 +4,8 @@ import type { WritePacket } from '@nestjs/microservices';
 type Callback = (packet: WritePacket) => void;
 
 /**
- * A caller that waits for an answer, and gets it in its own async context. After the last one it holds nothing of the
- * caller.
+ * A pending request. Its answers are given to the caller in the async context of the caller. After the last answer it holds no
+ * reference to the caller.
  */
 export class Asked extends AsyncResource {
   #callback: Callback | undefined;
@@ -30,24 +30,24 @@ export class Asked extends AsyncResource {
     if (callback !== undefined) this.runInAsyncScope(callback, undefined, packet);
   }
 
-  /** The caller does not wait any more. */
+  /** The caller no longer waits for an answer. */
   forget(): void {
     this.#callback = undefined;
   }
 }
 
-/** So many places stay when no request waits. */
+/** The number of places that stay when no request is pending. */
 const keptPlaces = 1_024;
 
 /**
- * The requests of a client that wait for an answer, by correlation id. An id that is made here has the place of its request
- * in an array: `<prefix><place>.<count>`. A Map of all of them grows and shrinks at each few requests. Each time it leaves
- * a table behind, and such tables keep one another, and all in them, until a full collection.
+ * The pending requests of a client, by correlation id. An id that is made here has the place of its request in an array:
+ * `<prefix><place>.<count>`. A Map of all requests would grow and shrink all the time. Each time it leaves a table behind, which
+ * keeps its entries in memory until a full garbage collection.
  */
 export class PendingRequests {
   readonly #places: (Asked | undefined)[] = [];
   readonly #free: number[] = [];
-  /** Those with an id of the application's choice. */
+  /** Requests whose id the application chose. */
   readonly #named = new Map<string, Asked>();
   #count = 0;
 
@@ -57,14 +57,14 @@ export class PendingRequests {
     return this.#places.length - this.#free.length + this.#named.size;
   }
 
-  /** How many places it has: as many as requests waited at once. Few of them stay when none waits. */
+  /** The number of places: the most requests that were pending at once. Few stay when none is pending. */
   get places(): number {
     return this.#places.length;
   }
 
   /**
-   * @param id of the application's choice; else one is made
-   * @throws Error when a request with this id waits already
+   * @param id chosen by the application; by default one is made
+   * @throws Error when a request with this id is pending already
    */
   add(callback: Callback, id?: string): Asked {
     if (id === undefined) return this.#addOurs(callback);
@@ -80,7 +80,7 @@ export class PendingRequests {
     return this.#named.size === 0 ? undefined : this.#named.get(id);
   }
 
-  /** @returns false when it was not there any more */
+  /** @returns false when the request was not pending any more */
   delete(asked: Asked): boolean {
     const { id } = asked;
     const place = this.#placeIn(id);
@@ -115,7 +115,7 @@ export class PendingRequests {
     return `${this.prefix}${place}.${++this.#count}`;
   }
 
-  /** What is not an id of ours has some place, or none: the request there has another id. */
+  /** The place in an id. Another text has some place or none, and the request at that place has another id. */
   #placeIn(id: string): number {
     const { prefix } = this;
     if (!id.startsWith(prefix)) return -1;

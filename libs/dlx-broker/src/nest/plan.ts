@@ -27,7 +27,7 @@ import type { NamedExchange } from './handler-settings.js';
 import { notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from './options.js';
 
-/** One consumer per queue, and who handles what it delivers. */
+/** The consumer of a queue, and its handlers. */
 export interface ConsumerPlan {
   readonly queue: string;
   readonly prefetch: number;
@@ -39,15 +39,15 @@ export interface ConsumerPlan {
 
 export interface Plan {
   readonly topology: Topology;
-  /** What `clusterTopology` could not do as it was declared, for the log. */
+  /** What `clusterTopology` changed or could not change, for the log. */
   readonly notes: readonly string[];
   readonly consumers: readonly ConsumerPlan[];
-  /** Of the wait queues in the topology. */
+  /** The delays of the wait queues in the topology. */
   readonly delays: readonly number[];
 }
 
 /**
- * From handlers to what is declared and consumed. Touches no broker.
+ * Makes the topology and the consumers of all handlers. It calls no broker.
  * @throws DlxConfigurationError naming handlers, decorators and values
  */
 export function planHandlers(
@@ -79,7 +79,7 @@ export function planHandlers(
   return { topology, notes, consumers: planned, delays: delaysOf(planned) };
 }
 
-/** What the handler says of retries, or else the module for its queue, or for all. */
+/** The retry policy of a handler: its own, that of its queue in the module's options, or that of the module. */
 function retryOf({ settings, origin }: Handler, queue: string, options: ResolvedOptions): RetryPlan | undefined {
   const { retry, queueRetry, waitQueueType, random } = options;
   const said = [
@@ -93,8 +93,8 @@ function retryOf({ settings, origin }: Handler, queue: string, options: Resolved
 }
 
 /**
- * What a work queue needs to retry by itself, and leave to be as it was where it exists: its arguments cannot change when
- * its policy does.
+ * The arguments by which a work queue dead-letters rejected messages to its wait queue. An existing queue may have others, because
+ * the arguments of a queue cannot change with its policy.
  */
 function retryArguments({ queue, handlers, style }: ConsumerPlan): Partial<Topology> {
   const [{ handler, retry }] = handlers as readonly [PlannedHandler];
@@ -117,7 +117,7 @@ function delaysOf(consumers: readonly ConsumerPlan[]): readonly number[] {
   );
 }
 
-/** Class and method, unless it has a name: then other handlers may share it. */
+/** The queue of a handler: its name, which several handlers may share, or else class and method. */
 export function queueOf({ origin, settings }: Handler): string {
   const named = settings.queue.name ?? settings.consume?.queue;
   if (settings.queue.name !== undefined && settings.consume?.queue !== undefined && named !== settings.consume.queue) {
@@ -216,7 +216,7 @@ function agreed(
   return first?.handler.settings[setting];
 }
 
-/** What could only be guessed at later: two answers to one request, or two handlers for every message of a queue. */
+/** Refuses two handlers of one request, and two handlers for every message of a queue. */
 function refuseDuplicateHandlers(handlers: readonly Handler[]): void {
   const requests = new Map<string, Handler>();
   const unfiltered = new Map<string, Handler>();
@@ -254,7 +254,7 @@ function refuseTwin(known: Map<string, Handler>, what: string, handler: Handler,
   known.set(key, handler);
 }
 
-/** A request has exactly one handler; patterns that are objects (`{"cmd":"sum"}`) are compared as they are. */
+/** Refuses wildcards in the pattern of a request, which has one handler. Objects (`{"cmd":"sum"}`) are compared as text. */
 function refuseWildcard(pattern: string, { origin }: Handler): void {
   if (!pattern.startsWith('{') && pattern.split('.').some((word) => word === '*' || word === '#')) {
     throw new DlxConfigurationError(
@@ -263,6 +263,6 @@ function refuseWildcard(pattern: string, { origin }: Handler): void {
   }
 }
 
-/** The routing keys a `@Consume` names. */
+/** The routing keys of a `@Consume`. */
 export const consumedPatterns = (settings: Handler['settings'], origin: string): readonly string[] =>
   settings.consume?.routingKey === undefined ? [] : routingKeysOf(settings.consume.routingKey, `@Consume on ${origin}`);

@@ -19,7 +19,7 @@ export class UnknownPatternError extends Error {
   override readonly name = 'UnknownPatternError';
 }
 
-/** The one consumer of one queue: finds the handler, runs it, settles by its outcome, and waits for it at the end. */
+/** The consumer of a queue: finds the handler of a message, runs it, settles the message, and waits for handlers at the end. */
 export class QueueConsumer {
   #consumption: Consumption | undefined;
   #atWork = 0;
@@ -50,7 +50,7 @@ export class QueueConsumer {
     return this.#plan.handlers.some(({ handler }) => handlers.has(handler));
   }
 
-  /** More handlers may come to the queue while it is consumed. */
+  /** Changes the handlers of the queue while it is consumed. */
   update(plan: ConsumerPlan): void {
     this.#plan = plan;
     this.#single = plan.handlers.length === 1 ? plan.handlers[0] : undefined;
@@ -58,7 +58,7 @@ export class QueueConsumer {
 
   /**
    * @param lost called when the broker ended the consumer, with its error where there is one
-   * @returns a promise where the broker answers later; it rejects when the consumer could not begin
+   * @returns a promise if the broker answers later; it rejects when the consumer could not start
    */
   start(lost: (consumer: QueueConsumer, failure: Error | undefined) => void): Promise<void> | undefined {
     const { queue, prefetch, priority } = this.#plan;
@@ -79,12 +79,12 @@ export class QueueConsumer {
     this.#consumption?.cancel();
   }
 
-  /** Resolves when no handler is at work any more. */
+  /** Resolves when no handler runs any more. */
   async idle(): Promise<void> {
     if (this.#atWork > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
   }
 
-  /** What is still at work goes back to the queue. */
+  /** Closes the consumer. Unsettled messages return to the queue. @returns how many they were */
   close(): number {
     const left = this.#atWork;
     this.#consumption?.close();
@@ -99,7 +99,7 @@ export class QueueConsumer {
   #take(delivery: BackendDelivery, own: AsyncResource): void {
     try {
       const context = new DlxContext(delivery);
-      // The only handler of a queue takes what the bindings of the queue bring.
+      // The only handler of a queue gets all messages of the queue.
       if (this.#single !== undefined) this.#handle(delivery, context, this.#single, own);
       else this.#distribute(delivery, context, own);
     } catch (error) {
@@ -151,7 +151,7 @@ export class QueueConsumer {
       : undefined;
   }
 
-  /** Never to be requeued: it would come back for ever. */
+  /** Refuses a message that no handler can take. It is not requeued, because it would return for ever. */
   #refuse(delivery: BackendDelivery, error: unknown): void {
     this.settlement.counts.undecodable++;
     this.logger.error(`queue '${shownText(delivery.queue)}': ${textOf(error)}; the message is refused`);
@@ -168,8 +168,8 @@ export class QueueConsumer {
 }
 
 /**
- * Asked of every message under a retry policy only: the attempts are counted from its headers. An attempt beyond the policy that a
- * stream granted is made, and is the last.
+ * True if the attempts of a message are used up, by its headers. A stream may have granted one more attempt. Called only for
+ * handlers with a retry policy.
  */
 const isSpent = ({ retry }: PlannedHandler, { attempt, message, queue }: DlxContext): boolean =>
   retry !== undefined && attempt > retry.attempts && attempt > grantedAttempt(message, queue);
@@ -179,8 +179,8 @@ const handles = ({ patterns, kind }: Handler, key: string): boolean =>
   patterns.some((pattern) => (kind === 'request' ? pattern === key : matchesPattern(pattern, key)));
 
 /**
- * What some other queue rejected may be rejected because it cannot be decoded: a handler of dead letters gets its
- * bytes, or they would be rejected once more and lost.
+ * The payload for a handler. A message that another queue rejected may be undecodable: a handler of dead letters gets its bytes,
+ * because a second reject would lose the message.
  */
 function payloadOf({ message, queue }: BackendDelivery): unknown {
   try {

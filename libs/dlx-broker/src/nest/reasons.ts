@@ -1,13 +1,14 @@
-/** Reasons that are kept, and how deep they are looked for: what was validated is as large as its sender likes. */
+/** The most reasons, and the most levels that are searched: a client decides how large a validated object is. */
 const most = 100;
 const deepest = 8;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What an exception says beyond its message: the response of an HttpException, the error of an RpcException, the fields
- * of a validation. Of class-validator's errors the constraints alone, for they carry the validated object, too. May
- * throw what a getter throws.
+ * The reasons of an exception besides its message: the response of an HttpException, the error of an RpcException, the fields of a
+ * validation. From class-validator's errors only the constraints are taken, because these errors have the validated object as
+ * well.
+ * @throws what a getter throws
  */
 export function reasonsOf(error: unknown): readonly string[] {
   const found: string[] = [];
@@ -15,7 +16,7 @@ export function reasonsOf(error: unknown): readonly string[] {
   return found;
 }
 
-/** `getResponse` and `getError` are Nest's; a list that was thrown speaks for itself. */
+/** The part of an exception that has the reasons: the result of Nest's `getResponse` or `getError`, or a thrown list itself. */
 function sourceOf(error: unknown): unknown {
   const { getResponse, getError } = error as { readonly getResponse?: unknown; readonly getError?: unknown };
   if (typeof getResponse === 'function') return getResponse.call(error) as unknown;

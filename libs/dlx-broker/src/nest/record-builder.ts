@@ -4,14 +4,14 @@ import type { Properties } from '../message/index.js';
 import { flag, optionsOf, parseDuration, refused, refuseUnknown, text, whole } from '../options/index.js';
 import { fieldTableOf } from '../topology/index.js';
 
-/** What is published beside the payload. Names are those of the AMQP properties. */
+/** Properties of a message, by their AMQP names, and options of its publish. */
 export interface DlxRecordOptions {
   readonly headers?: Readonly<Record<string, unknown>>;
   /** 0 to 255. */
   readonly priority?: number;
-  /** How long the message may live in a queue: milliseconds or `'30s'`. */
+  /** The time to live of the message in a queue: milliseconds or `'30s'`. */
   readonly expiration?: number | string;
-  /** Written to disk by durable queues; true unless said otherwise. */
+  /** True: durable queues store the message on disk. Default true. */
   readonly persistent?: boolean;
   readonly messageId?: string;
   readonly correlationId?: string;
@@ -26,9 +26,9 @@ export interface DlxRecordOptions {
   readonly bcc?: readonly string[];
   /** Instead of the broker's exchange for events or requests; `''` makes the pattern the name of a queue. */
   readonly exchange?: string;
-  /** Reaching no queue is an error. This always holds for requests, and never for delayed events. */
+  /** True: the publish fails when no queue gets the message. Always true for requests, and always false for delayed events. */
   readonly mandatory?: boolean;
-  /** How much later an event is published: milliseconds or `'10m'`, up to 49 days. Not for requests. */
+  /** The delay of an event: milliseconds or `'10m'`, up to 49 days. Not for requests. */
   readonly delay?: number | string;
 }
 
@@ -58,7 +58,7 @@ export class DlxRecordBuilder<T = unknown> {
     this.#options = options;
   }
 
-  /** Adds to what was set before. */
+  /** Adds options to those that were set before. */
   setOptions(options: DlxRecordOptions): this {
     this.#options = { ...this.#options, ...options };
     return this;
@@ -112,7 +112,7 @@ export class DlxRecordBuilder<T = unknown> {
     return this.setOptions({ delay });
   }
 
-  /** @throws DlxConfigurationError for a delay that is none, or a property AMQP cannot carry */
+  /** @throws DlxConfigurationError for an invalid delay, and for a property that AMQP cannot carry */
   build(): DlxRecord<T> {
     refuseUnknown(optionsOf(this.#options, origin, 'write { priority: 5 }'), recordOptions, origin);
     const { exchange, mandatory, delay } = this.#options;

@@ -7,7 +7,7 @@ import { errorReply, UnserialisableReplyError } from './error-reply.js';
 import { dlxHeaders } from './headers.js';
 import { encodePayload } from './payload.js';
 
-/** What part of an answer a reply is. Without the header (other clients) a reply is the last one. */
+/** The part of an answer that a reply has. A reply without the header (of other clients) is the last one. */
 export type ReplyKind = 'next' | 'last' | 'complete' | 'error';
 
 export function replyKindOf(message: Message): ReplyKind {
@@ -22,11 +22,11 @@ const kindHeaders: Readonly<Record<ReplyKind, FieldTable>> = {
   error: new Map([[dlxHeaders.reply, longstr('error')]]),
 };
 
-/** The values of an answer, as the handler brings them. */
+/** The stream of values that a handler returned. */
 export interface AnswerStream {
   /** No client waits for the answer any more. */
   gone(): void;
-  /** A value could not be sent: no more are wanted. */
+  /** A value could not be sent, so the stream has to stop. */
   faulty(failure: Error): void;
 }
 
@@ -71,12 +71,12 @@ export class Replies implements OpenAnswer {
     private readonly own: AsyncResource,
   ) {}
 
-  /** The answer is a stream, which may go on for ever: it hears when no more values are wanted. */
+  /** The answer is a stream. It is informed when no client waits for further values. */
   begin(stream: AnswerStream): void {
     this.#stream = stream;
   }
 
-  /** Watches from the next turn on whether the client that asked is there, until {@link unwatch}. */
+  /** Watches the client from the next turn on, until {@link unwatch}. */
   watch(): void {
     this.askers.add(this);
   }
@@ -119,12 +119,12 @@ export class Replies implements OpenAnswer {
     else this.#publish('last', waiting.value, done);
   }
 
-  /** The only value there is. */
+  /** Sends the only value of the answer. */
   only(value: unknown, done: Done): void {
     this.#publish(value === undefined ? 'complete' : 'last', value, done);
   }
 
-  /** Said once: a request that cannot even be tried again has failed already. */
+  /** Sends an error, once. */
   error(error: unknown, done: Done): void {
     if (this.#failed) return done();
     this.#failed = true;
@@ -150,7 +150,7 @@ export class Replies implements OpenAnswer {
     return waiting;
   }
 
-  /** An answer that comes back unroutable was for a queue that is gone: no client waits for it, and that is no failure. */
+  /** Publishes a reply. An unroutable reply is no failure: the reply queue is gone, so no client waits for the reply. */
   #publish(kind: ReplyKind, value: unknown, done: Done): void {
     let payload;
     try {
@@ -160,7 +160,7 @@ export class Replies implements OpenAnswer {
     }
     const { contentType, body } = payload;
     const properties = { contentType, correlationId: this.correlationId, headers: kindHeaders[kind] };
-    // Mandatory replies to such an address come back always (rule S2).
+    // A mandatory reply to a direct reply-to address is always returned (rule S2).
     const mandatory = !isReplyAddress(this.replyTo);
     const settled: Done = (failure) => {
       if (failure instanceof UnroutableError) {

@@ -12,14 +12,14 @@ import { type BackendDelivery, type Done } from '../backend/index.js';
 
 import { Park, RetryLater } from './outcomes.js';
 
-/** Called once it is decided, and the broker has the successor or could not take it. */
+/** Called when the broker has the successor, or refused it. */
 export type Decided = (outcome: RetryOutcome, failure: Error | undefined) => void;
 
-/** Gives a failed delivery a successor: in a wait queue, or in the parking lot. */
+/** Publishes the successor of a failed delivery: to a wait queue, or to the parking lot. */
 export class Retrying {
   constructor(private readonly waitQueues: WaitQueues) {}
 
-  /** As the policy says, or as the handler does by what it threw. */
+  /** Retries or parks, by the policy or by the exception of the handler. */
   decide(delivery: BackendDelivery, plan: RetryPlan | undefined, failure: Failure, decided: Decided): void {
     const { error } = failure;
     if (error instanceof Park) return this.park(delivery, plan, failure, decided);
@@ -30,7 +30,7 @@ export class Retrying {
     );
   }
 
-  /** To the parking lot of its policy, or of its queue. */
+  /** Sends the delivery to the parking lot of its policy, or of its queue. */
   park(delivery: BackendDelivery, plan: RetryPlan | undefined, { headers }: Failure, decided: Decided): void {
     const queue = plan?.queue ?? delivery.queue;
     const lot = plan?.parkingLot ?? `${queue}.parked`;
@@ -41,13 +41,13 @@ export class Retrying {
     });
   }
 
-  /** Comes again after a while, as the same attempt. */
+  /** Sends the delivery to its queue after a delay, as the same attempt. */
   postpone(delivery: BackendDelivery, delay: number, done: Done): void {
     const attempt = attemptOf(delivery.message, delivery.queue);
     retryIn(delivery, this.waitQueues.nearest(delay), this.waitQueues, { attempt }, done);
   }
 
-  /** Without a policy. */
+  /** Retries after the delay of a RetryLater, without a policy. */
   #later(delivery: BackendDelivery, { delay: asked }: RetryLater, { headers }: Failure, done: Done): RetryOutcome {
     const attempt = attemptOf(delivery.message, delivery.queue);
     const delay = asked === 0 ? 0 : this.waitQueues.nearest(asked);
@@ -56,7 +56,7 @@ export class Retrying {
   }
 }
 
-/** The end may come before the outcome is returned (embedded), or long after it (a broker elsewhere). */
+/** Calls `decided` with both the outcome and the end. The end may come first (embedded broker) or later (RabbitMQ). */
 function together(decided: Decided, begin: (done: Done) => RetryOutcome): void {
   const known: { outcome?: RetryOutcome; ended?: { readonly failure: Error | undefined } } = {};
   const finish = (): void => {
@@ -69,5 +69,5 @@ function together(decided: Decided, begin: (done: Done) => RetryOutcome): void {
   finish();
 }
 
-/** The handler knows better than the policy when to try again; how often is still the policy's. */
+/** The delay of a RetryLater, which replaces that of the policy. The policy still limits the attempts. */
 const waitAskedBy = (error: unknown): number | undefined => (error instanceof RetryLater ? error.delay : undefined);

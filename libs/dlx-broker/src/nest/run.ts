@@ -9,9 +9,9 @@ import { StreamRun } from './stream-run.js';
 const doNothing = (): void => undefined;
 
 /**
- * Runs a handler to the end of what it returns: a value, a promise or a stream, of which an empty one is a success. A
- * request is answered on the way, and over when its last reply was published. Nothing is thrown.
- * @returns what stops it early: its stream is torn down, and its outcome does not come any more
+ * Runs a handler to the end of its result: a value, a promise or a stream. An empty stream is a success. A request is answered
+ * meanwhile, and ends when its last reply was published. It never throws.
+ * @returns a function that stops it early: its stream is unsubscribed, and `end` is not called any more
  */
 export function runHandler(
   planned: PlannedHandler,

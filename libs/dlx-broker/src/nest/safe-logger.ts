@@ -3,8 +3,8 @@ import { Logger } from '@nestjs/common';
 type Line = [message: unknown, ...more: unknown[]];
 
 /**
- * A logger that never throws. The logger of an application may, where its disk is full for instance, and a message has to be
- * settled all the same: what cannot be logged is left out.
+ * A logger that never throws. The logger of an application may throw, for example when its disk is full, and the message has to be
+ * settled even then. Such a log line is lost.
  */
 export class SafeLogger extends Logger {
   override log(...line: Line): void {
@@ -24,6 +24,6 @@ function safely(log: () => void): void {
   try {
     log();
   } catch {
-    // There is no other place to say it.
+    // The error cannot be logged.
   }
 }

@@ -9,7 +9,7 @@ import { type DlxStatus, followStatus } from './status.js';
 /** The transport id of a broker, to bind a pattern to it alone: `@EventPattern('x', getDlxTransportId('audit'))`. */
 export const getDlxTransportId = (name: string = defaultBrokerName): symbol => Symbol.for(`dlx-broker:${name}`);
 
-/** A handler as Nest hands it to a transport. */
+/** A handler that Nest added to a transport. */
 export interface AddedHandler {
   readonly pattern: string;
   readonly callback: MessageHandler;
@@ -18,7 +18,7 @@ export interface AddedHandler {
   readonly extras: object;
 }
 
-/** What a server needs of its broker. */
+/** What a server needs from its broker. */
 export interface ServerHost {
   readonly backend: Backend;
   /** Declares what the handlers need, and consumes. */
@@ -43,7 +43,7 @@ export class DlxServer extends Server implements CustomTransportStrategy {
     this.transportId = getDlxTransportId(name);
   }
 
-  /** @internal Called once by the broker this server belongs to. */
+  /** @internal Called once by the broker of this server. */
   attach(host: ServerHost): void {
     this.#host = host;
   }
@@ -53,7 +53,7 @@ export class DlxServer extends Server implements CustomTransportStrategy {
     return this.#added;
   }
 
-  /** Handlers of one event are not chained: each has a queue of its own. */
+  /** Adds a handler. Handlers of one event are not chained, because each has a queue of its own. */
   override addHandler(
     pattern: unknown,
     callback: MessageHandler,
@@ -90,7 +90,7 @@ export class DlxServer extends Server implements CustomTransportStrategy {
     this._status$.next('disconnected');
   }
 
-  /** There are no events of a driver: nothing is ever called, and the log says so. See `status`. */
+  /** Logs that there are no events of a driver, and never calls the callback. See `status`. */
   override on(event: string, _callback: Parameters<Server['on']>[1]): void {
     this.logger.warn(`DlxServer has no event '${event}' to listen to; subscribe to its status instead`);
   }
@@ -111,8 +111,8 @@ export class DlxServer extends Server implements CustomTransportStrategy {
   }
 
   /**
-   * @internal Between the processing hooks, which cost promises: without hooks at once.
-   * @returns where there are hooks what rejects when one of them fails
+   * @internal Calls `run` between the processing hooks of Nest; without hooks, at once and without a promise.
+   * @returns undefined without hooks; otherwise a promise that rejects when one of them fails
    */
   process(context: DlxContext, run: (end: () => void) => void): Promise<void> | undefined {
     if (!this.#hooked) return void run(doNothing);

@@ -16,16 +16,16 @@ import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import { Retrying, type Decided } from './retrying.js';
 
-/** Milliseconds before a message that could not be republished is republished again: at first, and twice as long each time. */
+/** The first pause before another try to republish a message, in milliseconds. It doubles each time. */
 const shortestPause = 1_000;
 
-/** After the pause of this length, some nine minutes in all, it goes back: a broker takes back what is held for too long. */
+/** The longest pause, after nine minutes in all. Then the message returns to its queue: brokers limit the time of a delivery. */
 const longestPause = 256_000;
 
-/** Does the same once more, with the pause before the next time. */
+/** Tries to republish again. @param pause the pause before the next try */
 type Again = (pause: number) => void;
 
-/** A message came although its attempts are used up. */
+/** A message was delivered although its attempts are used up. */
 export class AttemptsExhaustedError extends Error {
   override readonly name = 'AttemptsExhaustedError';
 
@@ -34,35 +34,35 @@ export class AttemptsExhaustedError extends Error {
   }
 }
 
-/** Whether the dead letters of its queue go where its handler says, and not into a wait queue. */
+/** True if the dead letters of its queue go to the dead-letter exchange of the handler, and not to a wait queue. */
 const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>
   handler.settings.queueArguments.has('x-dead-letter-exchange');
 
-/** A message that can be settled, and the handler that had it. */
+/** A message and its handler. */
 type Taken = Pick<Handling, 'delivery' | 'planned'>;
 
-/** A message its handler failed on, or that no handler could take. */
+/** A message whose handler failed. */
 interface Failed extends Omit<Handling, 'context'> {
-  /** As it was thrown. */
+  /** The error as it was thrown. */
   readonly error: unknown;
-  /** What came out of Nest's filters, for the caller of a request. */
+  /** The result of Nest's filters, for the client of a request. */
   readonly filtered: unknown;
 }
 
-/** What handlers did since the start. */
+/** Counts of the handlers since the start. */
 export interface HandlerCounts {
   acked: number;
   rejected: number;
   retried: number;
   parked: number;
-  /** By `throw new Drop()`. */
+  /** Messages that a handler dropped, by `throw new Drop()`. */
   dropped: number;
-  /** By `@Idempotent`: handled before, so not again. */
+  /** Messages that were handled before, and were acknowledged without the handler (`@Idempotent`). */
   duplicates: number;
-  /** No handler of the queue is for this routing key. */
+  /** Messages with a routing key for which their queue has no handler. */
   unknownPattern: number;
   undecodable: number;
-  /** Settled by the handler itself. */
+  /** Messages that the handler settled itself. */
   byHand: number;
 }
 
@@ -79,14 +79,14 @@ export const noCounts = (): HandlerCounts => ({
 });
 
 /**
- * A success acks. A failure is what the handler says by what it throws (`RetryLater`, `Park`, `Reject`, `Drop`); else it is
- * tried again if there is a plan for that, or dead-lettered with its reason.
+ * Settles messages by the outcome of their handlers. A success acks. After a failure the exception decides (`RetryLater`, `Park`,
+ * `Reject`, `Drop`). For other errors the message is retried if the handler has a policy, and dead-lettered with the reason if not.
  */
 export class Settlement {
   readonly counts: HandlerCounts = noCounts();
-  /** Queues that dead-letter what is rejected into the wait queue of their policy. */
+  /** Queues that dead-letter rejected messages into the wait queue of their policy. */
   rejecting: ReadonlySet<string> = new Set();
-  /** About messages in hand; for attempts as well. */
+  /** The timers of unsettled messages, those of attempts included. */
   readonly timers: DeliveryTimers;
   readonly #retrying: Retrying;
   readonly #denials: Denials;
@@ -124,7 +124,7 @@ export class Settlement {
     this.#fail({ delivery, planned, replies, error: context.failureOr(filtered), filtered });
   }
 
-  /** The same, but it never throws. */
+  /** Settles a message by the outcome of its handler. It never throws. */
   end(outcome: Outcome, handling: Handling): void {
     try {
       this.settle(outcome, handling);
@@ -133,7 +133,7 @@ export class Settlement {
     }
   }
 
-  /** Settling failed itself, by a fault of ours: the message comes back after a pause, for it must not stay in hand. */
+  /** An internal error prevented the settlement. The message returns to its queue after a pause. */
   rescue(taken: Taken, fault: unknown): void {
     const { delivery } = taken;
     const isOver = (): boolean => delivery.settled;
@@ -141,14 +141,14 @@ export class Settlement {
     this.#log.trouble(taken, 'could not be settled as its handler ended, and comes back unless it was', fault);
   }
 
-  /** It was handled before, by this handler or another process. */
+  /** Acknowledges a message that was handled before, in this process or another. */
   duplicate(delivery: BackendDelivery, { handler }: PlannedHandler): void {
     this.counts.duplicates++;
     delivery.ack();
     this.events.tell('acked', delivery, { handler: handler.origin });
   }
 
-  /** It comes again after a while, as the same attempt. */
+  /** Sends a message to its queue after a delay, as the same attempt. */
   postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number, pause = shortestPause): void {
     this.#retrying.postpone(delivery, delay, (failure) => {
       if (failure === undefined) return;
@@ -156,28 +156,28 @@ export class Settlement {
     });
   }
 
-  /** By `context.reject()` under a retry policy. */
+  /** Settles a message after `context.reject()` under a retry policy. */
   rejected(delivery: BackendDelivery, planned: PlannedHandler): void {
     const error = new Reject('its handler called reject()');
     this.#giveUp({ delivery, planned, replies: undefined, error, filtered: error });
   }
 
-  /** By `context.requeue()` under a retry policy. */
+  /** Settles a message after `context.requeue()` under a retry policy. */
   requeued(delivery: BackendDelivery, planned: PlannedHandler): void {
     const error = new RetryLater(0, 'its handler called requeue()');
     this.#retry({ delivery, planned, replies: undefined, error, filtered: error });
   }
 
   /**
-   * It comes once more although its attempts are used up, because its queue's own dead letters lead back to it, or another
-   * consumer rejected it: it is parked, and no handler sees it.
+   * Parks a message that was delivered although its attempts are used up, without calling a handler. The dead letters of its queue
+   * return to the queue, or another consumer rejected it.
    */
   exhausted(delivery: BackendDelivery, planned: PlannedHandler, attempt: number): void {
     const error = new AttemptsExhaustedError(planned.handler.origin, attempt - 1);
     this.#park({ delivery, planned, replies: undefined, error, filtered: error });
   }
 
-  /** Dead-letters what no handler saw or what a handler failed on, with the reason in the headers where that is possible. */
+  /** Dead-letters a message, with the reason in the headers if the backend can add them. */
   reject(delivery: BackendDelivery, error: unknown): void {
     if (delivery.settled) return;
     this.counts.rejected++;
@@ -186,8 +186,8 @@ export class Settlement {
   }
 
   /**
-   * What no handler can take is dead-lettered by its queue; where the queue has no dead-letter exchange of its own, but a
-   * retry policy, it is parked: it would be lost, or come back for ever.
+   * Dead-letters a message that no handler can take. If its handlers have a retry policy and the queue has no dead-letter exchange
+   * of its own, the message is parked: otherwise it would be lost, or return for ever.
    */
   refuse(delivery: BackendDelivery, error: unknown, { handlers }: ConsumerPlan): void {
     const planned = handlers.find(({ retry }) => retry !== undefined);
@@ -211,8 +211,8 @@ export class Settlement {
   }
 
   /**
-   * No further attempt: dead-lettered by its queue. Under a retry policy the queue may have none but the exchange of its wait
-   * queue, from which the message would come back for ever, or none at all, and it would be lost: then it is parked.
+   * Ends the attempts of a message: its queue dead-letters it. Under a retry policy the message is parked if the queue has no
+   * dead-letter exchange, because it would be lost, and if the exchange leads to the wait queue, because it would return for ever.
    */
   #giveUp(failed: Failed): void {
     const { delivery, planned, error } = failed;
@@ -227,7 +227,7 @@ export class Settlement {
     this.#retrying.park(delivery, planned.retry, { error, headers: this.#headers(error) }, decided);
   }
 
-  /** Said once: without the hook, dead letters tell `Internal server error` whatever went wrong. */
+  /** Warns once if the hook is missing: dead letters then have `Internal server error` in place of the error. */
   #checkHook(context: DlxContext, { handler }: PlannedHandler): void {
     if (this.#unhooked || context.hooked || handler.kind === 'consume') return;
     this.#unhooked = true;
@@ -249,7 +249,7 @@ export class Settlement {
     }
   }
 
-  /** It may be decided where a disk or a socket was waited for: loggers and hooks see the context of the message. */
+  /** Reports a decision, which may come in the callback of a disk or socket, in the async context of the message. */
   #decided(failed: Failed, pause: number, again: Again): Decided {
     const own = new AsyncResource('DlxDecision');
     const decided: Decided = (outcome, failure) => {
@@ -271,9 +271,9 @@ export class Settlement {
   }
 
   /**
-   * Neither wait queue nor parking lot took it. A reject could lose it, and back in its queue it would be handled again
-   * without using an attempt: it stays in hand, unacknowledged, and the same is tried after a pause, which grows. Only when
-   * that helped in none of nine minutes it returns.
+   * The broker refused the successor in the wait queue or the parking lot. A reject could lose the message, and a requeue would not
+   * count as an attempt. So the message stays unacknowledged, and the publish is tried again after a pause, which grows. After nine
+   * minutes without success the message returns to its queue.
    */
   #tryLater(taken: Taken, failure: unknown, pause: number, again: Again): void {
     const isOver = pause > longestPause;
@@ -282,7 +282,7 @@ export class Settlement {
     if (isOver) return taken.delivery.requeue();
     const isSettled = (): boolean => taken.delivery.settled;
     this.timers.after(pause, isSettled, () => {
-      if (!isSettled()) again(pause * 2); // settled: the consumer gave it back
+      if (!isSettled()) again(pause * 2); // a settled message has returned to its queue
     });
   }
 
@@ -290,7 +290,7 @@ export class Settlement {
     return this.options.errorHeaders === undefined ? emptyTable : failureHeaders(error, this.options.errorHeaders);
   }
 
-  /** The caller of a request learns what the filters let through; then it is settled. */
+  /** Sends the error to the client of a request, and then settles the message. */
   #answer({ replies, filtered }: Failed, settled: () => void): void {
     if (replies === undefined) settled();
     else replies.error(filtered, settled);

@@ -6,7 +6,7 @@ import type { Override } from './explorer.js';
 import type { PlannedHandler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 
-/** One line for the log about a handler: its queue, what is bound to it, where its failures go. */
+/** One line for the log about a handler: its queue, its bindings, its dead-letter exchange or retries. */
 export function describeHandler(
   { handler, queue, retry }: PlannedHandler,
   { style }: ConsumerPlan,
@@ -31,8 +31,9 @@ export function describeHandler(
 }
 
 /**
- * What is wrong with a handler whose failures would be lost: no dead-letter exchange, by arguments or by a policy of the
- * broker, and no retry policy. The caller of a request hears of its failure; `@DeadLetter(false)` says that it may be lost.
+ * The warning for a handler whose failures would be lost: it has no retry policy, and its queue has no dead-letter exchange, by
+ * arguments or by a policy of the broker. There is no warning for requests, whose client gets the error, and for
+ * `@DeadLetter(false)`.
  */
 export function lossWarning(
   { handler, queue, retry }: PlannedHandler,
@@ -72,8 +73,7 @@ export function deadLetterWarnings(topology: Topology): readonly string[] {
 }
 
 /**
- * A line for each argument that does nothing because of its spelling: brokers take arguments they do not know (rule
- * F9).
+ * A line for each misspelt argument. It has no effect, because brokers accept arguments that they do not know (rule F9).
  */
 export const argumentWarnings = (topology: Topology): readonly string[] =>
   misspeltArguments(topology).map(
@@ -82,7 +82,7 @@ export const argumentWarnings = (topology: Topology): readonly string[] =>
       `it; did you mean '${meant}'?`,
   );
 
-/** @param misplaced methods of providers, which Nest does not ask for patterns */
+/** @param misplaced methods of providers, in which Nest reads no patterns */
 export const misplacedWarning = (misplaced: readonly string[]): string =>
   `${misplaced.join(', ')} get no messages: Nest reads @EventPattern and @MessagePattern in controllers only, and these stand in ` +
   'providers; list the class among the controllers of its module, or use @Consume';
@@ -99,7 +99,7 @@ export function overrideWarning({ origin, overridden, contributions }: Override)
   );
 }
 
-/** @param token what the application gets its server by, as source text */
+/** @param token the token by which the application gets its server, as source text */
 export const unservedWarning = (unserved: readonly string[], token: string): string =>
   `no DlxServer is connected, so ${unserved.join(', ')} (@EventPattern, @MessagePattern) get no messages of this broker; ` +
   `call app.connectMicroservice({ strategy: app.get(${token}) }, { inheritAppConfig: true }) before the application starts, ` +

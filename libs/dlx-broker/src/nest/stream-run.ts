@@ -25,13 +25,13 @@ export class StreamRun implements AnswerStream {
     try {
       this.#subscription = stream.subscribe(this);
     } catch (error) {
-      this.error(error); // not an observable of rxjs: its errors are caught
+      this.error(error); // an observable of another library may throw on subscribe
     }
     if (this.#isOver) this.#subscription?.unsubscribe?.();
     else this.replies?.watch();
   }
 
-  /** Tears the stream down. Its outcome does not come any more. */
+  /** Unsubscribes the stream. `end` is not called any more. */
   stop(): void {
     this.#finish(() => undefined);
   }
@@ -57,7 +57,7 @@ export class StreamRun implements AnswerStream {
     this.#finish(() => this.end(succeeded));
   }
 
-  /** A value could not be sent: no more are wanted. */
+  /** A value could not be sent, so the stream has to stop. */
   faulty(failure: Error): void {
     this.#finish(() => this.published(failure));
   }
@@ -69,7 +69,7 @@ export class StreamRun implements AnswerStream {
     try {
       this.#subscription?.unsubscribe?.();
     } catch (failure) {
-      return this.end({ failed: true, failure }); // what is torn down is the handler's
+      return this.end({ failed: true, failure }); // the code that runs on unsubscribe belongs to the handler
     }
     then();
   }

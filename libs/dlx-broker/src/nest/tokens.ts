@@ -5,7 +5,7 @@ import { DlxClient } from './client.js';
 import { DlxServer } from './server.js';
 import { defaultBrokerName } from './options.js';
 
-/** Of the default broker the classes themselves are the tokens; a named one has texts. */
+/** The token of a class: for the default broker the class itself, for a named broker a text. */
 const token = (type: { readonly name: string } & InjectionToken, name: string): InjectionToken =>
   name === defaultBrokerName ? type : `${type.name}:${name}`;
 
@@ -20,7 +20,7 @@ export const getDeadLettersToken = (name: string = defaultBrokerName): Injection
 /** The token by which the {@link Redrives} of this name is injected, or found by `app.get()`. */
 export const getRedrivesToken = (name: string = defaultBrokerName): InjectionToken => token(Redrives, name);
 
-/** What leads to the broker ({@link Connected}): a test may put another one in its place. */
+/** The token of the connection to the broker ({@link Connected}). A test may override it. */
 export const getDlxConnectedToken = (name: string = defaultBrokerName): InjectionToken => `DlxConnected:${name}`;
 
 /** Injects the {@link DlxBroker} of this name. */

@@ -10,7 +10,7 @@ export interface TransportOptions {
   readonly events?: string | NamedExchange;
   /** The direct exchange to which `send` publishes and `@MessagePattern` binds. Default `dlx.requests`. */
   readonly requests?: string | NamedExchange;
-  /** Messages a handler works on at the same time, unless `@Prefetch` says otherwise; 0 is unlimited. Default 100. */
+  /** The most unacknowledged messages of a handler without `@Prefetch`; 0 is unlimited. Default 100. */
   readonly prefetch?: number;
   /** How long a shutdown waits for running handlers: milliseconds or `'10s'`, which is the default. */
   readonly drainTimeout?: number | string;
@@ -36,7 +36,7 @@ export interface TransportOptions {
    * queue that names its type keeps it. Default false.
    */
   readonly clusterTopology?: boolean | ClusterOptions;
-  /** Declared together with what the handlers need: names, plain objects with defaults, or full declarations. */
+  /** Further declarations besides those of the handlers: names, plain objects with defaults, or full declarations. */
   readonly topology?: TopologyOption;
   /** False: declares nothing, because everything exists. Default true. */
   readonly declare?: boolean;
@@ -44,10 +44,10 @@ export interface TransportOptions {
   readonly logHandlers?: boolean;
 }
 
-/** How much of an error the headers of a rejected message keep. */
+/** The most characters of an error in the headers of a rejected message. */
 export interface ErrorHeaderOptions {
-  /** Characters of the stack that are kept; 0 leaves it out. Default 2048. */
+  /** Characters of the stack; 0 leaves it out. Default 2048. */
   readonly stack?: number;
-  /** Characters of the message that are kept. Default 1024. */
+  /** Characters of the message. Default 1024. */
   readonly message?: number;
 }

@@ -2,7 +2,7 @@ import type { Logger } from '@nestjs/common';
 import type { Backend, Publication } from '../backend/index.js';
 import { shownText } from '../host/index.js';
 
-/** How many routing keys are warned about; there may be one for each customer. */
+/** The most routing keys that are warned about: an application may have one for each of its customers. */
 const mostKeys = 100;
 
 /** Counts events that no queue got, and warns once for each routing key. */

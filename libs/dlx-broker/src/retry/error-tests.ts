@@ -27,7 +27,7 @@ export function anyOf(tests: ErrorTests, origin: string): (error: unknown) => bo
   return (error) => compiled.some((holds) => holds(error));
 }
 
-/** A class is told from a function by its `prototype`: it is not writable, or it extends that of Error. */
+/** A class differs from a function by its `prototype`: it is not writable, or it extends that of Error. */
 function compile(test: ErrorTest, origin: string): (error: unknown) => boolean {
   if (isClass(test)) {
     return (error) => error instanceof test || (error instanceof NotedFailure && error.name === test.name);

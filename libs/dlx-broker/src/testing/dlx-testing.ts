@@ -21,7 +21,7 @@ import { harness, harnessOptions, type Harness, type HarnessOptions } from './ha
 import type { QueueView } from './queue-view.js';
 import { Timeline } from './timeline.js';
 
-/** Taken at once: a test may replace the global one by a fake that stands still. */
+/** The real function, because a test may replace the global one by a fake. */
 const { setImmediate: soon } = globalThis;
 
 const silent: LoggerService = { log() {}, warn() {}, error() {}, fatal() {} };
@@ -33,7 +33,7 @@ export interface DlxTestingOptions extends HarnessOptions {
    * the test learns why before it runs into its own timeout.
    */
   readonly patience?: number;
-  /** False for silence, where failures of handlers are what is tested. Default: as `@nestjs/testing` does it. */
+  /** False: no log, for tests of failing handlers. Default: that of `@nestjs/testing`. */
   readonly logger?: LoggerService | false;
 }
 
@@ -43,7 +43,7 @@ export interface SettledOptions {
   readonly except?: readonly string[];
 }
 
-/** What {@link DlxTesting.create} takes beside the application. */
+/** Options of {@link DlxTesting.create}. */
 export interface DlxTestingCreateOptions extends DlxTestingOptions {
   /** Options of the transport, as for `DlxBrokerModule.forRoot`: retry policies, topology, prefetch ... */
   readonly transport?: TransportOptions;
@@ -105,15 +105,15 @@ export class DlxTesting {
     return this.#harness.broker;
   }
 
-  /** What the application is connected to. */
+  /** The backend of the application. */
   get backend(): Harness['backend'] {
     return this.#harness.backend;
   }
 
   /**
-   * Builds and starts an application of `DlxBrokerModule` on this broker and what is given. Needs `@nestjs/testing`.
+   * Builds and starts an application with the given metadata and a `DlxBrokerModule` on this broker. Needs `@nestjs/testing`.
    * @param metadata as for `Test.createTestingModule`
-   * @param options as for `DlxBrokerModule.forRoot`, but for the broker, which is this one
+   * @param options as for `DlxBrokerModule.forRoot`, without the option `broker`
    */
   async start(metadata: ModuleMetadata, options: TransportOptions = {}): Promise<INestMicroservice> {
     const { Test } = await import('@nestjs/testing');
@@ -123,8 +123,8 @@ export class DlxTesting {
   }
 
   /**
-   * The same for a module that imports `DlxBrokerModule` itself, such as the root module of an application.
-   * @param builder of `Test.createTestingModule`, with whatever providers the test overrides
+   * Starts a module that imports `DlxBrokerModule` itself, such as the root module of an application.
+   * @param builder of `Test.createTestingModule`, with the overrides of the test
    */
   async startModule(builder: TestingModuleBuilder): Promise<INestMicroservice> {
     if (this.#app !== undefined) throw new Error('the application is running already');
@@ -138,7 +138,7 @@ export class DlxTesting {
   }
 
   /**
-   * Puts this broker in the place of the one a module brings along, and leaves the rest to the test.
+   * Replaces the broker of a module by this broker. The test starts the module itself.
    * @param name of the broker, if the application has several
    */
   override(builder: TestingModuleBuilder, name = 'default'): TestingModuleBuilder {
@@ -146,14 +146,14 @@ export class DlxTesting {
   }
 
   /**
-   * Notes what becomes of messages, for {@link timeline} and expectations. `start` and `startModule` do that themselves.
+   * Records the outcomes of messages for {@link timeline} and expectations. `start` and `startModule` call it.
    * @param name of the broker, if the application has several
    */
   watch(app: Pick<INestMicroservice, 'get'>, name = 'default'): void {
     this.#timeline.watch(app.get<DlxBroker>(getDlxBrokerToken(name), { strict: false }).events);
   }
 
-  /** What happened so far, a line each. */
+  /** The events so far, one line each. */
   get timeline(): string {
     return this.#timeline.toString();
   }
@@ -168,7 +168,7 @@ export class DlxTesting {
    * Publishes, and waits until the broker has taken responsibility.
    * @param to a queue's name, or an exchange and a routing key
    * @param data as `emit` takes it: bytes travel as they are, anything else as JSON
-   * @throws UnroutableError when no queue gets it, and what the broker refuses
+   * @throws UnroutableError when no queue gets the message; RefusedError when the broker refuses it
    */
   publish(to: string | Address, data: unknown, properties: Properties = {}): Promise<void> {
     const address = typeof to === 'string' ? { exchange: '', routingKey: to } : to;
@@ -183,24 +183,24 @@ export class DlxTesting {
     });
   }
 
-  /** The letters that wait in a queue, as a stream of dead letters would show them; nothing is touched. */
+  /** The messages of a queue as letters, without consuming them. */
   deadLetters<T = unknown>(name: string): readonly Letter<T>[] {
     return this.queue(name).letters<T>();
   }
 
-  /** Says what is expected of a queue; what is not so shows what happened. */
+  /** Expectations about a queue. A failed one shows the timeline. */
   expectQueue(name: string): QueueExpectation {
     return new QueueExpectation(this.queue(name), this.#timeline);
   }
 
-  /** A look at a queue that changes nothing. */
+  /** The state of a queue, read without consuming. */
   queue(name: string): QueueView {
     return this.#harness.queue(name);
   }
 
   /**
-   * Moves the time on. Stops at every wake-up on the way (messages expire, waits are over), and before it goes on waits
-   * until the handlers have settled what they got: so what they publish meanwhile happens at its right time.
+   * Moves the time. It stops at every timer on the way (a message expires, a wait ends), and waits until the handlers have settled
+   * their messages before it continues. So messages that the handlers publish meanwhile have the right time.
    * @param duration milliseconds, or a text such as `'30s'`
    * @throws UnsettledError as `settled`
    */
@@ -211,12 +211,12 @@ export class DlxTesting {
   }
 
   /**
-   * Waits until no handler has a message in hand any more.
+   * Waits until the handlers have settled all their messages.
    * @throws UnsettledError naming the queues, when that takes longer than the patience of the test
    */
   async settled({ except = [] }: SettledOptions = {}): Promise<void> {
     const start = performance.now();
-    // Twice in a row: what follows the last settlement (a reply, a log line) has its turn as well.
+    // Twice in a row, because a reply or a log line may follow the last settlement.
     for (let quiet = 0; quiet < 2;) {
       await new Promise<void>((resolve) => soon(resolve));
       const busy = this.#inHand(except);

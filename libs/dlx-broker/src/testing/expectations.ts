@@ -2,7 +2,7 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import type { QueueView } from './queue-view.js';
 import type { Timeline } from './timeline.js';
 
-/** Something is not as the test expects it; the message shows what happened until then. */
+/** An expectation failed. The message shows the events until then. */
 export class ExpectationError extends Error {
   override readonly name = 'ExpectationError';
 
@@ -17,7 +17,7 @@ export class ExpectationError extends Error {
   }
 }
 
-/** What a test expects of a queue, in whichever framework it is written. */
+/** Expectations about a queue, for any test framework. */
 export class QueueExpectation {
   constructor(
     private readonly view: QueueView,
@@ -29,14 +29,14 @@ export class QueueExpectation {
     this.#same(`queue '${this.view.name}' holds other messages`, payloads, this.view.payloads());
   }
 
-  /** Nothing waits there and nothing is in anybody's hands. @throws ExpectationError */
+  /** The queue has no ready and no unacknowledged messages. @throws ExpectationError */
   toBeEmpty(): void {
     const { ready, unacknowledged } = this.view;
     const nothing = { ready: 0, unacknowledged: 0 };
     this.#same(`queue '${this.view.name}' is not empty`, nothing, { ready, unacknowledged });
   }
 
-  /** This is what became of its messages, in this order: `delivered`, `retried`, `acked` ... @throws ExpectationError */
+  /** These were the outcomes of its messages, in this order: `delivered`, `retried`, `acked` ... @throws ExpectationError */
   toHaveHad(outcomes: readonly string[]): void {
     const actual = this.timeline.outcomesOf(this.view.name);
     this.#same(`other things became of the messages of queue '${this.view.name}'`, outcomes, actual);

@@ -5,7 +5,7 @@ import { CountedNames } from './counted-names.js';
 import { ManualClock } from './manual-clock.js';
 import { QueueView } from './queue-view.js';
 
-/** When the clock of a test starts, and the broker beside it. */
+/** The start of the clock of a test, and options of its broker. */
 export interface HarnessOptions {
   /** The instant at which the clock starts: a Date, or milliseconds since 1970. */
   readonly start?: Date | number;
@@ -15,16 +15,16 @@ export interface HarnessOptions {
   readonly rabbitmq?: ProfileName;
 }
 
-/** A whole broker of its own for one test: time stands still until the clock is moved, names are counted. */
+/** A broker for one test. Time moves only with the clock, and generated names are counted. */
 export interface Harness {
   readonly clock: ManualClock;
   readonly broker: Broker;
   readonly backend: EmbeddedBackend;
-  /** A look at a queue, which may not exist yet. */
+  /** The state of a queue, which may not exist yet. */
   queue(name: string): QueueView;
 }
 
-/** A test trusts the patterns of its own policies. */
+/** Patterns of policies as regular expressions of JavaScript: a test writes them itself. */
 const patterns: BrokerOptions['patterns'] = {
   compile(pattern) {
     const expression = new RegExp(pattern);
@@ -36,8 +36,8 @@ const patterns: BrokerOptions['patterns'] = {
 export const harnessOptions = { start: true, vhost: true, rabbitmq: true } satisfies Record<keyof HarnessOptions, true>;
 
 /**
- * Makes a broker for one test, with a clock that stands still and a backend.
- * @throws DlxConfigurationError for an option there is not, or a start that is no time
+ * Makes a broker for one test, with a manual clock and a backend.
+ * @throws DlxConfigurationError for an unknown option, and for a start that is no time
  */
 export function harness(options: HarnessOptions = {}): Harness {
   refuseUnknown(optionsOf(options, 'harness', 'write { start: new Date() }'), Object.keys(harnessOptions), 'harness');

@@ -14,7 +14,7 @@ export interface Listener {
   bodies(): string[];
 }
 
-/** Opens a connection with one channel and keeps what comes out of it. */
+/** Opens a connection with one channel, and keeps the output of the channel. */
 export function listen(broker: Broker, options: ConnectOptions = {}): Listener {
   const deliveries: Delivery[] = [];
   const returns: Returned[] = [];
@@ -33,7 +33,7 @@ export function listen(broker: Broker, options: ConnectOptions = {}): Listener {
   return { channel, deliveries, returns, confirms, cancelled, errors, bodies };
 }
 
-/** Publishes text with few words. */
+/** Publishes a text. */
 export function publishText(
   channel: Channel,
   exchange: string,

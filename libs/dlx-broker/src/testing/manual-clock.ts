@@ -4,7 +4,7 @@ import { parseDuration } from '../options/duration.js';
 /** Where a manual clock starts by default: noon, on the first of January 2026, UTC. */
 export const startOfTime = Date.UTC(2026, 0, 1, 12);
 
-/** Ticks at one instant after which the clock throws: a caller asks for the present for ever. */
+/** The most ticks at one instant. Beyond it the clock throws, because a caller requests the present time in an endless loop. */
 const ticksAtOneInstant = 1_000_000;
 
 interface Request {
@@ -14,8 +14,8 @@ interface Request {
 }
 
 /**
- * A clock that stands still until a test moves it, and then stops at every wake-up on the way: at the earliest first,
- * at equal times in the order of the requests. What a tick asks for (also for this very instant) is still on the way.
+ * A clock that a test moves. It stops at every wake-up on the way: the earliest first, at equal times in the order of the requests.
+ * Wake-ups that a tick requests, even for the same instant, are run on the way as well.
  */
 export class ManualClock implements Clock {
   #now: number;
@@ -96,7 +96,7 @@ export class ManualClock implements Clock {
     return next;
   }
 
-  /** A time gone by counts as now: it comes no earlier than others that are due. */
+  /** The time of a request; a past time counts as now. */
   #time(request: Request): number {
     return Math.max(this.#now, request.time);
   }

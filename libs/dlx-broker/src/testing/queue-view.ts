@@ -9,7 +9,7 @@ import {
 } from '../message/index.js';
 import { Letter } from '../streams/index.js';
 
-/** A message that waits in a queue, as a test looks at it. */
+/** A message that waits in a queue. */
 export interface WaitingMessage {
   /** Decoded by its content type, as in a stream of dead letters. */
   readonly payload: unknown;
@@ -17,7 +17,7 @@ export interface WaitingMessage {
   readonly exchange: string;
   readonly routingKey: string;
   readonly properties: Properties;
-  /** As plain values, like those of handlers and letters; with their wire types in `properties.headers`. */
+  /** The headers as plain values, as in handlers and letters. `properties.headers` has them with their wire types. */
   readonly headers: Readonly<Record<string, Plain>>;
   /** The latest first (rule H7). */
   readonly deaths: readonly DeathEntry[];
@@ -26,7 +26,7 @@ export interface WaitingMessage {
   readonly expiresAt: number | undefined;
 }
 
-/** A queue as it is now; looking changes nothing. */
+/** The present state of a queue, read without consuming. */
 export class QueueView {
   readonly #find: () => Queue | undefined;
 
@@ -46,7 +46,7 @@ export class QueueView {
     return this.#here().length;
   }
 
-  /** Messages in the hands of consumers. */
+  /** Messages that were delivered and are not settled. */
   get unacknowledged(): number {
     return this.#here().unacked;
   }
@@ -75,19 +75,19 @@ export class QueueView {
     return messages;
   }
 
-  /** The same as letters: with their work queue, their origin, their failures. */
+  /** The ready messages as letters: with their work queue, their origin, their failures. */
   letters<T = unknown>(): readonly Letter<T>[] {
     const letters: Letter<T>[] = [];
     this.#here().peek(({ message }) => void letters.push(new Letter<T>(message, this.name)));
     return letters;
   }
 
-  /** Only their payloads. */
+  /** The payloads of the ready messages. */
   payloads(): readonly unknown[] {
     return this.messages().map(({ payload }) => payload);
   }
 
-  /** A test that asks for a queue which is not there has most likely mistyped its name. */
+  /** The queue. @throws when it does not exist, because the test has probably mistyped its name */
   #here(): Queue {
     const queue = this.#find();
     if (queue === undefined) throw new Error(`there is no queue '${this.name}'`);

@@ -1,7 +1,7 @@
 import type { Observable, Subscription } from 'rxjs';
 import type { OutcomeEvent } from '../nest/index.js';
 
-/** Something that happened in a test, at its time. */
+/** An event of a test, with its time. */
 interface Moment {
   readonly at: number;
   readonly kind: string;
@@ -9,7 +9,7 @@ interface Moment {
   readonly about: string;
 }
 
-/** What happened in a test, in order: what a failed expectation shows. */
+/** The events of a test, in order. A failed expectation shows them. */
 export class Timeline {
   readonly #moments: Moment[] = [];
   readonly #watching: Subscription[] = [];
@@ -21,7 +21,7 @@ export class Timeline {
     this.#watching.push(events.subscribe((event) => this.#moments.push({ ...event, about: aboutOf(event) })));
   }
 
-  /** The test itself published something. */
+  /** Records a publish of the test itself. */
   published(at: number, queue: string, about: string): void {
     this.#moments.push({ at, kind: 'published', queue, about });
   }
@@ -30,7 +30,7 @@ export class Timeline {
     for (const watching of this.#watching.splice(0)) watching.unsubscribe();
   }
 
-  /** What handlers did with the messages of a queue, in order: `delivered`, `retried`, `acked` ... */
+  /** The outcomes of the messages of a queue, in order: `delivered`, `retried`, `acked` ... */
   outcomesOf(queue: string): readonly string[] {
     const ofQueue = this.#moments.filter((moment) => moment.queue === queue && moment.kind !== 'published');
     return ofQueue.map(({ kind }) => kind);

@@ -9,13 +9,13 @@ import type { SharedBroker } from './shared.js';
 /** What the functions of this folder make of a `BrokerChoice`, with its content. */
 export type KnownBroker = EmbeddedBroker | SharedBroker | RabbitMqBroker | CustomBackend;
 
-/** What was probably meant, by the methods it has. */
+/** Remedies for values that are no choice of a broker, by a method that they have. */
 const meanings: readonly (readonly [method: string, remedy: string])[] = [
   ['virtualHost', 'is a Broker of dlx-broker/engine; write broker: sharedBroker(broker)'],
   ['declare', 'is a Backend; write broker: customBackend(backend)'],
 ];
 
-/** The value is never shown: a connection may hold a password. */
+/** Checks the option `broker`. The error never shows the value, because a connection may hold a password. */
 export const isChoice: Check = (value, origin) => {
   const given = (value ?? {}) as Readonly<Record<string | symbol, unknown>>;
   if (given[made] === true) return;

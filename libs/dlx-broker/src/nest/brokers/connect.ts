@@ -23,7 +23,7 @@ export const givenBackend = (backend: Backend): Connected => ({
   close: nothing,
 });
 
-/** Gets the module its broker. @throws DlxConfigurationError when its data directory cannot be had */
+/** Opens the broker of a module. @throws DlxConfigurationError when its data directory cannot be opened */
 export async function connect(choice: BrokerChoice): Promise<Connected> {
   const known = choice as KnownBroker;
   switch (known.kind) {
@@ -43,7 +43,7 @@ export async function connect(choice: BrokerChoice): Promise<Connected> {
   }
 }
 
-/** The connection itself is opened when the application starts. */
+/** Makes the backend of a RabbitMQ. Its connection is opened when the application starts. */
 function connectOver(options: Readonly<RabbitMqOptions>): Connected {
   const logger = new SafeLogger('DlxBroker');
   const backend = openRabbitMq(options, {
@@ -72,7 +72,7 @@ async function connectEmbedded(options: Readonly<EmbeddedBrokerOptions>): Promis
   }
 }
 
-/** An application that begins while this one does not come up gets the directory: see {@link vacated}. */
+/** Registers the directory. If this application fails to start, the next application gets the directory: see {@link vacated}. */
 function occupying(directory: string, connected: Connected): Connected {
   let isUp = false;
   let lost = false;
@@ -109,7 +109,7 @@ function occupying(directory: string, connected: Connected): Connected {
 }
 
 /**
- * @param at what it closes in the end
+ * @param at the broker, which is closed at the end
  * @param by the function that took the options, for errors
  */
 function connectTo(
@@ -121,7 +121,7 @@ function connectTo(
   const { broker, data } = at;
   const { amqp, http, audit, memoryLimit, users } = listen;
   broker.addVirtualHost(vhost);
-  letIn(broker, users ?? []); // at once: the application itself may be one of them
+  letIn(broker, users ?? []); // at once, because the application may log in as one of them
   const backend = new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) });
   const listeners = new Listeners(broker, data, {
     ...reporter,
@@ -153,7 +153,7 @@ function connectTo(
   };
 }
 
-/** What is wrong with the disk was logged when it came up, and there is nothing to be done about it here. */
+/** Ignores faults of the disk, which were logged when they occurred. */
 function known(error: unknown): void {
   if ((error as Error).name !== 'StoreError') throw error;
 }
@@ -164,7 +164,7 @@ const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefin
 /** The log of the application also gets the notices for operators. */
 const reporterOf = (logger: SafeLogger): Reporter => ({
   notice: (text) => logger.log(shownText(text)),
-  // What is wrong with a disk needs no stack.
+  // The stack of an error of the disk does not help.
   log: (error) => logger.error((error as Error).name === 'StoreError' ? shownLines((error as Error).message) : error),
 });
 

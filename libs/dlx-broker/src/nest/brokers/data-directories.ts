@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 
 /** An application of this process that has a data directory open. */
 export interface Occupant {
-  /** Whether the application has come up, and does not shut down. */
+  /** True while the application is up and does not shut down. */
   isUp(): boolean;
-  /** Resolves when no handler is at work any more; at once when the application never came up. */
+  /** Resolves when no handler runs any more; at once if the application never started. */
   drained(): Promise<void>;
-  /** Ends its broker and lets go of the directory. Idempotent. */
+  /** Ends the broker and releases the directory. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -22,12 +22,12 @@ interface Occupied {
 const patience = 1_000;
 
 /**
- * The applications of this process by their directories. The lock of a directory names the process, so this half of it
- * belongs to the process as well. Applications share nothing else (decision 117).
+ * The applications of this process by their directories. The lock of a directory names the process, so the process has to know
+ * which application has the lock. Applications share nothing else (decision 117).
  */
 const occupied = new Map<string, Occupied>();
 
-/** @returns what to call when it has let go of the directory */
+/** @returns a function to call when the application has released the directory */
 export function occupy(directory: string, occupant: Occupant): () => void {
   const name = resolve(directory);
   let leave = (): void => undefined;
@@ -41,10 +41,10 @@ export function occupy(directory: string, occupant: Occupant): () => void {
 }
 
 /**
- * Waits until an application of this process that shuts down has let go of a directory. An application that is neither
- * up nor closed in time has failed, or hangs: Nest ends a start at the first hook that fails, and calls no further
- * hook. It is closed. An application that is up keeps the directory.
- * @returns whether one was closed that had failed
+ * Waits until an application of this process that shuts down has released a directory. An application that is neither up nor
+ * closed in time has failed or hangs, and is closed: Nest ends a start at the first hook that fails, and calls no further hook.
+ * An application that is up keeps the directory.
+ * @returns true if a failed application was closed
  */
 export async function vacated(directory: string): Promise<boolean> {
   const entry = occupied.get(resolve(directory));

@@ -5,11 +5,11 @@ import { areBytes, type Checks, has, isOneOf, isText } from '../check-options.js
 import { isListen, type ListenOptions } from './listen.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
 
-/** How the application itself, and other processes, use a broker in this process. */
+/** How the application and other processes use a broker in this process. */
 export interface AccessOptions {
-  /** The virtual host of the application; it is made if it is not there. Default `/`. */
+  /** The virtual host of the application; it is made if it does not exist. Default `/`. */
   readonly vhost?: string;
-  /** The user as whom the application declares, publishes and consumes. Default none: everything is allowed. */
+  /** The user of the application. Its permissions apply. Default none: everything is allowed. */
   readonly user?: string;
   /** Ports through which other processes share the queues. Default none. */
   readonly listen?: ListenOptions;
@@ -34,7 +34,7 @@ interface OnDisk extends EngineOptions {
   /** A directory for this process alone; it is made if it does not exist. Default none: everything is in memory. */
   readonly dataDir: string;
   /**
-   * What a confirmed message survives: `fsync` a power cut, `os` and `none` the death of the process. Default `fsync`.
+   * What a confirmed message survives: with `fsync` a power cut, with `os` and `none` the end of the process. Default `fsync`.
    */
   readonly durability?: Durability;
   /** Bytes of bodies that stay in memory; others are read back when they are delivered. Default 64 MiB. */
@@ -67,7 +67,7 @@ export const embeddedChecks = {
   ...accessChecks,
 } satisfies Checks<EmbeddedBrokerOptions>;
 
-/** What is said of a data directory, and useless without one. */
+/** The options that need a data directory. */
 const ofDirectory = ['durability', 'messageMemory', 'diskFreeLimit'] as const satisfies readonly (keyof OnDisk)[];
 
 /**

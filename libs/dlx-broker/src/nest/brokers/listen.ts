@@ -10,7 +10,7 @@ export type AmqpPortOptions = Omit<AmqpOptions, 'authenticate' | 'http' | 'throt
 /** A port for the management API: on loopback, 15672, by default; 0 is any that is free. */
 export type HttpPortOptions = Omit<HttpOptions, 'resources'>;
 
-/** What does not depend on the port for HTTP. */
+/** The options that do not depend on the port for HTTP. */
 interface PortOptions {
   /** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
   readonly amqp?: AmqpPortOptions;
@@ -28,7 +28,7 @@ interface PortOptions {
 interface WithHttp extends PortOptions {
   /** A port for the management API: on loopback, 15672, by default; 0 is any that is free. */
   readonly http: HttpPortOptions;
-  /** A file to which everything that operators do over HTTP is appended. */
+  /** The file of the audit log, which has every change that operators make over HTTP. */
   readonly audit?: string;
 }
 

@@ -3,7 +3,7 @@ import { checkAll, type Checks } from '../check-options.js';
 import { transportChecks } from '../transport-checks.js';
 
 /**
- * The key of what only the functions of this folder make: a plain object was not checked, and is no choice of a broker.
+ * The key of values that only the functions of this folder make. A plain object was not checked, so it is no choice of a broker.
  */
 export const made: unique symbol = Symbol('made by a function of dlx-broker');
 

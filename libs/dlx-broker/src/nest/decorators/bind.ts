@@ -1,8 +1,8 @@
 import { contribute } from './contribution.js';
 
 /**
- * Binds the handler's queue to an exchange once more. Of a topic exchange, `*` stands for one word and `#` for any
- * number of words, anywhere in the key.
+ * Adds a binding of the handler's queue to an exchange. For a topic exchange `*` matches one word and `#` any number of words,
+ * anywhere in the key.
  * @param headers arguments of the binding, for headers exchanges: `{ 'x-match': 'any', kind: 'invoice' }`
  */
 export function Bind(

@@ -3,7 +3,7 @@ import type { ExchangeOptions } from './exchange.js';
 
 /** What a handler consumes. */
 export interface ConsumeOptions {
-  /** Without it the queue is named after class and method. */
+  /** The name of the queue. Default: class and method. */
   readonly queue?: string;
   /** Bound to the queue; an exchange that is not declared elsewhere is declared as a durable topic exchange. */
   readonly exchange?: string | (ExchangeOptions & { readonly name: string });

@@ -1,21 +1,21 @@
 import 'reflect-metadata';
 import { DlxConfigurationError } from '../../options/index.js';
 
-/** What one decorator says about a handler: plain data, read when the application starts. */
+/** The settings of one decorator of a handler: plain data, read when the application starts. */
 export interface Contribution {
   /** Without the `@`. */
   readonly decorator: string;
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Stands where an object of options was expected, and is none. */
+  /** A value that is no object of options where one was expected. */
   readonly misplaced?: { readonly value: unknown };
 }
 
 const contributionsKey = 'dlx-broker:contributions';
 
 /**
- * A decorator only contributes data; values are checked when the application starts, and no broker is touched before.
- * @param options what the user gave as an object of options, if anything; its entries are added to the settings
- * @throws DlxConfigurationError at once for a decorator above anything but a method of an instance: it would never be read
+ * Makes a decorator. It only contributes data, which is checked when the application starts.
+ * @param options the object of options of the user, if any; its entries are added to the settings
+ * @throws DlxConfigurationError at once for a decorator that is not above a method of an instance: it would have no effect
  */
 export function contribute(
   decorator: string,
@@ -39,7 +39,7 @@ export function contribute(
 
 const remedy = 'it is for methods: put it above the method that handles the messages';
 
-/** Where a decorator was written that is not for there. */
+/** The place of a misplaced decorator, for the error. */
 function placeOf(target: object, key: string | symbol | undefined, descriptor: PropertyDescriptor | undefined): string {
   const owner = (typeof target === 'function' ? target : target.constructor) as { readonly name?: string };
   const name = `${owner.name || 'a class'}${key === undefined ? '' : `.${String(key)}`}`;

@@ -1,10 +1,10 @@
 import { contribute } from './contribution.js';
 
-/** Where the messages of a queue go when they die. */
+/** The dead-letter exchange of a queue, the routing key of its dead letters, and the strategy. */
 export interface DeadLetterOptions {
   /** `''` is the default exchange: then `routingKey` names a queue. */
   readonly exchange: string;
-  /** Without it a dead letter keeps its own key. */
+  /** Default: a dead letter keeps its own key. */
   readonly routingKey?: string;
   /** `at-least-once` needs `@Quorum()`; overflow `reject-publish`, which it needs as well, is added. */
   readonly strategy?: 'at-most-once' | 'at-least-once';
@@ -12,8 +12,8 @@ export interface DeadLetterOptions {
 
 /**
  * Sets the dead-letter exchange: rejected, expired and surplus messages of the handler's queue are published there. An
- * exchange that no declaration names is declared as a durable topic exchange. `false`: what the handler fails on may be
- * lost, and no warning says so at start.
+ * exchange that no declaration names is declared as a durable topic exchange. `false`: messages on which the handler fails may be
+ * lost, and the start does not warn of that.
  */
 export function DeadLetter(exchange: string, routingKey?: string): MethodDecorator;
 export function DeadLetter(options: DeadLetterOptions | false): MethodDecorator;

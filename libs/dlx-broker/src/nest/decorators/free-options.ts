@@ -14,10 +14,10 @@ const isFlag = typed('boolean');
 const isFunction = typed('function');
 const isTable: Check = (value, origin) =>
   checkedArguments(optionsOf(value, origin, "write { 'x-...': value }"), origin);
-/** Read by what uses it, which knows better what is wrong with it. */
+/** The check of an option that is checked where it is used. */
 const later: Check = () => undefined;
 
-/** Every exchange to which something is bound. */
+/** Checks the name of an exchange to which a queue is bound. */
 const isSource: Check = (value, origin) => {
   isText(value, origin);
   if (value === '') {

@@ -1,5 +1,5 @@
 import { contribute } from './contribution.js';
 
-/** Arguments of the handler's queue for which there is no decorator, as AMQP names them. */
+/** Sets further arguments of the handler's queue, by their AMQP names. */
 export const QueueArguments = (args: Readonly<Record<string, unknown>>): MethodDecorator =>
   contribute('QueueArguments', { arguments: args });

@@ -2,13 +2,13 @@ import { contribute } from './contribution.js';
 
 /** How the queue of a handler is declared. */
 export interface QueueOptions {
-  /** Without a name the queue is named after class and method: `OrdersController.created`. */
+  /** Default: class and method, `OrdersController.created`. */
   readonly name?: string;
-  /** Survives a restart of the broker; true unless said otherwise. */
+  /** Survives a restart of the broker. Default true. */
   readonly durable?: boolean;
   readonly exclusive?: boolean;
   readonly autoDelete?: boolean;
-  /** False: it exists already, consume from it as it is. */
+  /** False: the queue exists already and is not declared. */
   readonly declare?: boolean;
   /** Further queue arguments, as AMQP names them. */
   readonly arguments?: Readonly<Record<string, unknown>>;

@@ -2,11 +2,11 @@ import { whole, type Accepts } from '../../options/index.js';
 import { queueArguments, type Overflow, type WrittenArgument } from '../../topology/index.js';
 import { contribute } from './contribution.js';
 
-/** One setting of one decorator and the one thing it becomes. */
+/** One setting of a decorator, and the argument or option that it sets. */
 export interface DecoratorRow {
   /** Without the `@`. */
   readonly decorator: string;
-  /** `value` is the decorator's own parameter; anything else a name in its options. */
+  /** `value` is the decorator's own parameter; any other text is a name in its options. */
   readonly setting: string;
   /** An argument of the handler's queue, or an option of its consumer. */
   readonly of: 'queue' | 'consumer';
@@ -22,8 +22,8 @@ const ofQueue = (decorator: string, setting: string, becomes: WrittenArgument): 
 };
 
 /**
- * Every decorator that says something about a queue or a consumer. A new one is its rows here, its function below, and its name
- * in the index.ts of the library. docs/reference/decorators.md shows this table.
+ * Every decorator that sets arguments of a queue or options of a consumer. A new one needs its rows here, its function below, and
+ * its name in the index.ts of the library. docs/reference/decorators.md shows this table.
  */
 export const decoratorTable: readonly DecoratorRow[] = [
   ofQueue('Ttl', 'value', 'x-message-ttl'),
@@ -49,7 +49,7 @@ export const Ttl = (duration: number | string): MethodDecorator => contribute('T
 /** Deletes the handler's queue, with its messages, after this time without a consumer: milliseconds or `'1h'`. */
 export const Expires = (duration: number | string): MethodDecorator => contribute('Expires', { value: duration });
 
-/** What a full queue does with one message more. */
+/** What a full queue does with a further message. */
 export interface LengthOptions {
   readonly overflow?: Overflow;
 }
@@ -65,7 +65,7 @@ export const MaxLengthBytes = (bytes: number, options: LengthOptions = {}): Meth
 /** Sets the highest priority of the handler's queue, 1 to 255. */
 export const MaxPriority = (priority: number): MethodDecorator => contribute('MaxPriority', { value: priority });
 
-/** Limits the messages that the handler works on at the same time; 0 is unlimited. */
+/** Limits the unacknowledged messages of the handler; 0 is unlimited. */
 export const Prefetch = (messages: number): MethodDecorator => contribute('Prefetch', { value: messages });
 
 /**

@@ -8,7 +8,7 @@ import type { Outcome, PlannedHandler } from '../handler.js';
 import { RetryLater } from '../outcomes.js';
 import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
 
-/** Milliseconds before a message whose twin is being handled comes again. */
+/** Milliseconds after which a message is tried again while a duplicate of it is being handled. */
 export const pauseWhileBusy = 1_000;
 
 /** One claim of one message. */
@@ -21,7 +21,7 @@ interface Claiming {
 
 type End = (outcome: Outcome) => void;
 
-/** Lets each message through to its handler once. */
+/** Gives each message to its handler once. */
 export class IdempotencyGuard {
   #warned = false;
   readonly #name = randomBytes(9).toString('base64url');
@@ -34,8 +34,8 @@ export class IdempotencyGuard {
 
   /**
    * @param run handles the message, and gets the function to call with the outcome
-   * @param skip called instead when it was handled already, or its twin is being handled
-   * @param end called with the outcome once it is remembered
+   * @param skip called instead when the message was handled already, or a duplicate is being handled
+   * @param end called with the outcome when the store has it
    */
   pass(
     planned: PlannedHandler,
@@ -76,8 +76,8 @@ export class IdempotencyGuard {
   }
 
   /**
-   * It is remembered before it is settled: a crash in between makes a duplicate, which is then known. If it cannot be
-   * remembered the outcome stands all the same: what succeeded would else be done twice for certain.
+   * Stores the outcome before the message is settled, so that a duplicate after a crash in between is recognised. A fault of the
+   * store does not change the outcome: a message that was handled would otherwise be handled twice.
    */
   #remember(outcome: Outcome, { store, key, owner, ttl }: Claiming, { handler }: PlannedHandler, end: End): void {
     this.#then(
@@ -93,7 +93,7 @@ export class IdempotencyGuard {
     );
   }
 
-  /** In the same call stack where the answer is there at once. */
+  /** Asks the store. An answer that is no promise continues in the same call stack. */
   #then<T>(ask: () => T | PromiseLike<T>, next: (answer: T) => void, failed: (error: unknown) => void): void {
     let answer: T | PromiseLike<T>;
     try {
@@ -102,7 +102,7 @@ export class IdempotencyGuard {
       return failed(error);
     }
     if (!isPromise(answer)) return next(answer);
-    // No caller waits for it: a rejection that is not handled here would end the process.
+    // A rejection that is not handled here would end the process.
     Promise.resolve(answer)
       .then(next, failed)
       .catch((error: unknown) => this.logger.error(`@Idempotent: ${told(error)}`));
@@ -120,7 +120,7 @@ export class IdempotencyGuard {
 /** Queue and key stay distinct, whatever characters they have. */
 const part = (queue: string): string => queue.replaceAll('%', '%25').replaceAll(':', '%3A');
 
-/** What a payload brings is not what its type says: null is no key, and all objects would be the same one. */
+/** The key as text. A payload may differ from its type: null is no key, and all objects would have the same text. */
 function textOf(key: unknown, { handler }: PlannedHandler): string | undefined {
   if (key === undefined || key === null) return undefined;
   if (typeof key === 'string' || typeof key === 'number' || typeof key === 'bigint') return String(key);
@@ -129,7 +129,7 @@ function textOf(key: unknown, { handler }: PlannedHandler): string | undefined {
   );
 }
 
-/** The message was not handled, so it comes again: as the policy says, or else until the store answers. */
+/** The error for a message that was not handled: it is retried by the policy, or without one until the store answers. */
 function outage(error: unknown, { handler, retry }: PlannedHandler): unknown {
   const message = `@Idempotent on ${handler.origin}: its store cannot be asked: ${told(error)}`;
   if (retry === undefined) return new RetryLater(pauseWhileBusy, message);
@@ -141,6 +141,6 @@ const told = (error: unknown): string => {
   return shownText(message === '' ? name : message, 1_000);
 };
 
-/** Also one of another library, or of another realm. */
+/** True also for promises of another library or another realm. */
 const isPromise = <T>(answer: T | PromiseLike<T>): answer is PromiseLike<T> =>
   typeof (answer as Partial<PromiseLike<T>> | undefined)?.then === 'function';

@@ -1,9 +1,9 @@
 import type { DlxContext } from '../context.js';
 import type { IdempotencyStore } from './store.js';
 
-/** What {@link Idempotent} asks for, worked out. */
+/** The checked options of {@link Idempotent}. */
 export interface Idempotence {
-  /** What makes two messages the same; undefined: nothing does, and it is handled. */
+  /** Returns the key of a message. Messages with one key are duplicates; a message without a key is handled. */
   readonly key: (data: unknown, context: DlxContext) => string | undefined;
   /** Milliseconds. */
   readonly ttl: number;

@@ -2,24 +2,24 @@ import type { Claim, IdempotencyStore } from './store.js';
 
 interface Known {
   readonly isDone: boolean;
-  /** Of the claim. */
+  /** The owner of the claim. */
   readonly owner: string;
   /** Milliseconds since 1970. */
   readonly until: number;
 }
 
-/** How many claims come between two looks for what may be forgotten. */
+/** The number of claims between two removals of expired keys. */
 const tidyEvery = 1_000;
 
 /**
- * A store in this process: sufficient if only one process consumes the queues. What it knows is lost with
+ * A store in this process: sufficient if only one process consumes the queues. Its keys are lost with
  * the process.
  */
 export class MemoryIdempotencyStore implements IdempotencyStore {
   readonly #known = new Map<string, Known>();
   #claims = 0;
 
-  /** @param now milliseconds since 1970; a test may lend a clock of its own */
+  /** @param now milliseconds since 1970; a test may give another clock */
   constructor(private readonly now: () => number = Date.now) {}
 
   /** How many keys it remembers. */

@@ -1,11 +1,11 @@
 import type { Claim, IdempotencyStore } from './store.js';
 
-/** What is needed of a client of the package `ioredis`, alone or of a cluster. */
+/** The used methods of a client of the package `ioredis`, of one server or of a cluster. */
 export interface IoRedis {
   call(command: string, ...args: string[]): Promise<unknown>;
 }
 
-/** What is needed of a client of the package `redis` (or `@redis/client`): one that is connected. */
+/** The used methods of a connected client of the package `redis` (or `@redis/client`). */
 export interface NodeRedis {
   sendCommand(command: string[]): Promise<unknown>;
 }
@@ -13,13 +13,13 @@ export interface NodeRedis {
 const finished = 'done';
 
 /**
- * Only the owner of the claim releases it: the claim may have expired, and belong to another owner or be done by now.
+ * Releases a claim if it still belongs to the owner. It may have expired, and another owner may have the key, or be done with it.
  */
 const releaseOwn = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 /**
  * A store in Redis, for handlers of one queue in several processes. Claims are atomic (`SET NX PX`), and Redis itself
- * forgets what is over. It needs the commands SET, GET and EVAL. The client is the user's, who closes it.
+ * removes expired keys. It needs the commands SET, GET and EVAL. The application closes the client.
  */
 export class RedisIdempotencyStore implements IdempotencyStore {
   readonly #ask: (...command: string[]) => Promise<unknown>;
@@ -29,7 +29,7 @@ export class RedisIdempotencyStore implements IdempotencyStore {
     redis: IoRedis | NodeRedis,
     private readonly prefix = 'dlx-broker:idempotency:',
   ) {
-    // Clients of ioredis have a sendCommand as well, which takes something else.
+    // Clients of ioredis have a sendCommand as well, with other parameters.
     this.#ask =
       'call' in redis
         ? (command = '', ...args) => redis.call(command, ...args)

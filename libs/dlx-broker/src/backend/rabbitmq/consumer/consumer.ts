@@ -115,7 +115,7 @@ export class RabbitMqConsumer implements Consumption {
       this.onDelivery(new RabbitMqDelivery(delivery, this.queue, seat, this.host.publish));
     } catch (error) {
       this.host.fault(error);
-      seat.channel.close(); // a listener that throws is no consumer: everything returns
+      seat.channel.close(); // a listener that throws cannot consume: everything returns
       this.#fail('closed', error as Error);
     }
   }

@@ -38,7 +38,7 @@ export class RabbitMqDelivery implements BackendDelivery {
     return Number(integerOf(this.message.own.headers?.get('x-delivery-count')) ?? 0);
   }
 
-  /** Also when the channel has ended, for then the message is back in its queue. */
+  /** True also after the end of the channel, because the message is then back in its queue. */
   get settled(): boolean {
     return this.#isSettled || this.seat.isOver;
   }

@@ -16,7 +16,7 @@ export interface RedriveParts {
   readonly log?: ((error: unknown) => void) | undefined;
 }
 
-/** How often it looks after its end for what comes back, in milliseconds. */
+/** How often the redrive looks, after its end, for letters that come back: milliseconds. */
 const lookEvery = 250;
 
 /** Milliseconds between two turns, at least: what becomes due meanwhile goes together. */
