@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../testing/manual-clock.js';
+import type { BackendDelivery } from '../../backend.js';
+import type { AmqpChannel, AmqpConnection, Answer, ChannelEvents, ConsumerEvents, Delivery } from '../client/api.js';
+import { ChannelClosedError, type ClientError, ConnectionLostError } from '../client/errors.js';
+import { Pauses } from '../pauses.js';
+import { RabbitMqConsumer } from './consumer.js';
+
+/** A channel with a consumer, which the test answers. */
+class Seat {
+  isOpen = true;
+  readonly calls: string[] = [];
+  events!: ConsumerEvents;
+  #answer!: Answer<string>;
+  #tag = 0;
+
+  constructor(readonly channelEvents: ChannelEvents) {}
+
+  qos(prefetch: number): void {
+    this.calls.push(`qos ${prefetch}`);
+  }
+  consume(queue: string, options: { exclusive?: boolean }, events: ConsumerEvents, answer: Answer<string>): string {
+    this.calls.push(`consume ${queue}${options.exclusive === true ? ' exclusive' : ''}`);
+    this.events = events;
+    this.#answer = answer;
+    return 'tag';
+  }
+  cancel(tag: string, done: () => void): void {
+    this.calls.push(`cancel ${tag}`);
+    this.cancelOk = done;
+  }
+  cancelOk = (): void => undefined;
+  ack(tag: number): void {
+    this.calls.push(`ack ${tag}`);
+  }
+  nack(tag: number): void {
+    this.calls.push(`nack ${tag}`);
+  }
+  close(): void {
+    this.calls.push('close');
+    this.end();
+  }
+
+  begin(): void {
+    this.#answer(undefined, 'tag');
+  }
+  deliver(): void {
+    const deliveryTag = ++this.#tag;
+    const message = { exchange: '', routingKey: 'q', properties: {}, body: Buffer.of(), isUndecodable: false };
+    this.events.delivered({ ...message, deliveryTag, redelivered: false, consumerTag: 'tag' } as Delivery);
+  }
+  end(failure?: ClientError): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.channelEvents.closed(failure);
+  }
+}
+
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+};
+const closedBy = (code: number, text: string): ChannelClosedError =>
+  new ChannelClosedError(code, text, 'basic.consume');
+
+function arrange({ exclusive = false, late = false, fails = false } = {}) {
+  const clock = new ManualClock();
+  const seats: Seat[] = [];
+  const happened: string[] = [];
+  const taken: BackendDelivery[] = [];
+  const connection = {
+    openChannel: (events: ChannelEvents) => {
+      const seat = new Seat(events);
+      seats.push(seat);
+      return seat as unknown as AmqpChannel;
+    },
+  };
+  const consumer = new RabbitMqConsumer(
+    {
+      clock,
+      pauses: () => new Pauses(100, 5_000, () => 0.999_999),
+      publish: (_publication, done) => done(),
+      connection: () => connection as unknown as AmqpConnection,
+      isLate: () => late,
+      left: () => void happened.push('left'),
+      fault: (error) => void happened.push(`fault: ${(error as Error).message}`),
+    },
+    'q',
+    {
+      prefetch: 5,
+      exclusive,
+      onCancel: (reason, failure) =>
+        void happened.push(`${reason}${failure === undefined ? '' : `: ${failure.message}`}`),
+    },
+    (delivery) => {
+      if (fails) throw new Error('a mistake');
+      taken.push(delivery);
+    },
+  );
+  consumer.started.then(
+    () => happened.push('started'),
+    (failure: Error) => happened.push(`not started: ${failure.message}`),
+  );
+  consumer.begin();
+  return { clock, consumer, seats, seat: () => seats.at(-1)!, happened, taken };
+}
+
+const lost = new ConnectionLostError('socket', 'host', 'gone');
+
+describe('a consumer', () => {
+  it('begins with its prefetch, and has begun when the server answers', async () => {
+    const { seat, happened, taken } = arrange({ exclusive: true });
+    await settle();
+    expect([seat().calls, happened]).toEqual([['qos 5', 'consume q exclusive'], []]);
+    seat().begin();
+    seat().deliver();
+    await settle();
+    expect([happened, taken.length]).toEqual([['started'], 1]);
+  });
+
+  it.each([
+    [404, "NOT_FOUND - no queue 'q' in vhost '/'"],
+    [403, "ACCESS_REFUSED - queue 'q' in vhost '/' in exclusive use"],
+    [405, "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'q'"],
+  ])('that the server refuses with %i at first has not started, and is no cancel', async (code, text) => {
+    const { seat, seats, happened, clock } = arrange();
+    seat().end(closedBy(code, text));
+    await settle();
+    expect(happened).toEqual(['left', `not started: queue 'q' cannot be consumed: ${text}`]);
+    clock.advance(60_000);
+    expect(seats).toHaveLength(1);
+  });
+
+  it.each([
+    [541, 'INTERNAL_ERROR', {}],
+    [404, "NOT_FOUND - home node 'rabbit@b' of durable queue 'q' in vhost '/' is down or inaccessible", {}],
+    [404, "NOT_FOUND - no queue 'q' in vhost '/'", { late: true }],
+  ])('that the server cannot begin now (%i) begins later, after pauses that grow', async (code, text, options) => {
+    const { seat, seats, happened, clock } = arrange(options);
+    seat().end(closedBy(code, text));
+    clock.advance(100);
+    seat().end(closedBy(code, text));
+    clock.advance(199);
+    expect(seats).toHaveLength(2);
+    clock.advance(1);
+    seat().begin();
+    await settle();
+    expect([seats.length, happened]).toEqual([3, ['started']]);
+  });
+
+  it('comes back with the next connection; what was in hand is settled', async () => {
+    const { consumer, seat, seats, happened, taken } = arrange();
+    seat().begin();
+    seat().deliver();
+    seat().end(lost);
+    expect(taken[0]!.settled).toBe(true);
+    taken[0]!.ack();
+    expect(seats[0]!.calls).not.toContain('ack 1');
+    consumer.begin(); // the backend calls it when there is a connection
+    seat().begin();
+    await settle();
+    expect([seats.length, happened]).toEqual([2, ['started']]);
+  });
+
+  it.each([
+    [403, "ACCESS_REFUSED - queue 'q' in vhost '/' in exclusive use"],
+    [405, 'RESOURCE_LOCKED'],
+  ])('is not refused for good with %i on a restore: the server may believe in the lost connection', (code, text) => {
+    const { consumer, seat, seats, happened, clock } = arrange();
+    seat().begin();
+    seat().end(lost);
+    consumer.begin();
+    seat().end(closedBy(code, text));
+    clock.advance(100);
+    expect([seats.length, happened.filter((each) => each !== 'started')]).toEqual([3, []]);
+  });
+
+  it('ends when its queue was deleted while there was no connection', async () => {
+    const { consumer, seat, happened } = arrange();
+    seat().begin();
+    await settle();
+    seat().end(lost);
+    consumer.begin();
+    seat().end(closedBy(404, "NOT_FOUND - no queue 'q' in vhost '/'"));
+    expect(happened.slice(1)).toEqual([
+      'left',
+      "deleted: queue 'q' cannot be consumed: NOT_FOUND - no queue 'q' in vhost '/'",
+    ]);
+  });
+
+  it('begins anew when the server closed only its channel', () => {
+    const { seat, seats, clock } = arrange();
+    seat().begin();
+    seat().end(closedBy(406, 'PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out'));
+    clock.advance(100);
+    expect(seats).toHaveLength(2);
+  });
+
+  it('ends when the server cancels it; its channel goes when nothing is in hand', async () => {
+    const { seat, happened, taken } = arrange();
+    seat().begin();
+    seat().deliver();
+    seat().deliver();
+    await settle();
+    seat().events.cancelled();
+    expect(happened).toEqual(['started', 'left', 'deleted']);
+    taken[0]!.ack();
+    expect(seat().isOpen).toBe(true);
+    taken[1]!.requeue();
+    expect(seat().calls.slice(2)).toEqual(['ack 1', 'nack 2', 'close']);
+  });
+
+  it('that was cancelled gives back what comes after it, finishes what is in hand, and is not revived', () => {
+    const { consumer, seat, seats, taken } = arrange();
+    seat().begin();
+    seat().deliver();
+    consumer.cancel();
+    seat().deliver();
+    expect(taken).toHaveLength(1);
+    seat().cancelOk();
+    taken[0]!.ack();
+    expect(seat().calls.slice(2)).toEqual(['cancel tag', 'nack 2', 'ack 1', 'close']);
+    consumer.begin();
+    expect(seats).toHaveLength(1);
+  });
+
+  it('that was cancelled before it began has ended its start', async () => {
+    const { consumer, seat, happened } = arrange();
+    consumer.cancel();
+    await settle();
+    expect([seat().isOpen, happened]).toEqual([false, ['left', 'started']]);
+  });
+
+  it('whose listener throws ends: everything returns', async () => {
+    const { seat, happened } = arrange({ fails: true });
+    seat().begin();
+    await settle();
+    seat().deliver();
+    expect(seat().isOpen).toBe(false);
+    expect(happened.slice(1)).toEqual(['fault: a mistake', 'left', 'closed: a mistake']);
+  });
+});
