@@ -2,8 +2,8 @@
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
- * What is shown of a kind of object, column by column; what gives undefined is not shown. A list asks only for what it
- * sorts by and what it shows: of ten thousand queues those on other pages are not counted.
+ * The columns of a kind of object. A column with the value undefined is left out. A list reads only the columns that it sorts by
+ * and shows, and only the items of its page.
  */
 export type Columns<T> = Readonly<Record<string, (item: T) => unknown>>;
 
@@ -34,7 +34,7 @@ function plant(tree: Tree, [first, ...rest]: readonly string[]): void {
   plant(below, rest);
 }
 
-/** All of an item, or what is wanted of it. */
+/** All columns of an item, or the wanted ones. */
 export function rowOf<T>(item: T, columns: Columns<T>, wanted?: Wanted): Row | readonly never[] {
   const row: Record<string, unknown> = {};
   const names =
@@ -60,7 +60,7 @@ function part(value: unknown, wanted: Wanted): unknown {
   return filled(row);
 }
 
-/** Nothing at all is an empty list to RabbitMQ. */
+/** RabbitMQ shows an object without columns as an empty list. */
 const filled = (row: Row): Row | readonly never[] => (Object.keys(row).length === 0 ? [] : row);
 
 /** The value a list is sorted by: `a.b` of an item. */

@@ -8,7 +8,7 @@ export class FieldJsonError extends Error {
 /** Values of one table, nested ones counted: a frame of 128 KB cannot hold many more, and each is converted in one turn. */
 const mostValues = 131_072;
 
-/** What may still be converted of a table. */
+/** The number of values that may still be converted. */
 interface Budget {
   left: number;
 }
@@ -25,7 +25,7 @@ function tableOf(object: object, depth: number, budget: Budget): FieldTable {
   return new Map(entries.map(([name, value]): [string, Field] => [name, fieldOf(value, depth, budget)]));
 }
 
-/** @throws FieldJsonError when that many values are too many */
+/** Counts values. @throws FieldJsonError when there are too many */
 function take(budget: Budget, count: number): void {
   budget.left -= count;
   if (budget.left < 0) throw new FieldJsonError(`a table has more than ${mostValues} values, nested ones counted`);
@@ -52,7 +52,7 @@ function fieldOf(value: unknown, depth: number, budget: Budget): Field {
   }
 }
 
-/** An integer of more than 64 bits would not travel. */
+/** Integers become int64, unless they have more than 64 bits. */
 function numberOf(value: number): Field {
   const isLong = Number.isInteger(value) && !Object.is(value, -0) && Math.abs(value) < 2 ** 63;
   if (!isLong) return { type: 'd', value };

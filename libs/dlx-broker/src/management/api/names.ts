@@ -1,6 +1,6 @@
 import { badRequest } from '../http/reply.js';
 
-/** The parts of a path between its slashes, still encoded; a slash at the end says nothing. */
+/** The parts of a path between its slashes, still encoded; a slash at the end is ignored. */
 export function partsOf(path: string): readonly string[] {
   const parts = path.split('/').slice(1);
   if (parts.length > 1 && parts.at(-1) === '') parts.pop();

@@ -2,8 +2,8 @@ import { PatternError, type Patterns } from '../../broker/index.js';
 import { codes, Problem } from '../http/reply.js';
 
 /**
- * Refuses permissions whose pattern is none. The reason is RabbitMQ's term, lists of characters and all; the message of
- * the problem, which the log and the command line show, names the permission.
+ * Refuses permissions with an invalid pattern. The reason is RabbitMQ's Erlang term. The message of the problem, which the log and
+ * the command line show, names the permission.
  * @param all the patterns by the right that each is for
  * @param whose user and virtual host, for people
  * @param show how the pattern itself is shown in RabbitMQ's term

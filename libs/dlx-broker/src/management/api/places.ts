@@ -3,7 +3,7 @@ import { isOf } from '../http/auth.js';
 import type { Management } from '../management.js';
 import type { ApiRequest } from '../http/resource.js';
 
-/** Where a list looks: the virtual host in the path, else all that the user may enter; administrators see them all. */
+/** The virtual hosts of a list: the one in the path, or all that the user may access; administrators may access all. */
 export function placesOf({ names, user }: ApiRequest, management: Management): readonly VirtualHost[] {
   const { broker } = management;
   if (names['vhost'] !== undefined) return [management.vhost(names['vhost'])];

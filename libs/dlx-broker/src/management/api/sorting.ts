@@ -84,7 +84,7 @@ function keyOf(value: unknown): Key {
   return { rank: Array.isArray(value) ? 3 : 2, text: beginningOf(JSON.stringify(value)) };
 }
 
-/** By way of bytes: a part of a text keeps all of it in memory. */
+/** The beginning of a text, copied: a substring would keep the whole text in memory. */
 const beginningOf = (text: string): string =>
   text.length <= longestText ? text : Buffer.from(text.slice(0, longestText)).toString();
 

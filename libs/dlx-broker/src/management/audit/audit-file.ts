@@ -5,7 +5,7 @@ import type { AuditEntry, AuditSink } from './audit-log.js';
 /** Bytes at the end of the file that are read at the start. */
 const readBack = 1_048_576;
 
-/** Bytes of a file; then it becomes the one before, `audit.ndjson.1`, in the place of the last of those. */
+/** The largest size of the file, in bytes. Then it is renamed to `audit.ndjson.1`, and replaces the file of that name. */
 const usualSize = 104_857_600;
 
 /** Characters that wait for the disk. */
@@ -70,12 +70,12 @@ export class AuditFile implements AuditSink {
     const older = size < readBack ? await entriesBefore(whole) : [];
     const earlier = await entriesAtEnd(file);
     const opened = new AuditFile({ file, size, path: whole, longest }, [...older, ...earlier.entries], failed);
-    if (earlier.endsInLine) opened.#pending = '\n'; // a power cut left half a line: what follows begins on one of its own
+    if (earlier.endsInLine) opened.#pending = '\n'; // a power cut left half a line: the next entry begins on a new line
     return opened;
   }
 
   append(entry: AuditEntry): void {
-    // Of a disk that is full for long the memory must not get full, too.
+    // A full disk must not fill the memory.
     if (this.#pending.length < mostPending) this.#pending += `${JSON.stringify(entry)}\n`;
     this.#writing ??= this.#write();
   }
@@ -87,14 +87,14 @@ export class AuditFile implements AuditSink {
 
   async close(): Promise<void> {
     await this.flush();
-    await this.#write(); // what could not be written before gets one more try
+    await this.#write(); // entries that could not be written before are tried once more
     await this.#file.close();
   }
 
   /** Begins a new file when this one is long enough; the one before it is kept, older ones are not. */
   async #turnOver(): Promise<void> {
     if (this.#size < this.#longest) return;
-    // It may be gone: moved by a tool that turns logs over, or by a try whose `open` failed.
+    // The file may be missing: a tool for log rotation moved it, or an earlier rename whose `open` failed.
     await rename(this.#path, `${this.#path}.1`).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
@@ -104,7 +104,7 @@ export class AuditFile implements AuditSink {
     await old.close();
   }
 
-  /** What gathers during one write goes with the next. */
+  /** Writes the pending entries. Entries that arrive meanwhile are written next. */
   async #write(): Promise<void> {
     while (this.#pending.length > 0) {
       const lines = this.#pending;

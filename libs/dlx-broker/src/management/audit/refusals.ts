@@ -1,14 +1,14 @@
 /** Refused requests on record in a span of time, and how long that is in milliseconds. */
 const most = { ofUser: 20, all: 200, span: 60_000 };
 
-/** Lets so many refused requests on record: a user who is refused again and again does not push out what others did. */
+/** Limits the recorded refusals of a user, so that they do not displace the entries of other users. */
 export class Refusals {
   #since = -Infinity;
   #count = 0;
   #left = 0;
   readonly #byUser = new Map<string, number>();
 
-  /** @returns how many had no place since the last that had one; undefined when this one has none */
+  /** @returns how many refusals were left out since the last recorded one; undefined when this one is left out */
   place(user: string, now: number): number | undefined {
     if (now - this.#since >= most.span) {
       this.#since = now;

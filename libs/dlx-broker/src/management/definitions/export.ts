@@ -54,7 +54,7 @@ function vhostToJson({ name, metadata: { description, tags } }: VirtualHost): Ro
 /** An exclusive queue belongs to a connection, and goes with it. */
 const isExported = ({ declared }: Queue): boolean => declared.owner === undefined;
 
-/** Which there are is known at once; the rows are made when they are written. */
+/** The queues of a virtual host. The list is made at once; each row is made when it is written. */
 const queuesIn = (vhost: VirtualHost): readonly Queue[] => [...vhost.queues.values()].filter(isExported);
 
 const queueToJson = ({ declared, home }: Queue): Row => ({

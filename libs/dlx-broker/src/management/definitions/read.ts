@@ -45,7 +45,7 @@ export async function addDefinitions(management: Management, text: string, addin
   }
 }
 
-/** The same in one go and one command, before anybody else is there. @throws Problem 400 */
+/** Adds definitions at once and in one command, before clients connect. @throws Problem 400 */
 export function addDefinitionsAtOnce(management: Management, text: string): void {
   management.broker.batch(() => {
     const definitions = whole(readDefinitions(text));
@@ -62,7 +62,7 @@ function* added(
   else yield* importVhost(management, existingVhost(management, vhost), definitions);
 }
 
-/** Work to its end without a pause. */
+/** Runs work to its end without a pause. */
 function whole<T>(work: Iterator<void, T, void>): T {
   for (;;) {
     const { done, value } = work.next();

@@ -2,7 +2,7 @@ import type { Clock } from '../../broker/index.js';
 import { writtenJson } from '../http/json.js';
 import { longestTurn, type Turns } from '../http/turns.js';
 
-/** Milliseconds after which a listener that reads nothing is dropped, and in which it hears something at least. */
+/** Milliseconds after which a client that reads nothing is disconnected, and the longest time between two events. */
 const patience = { unread: 30_000, silence: 15_000 };
 
 export interface EventSource {
@@ -95,7 +95,7 @@ export class EventStream {
   #send(event: Buffer | undefined, now: number): void {
     if (event === undefined && now - this.#lastSent < patience.silence) return;
     this.#lastSent = now;
-    // Without an event a comment: a connection that is gone is only noticed when something is written to it.
+    // Without an event a comment is sent, because only a write detects a lost connection.
     this.#controller.enqueue(event ?? Buffer.from(':\n\n'));
   }
 

@@ -9,7 +9,7 @@ import { LiveChanges, type LiveFilter } from './live-changes.js';
 /** Listeners at the same time: in all, and of one user. */
 const most = { all: 64, ofUser: 8 };
 
-/** All who listen to live counters. */
+/** The clients of the live counters. */
 export class EventStreams {
   readonly #streams = new Map<EventStream, string>();
 
@@ -50,7 +50,7 @@ export class EventStreams {
         name = 'change';
         return event;
       },
-      mayListen: () => isOf('management', broker.access.user(user.name) ?? nobody),
+      mayListen: () => isOf('management', broker.access.user(user.name) ?? noUser),
       ended: (ended) => void this.#streams.delete(ended),
     });
     this.#streams.set(stream, user.name);
@@ -62,12 +62,12 @@ export class EventStreams {
     for (const stream of this.#streams.keys()) stream.close();
   }
 
-  /** What the user may see at this moment. */
+  /** The virtual hosts that the user may see now. */
   #vhostsOf(user: User): readonly VirtualHost[] {
-    const now = this.broker.access.user(user.name) ?? nobody;
+    const now = this.broker.access.user(user.name) ?? noUser;
     return visibleVhosts(this.broker, now).map((name) => this.broker.virtualHosts.get(name) as VirtualHost);
   }
 }
 
-/** Of a user who is gone. */
-const nobody: User = { name: '', tags: [], passwordHash: undefined };
+/** A user without rights, in the place of a deleted user. */
+const noUser: User = { name: '', tags: [], passwordHash: undefined };

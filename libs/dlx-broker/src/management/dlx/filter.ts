@@ -4,24 +4,24 @@ import { bodyOf, Unread } from './payload.js';
 import { diedIn, failedOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
 
 /**
- * Which messages of a queue are meant: those that fit everything said. An empty reason, queue or error means those that
- * have none; an empty exchange is the default one.
+ * Selects messages of a queue: those that fit every part of the filter. An empty reason, queue or error selects messages without
+ * one; an empty exchange is the default exchange.
  */
 export interface MessageFilter {
-  /** Of the latest death. */
+  /** The reason of the latest death. */
   readonly reason?: string;
-  /** In which it died last. */
+  /** The queue of the latest death. */
   readonly queue?: string;
-  /** In which it died first. */
+  /** The queue of the first death. */
   readonly firstQueue?: string;
-  /** Where it was published at first. */
+  /** The exchange of the first publish. */
   readonly exchange?: string;
   readonly routingKey?: string;
   /** An error's class, or its kind as the groups name it. */
   readonly error?: string;
-  /** Headers it has: with this value, or with any. */
+  /** Headers of the message: with this value, or with any. */
   readonly headers?: readonly WantedHeader[];
-  /** Somewhere in the first {@link searchedBytes} of the body, exactly so. */
+  /** A text in the first {@link searchedBytes} of the body. Case counts. */
   readonly text?: string;
   /** Milliseconds since its latest death, or since its publisher sent it. */
   readonly olderThan?: number;
@@ -38,10 +38,10 @@ export const searchedBytes = 65_536;
 
 type Test = (message: Message, now: number) => boolean;
 
-/** Whether a message is meant; compiled once, asked for each. */
+/** A test of messages, made of a filter once. */
 export type Matches = Test;
 
-/** One row for each part of a filter; the dear ones come last. */
+/** One row for each part of a filter. The slow ones come last. */
 const tests: readonly ((filter: MessageFilter, unread: Unread) => Test | undefined)[] = [
   ({ headers }) => headers && ((message) => headers.every((wanted) => hasHeader(message, wanted))),
   ({ error }) => whenSaid(error, (wanted) => (message) => failedOf(message, wanted)),
@@ -55,7 +55,7 @@ const tests: readonly ((filter: MessageFilter, unread: Unread) => Test | undefin
   ({ text }, unread) => whenSaid(text, (wanted) => containsText(wanted, unread)),
 ];
 
-/** Undefined when every message is meant. @param unread counts those that could not be looked at */
+/** The test of a filter; undefined if it selects every message. @param unread counts bodies that could not be read */
 export function matcherOf(filter: MessageFilter, unread = new Unread()): Matches | undefined {
   const asked = tests.map((test) => test(filter, unread)).filter((test) => test !== undefined);
   if (asked.length === 0) return undefined;

@@ -37,7 +37,7 @@ export function payloadOf(message: Message, encoding: PayloadEncoding, truncate:
   return { payload: shown.toString('base64'), payload_encoding: 'base64', ...about };
 }
 
-/** Messages whose bodies were to be looked at, and could not be read now: what was looked for may be in them. */
+/** Counts messages whose bodies could not be read, so that a search could not test them. */
 export class Unread {
   count = 0;
   /** Why the last of them could not be read. */

@@ -26,8 +26,8 @@ export interface Scanned {
 }
 
 /**
- * Looks through the ready messages of a queue from one end to the other, changing nothing; yields wherever it may pause.
- * What comes and goes in a pause does not lead it astray: it knows its place by the positions of messages.
+ * Reads the ready messages of a queue in order, and changes nothing. It yields wherever it may pause. It finds its place again by
+ * the position of the last message, so messages may come and go in a pause.
  */
 export function* scan({ queue, matches, after, most, now, found }: Scan): Generator<void, Scanned, void> {
   let cursor = after;

@@ -6,18 +6,18 @@ export interface BodyLimits {
   readonly all: number;
 }
 
-/** What one request holds. */
+/** The bytes of one request. */
 export interface BodyShare {
-  /** So many bytes more have come. @throws Problem 503 when there is no room for them */
+  /** Counts received bytes. @throws Problem 503 when there is no memory for them */
   keep(bytes: number): void;
-  /** It was answered. */
+  /** The request was answered: its bytes are free. */
   end(): void;
 }
 
-/** Bounds what bodies of requests take that come slowly, or never end, by user and in all (decision 104). */
+/** Limits the memory of unfinished bodies of requests, by user and in all (decision 104). */
 export class BodyMemory {
   readonly #limits: BodyLimits;
-  /** By user; only of those that have something here. */
+  /** By user. A user without an unfinished body has no entry. */
   readonly #ofUser = new Map<string, number>();
   #all = 0;
 

@@ -15,7 +15,7 @@ import { type Answer, notFound, Problem, problemOf } from './reply.js';
 import type { JsonObject } from './json-object.js';
 import { type ApiRequest, methodNames, type Resource } from './resource.js';
 
-/** What the adapter to Node hands over; a test makes one up. */
+/** What the adapter to Node gives to the API; a test gives its own. */
 export interface Bindings {
   readonly incoming?: Pick<IncomingMessage, 'socket' | 'url'>;
   /** Of the port; there is none without one. */
@@ -31,7 +31,7 @@ export interface DispatcherLimits {
   readonly replyLimit: number;
 }
 
-/** Who asks, and what is noted of it. */
+/** The user of a request, its address, and its notes for the audit log. */
 interface Asker extends Pick<ApiRequest, 'user' | 'peer' | 'note'> {
   readonly share: BodyShare;
 }
@@ -60,7 +60,7 @@ export class Dispatcher {
     if (!knownMethods.includes(method)) return this.answer(c, { status: 501 });
     if (!allow.includes(method)) return this.answer(c, { status: 405, headers: { allow: allow.join(', ') } });
     if (method === 'OPTIONS') return this.answer(c, { status: 200, headers: { allow: allow.join(', ') } });
-    // A socket that is gone already has no address any more, and is not to pass for one of this machine.
+    // A closed socket has no address. It must not count as one of this machine.
     const peer = c.env?.incoming?.socket.remoteAddress ?? 'unknown';
     const user = await this.#login.user(raw.headers, peer, raw.signal);
     c.env?.visit?.entered(user.name);
@@ -75,14 +75,14 @@ export class Dispatcher {
     }
   }
 
-  /** What reads waits until its reply may be made: clients that do not read theirs do not fill the memory. */
+  /** Makes a reply when there is memory for it, so that clients that do not read their replies cannot fill the memory. */
   async #inTurn(c: ApiContext, resource: Resource, request: ApiRequest): Promise<Response> {
     const visit = c.env?.visit;
     if (visit === undefined || (isChange(request.method) && resource.readsMuch !== true)) {
       return this.#act(c, resource, request);
     }
     this.#checkRights(resource, request);
-    // A body that comes slowly is read before, and takes no turn meanwhile.
+    // The body is read before, so that a slow client takes no turn.
     const body = isChange(request.method) ? await request.bytes() : undefined;
     const made = await visit.turn(request.user.name, request.signal);
     try {
@@ -122,7 +122,7 @@ export class Dispatcher {
     if (vhost !== undefined && anyVhost !== true) checkVhost(this.#management.broker, user, vhost, method, resource);
   }
 
-  /** An answer promises what was changed: it comes when the journal has it. */
+  /** Waits until the journal has stored the changes of a request. */
   #kept(since: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const lost = (failure: Error): void => reject(new Problem(500, 'internal_error', failure.message));
@@ -130,7 +130,7 @@ export class Dispatcher {
     });
   }
 
-  /** Whatever changes something, or should have, is on record: who, what, where, and what it came to. */
+  /** Records a request that changes the broker: user, action, names and status. */
   async #audited(
     { method, user, names, peer }: ApiRequest,
     { path }: Resource,
@@ -171,7 +171,7 @@ export class Dispatcher {
   refuse(c: ApiContext, error: unknown): Response | Promise<Response> {
     const problem = problemOf(error);
     if (problem !== undefined) return this.answer(c, problem.answer);
-    if (!c.req.raw.signal.aborted) this.#host.log?.(error); // a client that goes away is no fault of ours
+    if (!c.req.raw.signal.aborted) this.#host.log?.(error); // the disconnect of a client is no error
     return this.answer(c, { status: 500, body: { error: 'internal_error', reason: 'Internal Server Error' } });
   }
 

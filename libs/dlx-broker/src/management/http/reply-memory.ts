@@ -1,12 +1,12 @@
 import { Problem } from './reply.js';
 
-/** What replies that wait for their clients may take. */
+/** Limits of the replies that clients have not read. */
 export interface ReplyLimits {
-  /** Bytes of replies that one user's clients have not read; beyond it, the next is not made. */
+  /** The most unread bytes of replies to one user. Beyond it the next reply has to wait. */
   readonly unreadOfUser: number;
-  /** Of all users. */
+  /** The most unread bytes of replies to all users. */
   readonly unread: number;
-  /** Replies of one user that are made at a time. */
+  /** The most replies to one user that are made at the same time. */
   readonly madeAtATime: number;
   /** Milliseconds for which a reply waits to be made. */
   readonly patience: number;
@@ -23,25 +23,25 @@ export const usualReplyLimits: ReplyLimits = {
 interface Waiting {
   readonly begin: () => void;
   readonly refuse: () => void;
-  /** When it is refused. */
+  /** The time at which the reply is refused. */
   readonly until: number;
 }
 
 interface Share {
   making: number;
-  /** Bytes made and not read. */
+  /** Unread bytes. */
   bytes: number;
   readonly waiting: Set<Waiting>;
 }
 
 /**
- * Lets replies be made as long as what waits to be read is within bounds, by user and in all. A client that asks and does
- * not read keeps its own user's replies waiting and not those of others.
+ * Limits the memory of unread replies, by user and in all. A client that does not read its replies delays replies to its own user,
+ * and not those to others.
  */
 export class ReplyMemory {
   readonly #limits: ReplyLimits;
   readonly #now: () => number;
-  /** By user; only of those that have something here. */
+  /** By user. A user without pending or unread replies has no entry. */
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
 
@@ -56,7 +56,7 @@ export class ReplyMemory {
     return this.#bytes;
   }
 
-  /** Whether replies wait because too much is not read. */
+  /** True if the replies to a user wait, because too many bytes are unread. */
   isShort(user: string): boolean {
     return this.#bytes >= this.#limits.unread || (this.#shares.get(user)?.bytes ?? 0) >= this.#limits.unreadOfUser;
   }
@@ -64,8 +64,8 @@ export class ReplyMemory {
   /**
    * Waits until a reply may be made.
    * @param signal ends the wait
-   * @returns to be called when it is made
-   * @throws Problem 503 when there is no room for it in time
+   * @returns a function to call when the reply is made
+   * @throws Problem 503 when there is no memory for the reply in time
    */
   async turn(user: string, signal: AbortSignal): Promise<() => void> {
     const share = this.#share(user);
@@ -80,7 +80,7 @@ export class ReplyMemory {
     };
   }
 
-  /** A reply was made. @returns to be called when it is read, or its client is gone */
+  /** Counts a reply that was made. @returns a function to call when it was read, or its client has gone */
   hold(user: string, bytes: number): () => void {
     const share = this.#share(user);
     this.#add(share, bytes);
@@ -90,7 +90,7 @@ export class ReplyMemory {
     };
   }
 
-  /** Refuses what has waited too long; begins what may begin now that others have read. */
+  /** Refuses replies that have waited too long, and begins those for which there is memory now. */
   look(): void {
     const now = this.#now();
     for (const [user, share] of this.#shares) {

@@ -22,7 +22,7 @@ export function connectionsFor({ names, user }: ApiRequest, management: Manageme
 
 const getAll: Handler = (request, management) => {
   const { nodeName } = management;
-  // Of one virtual host RabbitMQ has no other list.
+  // For one virtual host RabbitMQ has no list with other columns.
   const columns =
     withoutStatistics(request) && request.names['vhost'] === undefined
       ? trackedConnectionColumns(nodeName)
@@ -77,13 +77,13 @@ export function connectionOf(request: ApiRequest, { broker }: Management): Conne
   throw notFound();
 }
 
-/** To look at what is others' takes a monitor, to close it an administrator. @throws Problem 401 */
+/** Reading a connection of another user needs the tag monitoring, closing it the tag administrator. @throws Problem 401 */
 export function checkOwner({ method, user }: { readonly method: string; readonly user: User }, owner: string): void {
   const audience = method === 'DELETE' ? 'administrator' : 'monitor';
   if (user.name !== owner && !isOf(audience, user)) throw notAuthorised('User not authorised to access object');
 }
 
-/** The client hears the reason, as an operator gives it (320). */
+/** Closes a connection with the reason of the operator (320). */
 function end(connection: Connection, { headers }: ApiRequest): void {
   connection.force(new AmqpError('CONNECTION_FORCED', headers.get('x-reason') ?? 'Closed via management plugin'));
 }

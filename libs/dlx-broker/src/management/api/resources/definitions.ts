@@ -14,7 +14,7 @@ function download(request: ApiRequest, body: unknown): Answer {
   return { ...ok(body), headers: { 'content-disposition': `attachment; filename=${plain}` } };
 }
 
-/** A form of the console sends a file; everybody else the definitions themselves. */
+/** The definitions of a request. A form of the console sends them as a file, other clients as the body. */
 async function textOf(request: ApiRequest): Promise<string> {
   const type = request.headers.get('content-type') ?? '';
   if (!type.startsWith('multipart/form-data')) return request.text();

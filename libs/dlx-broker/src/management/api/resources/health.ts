@@ -77,12 +77,12 @@ const protocol: Handler = (request, management) => {
   return failed('No active listener', { missing: wanted, protocols: open });
 };
 
-/** One node is never one of several that something hangs on. */
+/** The answer to checks of clusters: this broker is a single node. */
 const alone: Handler = () => ok({ status: 'ok', reason: 'single node cluster' });
 
 const testQueue = 'aliveness-test';
 
-/** A message there and back. The queue stays: this may be asked for every few seconds. */
+/** Publishes and gets one message. The queue stays, because clients may send this request every few seconds. */
 const aliveness: Handler = (request, management) => {
   const vhost = request.name('vhost');
   const fault = faultsOf(management.host).find(
@@ -129,7 +129,7 @@ export const health: readonly Resource[] = [
   check('virtual-hosts', virtualHosts),
   check('node-is-mirror-sync-critical', alone),
   check('node-is-quorum-critical', alone),
-  // Queues have one place, which is the best they can have.
+  // A single node has nothing to rebalance.
   { path: '/rebalance/queues', allows: 'administrator', POST: () => ({ status: 204 }) },
   {
     path: '/auth',

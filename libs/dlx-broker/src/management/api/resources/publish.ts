@@ -39,7 +39,7 @@ function payloadOf({ payload, payload_encoding: encoding }: JsonObject): Uint8Ar
   return bytes;
 }
 
-/** What closes the channel of a publisher is a bad request, whatever it is; what keeps it from opening is not. */
+/** Publishes. An error that closes the channel is a bad request; an error that prevents its opening is not. */
 function asked(publish: () => ReturnType<Management['as']>): Outcome {
   try {
     return publish() as Outcome;
@@ -49,7 +49,7 @@ function asked(publish: () => ReturnType<Management['as']>): Outcome {
   }
 }
 
-/** Resolves with whether it is safe. */
+/** A promise of the confirm: true when the message is stored. */
 function safety(): { readonly promise: Promise<boolean>; readonly settled: Settled } {
   let settled: Settled = () => {};
   const promise = new Promise<boolean>((done) => (settled = (failure) => done(failure === undefined)));

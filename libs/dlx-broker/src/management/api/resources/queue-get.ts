@@ -90,7 +90,7 @@ function* taken(
     yield;
   }
   sink.add(count === 0 ? '[]' : ']');
-  // Only now: a message that went back at once would be fetched again.
+  // At the end, because a message that returns at once would be fetched again.
   for (const tag of requeue === undefined ? [] : tags) {
     channel.reject(tag, requeue);
     yield;
@@ -98,7 +98,10 @@ function* taken(
   return sink.end();
 }
 
-/** Those before one that cannot be read now are settled, perhaps, and are answered. @throws AmqpError */
+/**
+ * Gets the next message. An error after the first message ends the answer, because the messages before may be settled.
+ * @throws AmqpError
+ */
 function nextOf(channel: Channel, name: string, noAck: boolean, isEnough: boolean): Got | undefined {
   try {
     return channel.get(name, { noAck });
@@ -111,7 +114,7 @@ function nextOf(channel: Channel, name: string, noAck: boolean, isEnough: boolea
 const isUnreadable = (error: unknown): boolean =>
   error instanceof AmqpError && error.reply === 'INTERNAL_ERROR' && error.closes === 'channel';
 
-/** Beside its body a message takes about so many bytes of a reply, most of them names. */
+/** The bytes of a message in a reply without its body. */
 const envelope = 512;
 
 /** Whether the next message fits; base64 is the longest way to write a body, but for control characters. */

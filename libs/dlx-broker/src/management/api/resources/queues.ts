@@ -56,7 +56,7 @@ const purge: Handler = async (request, management) => {
   return noContent;
 };
 
-/** There are no mirrors here that could be brought into step: it is done before it is asked for. */
+/** Accepts RabbitMQ's actions on mirrors, and does nothing: there are no mirrors here. */
 const act: Handler = async (request, management) => {
   const { action } = await request.body('action');
   queueOf(request, management);

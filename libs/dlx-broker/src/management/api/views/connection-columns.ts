@@ -17,7 +17,7 @@ export const trackedConnectionColumns = (nodeName: string): Columns<Connection> 
 /**
  * All columns of a connection. A connection of the host application itself is what RabbitMQ calls direct: it has no
  * socket, and so nothing of what belongs to one.
- * @param nothing what stands for nothing: RabbitMQ's lists say null, and of a single connection an empty text
+ * @param nothing the value of a missing column: null in RabbitMQ's lists, an empty text for a single connection
  */
 export const connectionColumns = (nodeName: string, measures: Measures, nothing: null | ''): Columns<Connection> => ({
   ...trackedConnectionColumns(nodeName),

@@ -4,19 +4,19 @@ import { oneKey } from './keys.js';
 import { keysInto } from './wiring.js';
 import type { Reach } from './reach.js';
 
-/** Where the dead letters of one queue go. */
+/** The dead-letter exchange of one queue, and the queues behind it. */
 export interface DeadLetterEdge {
   readonly queue: Queue;
   readonly exchange: string;
   /** Undefined: each message keeps its own keys. */
   readonly routingKey: string | undefined;
-  /** Who said so: the queue's argument, or a policy. */
+  /** The source of the setting: an argument of the queue, or a policy. */
   readonly by: 'argument' | 'policy';
-  /** False: they vanish, for the exchange is not there. */
+  /** False: the exchange does not exist, so the dead letters are dropped. */
   readonly exchangeExists: boolean;
-  /** True for a queue that surely gets them, false for one that gets some, or might. */
+  /** The queues: true for one that gets every dead letter, false for one that may get some. */
   readonly reaches: ReadonlyMap<Queue, boolean>;
-  /** Deaths that come without anybody rejecting anything: by a time to live, a length limit, a delivery limit. */
+  /** Deaths without a rejection: by a time to live, a length limit, a delivery limit. */
   readonly automatic: readonly DeathReason[];
   /** Milliseconds until a message expires here, undefined for never. */
   readonly delay: number | undefined;

@@ -3,16 +3,16 @@ import type { DeadLetterEdge } from './dead-letter-edges.js';
 
 /** Queues that dead-letter into one another until the first is reached again. */
 export interface Loop {
-  /** In the order of the way round; the last leads to the first. */
+  /** The steps in order; the last leads to the first. */
   readonly edges: readonly DeadLetterEdge[];
-  /** Whether a message surely goes that way, see {@link DeadLetterEdge.reaches}. */
+  /** True if every message takes this way, see {@link DeadLetterEdge.reaches}. */
   readonly certain: boolean;
   /**
-   * Rule I2 drops a message that would come round without a rejection: true when it can, because each of the queues has
-   * another way to let it die. False: a consumer has to reject it on every round, and it never ends.
+   * True if a message can go round without a rejection, because messages die in each queue for another reason as well; the broker
+   * then drops it (rule I2). False if a consumer has to reject it on every round, so that it can go round for ever.
    */
   readonly cut: boolean;
-  /** Milliseconds a message waits on its way round, at least. */
+  /** The least milliseconds that a message waits in one round. */
   readonly delay: number;
   /** A `retry` waits on its way, a `spin` does not; of what goes round by itself all is `dropped` (rule I2). */
   readonly kind: 'retry' | 'spin' | 'dropped';
@@ -22,8 +22,8 @@ export interface Loop {
 const mostLoops = 200;
 
 /**
- * Finds loops: for each step that lies on any, the shortest loop with that step. So every queue and step of every loop is
- * shown, without counting through all ways round, of which there may be more than anybody can wait for.
+ * Finds loops: for each step that is part of a loop, the shortest loop with that step. So every queue and step of every loop is
+ * shown, without a search through all loops, whose number may be exponential.
  */
 export function* loopsIn(edges: ReadonlyMap<Queue, DeadLetterEdge>): Generator<void, readonly Loop[], void> {
   const loops = new Map<string, Loop>();
@@ -110,7 +110,7 @@ function wayBack(
   return [];
 }
 
-/** The same wherever one begins to go round. */
+/** The loop in a form that does not depend on its first queue. */
 function rotated(way: readonly Queue[]): readonly Queue[] {
   const least = way.reduce((best, { name }, index) => (name < (way[best] as Queue).name ? index : best), 0);
   return [...way.slice(least), ...way.slice(0, least)];

@@ -7,10 +7,10 @@ import type { RedriveOrder } from './redrive-order.js';
 
 const noBody = new Uint8Array();
 
-/** Destinations whose dead letters are looked after. */
+/** The most destinations whose dead letters are counted. */
 const mostAfterlives = 50;
 
-/** Takes single messages to their address, and counts what became of them. */
+/** Moves single messages to their address, and counts the results. */
 export class Mover {
   readonly #known = new Set<string>();
 
@@ -22,7 +22,7 @@ export class Mover {
     readonly settled: Settled,
   ) {}
 
-  /** Why nothing can be moved at all any more. */
+  /** Why no message can be moved any more; undefined if messages can be moved. */
   fault(): string | undefined {
     const { vhost, queue, user } = this.order;
     if (queue.deleted) return `queue '${queue.name}' is gone`;
@@ -34,7 +34,7 @@ export class Mover {
     const { order, counts, task } = this;
     const { message, position } = entry;
     const to = order.to ?? recordedIn(message);
-    // What headers tell of an origin is no address: the publisher of the message may have written them.
+    // An origin that only headers name is not used: the publisher of the message may have written them.
     if (to === undefined)
       return void counts.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
     const { by, queue, keepsHistory = false } = order;

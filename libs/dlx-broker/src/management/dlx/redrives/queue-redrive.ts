@@ -7,12 +7,12 @@ import type { RedriveOrder } from './redrive-order.js';
 import { isWaitingRoom, ReturnWatch } from './return-watch.js';
 import { Filtered, Picked, type Selection } from './selection.js';
 
-/** What a redrive is lent. */
+/** What a redrive gets from its host. */
 export interface RedriveParts {
   readonly clock: Clock;
   /** Called at the end, and when the circuit stops the redrive. */
   readonly ended?: (task: QueueRedrive) => void;
-  /** Called with internal faults, which would be lost otherwise. */
+  /** Called with internal errors. */
   readonly log?: ((error: unknown) => void) | undefined;
 }
 
@@ -22,7 +22,7 @@ const lookEvery = 250;
 /** Milliseconds between two turns, at least: what becomes due meanwhile goes together. */
 const shortestTick = 10;
 
-/** After a delay of the host, the messages of so many milliseconds follow together, and no flood. */
+/** After a delay of the host the messages of so many milliseconds follow together; those of a longer time are not made up for. */
 const keptTime = 100;
 
 /** The most messages examined and moved in one turn of the event loop, and its most milliseconds. */
@@ -35,9 +35,9 @@ const inOneGo = { scanned: 4_096, moved: 512, milliseconds: 4 };
 export class QueueRedrive extends Redrive {
   /** Ready messages when it began. */
   readonly readyAtStart: number;
-  /** Moved, but not yet kept by the journal. */
+  /** Messages that moved and are not yet stored by the journal. */
   #unsafe = 0;
-  /** Only the journal is waited for. */
+  /** True while the redrive waits for the journal only. */
   #isWaiting = false;
   readonly #selection: Selection;
   readonly #unread = new Unread();
@@ -152,13 +152,13 @@ export class QueueRedrive extends Redrive {
     if (this.#isWaiting && this.state === 'running') this.#finish();
   };
 
-  /** It is completed when the journal has all that moved. */
+  /** Completes the redrive when the journal has stored every moved message. */
   #finish(): void {
     this.#isWaiting = this.#unsafe > 0;
     if (!this.#isWaiting) this.end('completed', this.#left);
   }
 
-  /** Messages it could not tell whether they are meant stay where they are. */
+  /** The reason why messages stayed that the filter could not test. */
   get #left(): string | undefined {
     const { count, reason } = this.#unread;
     return count === 0 ? undefined : `${count} messages could not be looked at, and stay: ${reason}`;

@@ -7,14 +7,14 @@ const mostQueues = 50;
 /** Messages of one queue looked at in one go. */
 const mostAtOnce = 1_000;
 
-/** Sees messages of one redrive come back: it looks at what arrives in the queues in which their dead letters end up. */
+/** Counts the messages of a redrive that come back: those that arrive in the queues of their dead letters. */
 export class ReturnWatch {
-  /** Up to which position each queue was looked at. */
+  /** The last position in each queue that was read. */
   readonly #seen = new Map<Queue, number>();
 
   constructor(readonly task: string) {}
 
-  /** From now on; what is in it already is not looked at. */
+  /** Watches a queue. Messages that it has already are not counted. */
   add(queue: Queue): void {
     if (!this.#seen.has(queue) && this.#seen.size < mostQueues) this.#seen.set(queue, queue.lastPosition);
   }
@@ -34,6 +34,6 @@ export class ReturnWatch {
   }
 }
 
-/** A queue from which messages go on by themselves after a while: what comes there will be tried again. */
+/** True for a queue whose messages expire into another queue: a message there is being retried and has not come back. */
 export const isWaitingRoom = ({ settings }: Queue): boolean =>
   settings.messageTtl !== undefined && settings.deadLetterExchange !== undefined;
