@@ -18,7 +18,7 @@ import type { Backend } from 'dlx-broker/engine';
 /** What became of numbered messages. */
 export class Account {
   readonly confirmed = new Set<number>();
-  /** The application was told that these may not have arrived. */
+  /** These publishes failed: their messages may have arrived or not. */
   readonly failed = new Set<number>();
   /** How often a message was handled without an error. */
   readonly handled = new Map<number, number>();
