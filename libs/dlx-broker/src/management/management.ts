@@ -15,7 +15,7 @@ import { notFound } from './http/reply.js';
 import { Statistics } from './statistics/statistics.js';
 
 /** Default limit of a reply, in bytes. */
-export const usualReplyLimit = 64_000_000;
+export const defaultReplyLimit = 64_000_000;
 
 /** What every handler is given: the broker, and what the resources share. */
 export class Management {
@@ -26,7 +26,7 @@ export class Management {
   /** @param replyLimit bytes of a reply at most */
   constructor(
     readonly host: ManagementHost,
-    readonly replyLimit = usualReplyLimit,
+    readonly replyLimit = defaultReplyLimit,
   ) {
     this.nodeName = host.nodeName ?? 'rabbit@localhost';
     this.dlx = host.dlx ?? new Dlx(host);

@@ -1,6 +1,6 @@
 import type { Circuit } from './redrive.js';
 
-/** Judges each batch by itself: messages redriven, and messages that came back, since it was asked last. */
+/** Judges each batch by itself: the messages redriven, and the messages that came back, since the last call of `isOpen`. */
 export class BatchCircuit implements Circuit {
   #redriven = 0;
   #back = 0;

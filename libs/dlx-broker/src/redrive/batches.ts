@@ -1,7 +1,7 @@
-/** Milliseconds that the messages of a batch have to come back before the next batch begins. */
+/** The pause between two batches, in which messages of the first may come back dead: milliseconds. */
 const pause = 1_000;
 
-/** Messages a second up to which returning messages are seen in time, and a circuit needs no batches. */
+/** The highest rate, in messages a second, at which a circuit sees returning messages in time without batches. */
 const fast = 1_000;
 
 /** Limits a redrive to batches, so that its circuit can judge each batch before the next one begins. */
@@ -13,7 +13,7 @@ export class Batches {
   /**
    * @param first messages of the first batch
    * @param pause milliseconds between two batches
-   * @param growth each batch is so many times as large as the one before
+   * @param growth the size of a batch as a multiple of the batch before
    */
   private constructor(
     readonly first: number,
@@ -32,7 +32,7 @@ export class Batches {
     return rate > fast ? new Batches(first, pause, 2) : undefined;
   }
 
-  /** Batches of one size without a pause: they only say when to look at what came back. */
+  /** Batches of one size without a pause: they only set when the circuit counts the messages that came back. */
   static steady(size: number): Batches {
     return new Batches(size, 0, 1);
   }
@@ -57,7 +57,7 @@ export class Batches {
     return this.#opensAt;
   }
 
-  /** Begins with a first batch again. */
+  /** Starts again with the size of the first batch. */
   restart(now: number): void {
     this.#size = this.first;
     this.#left = this.first;

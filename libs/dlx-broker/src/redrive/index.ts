@@ -1,6 +1,6 @@
 export { BatchCircuit } from './batch-circuit.js';
 export { Batches } from './batches.js';
-export { Pacing, usualRate } from './pacing.js';
+export { Pacing, defaultRate } from './pacing.js';
 export { Redrive, type RedriveState } from './redrive.js';
 export { type Left, RedriveCounts } from './redrive-counts.js';
-export { type CircuitSettings, usualCircuit, WindowCircuit } from './window-circuit.js';
+export { type CircuitSettings, defaultCircuit, WindowCircuit } from './window-circuit.js';

@@ -1,11 +1,11 @@
 /** Messages a second of a redrive, unless its request names another rate. */
-export const usualRate = 50;
+export const defaultRate = 50;
 
-/** Spreads messages over time: each is due one gap after the one before. */
+/** A rate limiter: each message is due one gap after the message before. */
 export class Pacing {
   /** Milliseconds between two messages; 0 without a limit. */
   readonly #gap: number;
-  /** The longest delay of a message, in milliseconds, that is made up for. Beyond it time without messages is lost. */
+  /** The time without messages, in milliseconds, whose messages may follow together (the burst of the limiter). */
   readonly #kept: number;
   /** When the next message is due. */
   #due: number;
@@ -13,7 +13,7 @@ export class Pacing {
   /**
    * @param rate messages a second; Infinity is no limit
    * @param now when the first message is due
-   * @param kept the time, in milliseconds, whose messages may follow together after a delay of the host
+   * @param kept the burst: after a delay of the host, messages of this time (milliseconds) may follow together
    */
   constructor(
     readonly rate: number,
@@ -48,7 +48,7 @@ export class Pacing {
     return Math.ceil(this.#due - 1e-6);
   }
 
-  /** A pause does not count: the next message is due as long after the pause as it was due when the pause began. */
+  /** Leaves a pause out of the schedule: the time that was left until the next message is left again after the pause. */
   rested(since: number, now: number): void {
     this.#due = now + Math.max(0, this.#due - since);
   }

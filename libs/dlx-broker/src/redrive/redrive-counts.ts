@@ -1,6 +1,6 @@
 import type { Address } from '../message/index.js';
 
-/** Why a message was left in its queue. `unproven_origin`: only its headers name the origin. */
+/** The reason why a message stays in its queue. `unproven_origin`: only its headers name the origin. */
 export type Left = 'unroutable' | 'refused' | 'forbidden' | 'no_origin' | 'unproven_origin' | 'no_exchange';
 
 /** Messages left for one reason, on their way to one address. */

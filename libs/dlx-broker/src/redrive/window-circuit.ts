@@ -8,9 +8,9 @@ export interface CircuitSettings {
   readonly atLeast: number;
 }
 
-export const usualCircuit: CircuitSettings = { percent: 50, atLeast: 20 };
+export const defaultCircuit: CircuitSettings = { percent: 50, atLeast: 20 };
 
-/** Seconds that count. Older failures are forgotten, and new ones show among millions of older successes. */
+/** The length of the window in seconds. Without a window, millions of older successes would hide new failures. */
 const windowSeconds = 60;
 
 /** Judges the last minute: counts, by second, the messages that were redriven and those that came back dead. */

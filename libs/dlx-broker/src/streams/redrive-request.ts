@@ -6,7 +6,7 @@ import {
   refuseUnknown,
   shown,
 } from '../options/index.js';
-import { usualCircuit, usualRate } from '../redrive/index.js';
+import { defaultCircuit, defaultRate } from '../redrive/index.js';
 import { targetOf } from './given.js';
 import type { Letter } from './letter.js';
 import type { RedriveTarget } from './redrive-to.js';
@@ -60,7 +60,7 @@ const circuitOptions: readonly string[] = ['share', 'atLeast', 'pause'] satisfie
 /** @throws DlxConfigurationError naming the option and the value */
 export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
   refuseUnknown(optionsOf(request, 'redrive', "write { from: 'orders.parked' }"), requestOptions, 'redrive');
-  const { from, to, where = () => true, perSecond = usualRate, dryRun = false, circuit = {} } = request;
+  const { from, to, where = () => true, perSecond = defaultRate, dryRun = false, circuit = {} } = request;
   const queues = typeof from === 'string' ? [from] : Array.isArray(from) ? [...new Set(from as readonly string[])] : [];
   const refuse = (what: string): DlxConfigurationError => new DlxConfigurationError(`redrive: ${what}`);
   if (queues.length === 0 || queues.includes(''))
@@ -91,7 +91,7 @@ function resolveCircuit(
 ): ResolvedRedrive['circuit'] {
   const remedy = "write { share: 0.5, atLeast: 20, pause: '1m' }, or false for none";
   refuseUnknown(optionsOf(circuit, 'redrive: circuit', remedy), circuitOptions, 'redrive: circuit');
-  const { share = usualCircuit.percent / 100, atLeast = usualCircuit.atLeast, pause = '1m' } = circuit;
+  const { share = defaultCircuit.percent / 100, atLeast = defaultCircuit.atLeast, pause = '1m' } = circuit;
   if (typeof share !== 'number' || !(share > 0 && share <= 1))
     throw refuse(`circuit.share is ${String(share)}; write a share above 0, up to 1`);
   if (!Number.isSafeInteger(atLeast) || atLeast < 1)

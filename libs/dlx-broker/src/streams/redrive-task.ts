@@ -32,10 +32,10 @@ export interface RedriveProgress {
   readonly error?: unknown;
 }
 
-/** The counts of destinations are copied after so many letters for each destination, because a copy costs as much as they are. */
+/** The number of letters for each destination after which the counts are copied. A copy takes time in proportion to the destinations. */
 const destinationsPerLetter = 16;
 
-/** The states in the words of this API. */
+/** The names of the states in this API. */
 const states: Readonly<Record<RedriveState, RedriveProgress['state']>> = {
   running: 'running',
   paused: 'paused',

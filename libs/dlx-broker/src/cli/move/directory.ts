@@ -13,7 +13,7 @@ import { Refusal } from '../refusal.js';
 import { type DelayedMessage, delayedMessagesFor } from './delayed-messages.js';
 import { delayQueueArguments, delayQueueFor, exchangeFor, withDelay } from './names.js';
 import type { DirectoryPlace } from './places.js';
-import { MoveFailure, type Moving, type Source, type Taken, type Target, usualWindow } from './ends.js';
+import { MoveFailure, type Moving, type Source, type Taken, type Target, defaultWindow } from './ends.js';
 
 /** The year 1970: no message has expired, no lease is over, and no delay. */
 const longAgo = 1;
@@ -34,7 +34,7 @@ class Directory {
   /** @throws Refusal, StoreError */
   static async open(place: DirectoryPlace, tell: (line: string) => void, takesMessages: boolean): Promise<Directory> {
     const { directory, vhost, queue } = place;
-    // A start of a broker lets everything die whose time is over. A move changes nothing but its queue.
+    // With the real time, the start of the broker would expire messages and leases. A move must change only its own queue.
     let now = (): number => longAgo;
     const clock: Clock = { now: () => now(), wakeAt: () => undefined };
     const heard: unknown[] = [];
@@ -44,7 +44,7 @@ class Directory {
       const known = own.broker.virtualHosts.get(vhost);
       if (known === undefined) throw new Refusal(`no virtual host '${vhost}' in ${directory}`);
       if (!known.queues.has(queue)) throw new Refusal(`no queue '${queue}' in vhost '${vhost}' of ${directory}`);
-      if (takesMessages) now = Date.now; // from now on messages come that may have a time to live
+      if (takesMessages) now = Date.now; // the messages to come may have a time to live
       for (const error of heard) tell(shownText((error as Error).message));
       return new Directory(own, place);
     } catch (error) {
@@ -57,7 +57,7 @@ class Directory {
     return this.own.broker;
   }
 
-  /** Without a wait for the disk a crash would bring back many messages that are in the target. */
+  /** Waits for the disk. Otherwise a crash could bring back many messages that are already in the target. */
   stored(act: () => void): Promise<void> {
     const { broker } = this;
     return new Promise<void>((resolve, reject) => {
@@ -108,7 +108,7 @@ export async function directorySource(place: DirectoryPlace, tell: (line: string
           properties,
           origin,
           body,
-          redelivered: redelivered && (isExact || taken++ < usualWindow),
+          redelivered: redelivered && (isExact || taken++ < defaultWindow),
           ack: () => open.stored(() => settle(() => channel.ack(tag))),
           giveBack: () => settle(() => channel.nack(tag)),
         };

@@ -1,7 +1,7 @@
 import type { Properties, RecordedOrigin } from '../../message/index.js';
 
 /** Messages that were taken and not yet acked, at most: so many can be in both queues after a crash. */
-export const usualWindow = 100;
+export const defaultWindow = 100;
 
 /** A message on its way. */
 export interface Moving {

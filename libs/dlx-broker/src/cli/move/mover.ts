@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type FieldTable, isEmptyTable } from '../../message/index.js';
-import { MoveFailure, type Moving, type Source, type Taken, type Target, usualWindow } from './ends.js';
+import { MoveFailure, type Moving, type Source, type Taken, type Target, defaultWindow } from './ends.js';
 
 export interface MoveOptions {
   /** Messages at most; default all. */
@@ -9,7 +9,7 @@ export interface MoveOptions {
   readonly rate?: number;
   /** Takes the history of deaths out of the headers. */
   readonly stripDeaths?: boolean;
-  /** Messages that were taken and not yet acked, at most. Default {@link usualWindow}. */
+  /** Messages that were taken and not yet acked, at most. Default {@link defaultWindow}. */
   readonly window?: number;
   /** Milliseconds for which a message is offered again to a queue that refuses it. Default 30,000. */
   readonly patience?: number;
@@ -52,7 +52,7 @@ export class Mover {
     private readonly target: Target,
     private readonly options: MoveOptions = {},
   ) {
-    this.#window = options.window ?? usualWindow;
+    this.#window = options.window ?? defaultWindow;
   }
 
   get moved(): number {

@@ -6,7 +6,7 @@ import type { AuditEntry, AuditSink } from './audit-log.js';
 const readBack = 1_048_576;
 
 /** The largest size of the file, in bytes. Then it is renamed to `audit.ndjson.1`, and replaces the file of that name. */
-const usualSize = 104_857_600;
+const defaultSize = 104_857_600;
 
 /** Characters that wait for the disk. */
 const mostPending = 8_388_608;
@@ -50,7 +50,7 @@ export class AuditFile implements AuditSink {
   static async open(
     path: string,
     failed: (error: unknown) => void = () => {},
-    longest = usualSize,
+    longest = defaultSize,
   ): Promise<AuditFile> {
     try {
       return await AuditFile.#open(path, failed, longest);

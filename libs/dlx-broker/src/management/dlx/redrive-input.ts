@@ -1,6 +1,6 @@
 import type { Queue, User, VirtualHost } from '../../broker/index.js';
 import { type Address, isShortstr, longestShortstr } from '../../message/index.js';
-import { type CircuitSettings, usualCircuit, usualRate } from '../../redrive/index.js';
+import { type CircuitSettings, defaultCircuit, defaultRate } from '../../redrive/index.js';
 import type { RedriveOrder } from './redrives/redrive-order.js';
 import { badRequest } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
@@ -35,7 +35,7 @@ export function redriveIn(body: JsonObject, { vhost, queue, user }: Asked): Redr
     by: user.name,
     ...(ids === undefined ? { filter: filterInJson(body['filter']) } : { ids }),
     ...(to && { to }),
-    rate: (within(body, 'rate', 0, fastest) ?? usualRate) || Infinity,
+    rate: (within(body, 'rate', 0, fastest) ?? defaultRate) || Infinity,
     ...(limit !== undefined && { limit }),
     ...(circuit && { circuit }),
     ...(keepsHistory && { keepsHistory }),
@@ -85,12 +85,12 @@ function addressIn(value: unknown): Address | undefined {
 
 /** `false` is none. */
 function circuitIn(value: unknown): CircuitSettings | undefined {
-  if (value === undefined || value === null) return usualCircuit;
+  if (value === undefined || value === null) return defaultCircuit;
   if (value === false) return undefined;
   const object = Object.fromEntries(objectEntries(value, 'circuit'));
   onlyKnown(Object.keys(object), ['percent', 'at_least'], "key of 'circuit'");
   return {
-    percent: within(object, 'percent', 0, 100) ?? usualCircuit.percent,
-    atLeast: within(object, 'at_least', 1, 1_000_000) ?? usualCircuit.atLeast,
+    percent: within(object, 'percent', 0, 100) ?? defaultCircuit.percent,
+    atLeast: within(object, 'at_least', 1, 1_000_000) ?? defaultCircuit.atLeast,
   };
 }

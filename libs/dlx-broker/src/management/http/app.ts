@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { type Bindings, Dispatcher } from './dispatcher.js';
 import type { ManagementHost } from '../host.js';
-import { usualReplyLimit } from '../management.js';
+import { defaultReplyLimit } from '../management.js';
 import { notFound } from './reply.js';
 import type { Resource } from './resource.js';
 import { resources as allResources } from '../api/resources.js';
@@ -23,7 +23,7 @@ export type Api = Hono<{ Bindings: Bindings }>;
 
 /** The whole API as a function of a request, without a port. */
 export function createApi(host: ManagementHost, options: ApiOptions = {}): Api {
-  const { hosts = [], bodyLimit = 20_000_000, replyLimit = usualReplyLimit, resources = [] } = options;
+  const { hosts = [], bodyLimit = 20_000_000, replyLimit = defaultReplyLimit, resources = [] } = options;
   const dispatcher = new Dispatcher(host, { bodyLimit, replyLimit });
   // Paths are taken as they came: a name may be `..` or hold any percent sign.
   const app: Api = new Hono({ getPath: (request, { env } = {}) => pathOf(request, (env as Bindings).incoming?.url) });

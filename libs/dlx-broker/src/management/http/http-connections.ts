@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { endsOf, PendingLogins } from '../../logins/index.js';
 import { HttpConnection } from './http-connection.js';
 import { Problem } from './reply.js';
-import { ReplyMemory, usualReplyLimits } from './reply-memory.js';
+import { ReplyMemory, defaultReplyLimits } from './reply-memory.js';
 
 /** Connections of the HTTP API at a time. */
 export interface ConnectionLimits {
@@ -17,7 +17,7 @@ export interface ConnectionLimits {
   readonly writeTimeout: number;
 }
 
-export const usualConnectionLimits: ConnectionLimits = {
+export const defaultConnectionLimits: ConnectionLimits = {
   connections: 1_000,
   connectionsOfUser: 256,
   pendingLoginsOfAddress: 100,
@@ -58,7 +58,7 @@ export class HttpConnections {
     this.#limits = limits;
     this.#now = now;
     this.#pendingLogins = new PendingLogins({ ofAddress, all }, now);
-    this.#replies = new ReplyMemory(usualReplyLimits, now);
+    this.#replies = new ReplyMemory(defaultReplyLimits, now);
   }
 
   get count(): number {

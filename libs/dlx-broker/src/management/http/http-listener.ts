@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { type ApiOptions, createApi } from './app.js';
 import { Dlx } from '../dlx/dlx.js';
 import { eventLoop } from './turns.js';
-import { type ConnectionLimits, HttpConnections, usualConnectionLimits, type Visit } from './http-connections.js';
+import { type ConnectionLimits, HttpConnections, defaultConnectionLimits, type Visit } from './http-connections.js';
 import type { ManagementHost, OpenPort } from '../host.js';
 import { interval, Statistics } from '../statistics/statistics.js';
 
@@ -40,7 +40,7 @@ export interface HttpLimits extends ConnectionLimits {
 }
 
 export const defaultHttpLimits: HttpLimits = {
-  ...usualConnectionLimits,
+  ...defaultConnectionLimits,
   headersTimeout: 5_000,
   requestTimeout: 60_000,
   keepAliveTimeout: 5_000,

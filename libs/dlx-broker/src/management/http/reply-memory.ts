@@ -12,7 +12,7 @@ export interface ReplyLimits {
   readonly patience: number;
 }
 
-export const usualReplyLimits: ReplyLimits = {
+export const defaultReplyLimits: ReplyLimits = {
   unreadOfUser: 33_554_432,
   unread: 268_435_456,
   madeAtATime: 8,
