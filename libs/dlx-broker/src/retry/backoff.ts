@@ -47,7 +47,7 @@ export interface Backoff {
 export interface Schedule {
   /** The delays that can occur and are known beforehand, in milliseconds, ascending. */
   readonly exact: readonly number[];
-  /** True when other delays occur as well, such as random steps. */
+  /** True when delays occur that are not in `exact`, such as random ones. */
   readonly drawn: boolean;
   /**
    * Milliseconds to wait before a retry, 0 for at once.
@@ -75,25 +75,25 @@ const jitters: readonly unknown[] = ['full', 'equal', 'none'];
  * @throws DlxConfigurationError for impossible waits
  */
 export function planWaits(setting: BackoffSetting, retries: number, origin: string): Schedule {
-  if (typeof setting === 'function') return asked(setting, origin);
+  if (typeof setting === 'function') return functionSchedule(setting, origin);
   if (typeof setting === 'number' || typeof setting === 'string') {
-    return exactly([wait(setting, `${origin}: backoff`)], retries, origin);
+    return listSchedule([wait(setting, `${origin}: backoff`)], retries, origin);
   }
   if (isList(setting)) {
     if (setting.length === 0) throw new DlxConfigurationError(`${origin}: backoff is an empty list; write one wait`);
-    return exactly(
+    return listSchedule(
       setting.map((each, index) => wait(each, `${origin}: backoff[${index}]`)),
       retries,
       origin,
     );
   }
-  return ruled(setting, retries, origin);
+  return ruleSchedule(setting, retries, origin);
 }
 
 const isList = (setting: Backoff | readonly Wait[]): setting is readonly Wait[] => Array.isArray(setting);
 
-/** The waits of a function: none is known before the function returns it. */
-function asked(waitBefore: BackoffFunction, origin: string): Schedule {
+/** The schedule of a function. Its waits are not known beforehand. */
+function functionSchedule(waitBefore: BackoffFunction, origin: string): Schedule {
   return {
     exact: [],
     drawn: true,
@@ -105,7 +105,7 @@ function asked(waitBefore: BackoffFunction, origin: string): Schedule {
   };
 }
 
-function exactly(waits: readonly number[], retries: number, origin: string): Schedule {
+function listSchedule(waits: readonly number[], retries: number, origin: string): Schedule {
   const used = waits.slice(0, Math.max(0, retries));
   return {
     exact: bounded(new Set(used), origin),
@@ -114,7 +114,7 @@ function exactly(waits: readonly number[], retries: number, origin: string): Sch
   };
 }
 
-function ruled(backoff: Backoff, retries: number, origin: string): Schedule {
+function ruleSchedule(backoff: Backoff, retries: number, origin: string): Schedule {
   const remedy = "write '5s', ['1s', '5s'], { type: 'exponential', delay: '1s' } or a function";
   refuseUnknown(optionsOf(backoff, `${origin}: backoff`, remedy), backoffOptions, `${origin}: backoff`);
   const { type, jitter = 'none' } = backoff;

@@ -36,7 +36,7 @@ export class DelayedPublisher {
   publish(publication: Publication, delay: number, done?: Done): void {
     const marked = withOrigin(publication);
     if (this.backend.delayed !== undefined) this.backend.delayed.publish(marked, delay, done);
-    else this.#publishOver(this.#roomsOf(publication.exchange), marked, delay, done);
+    else this.#publishThrough(this.#waitQueuesOf(publication.exchange), marked, delay, done);
   }
 
   /**
@@ -48,7 +48,7 @@ export class DelayedPublisher {
     return need(this.backend, 'delayed').cancel(exchange, messageId);
   }
 
-  #publishOver(waitQueues: WaitQueues, publication: Publication, delay: number, done: Done | undefined): void {
+  #publishThrough(waitQueues: WaitQueues, publication: Publication, delay: number, done: Done | undefined): void {
     const { properties } = publication;
     if (properties.expiration !== undefined) {
       const text = 'in a wait queue the message would expire before its time';
@@ -71,7 +71,7 @@ export class DelayedPublisher {
     else ready.then(publish).catch((error: unknown) => finished(error as Error));
   }
 
-  #roomsOf(exchange: string): WaitQueues {
+  #waitQueuesOf(exchange: string): WaitQueues {
     let waitQueues = this.#waitQueues.get(exchange);
     if (waitQueues === undefined)
       this.#waitQueues.set(exchange, (waitQueues = new WaitQueues(this.backend, this.type, exchange)));

@@ -72,7 +72,7 @@ export interface RetryPlan {
   delayBefore(attempt: number, error?: unknown): number;
 }
 
-const usualBackoff: BackoffSetting = { type: 'exponential', delay: '1s', max: '1h' };
+const defaultBackoff: BackoffSetting = { type: 'exponential', delay: '1s', max: '1h' };
 
 const options: readonly string[] = [
   'attempts',
@@ -95,7 +95,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
   const attempts = whole(policy.attempts, 1, `${origin}: attempts`, 'the first attempt included');
   const immediate = whole(policy.immediate ?? 0, 0, `${origin}: immediate`, 'or leave it out');
   const waits = planWaits(
-    policy.backoff === undefined ? usualBackoff : policy.backoff,
+    policy.backoff === undefined ? defaultBackoff : policy.backoff,
     attempts - 1 - immediate,
     origin,
   );

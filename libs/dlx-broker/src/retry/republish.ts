@@ -131,7 +131,7 @@ function rejectInto(
     delivery.reject(headers); // a backend that cannot add headers leaves them out
     done?.();
   };
-  once(waitQueues.wait(delay), reject, done);
+  whenReady(waitQueues.wait(delay), reject, done);
 }
 
 /** The work queue of a republished message, and its headers. */
@@ -167,7 +167,7 @@ export function retryIn(
     if (failure !== undefined) waitQueues.forget(delay);
     done?.(failure);
   };
-  once(delay === 0 ? undefined : waitQueues.wait(delay), () => delivery.replaceBy(successor, finished), finished);
+  whenReady(delay === 0 ? undefined : waitQueues.wait(delay), () => delivery.replaceBy(successor, finished), finished);
 }
 
 /**
@@ -193,11 +193,11 @@ export function park(
     headersForRetry(message, progress, headers),
     recordOf(message, queue),
   );
-  once(waitQueues.lot(parkingLot), () => delivery.replaceBy(successor, done), done);
+  whenReady(waitQueues.lot(parkingLot), () => delivery.replaceBy(successor, done), done);
 }
 
-/** Runs `then`: in the same call stack if nothing has to be declared first. */
-function once(ready: Promise<void> | undefined, then: () => void, failed: Done | undefined): void {
+/** Runs `then` after a declaration; in the same call stack if there is none to wait for. */
+function whenReady(ready: Promise<void> | undefined, then: () => void, failed: Done | undefined): void {
   if (ready === undefined) then();
   else ready.then(then).catch((error: unknown) => failed?.(error as Error));
 }

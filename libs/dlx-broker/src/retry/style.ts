@@ -22,7 +22,7 @@ const deadly: readonly string[] = [...rejectArgumentNames, ...killingArguments];
 
 /**
  * @param args of the work queue, as its handler asks for them
- * @param isAlone whether one handler has the queue for itself
+ * @param isAlone true if only one handler uses the queue
  */
 export function styleOf(plan: RetryPlan, args: FieldTable, isAlone: boolean): RetryStyle {
   const fits = plan.only !== undefined && plan.deadline === undefined && isAlone;
@@ -38,7 +38,7 @@ export function rejectArguments({ only, queue, waitQueueType }: RetryPlan, args:
   return all.set('x-dead-letter-strategy', longstr('at-least-once')).set('x-overflow', longstr('reject-publish')); // rule M1
 }
 
-/** A plan as text for people. */
+/** A plan as one line of the log. */
 export function describeRetry(plan: RetryPlan, style: RetryStyle): string {
   const { queue, attempts, delays, parkingLot, waitQueueType } = plan;
   const waits =

@@ -7,18 +7,18 @@ import {
   type Topology,
 } from '../topology/index.js';
 
-/** How many different delays there may be in one broker. */
+/** The largest number of wait queues, and so of different delays, in one broker. */
 export const mostWaitQueues = 64;
 
 /**
- * What a wait queue is made of. `classic` is durable and enough for one broker; `quorum` is for a cluster: replicated,
- * and it keeps a message until the queue it returns to has taken it (rule M1). A quorum wait queue has no lease, for the lease would
- * delete what it keeps for a queue that is full or missing. It stays, and so there are only those of a fixed set of delays and
- * those that policies name.
+ * The queue type of a wait queue. `classic` is durable, and enough for one broker. `quorum` is for a cluster: it is replicated, and
+ * keeps a message until the work queue has taken it (rule M1). A quorum wait queue has no lease, because a lease would delete messages
+ * whose work queue is full or missing. As quorum wait queues are never deleted, only a fixed set of delays and the delays of policies
+ * have one.
  */
 export type WaitQueueType = 'classic' | 'quorum';
 
-/** Milliseconds: the delays of the wait queues that a cluster has in any case. Another delay takes the next longer one. */
+/** The fixed set of delays on a cluster, in milliseconds. Another delay is rounded up to the next of these. */
 export const clusterDelays: readonly number[] = [
   1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000,
 ];
@@ -28,7 +28,7 @@ export const delaysAtStart = (needed: Iterable<number>, type: WaitQueueType): Re
   new Set(type === 'quorum' ? [...needed, ...clusterDelays] : needed);
 
 /**
- * A classic wait queue is deleted so many milliseconds after its last use: one that no deployment needs drains and disappears.
+ * Milliseconds after its last use until a classic wait queue is deleted, so that wait queues that are not needed any more disappear.
  * A publish does not count as use (rule B12), so the publisher declares the queue again before half of this is over.
  */
 export const waitQueueLease = 3_600_000;
@@ -42,7 +42,7 @@ export function waitQueueName(delay: number, type: WaitQueueType = 'classic', ex
   return exchange === '' ? name : `${exchange}.${name}`;
 }
 
-/** Whether a queue of that name is a wait queue, or would be taken for one. */
+/** True for names that wait queues of the default exchange have. */
 export const isWaitQueueName = (name: string): boolean => /^wait\.(?:keep\.|quorum\.)?\d+$/.test(name);
 
 /**

@@ -43,7 +43,7 @@ export class WaitQueues {
     return this.backend.clock.now();
   }
 
-  /** The caller has just declared the wait queues of these delays, and these parking lots. */
+  /** Notes that the caller has declared the wait queues of these delays, and these parking lots. */
   declared(delays: Iterable<number>, lots: Iterable<string> = []): void {
     const declaredAt = this.now();
     const needed = [...delays];
@@ -108,7 +108,7 @@ export class WaitQueues {
     this.keep(this.#kept);
   };
 
-  /** The wait queue was found missing. The next call of `wait` declares it again. */
+  /** Notes that a wait queue is missing. The next call of `wait` declares it again. */
   forget(delay: number): void {
     this.#known.delete(delay);
   }

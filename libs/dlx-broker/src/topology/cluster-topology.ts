@@ -4,21 +4,21 @@ import type { QueueDeclaration, Topology } from './topology.js';
 
 /** How queues are declared on a cluster. */
 export interface ClusterOptions {
-  /** Deliveries that may fail, of quorum queues with a dead-letter exchange that say nothing else. Default 20. */
+  /** The `x-delivery-limit` of quorum queues that have a dead-letter exchange and declare no limit. Default 20. */
   readonly deliveryLimit?: number;
 }
 
 /** A topology for a cluster. */
 export interface ClusterTopology {
   readonly topology: Topology;
-  /** What is not as it was declared, a line for each queue and reason, for the log. */
+  /** The differences from the declarations, for the log: one line for each queue and reason. */
   readonly notes: readonly string[];
 }
 
 /**
  * Makes quorum queues of all durable queues, with the arguments by which no dead letter is lost (rule M1): the same arguments as
- * `dlx-broker definitions --quorum` writes. A queue that names its type keeps it: `x-queue-type: classic` is a classic queue by
- * choice. So is a dead-letter strategy. A queue that cannot be a quorum queue stays classic, and is named in the notes.
+ * `dlx-broker definitions --quorum` writes. A queue that declares `x-queue-type: classic` stays classic. A quorum queue that declares
+ * a dead-letter strategy keeps all of its arguments. A queue that cannot be a quorum queue stays classic, and the notes name it.
  */
 export function clusterTopology(topology: Topology, options: ClusterOptions = {}): ClusterTopology {
   const notes: string[] = [];

@@ -19,7 +19,7 @@ interface Traveller {
  */
 export function refuseDroppingCycles(topology: Topology, consumed: ReadonlySet<string>): void {
   for (const queue of topology.queues) {
-    const cycle = consumed.has(queue.name) && dies(queue) ? cycleFrom(queue, topology) : undefined;
+    const cycle = consumed.has(queue.name) && deadLettersExpired(queue) ? cycleFrom(queue, topology) : undefined;
     if (cycle === undefined) continue;
     throw new DlxConfigurationError(
       `${queue.origin ?? 'the topology'}: messages expire from ${cycle.map((name) => `'${name}'`).join(' to ')} in a cycle, ` +
@@ -29,7 +29,8 @@ export function refuseDroppingCycles(topology: Topology, consumed: ReadonlySet<s
   }
 }
 
-const dies = ({ arguments: args }: QueueDeclaration): boolean =>
+/** True if messages of the queue expire and are dead-lettered. */
+const deadLettersExpired = ({ arguments: args }: QueueDeclaration): boolean =>
   args.has('x-message-ttl') && args.get('x-dead-letter-exchange')?.type === 'S';
 
 /** @returns the names of the queues, the first of them again at the end */
@@ -45,7 +46,7 @@ function cycleFrom(start: QueueDeclaration, topology: Topology): readonly string
       if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
       const reached = topology.queues.find((each) => each.name === name);
       const state = JSON.stringify([name, leaving]);
-      if (reached === undefined || !dies(reached) || seen.has(state)) continue;
+      if (reached === undefined || !deadLettersExpired(reached) || seen.has(state)) continue;
       seen.add(state);
       travellers.push({ queue: reached, key: leaving, path: [...path, name] });
     }

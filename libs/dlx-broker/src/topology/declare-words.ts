@@ -119,12 +119,12 @@ function readExchange(given: unknown, index: number, where: string): ReadExchang
 
 /**
  * @param at where it is written, for errors
- * @param origin who declares it, for the topology
+ * @param origin the place of the declaration, for the topology
  * @throws DlxConfigurationError
  */
 export function checkedExchange(option: Readonly<Record<string, unknown>>, at: string, origin: string): ReadExchange {
   const name = checkedName(option['name'], `name of ${at}`);
-  const said = (word: string, preset: boolean): boolean =>
+  const flagOf = (word: string, preset: boolean): boolean =>
     option[word] === undefined ? preset : (flag.read(option[word], `${word} of ${at}`).value as boolean);
   const type = option['type'] === undefined ? 'topic' : (text.read(option['type'], `type of ${at}`).value as string);
   const alternate = option['alternateExchange'];
@@ -134,13 +134,13 @@ export function checkedExchange(option: Readonly<Record<string, unknown>>, at: s
     declaration: {
       name,
       type,
-      durable: said('durable', true),
-      autoDelete: said('autoDelete', false),
-      internal: said('internal', false),
+      durable: flagOf('durable', true),
+      autoDelete: flagOf('autoDelete', false),
+      internal: flagOf('internal', false),
       arguments: args,
       origin,
     },
-    declare: said('declare', true),
+    declare: flagOf('declare', true),
     alternateExchange: alternate as string | undefined,
   };
 }

@@ -92,16 +92,16 @@ export function readQueue(given: unknown, where: string): QueueDeclaration {
   const name = checkedName(option['name'], `name of a queue of ${where}`);
   const origin = where.startsWith('queue(') ? where : `queue '${name}' of ${where}`;
   refuseUnknown(option, 'origin' in option || 'mayDiffer' in option ? [...known, ...ofDeclarations] : known, origin);
-  const said = (word: (typeof flags)[number]): boolean =>
+  const flagOf = (word: (typeof flags)[number]): boolean =>
     option[word] === undefined
       ? word === 'durable'
       : (flag.read(option[word], `${word} of ${origin}`).value as boolean);
   const mayDiffer = option['mayDiffer'] as readonly string[] | undefined;
   return {
     name,
-    durable: said('durable'),
-    exclusive: said('exclusive'),
-    autoDelete: said('autoDelete'),
+    durable: flagOf('durable'),
+    exclusive: flagOf('exclusive'),
+    autoDelete: flagOf('autoDelete'),
     arguments: readArguments(option, origin),
     ...(mayDiffer !== undefined && { mayDiffer }),
     origin: typeof option['origin'] === 'string' ? option['origin'] : origin,

@@ -1,8 +1,8 @@
 import { queueArguments as known } from '../broker/index.js';
 
 /**
- * Deliveries of a message that may fail on a cluster unless the application says otherwise. On RabbitMQ before 4.3 every return
- * counts, also that of a channel that closes: a smaller limit is used up by a rolling restart.
+ * The default `x-delivery-limit` on a cluster. On RabbitMQ before 4.3 every return to the queue counts, also the return when a channel
+ * closes: a rolling restart would use up a smaller limit.
  */
 export const clusterDeliveryLimit = 20;
 
@@ -17,11 +17,11 @@ export interface QueueForm {
   value(argument: string): unknown;
 }
 
-/** What makes a quorum queue of a classic one. Arguments that are in neither list stay. */
+/** The changes that make a quorum queue of a classic queue. All other arguments stay. */
 export interface QuorumForm {
   readonly removed: readonly string[];
   readonly set: ReadonlyMap<string, string | number>;
-  /** What is different afterwards, in words that follow the name of the queue. */
+  /** The differences, each as a text that follows the name of the queue. */
   readonly notes: readonly string[];
 }
 

@@ -8,7 +8,10 @@ export function matchesPattern(pattern: string, key: string): boolean {
   return matches(wordsOf(pattern), wordsOf(key));
 }
 
-/** Row by row over the pattern: `reached[n]` tells whether the words up to the n-th are matched. No recursion, no blow-up. */
+/**
+ * Compares word by word of the pattern. `reached[n]` is true if the pattern so far matches the first n words of the key. The time is
+ * linear in the product of both lengths.
+ */
 function matches(pattern: readonly string[], words: readonly string[]): boolean {
   let reached: boolean[] = [true, ...words.map(() => false)];
   for (const part of pattern) {

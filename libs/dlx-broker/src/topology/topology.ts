@@ -11,7 +11,7 @@ export interface ExchangeDeclaration {
   readonly autoDelete: boolean;
   readonly internal: boolean;
   readonly arguments: FieldTable;
-  /** Who asked for it, for error messages: `@Exchange on OrdersController.created`. */
+  /** The place of the declaration, for error messages: `@Exchange on OrdersController.created`. */
   readonly origin?: string;
 }
 
@@ -21,7 +21,7 @@ export interface QueueDeclaration {
   readonly exclusive: boolean;
   readonly autoDelete: boolean;
   readonly arguments: FieldTable;
-  /** Of its arguments those that may be otherwise where the queue exists already: then it stays as it is. */
+  /** The names of arguments that may have other values in an existing queue. The existing queue is not changed. */
   readonly mayDiffer?: readonly string[];
   readonly origin?: string;
 }
@@ -35,7 +35,7 @@ export interface BindingDeclaration {
   readonly origin?: string;
 }
 
-/** What decorators and retry policies produce, and what either backend declares: plain data, in order of declaration. */
+/** The declarations of decorators, options and retry policies, which a backend declares: plain data, in order. */
 export interface Topology {
   readonly exchanges: readonly ExchangeDeclaration[];
   readonly queues: readonly QueueDeclaration[];

@@ -1,20 +1,20 @@
 import { bindingFit } from './binding-fit.js';
 import type { Topology } from './topology.js';
 
-/** Dead letters of a queue that no queue gets, as far as a topology knows. */
+/** A queue whose dead letters no queue of the topology gets. */
 export interface UnheardDeadLetters {
   readonly queue: string;
   readonly exchange: string;
-  /** The key they get; undefined: each keeps its own. */
+  /** The routing key of the dead letters; undefined: each keeps its own. */
   readonly routingKey: string | undefined;
-  /** Whether queues are bound to the exchange, by other keys. */
+  /** True if the exchange has bindings, but none for this routing key. */
   readonly hasBindings: boolean;
 }
 
 /**
- * The dead letters that lead nowhere as far as this topology knows: what dies there is dropped (rule A7), unless another
- * application binds a queue. Of exchanges that are declared elsewhere, of other types than fanout, direct and topic, or with
- * an alternate exchange, it knows too little.
+ * Finds the queues whose dead letters no queue of the topology gets: the broker drops these dead letters (rule A7), unless another
+ * application binds a queue. Exchanges that are declared elsewhere, exchanges of other types than fanout, direct and topic, and
+ * exchanges with an alternate exchange are skipped.
  */
 export function unheardDeadLetters(topology: Topology): readonly UnheardDeadLetters[] {
   const exchanges = new Map(topology.exchanges.map((exchange) => [exchange.name, exchange]));
