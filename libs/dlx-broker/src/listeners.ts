@@ -9,7 +9,7 @@ import { faultsOf } from './storage-faults.js';
 import type { Data } from './store/index.js';
 import { LoginThrottle } from './logins/index.js';
 
-/** Ways for other processes into a broker; each is there only if it is asked for. */
+/** The ports of a broker for other processes. A port that is undefined is not opened. */
 export interface ListenersOptions extends Reporter {
   /** A port for AMQP 0-9-1 clients: by default 5672 on loopback; 0 is any free port. */
   readonly amqp?: Omit<ListenOptions, 'authenticate' | 'http' | 'throttle'> | undefined;
@@ -22,18 +22,18 @@ export interface ListenersOptions extends Reporter {
    * container's limit, else the machine's memory), above it bytes; default 0.4.
    */
   readonly memoryLimit?: MemoryLimit | undefined;
-  /** What is to be said of a part that cannot be had, in place of its own error. */
+  /** Makes the error to throw when a part cannot be opened. By default its own error is thrown. */
   readonly refused?: (part: Part, error: Error) => Error;
 }
 
 export type Part = 'amqp' | 'http' | 'audit';
 
-/** The ports of a broker. Its store stops publishers when it is short of space, and the management API shows it. */
+/** The ports of a broker. Publishers wait when the disk is short of space, and the management API shows the alarm. */
 export class Listeners {
   amqp: Listener | undefined;
   http: HttpListener | undefined;
   readonly #host: ManagementHost;
-  /** Guesses at one port count at all. */
+  /** Shared by all ports: failed logins at one port count at the others. */
   readonly #throttle = new LoginThrottle(() => performance.now());
   readonly #alarms: readonly Alarm[];
   /** One measure for publishers, management and health checks. */

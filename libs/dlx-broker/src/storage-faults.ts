@@ -2,7 +2,7 @@ import type { Broker, Stalled } from './broker/index.js';
 import type { Fault } from './management/index.js';
 import type { Data } from './store/index.js';
 
-/** What is wrong with the storage of a broker now, the worst first; nothing for one that keeps nothing. */
+/** The present faults of the storage, the worst first. A broker without a data directory has none. */
 export function faultsOf(broker: Broker, data: Data | undefined): readonly Fault[] {
   if (data === undefined) return [];
   const { hasFailed, trouble } = data.journal;
@@ -15,12 +15,12 @@ export function faultsOf(broker: Broker, data: Data | undefined): readonly Fault
   ];
 }
 
-/** The line of the log about the first queue that stands still. */
+/** The log line for a queue that stands still. */
 export const stallLine = ({ queue, reason }: Stalled): string =>
   `queue '${queue.name}' in vhost '${queue.home.name}' stands still: ${reason}. Its messages stay where they are and are ` +
   'read again every few seconds; other queues go on. Check the disk';
 
-/** The line of the log when the last of them goes on. */
+/** The log line when no queue stands still any more. */
 export const stallOverLine = 'All queues go on: messages can be read from the disk again';
 
 function unreadable({ reason }: Stalled, stalled: readonly Stalled[]): Fault {

@@ -43,7 +43,7 @@ program
   .option('--tls-ca <FILE>', 'accept only clients with a certificate of this authority')
   .option('--rabbitmq <VERSION>', 'version of RabbitMQ to behave like: 3.10 or 4 (default: 3.10)')
   .option('--log-level <LEVEL>', `lines on standard error: ${logLevels.join(', ')} (default: info)`)
-  .action(serveUntilTold);
+  .action(serveUntilSignal);
 
 const data = program.command('data').description('Show or change a data directory that no broker uses.');
 
@@ -169,7 +169,7 @@ async function ctl(): Promise<void> {
   });
 }
 
-async function serveUntilTold(flags: Flags): Promise<void> {
+async function serveUntilSignal(flags: Flags): Promise<void> {
   const [{ serve }, { readConfig }, { settingsOf }, { shownLines, shownText }] = await Promise.all([
     import('../serve.js'),
     import('./config-file.js'),

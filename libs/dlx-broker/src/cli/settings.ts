@@ -56,7 +56,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
   };
 }
 
-/** A name left out by mistake would be a browser that is kept out without a word. @throws Refusal */
+/** The names of a list. An empty name is a mistake: the host that it stands for would be refused. @throws Refusal */
 function namesOf(given: string | readonly string[] = []): readonly string[] {
   const names = (typeof given === 'string' ? given.split(',') : given).map((name) => name.trim());
   if (!names.includes('')) return names;

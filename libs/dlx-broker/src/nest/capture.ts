@@ -23,9 +23,9 @@ export class Refusal {
 
 /** The value that Nest's default filter returns for an error. */
 function byDefault(error: unknown): unknown {
-  const told = readable(error);
-  if (!(told instanceof RpcException)) return { status: 'error', message: 'Internal server error' };
-  const content: unknown = told.getError();
+  const thrown = readable(error);
+  if (!(thrown instanceof RpcException)) return { status: 'error', message: 'Internal server error' };
+  const content: unknown = thrown.getError();
   return typeof content === 'object' && content !== null ? content : { status: 'error', message: content };
 }
 

@@ -13,7 +13,7 @@ export interface DlxFeatureOptions extends TopologyOption {
   readonly broker?: string;
 }
 
-const words: readonly string[] = ['queues', 'exchanges', 'bindings', 'broker'];
+const featureOptions: readonly string[] = ['queues', 'exchanges', 'bindings', 'broker'];
 
 /** The declarations of one `forFeature`, as a provider of the application. */
 export class Feature {
@@ -37,7 +37,7 @@ class DlxBrokerFeatureModule {
 /** @throws DlxConfigurationError naming the queue, exchange or binding, the setting and a remedy */
 export function featureModule(options: DlxFeatureOptions): DynamicModule {
   const given = optionsOf(options, origin, "write { queues: [queue('orders')] }");
-  refuseUnknown(given, words, origin);
+  refuseUnknown(given, featureOptions, origin);
   const { broker, ...topology } = options;
   if (broker !== undefined && typeof broker !== 'string') {
     throw new DlxConfigurationError(`${origin}: broker is no text; write the name that forRoot({ name }) gives it`);

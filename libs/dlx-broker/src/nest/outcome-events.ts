@@ -45,8 +45,8 @@ export class OutcomeEvents {
   readonly stream: Observable<OutcomeEvent>;
 
   constructor(private readonly backend: Pick<Backend, 'clock' | 'deaths'>) {
-    const hearOfDeaths = () => new Subscription(backend.deaths?.onDeath((death) => this.#ofDeath(death)));
-    this.stream = using(hearOfDeaths, () => this.#subject).pipe(share());
+    const watchDeaths = () => new Subscription(backend.deaths?.onDeath((death) => this.#ofDeath(death)));
+    this.stream = using(watchDeaths, () => this.#subject).pipe(share());
   }
 
   get observed(): boolean {

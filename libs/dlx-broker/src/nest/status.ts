@@ -15,7 +15,7 @@ const statuses: Readonly<Record<BackendState['kind'], DlxStatus>> = {
 };
 
 /**
- * Tells the status of a backend now, and each time it changes.
+ * Calls the listener with the present status of a backend, and with each change.
  * @returns what ends it
  */
 export function followStatus(

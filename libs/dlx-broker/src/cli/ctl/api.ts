@@ -48,7 +48,10 @@ export class Api {
     return status === 404 ? undefined : (body as Readonly<Record<string, unknown>>);
   }
 
-  /** Whatever it answers. The path is sent as it is: a queue may be called `..`. @throws CtlFailure when there is none */
+  /**
+   * Sends a request, and returns the answer whatever its status. The path is sent unchanged, because a queue may be called `..`.
+   * @throws CtlFailure when there is no answer
+   */
   async send(method: Method, path: readonly string[], sent: Sent = {}, as: Partial<Address> = {}): Promise<Reply> {
     if (this.timeout === 0) throw this.#late();
     const { url, user, password } = { ...this.address, ...as };

@@ -18,7 +18,7 @@ export interface Input {
   readonly timeout: number | undefined;
   /** All of standard input. */
   readonly stdin: () => Promise<string>;
-  /** Tells something at once, unless `--quiet`. */
+  /** Writes a line at once, unless `--quiet`. */
   readonly tell: (text: string) => void;
   readonly quiet: boolean;
 }
@@ -42,7 +42,7 @@ export type Answer =
   | { readonly text: string; readonly document?: unknown }
   | Listing;
 
-/** One command: all there is to say about it. */
+/** The description of a command, and its function. */
 export interface Command {
   readonly name: string;
   readonly group: string;
@@ -50,14 +50,14 @@ export interface Command {
   readonly usage: string;
   /** One sentence for the list of commands. */
   readonly description: string;
-  /** How many arguments, at least and at most; columns are as many as one likes. */
+  /** The least and the largest number of arguments; Infinity for names of columns. */
   readonly takes: readonly [number, number];
   readonly options?: Readonly<Record<string, OptionKind>>;
   /** Short names of its own options. */
   readonly short?: Readonly<Record<string, string>>;
   /** Position of the argument that is a password: it is never shown. */
   readonly secret?: number;
-  /** What may be asked for; then the arguments are names of columns. */
+  /** The columns that the arguments may name. */
   readonly columns?: readonly Column[];
   /** The line that announces what the command does. */
   banner?(input: Input): string;

@@ -10,7 +10,7 @@ export const exit = {
   noUser: 67,
   /** The broker cannot be reached, or it refused. */
   unavailable: 69,
-  /** A fault that is not the caller's, and what rabbitmqctl takes for one. */
+  /** An internal fault, and other failures for which rabbitmqctl has this code. */
   software: 70,
   /** It took too long. */
   temporary: 75,
@@ -18,14 +18,14 @@ export const exit = {
 
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
-/** Ends a command. What is said goes to standard error. */
+/** Ends a command with an exit code. The message goes to standard error. */
 export class CtlFailure extends Error {
   override readonly name: string = 'CtlFailure';
 
   /**
-   * @param text what is wrong, perhaps with names that clients made and what a broker answered: it is shown safely
+   * @param text the error. It may contain names of clients and answers of a broker, so control characters are escaped
    * @param help of this command, shown below as it is
-   * @param inJson what `--formatter json` shows instead, in an object with the node; the text where there is none
+   * @param inJson the text for `--formatter json`; by default `text`
    */
   constructor(
     readonly code: ExitCode,
@@ -37,7 +37,7 @@ export class CtlFailure extends Error {
   }
 }
 
-/** The command line is wrong: what it should be is shown below. */
+/** The command line is wrong. The usage follows the error. */
 export class BadArguments extends CtlFailure {
   override readonly name = 'BadArguments';
 }

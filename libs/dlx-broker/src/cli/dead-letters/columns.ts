@@ -1,6 +1,6 @@
 import { shownText } from '../../host/index.js';
 
-/** Columns as wide as what is in them, two blanks apart; without a head, none is shown. */
+/** A table: each column is as wide as its longest cell, with two spaces between. @param head the first row, if any */
 export function prettyColumns(head: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
   const lines = [...(head === undefined ? [] : [head]), ...rows].map((row) => row.map((cell) => shownText(cell)));
   const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => [...(line[at] ?? '')].length)));

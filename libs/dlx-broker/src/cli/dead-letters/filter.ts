@@ -1,4 +1,4 @@
-/** Which messages are meant; all that are given have to fit. */
+/** Selects messages that match all of these options. */
 export interface FilterFlags {
   readonly reason?: string;
   readonly diedIn?: string;
@@ -25,7 +25,7 @@ const names = {
   youngerThan: 'younger_than',
 } as const;
 
-/** As a query string says it, and as the body of a redrive does. */
+/** The filter as parameters of a query, and as the body of a redrive. */
 export function filterOf(flags: FilterFlags): {
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ export function filterOf(flags: FilterFlags): {
   return { query: { ...plain, header }, body: { ...plain, headers } };
 }
 
-/** Null: whatever its value is. */
+/** A value of null matches any value. */
 function nameAndValue(header: string): readonly [string, string | null] {
   const equals = header.indexOf('=');
   return equals < 0 ? [header, null] : [header.slice(0, equals), header.slice(equals + 1)];

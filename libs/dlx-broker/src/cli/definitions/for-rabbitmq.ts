@@ -4,7 +4,7 @@ import { PoliciesOf } from './policies.js';
 import { type Definitions, objectOf, placeOf, type Row, rowsIn, shownPlace, textOf } from './rows.js';
 
 export interface Conversion {
-  /** Says by its name whether a queue becomes a quorum queue; undefined to leave all types as they are. */
+  /** True for names of queues that become quorum queues. Undefined: no type is changed. */
   readonly isQuorum?: (queue: string) => boolean;
   /** Of queues that become quorum queues and have a dead-letter exchange; default 20. */
   readonly deliveryLimit?: number;
@@ -14,7 +14,7 @@ export interface Conversion {
 
 export interface Converted {
   readonly definitions: Definitions;
-  /** What is not as it was, and what to mind, a line each. */
+  /** Differences and warnings, one line each. */
   readonly notes: readonly string[];
 }
 

@@ -11,7 +11,7 @@ export interface RabbitMqBroker extends Made<'rabbitmq'> {
 
 const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
 
-/** What comes later is checked when it comes: at each attempt to connect. */
+/** A promise or a function. Its result is checked at each attempt to connect. */
 const isLater = (value: unknown): boolean => typeof value === 'function' || value instanceof Promise;
 
 const areUrls: Check = (value, origin) => {

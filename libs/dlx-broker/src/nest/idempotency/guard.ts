@@ -28,7 +28,7 @@ export class IdempotencyGuard {
   #claims = 0;
 
   constructor(
-    private readonly usual: IdempotencyStore,
+    private readonly defaultStore: IdempotencyStore,
     private readonly logger: Logger,
   ) {}
 
@@ -62,7 +62,7 @@ export class IdempotencyGuard {
       this.#warn(planned);
       return run(end);
     }
-    const { ttl, lease, store = this.usual } = idempotence;
+    const { ttl, lease, store = this.defaultStore } = idempotence;
     const claiming = { store, ttl, key: `${part(planned.queue)}:${own}`, owner: `${this.#name}-${++this.#claims}` };
     this.#then(
       () => store.claim(claiming.key, lease, claiming.owner),
@@ -86,7 +86,7 @@ export class IdempotencyGuard {
       (error) => {
         const what = outcome.failed ? 'will wait until its lease is over' : 'may be handled again if it comes again';
         this.logger.error(
-          `@Idempotent on ${handler.origin}: the message '${shownText(key, 255)}' ${what}: ${told(error)}`,
+          `@Idempotent on ${handler.origin}: the message '${shownText(key, 255)}' ${what}: ${describe(error)}`,
         );
         end(outcome);
       },
@@ -105,7 +105,7 @@ export class IdempotencyGuard {
     // A rejection that is not handled here would end the process.
     Promise.resolve(answer)
       .then(next, failed)
-      .catch((error: unknown) => this.logger.error(`@Idempotent: ${told(error)}`));
+      .catch((error: unknown) => this.logger.error(`@Idempotent: ${describe(error)}`));
   }
 
   #warn({ handler }: PlannedHandler): void {
@@ -131,12 +131,13 @@ function textOf(key: unknown, { handler }: PlannedHandler): string | undefined {
 
 /** The error for a message that was not handled: it is retried by the policy, or without one until the store answers. */
 function outage(error: unknown, { handler, retry }: PlannedHandler): unknown {
-  const message = `@Idempotent on ${handler.origin}: its store cannot be asked: ${told(error)}`;
+  const message = `@Idempotent on ${handler.origin}: its store cannot be asked: ${describe(error)}`;
   if (retry === undefined) return new RetryLater(pauseWhileBusy, message);
   return new IdempotencyStoreError(message, { cause: error });
 }
 
-const told = (error: unknown): string => {
+/** The error as one line. */
+const describe = (error: unknown): string => {
   const { name, message } = describeError(error);
   return shownText(message === '' ? name : message, 1_000);
 };

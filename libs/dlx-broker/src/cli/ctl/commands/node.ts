@@ -39,7 +39,7 @@ async function awaitStartup({ timeout = startupTimeout }: Input, api: Api): Prom
 async function status(_input: Input, api: Api): Promise<Answer> {
   const overview = (await api.call('GET', ['overview'], [200])).body as Readonly<Record<string, unknown>>;
   const node = String(overview['node']);
-  // Who may not see the nodes still sees the rest.
+  // A user who may not see the nodes still gets the rest.
   const found = await api.send('GET', ['nodes', node]);
   const vhosts = (await api.list('vhosts')) ?? [];
   const facts = found.status === 200 ? (found.body as Readonly<Record<string, unknown>>) : {};

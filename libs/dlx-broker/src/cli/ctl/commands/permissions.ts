@@ -6,7 +6,7 @@ import { fixedListing } from '../listing.js';
 
 const group = 'Access Control';
 
-/** RabbitMQ says "one of both" over HTTP: which it was is found out. */
+/** RabbitMQ's answer does not say whether user or virtual host is missing, so both are looked up. */
 async function whoIsMissing(api: Api, user: string, vhost: string): Promise<CtlFailure | undefined> {
   const missing = (code: ExitCode, what: string) => refused(code, `${what} does not exist`, `${what} does not exist`);
   if ((await api.find('users', user)) === undefined) return missing(exit.noUser, `User ${user}`);
@@ -14,7 +14,7 @@ async function whoIsMissing(api: Api, user: string, vhost: string): Promise<CtlF
   return undefined;
 }
 
-/** A pattern that is none, in the words of rabbitmqctl: the API says it in numbers. */
+/** The error for an invalid pattern, as rabbitmqctl shows it. The API sends the pattern as a list of character codes. */
 function patternRefusal(reason: unknown): string | undefined {
   if (!Array.isArray(reason) || reason[0] !== 'invalid_regexp') return undefined;
   const [, pattern, why] = reason as [string, string | number[], [string | number[], number]];

@@ -17,7 +17,7 @@ async function add({ args: [name = ''], options }: Input, api: Api): Promise<und
   const reply = await api.call('PUT', ['vhosts', name], [201, 204, 400], { body });
   if (reply.status === 400) throw refused(exit.unavailable, reasonOf(reply.body) ?? 'refused');
   if (queueType === undefined || (await api.find('vhosts', name))?.['default_queue_type'] === queueType) return;
-  // RabbitMQ 3.10 takes no notice of it over HTTP: who asked for it should.
+  // RabbitMQ 3.10 ignores the type over HTTP without an error.
   throw refused(exit.unavailable, `The virtual host is there, but without the default queue type '${queueType}'`);
 }
 

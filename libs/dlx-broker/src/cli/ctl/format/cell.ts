@@ -64,6 +64,6 @@ function valueText(value: unknown): string {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r': '\\r', '"': '\\"', '\\': '\\\\' };
 
-/** A text in Erlang is a list of characters: one without any looks as every empty list. */
+/** Erlang writes an empty string as an empty list, because a string is a list of characters. */
 const quoted = (text: string): string =>
   text === '' ? '[]' : `"${text.replace(/[\n\t\r"\\]/g, (one) => escapes[one] as string)}"`;
