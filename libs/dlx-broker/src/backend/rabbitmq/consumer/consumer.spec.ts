@@ -7,7 +7,7 @@ import { Pauses } from '../pauses.js';
 import { RabbitMqConsumer } from './consumer.js';
 
 /** A channel with a consumer, which the test answers. */
-class Seat {
+class FakeChannel {
   isOpen = true;
   readonly calls: string[] = [];
   events!: ConsumerEvents;
@@ -64,14 +64,14 @@ const closedBy = (code: number, text: string): ChannelClosedError =>
 
 function arrange({ exclusive = false, late = false, fails = false } = {}) {
   const clock = new ManualClock();
-  const seats: Seat[] = [];
+  const sessions: FakeChannel[] = [];
   const happened: string[] = [];
   const taken: BackendDelivery[] = [];
   const connection = {
     openChannel: (events: ChannelEvents) => {
-      const seat = new Seat(events);
-      seats.push(seat);
-      return seat as unknown as AmqpChannel;
+      const session = new FakeChannel(events);
+      sessions.push(session);
+      return session as unknown as AmqpChannel;
     },
   };
   const consumer = new RabbitMqConsumer(
@@ -101,18 +101,18 @@ function arrange({ exclusive = false, late = false, fails = false } = {}) {
     (failure: Error) => happened.push(`not started: ${failure.message}`),
   );
   consumer.begin();
-  return { clock, consumer, seats, seat: () => seats.at(-1)!, happened, taken };
+  return { clock, consumer, sessions, session: () => sessions.at(-1)!, happened, taken };
 }
 
 const lost = new ConnectionLostError('socket', 'host', 'gone');
 
 describe('a consumer', () => {
   it('begins with its prefetch, and has begun when the server answers', async () => {
-    const { seat, happened, taken } = arrange({ exclusive: true });
+    const { session, happened, taken } = arrange({ exclusive: true });
     await settle();
-    expect([seat().calls, happened]).toEqual([['qos 5', 'consume q exclusive'], []]);
-    seat().begin();
-    seat().deliver();
+    expect([session().calls, happened]).toEqual([['qos 5', 'consume q exclusive'], []]);
+    session().begin();
+    session().deliver();
     await settle();
     expect([happened, taken.length]).toEqual([['started'], 1]);
   });
@@ -122,12 +122,12 @@ describe('a consumer', () => {
     [403, "ACCESS_REFUSED - queue 'q' in vhost '/' in exclusive use"],
     [405, "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'q'"],
   ])('that the server refuses with %i at first has not started, and is no cancel', async (code, text) => {
-    const { seat, seats, happened, clock } = arrange();
-    seat().end(closedBy(code, text));
+    const { session, sessions, happened, clock } = arrange();
+    session().end(closedBy(code, text));
     await settle();
     expect(happened).toEqual(['left', `not started: queue 'q' cannot be consumed: ${text}`]);
     clock.advance(60_000);
-    expect(seats).toHaveLength(1);
+    expect(sessions).toHaveLength(1);
   });
 
   it.each([
@@ -135,52 +135,52 @@ describe('a consumer', () => {
     [404, "NOT_FOUND - home node 'rabbit@b' of durable queue 'q' in vhost '/' is down or inaccessible", {}],
     [404, "NOT_FOUND - no queue 'q' in vhost '/'", { late: true }],
   ])('that the server cannot begin now (%i) begins later, after pauses that grow', async (code, text, options) => {
-    const { seat, seats, happened, clock } = arrange(options);
-    seat().end(closedBy(code, text));
+    const { session, sessions, happened, clock } = arrange(options);
+    session().end(closedBy(code, text));
     clock.advance(100);
-    seat().end(closedBy(code, text));
+    session().end(closedBy(code, text));
     clock.advance(199);
-    expect(seats).toHaveLength(2);
+    expect(sessions).toHaveLength(2);
     clock.advance(1);
-    seat().begin();
+    session().begin();
     await settle();
-    expect([seats.length, happened]).toEqual([3, ['started']]);
+    expect([sessions.length, happened]).toEqual([3, ['started']]);
   });
 
   it('comes back with the next connection; what was in hand is settled', async () => {
-    const { consumer, seat, seats, happened, taken } = arrange();
-    seat().begin();
-    seat().deliver();
-    seat().end(lost);
+    const { consumer, session, sessions, happened, taken } = arrange();
+    session().begin();
+    session().deliver();
+    session().end(lost);
     expect(taken[0]!.settled).toBe(true);
     taken[0]!.ack();
-    expect(seats[0]!.calls).not.toContain('ack 1');
+    expect(sessions[0]!.calls).not.toContain('ack 1');
     consumer.begin(); // the backend calls it when there is a connection
-    seat().begin();
+    session().begin();
     await settle();
-    expect([seats.length, happened]).toEqual([2, ['started']]);
+    expect([sessions.length, happened]).toEqual([2, ['started']]);
   });
 
   it.each([
     [403, "ACCESS_REFUSED - queue 'q' in vhost '/' in exclusive use"],
     [405, 'RESOURCE_LOCKED'],
   ])('is not refused for good with %i on a restore: the server may believe in the lost connection', (code, text) => {
-    const { consumer, seat, seats, happened, clock } = arrange();
-    seat().begin();
-    seat().end(lost);
+    const { consumer, session, sessions, happened, clock } = arrange();
+    session().begin();
+    session().end(lost);
     consumer.begin();
-    seat().end(closedBy(code, text));
+    session().end(closedBy(code, text));
     clock.advance(100);
-    expect([seats.length, happened.filter((each) => each !== 'started')]).toEqual([3, []]);
+    expect([sessions.length, happened.filter((each) => each !== 'started')]).toEqual([3, []]);
   });
 
   it('ends when its queue was deleted while there was no connection', async () => {
-    const { consumer, seat, happened } = arrange();
-    seat().begin();
+    const { consumer, session, happened } = arrange();
+    session().begin();
     await settle();
-    seat().end(lost);
+    session().end(lost);
     consumer.begin();
-    seat().end(closedBy(404, "NOT_FOUND - no queue 'q' in vhost '/'"));
+    session().end(closedBy(404, "NOT_FOUND - no queue 'q' in vhost '/'"));
     expect(happened.slice(1)).toEqual([
       'left',
       "deleted: queue 'q' cannot be consumed: NOT_FOUND - no queue 'q' in vhost '/'",
@@ -188,54 +188,54 @@ describe('a consumer', () => {
   });
 
   it('begins anew when the server closed only its channel', () => {
-    const { seat, seats, clock } = arrange();
-    seat().begin();
-    seat().end(closedBy(406, 'PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out'));
+    const { session, sessions, clock } = arrange();
+    session().begin();
+    session().end(closedBy(406, 'PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out'));
     clock.advance(100);
-    expect(seats).toHaveLength(2);
+    expect(sessions).toHaveLength(2);
   });
 
   it('ends when the server cancels it; its channel goes when nothing is in hand', async () => {
-    const { seat, happened, taken } = arrange();
-    seat().begin();
-    seat().deliver();
-    seat().deliver();
+    const { session, happened, taken } = arrange();
+    session().begin();
+    session().deliver();
+    session().deliver();
     await settle();
-    seat().events.cancelled();
+    session().events.cancelled();
     expect(happened).toEqual(['started', 'left', 'deleted']);
     taken[0]!.ack();
-    expect(seat().isOpen).toBe(true);
+    expect(session().isOpen).toBe(true);
     taken[1]!.requeue();
-    expect(seat().calls.slice(2)).toEqual(['ack 1', 'nack 2', 'close']);
+    expect(session().calls.slice(2)).toEqual(['ack 1', 'nack 2', 'close']);
   });
 
   it('that was cancelled gives back what comes after it, finishes what is in hand, and is not revived', () => {
-    const { consumer, seat, seats, taken } = arrange();
-    seat().begin();
-    seat().deliver();
+    const { consumer, session, sessions, taken } = arrange();
+    session().begin();
+    session().deliver();
     consumer.cancel();
-    seat().deliver();
+    session().deliver();
     expect(taken).toHaveLength(1);
-    seat().cancelOk();
+    session().cancelOk();
     taken[0]!.ack();
-    expect(seat().calls.slice(2)).toEqual(['cancel tag', 'nack 2', 'ack 1', 'close']);
+    expect(session().calls.slice(2)).toEqual(['cancel tag', 'nack 2', 'ack 1', 'close']);
     consumer.begin();
-    expect(seats).toHaveLength(1);
+    expect(sessions).toHaveLength(1);
   });
 
   it('that was cancelled before it began has ended its start', async () => {
-    const { consumer, seat, happened } = arrange();
+    const { consumer, session, happened } = arrange();
     consumer.cancel();
     await settle();
-    expect([seat().isOpen, happened]).toEqual([false, ['left', 'started']]);
+    expect([session().isOpen, happened]).toEqual([false, ['left', 'started']]);
   });
 
   it('whose listener throws ends: everything returns', async () => {
-    const { seat, happened } = arrange({ fails: true });
-    seat().begin();
+    const { session, happened } = arrange({ fails: true });
+    session().begin();
     await settle();
-    seat().deliver();
-    expect(seat().isOpen).toBe(false);
+    session().deliver();
+    expect(session().isOpen).toBe(false);
     expect(happened.slice(1)).toEqual(['fault: a mistake', 'left', 'closed: a mistake']);
   });
 });

@@ -8,9 +8,9 @@ import { ChannelClosedError, type ClientError } from '../client/errors.js';
 import type { Pauses } from '../pauses.js';
 import { mayPass } from '../declarations/calls.js';
 import { type Publish, RabbitMqDelivery } from './delivery.js';
-import type { Seat } from './seat.js';
+import type { ConsumerSession } from './session.js';
 
-/** What a consumer is lent. */
+/** What a consumer gets from its backend. */
 export interface ConsumerHost {
   readonly clock: Clock;
   readonly pauses: () => Pauses;
@@ -19,7 +19,7 @@ export interface ConsumerHost {
   connection(): AmqpConnection | undefined;
   /** Whether a queue is missing only because the server could not declare it again so far. */
   isLate(queue: string): boolean;
-  /** It ended for good. */
+  /** Called when the consumer has ended for good. */
   left(consumer: RabbitMqConsumer): void;
   readonly fault: (error: unknown) => void;
 }
@@ -29,13 +29,13 @@ type Stage = 'running' | 'cancelled' | 'over';
 
 /**
  * A consumer on a channel of its own. It begins again on each new connection, and when the server closed only its channel, until
- * it is cancelled here or there.
+ * the application or the server cancels it.
  */
 export class RabbitMqConsumer implements Consumption {
   readonly started: Promise<void>;
   #settle: { resolve(): void; reject(failure: Error): void } | undefined;
   #stage: Stage = 'running';
-  #seat: Seat | undefined;
+  #session: ConsumerSession | undefined;
   #tag: string | undefined;
   #callOff: (() => void) | undefined;
   readonly #pauses: Pauses;
@@ -51,25 +51,25 @@ export class RabbitMqConsumer implements Consumption {
     this.started.catch(() => undefined);
   }
 
-  /** On the connection that is in use, if there is one. */
+  /** Starts on the present connection, if there is one. */
   begin(): void {
     this.#callOff?.();
     this.#callOff = undefined;
     const connection = this.host.connection();
-    if (connection === undefined || this.#stage !== 'running' || this.#seat?.isOver === false) return;
+    if (connection === undefined || this.#stage !== 'running' || this.#session?.isOver === false) return;
     const { prefetch, priority, exclusive = false } = this.options;
-    const channel = connection.openChannel({ closed: (failure) => this.#ended(seat, failure) });
-    const seat: Seat = { channel, inHand: 0, isCancelled: false, isOver: false };
-    this.#seat = seat;
+    const channel = connection.openChannel({ closed: (failure) => this.#ended(session, failure) });
+    const session: ConsumerSession = { channel, unsettled: 0, isCancelled: false, isOver: false };
+    this.#session = session;
     this.#tag = undefined;
     channel.qos(prefetch, () => undefined); // a failure ends the channel
     const args = priority === undefined ? {} : { arguments: new Map([['x-priority', int32(priority)]]) };
     const events = {
-      delivered: (delivery: Delivery) => this.#delivered(seat, delivery),
-      cancelled: () => this.#cancelled(seat),
+      delivered: (delivery: Delivery) => this.#delivered(session, delivery),
+      cancelled: () => this.#cancelled(session),
     };
     channel.consume(this.queue, { exclusive, ...args }, events, (...[failure, tag]) => {
-      if (failure === undefined) this.#began(seat, tag);
+      if (failure === undefined) this.#began(session, tag);
     });
   }
 
@@ -79,63 +79,63 @@ export class RabbitMqConsumer implements Consumption {
     this.#callOff?.();
     this.#settle?.resolve();
     this.#settle = undefined;
-    const seat = this.#seat;
-    if (seat === undefined || seat.isOver) this.#leave();
+    const session = this.#session;
+    if (session === undefined || session.isOver) this.#leave();
     else if (this.#tag === undefined)
-      seat.channel.close(); // it has not begun: nothing is in hand
-    else this.#stop(seat, this.#tag);
+      session.channel.close(); // it has not started, so there are no deliveries
+    else this.#stop(session, this.#tag);
   }
 
   close(): void {
     this.cancel();
-    const seat = this.#seat;
-    if (seat?.isOver === false) seat.channel.close();
+    const session = this.#session;
+    if (session?.isOver === false) session.channel.close();
     this.#leave();
   }
 
-  #began(seat: Seat, tag: string): void {
-    if (seat !== this.#seat) return;
+  #began(session: ConsumerSession, tag: string): void {
+    if (session !== this.#session) return;
     this.#tag = tag;
     this.#pauses.reset();
     this.#settle?.resolve();
     this.#settle = undefined;
   }
 
-  /** Deliveries may come until the server answers; those go back. */
-  #stop(seat: Seat, tag: string): void {
-    seat.channel.cancel(tag, () => {
-      seat.isCancelled = true;
-      if (seat.inHand === 0 && !seat.isOver) seat.channel.close();
+  /** Cancels the consumer. Deliveries that arrive until the server answers are requeued. */
+  #stop(session: ConsumerSession, tag: string): void {
+    session.channel.cancel(tag, () => {
+      session.isCancelled = true;
+      if (session.unsettled === 0 && !session.isOver) session.channel.close();
     });
   }
 
-  #delivered(seat: Seat, delivery: Delivery): void {
-    if (this.#stage !== 'running') return seat.channel.nack(delivery.deliveryTag, { requeue: true });
+  #delivered(session: ConsumerSession, delivery: Delivery): void {
+    if (this.#stage !== 'running') return session.channel.nack(delivery.deliveryTag, { requeue: true });
     try {
-      this.onDelivery(new RabbitMqDelivery(delivery, this.queue, seat, this.host.publish));
+      this.onDelivery(new RabbitMqDelivery(delivery, this.queue, session, this.host.publish));
     } catch (error) {
       this.host.fault(error);
-      seat.channel.close(); // a listener that throws cannot consume: everything returns
+      session.channel.close(); // a listener that throws cannot consume: the server requeues all deliveries
       this.#fail('closed', error as Error);
     }
   }
 
-  /** The queue was deleted. What is in hand can still be settled, and then the channel ends. */
-  #cancelled(seat: Seat): void {
-    seat.isCancelled = true;
-    if (seat.inHand === 0) seat.channel.close();
-    if (seat === this.#seat) this.#fail('deleted', undefined);
+  /** The server cancelled the consumer: its queue was deleted. Unsettled deliveries can still be settled; then the channel is closed. */
+  #cancelled(session: ConsumerSession): void {
+    session.isCancelled = true;
+    if (session.unsettled === 0) session.channel.close();
+    if (session === this.#session) this.#fail('deleted', undefined);
   }
 
-  #ended(seat: Seat, failure: ClientError | undefined): void {
-    seat.isOver = true;
-    if (seat !== this.#seat) return;
+  #ended(session: ConsumerSession, failure: ClientError | undefined): void {
+    session.isOver = true;
+    if (session !== this.#session) return;
     const hadBegun = this.#tag !== undefined;
-    this.#seat = undefined;
+    this.#session = undefined;
     this.#tag = undefined;
     if (this.#stage === 'cancelled') this.#leave();
     if (this.#stage !== 'running') return;
-    if (!(failure instanceof ChannelClosedError)) return; // the next connection brings it back
+    if (!(failure instanceof ChannelClosedError)) return; // it begins again on the next connection
     if (hadBegun || this.#mayBegin(failure)) return this.#later();
     const cause = new ServerError(`queue '${this.queue}' cannot be consumed: ${failure.text}`, failure.code, {
       cause: failure,
@@ -143,7 +143,10 @@ export class RabbitMqConsumer implements Consumption {
     this.#fail(failure.code === 404 && this.#settle === undefined ? 'deleted' : 'refused', cause);
   }
 
-  /** On a restore the server may still believe in the connection that was lost, and in its exclusive consumer or queue. */
+  /**
+   * True for failures that may pass. After a reconnect the server may not have noticed yet that the old connection is gone, and still
+   * have its exclusive consumer or queue.
+   */
   #mayBegin(failure: ChannelClosedError): boolean {
     if (mayPass(failure) || (failure.code === 404 && this.host.isLate(this.queue))) return true;
     const isRestored = this.#settle === undefined;

@@ -2,12 +2,12 @@ import { type Field, type FieldTable, integerOf, Message } from '../../../messag
 import { UndecodableProperties } from '../../../wire/index.js';
 import type { BackendDelivery, Done, Publication } from '../../backend.js';
 import type { Delivery } from '../client/api.js';
-import { type Seat, settledOne } from './seat.js';
+import { type ConsumerSession, oneSettled } from './session.js';
 
-/** On a message that took the place of one with headers that cannot be decoded: all its properties, as they came. */
+/** A header of the successor of a message whose headers cannot be decoded: the properties of the message, as bytes. */
 export const rawHeader = 'dlx-raw-properties';
 
-/** Bytes of them at most: the headers of a message have to fit into one frame. */
+/** The most bytes in this header, because the headers of a message have to fit into one frame. */
 const mostRaw = 65_536;
 
 /** Publishes with a confirm. */
@@ -21,43 +21,43 @@ export class RabbitMqDelivery implements BackendDelivery {
   constructor(
     private readonly delivery: Delivery,
     readonly queue: string,
-    private readonly seat: Seat,
+    private readonly session: ConsumerSession,
     private readonly publish: Publish,
   ) {
     const { exchange, routingKey, properties, body } = delivery;
     this.message = new Message(exchange, routingKey, properties, body);
-    seat.inHand++;
+    session.unsettled++;
   }
 
   get redelivered(): boolean {
     return this.delivery.redelivered;
   }
 
-  /** Classic queues do not count. */
+  /** Always 0 for classic queues, which do not count. */
   get deliveryCount(): number {
     return Number(integerOf(this.message.own.headers?.get('x-delivery-count')) ?? 0);
   }
 
   /** True also after the end of the channel, because the message is then back in its queue. */
   get settled(): boolean {
-    return this.#isSettled || this.seat.isOver;
+    return this.#isSettled || this.session.isOver;
   }
 
   ack(): void {
-    this.#settle(() => this.seat.channel.ack(this.delivery.deliveryTag));
+    this.#settle(() => this.session.channel.ack(this.delivery.deliveryTag));
   }
 
   /** AMQP's reject takes no headers. */
   reject(_headers?: FieldTable): void {
-    this.#settle(() => this.seat.channel.reject(this.delivery.deliveryTag, false));
+    this.#settle(() => this.session.channel.reject(this.delivery.deliveryTag, false));
   }
 
-  /** By nack, which since RabbitMQ 4.3 is no failure that counts. */
+  /** Uses basic.nack: since RabbitMQ 4.3 a nack with requeue does not count as a failed delivery. */
   requeue(): void {
-    this.#settle(() => this.seat.channel.nack(this.delivery.deliveryTag, { requeue: true }));
+    this.#settle(() => this.session.channel.nack(this.delivery.deliveryTag, { requeue: true }));
   }
 
-  /** The ack follows the confirm. If the channel is gone by then the message comes again, and is there twice. */
+  /** Acks after the confirm. If the channel has ended by then, the message is delivered again although it has a successor. */
   replaceBy(publication: Publication, done?: Done): void {
     if (this.settled) return done?.(new Error('this delivery is settled already'));
     const successor = this.delivery.isUndecodable ? this.#withRaw(publication) : publication;
@@ -67,7 +67,7 @@ export class RabbitMqDelivery implements BackendDelivery {
     });
   }
 
-  /** Headers that cannot be decoded cannot be among those of the successor: their bytes are in a header of their own. */
+  /** Adds headers that cannot be decoded to the successor, as the bytes of one header. */
   #withRaw(publication: Publication): Publication {
     const bytes = UndecodableProperties.sentBytesOf(this.message.own);
     if (bytes === undefined || bytes.length > mostRaw) return publication;
@@ -79,6 +79,6 @@ export class RabbitMqDelivery implements BackendDelivery {
     if (this.settled) return;
     this.#isSettled = true;
     how();
-    settledOne(this.seat);
+    oneSettled(this.session);
   }
 }

@@ -1,25 +1,25 @@
 import type { Done, Publication } from '../../backend.js';
 
-/** A publish until its end: it waits to be sent, is unconfirmed, or waits to be sent again. */
+/** A publish that is not confirmed yet: it waits to be sent, was sent, or waits to be sent again. */
 export class Outgoing {
   isOver = false;
-  /** Handed to a channel at least once and not refused there: a queue may have it. */
+  /** True if it was sent, so that a queue may have it. */
   mayBeTaken = false;
-  /** How often it was refused in a row, and since when. */
+  /** The number of nacks, and the time of the first. */
   nacks = 0;
   nackedSince = 0;
 
   constructor(
     readonly publication: Publication,
     readonly done: Done | undefined,
-    /** When it fails at the latest: milliseconds since 1970. */
+    /** The time at which it fails, in milliseconds since 1970. */
     readonly deadline: number,
     /** Bytes that count towards the bound of the buffer. */
     readonly size: number,
   ) {}
 }
 
-/** Bytes of a message besides its body, roughly: an object, its properties and its place in the lists. */
+/** The estimated bytes of a message besides its body. */
 export const overhead = 512;
 
 /** Messages that wait to be sent, first in first out. */
@@ -35,13 +35,13 @@ export class WaitingLine {
     this.#waiting.push(outgoing);
   }
 
-  /** These were sent before those that wait, so they go first. */
+  /** Puts publishes before all others, because they were published before. */
   putFirst(outgoing: readonly Outgoing[]): void {
     this.#waiting = outgoing.concat(this.#waiting.slice(this.#head) as Outgoing[]);
     this.#head = 0;
   }
 
-  /** @returns the first one that is not over; undefined when none is left */
+  /** @returns the next publish that has not failed meanwhile; undefined when none is left */
   take(): Outgoing | undefined {
     while (this.#head < this.#waiting.length) {
       const next = this.#waiting[this.#head] as Outgoing;

@@ -19,25 +19,25 @@ import {
   NackedError,
   ReturnedError,
 } from '../client/errors.js';
-import { guiltyOf, isOurFault } from './guilt.js';
-import { Lane } from './lane.js';
+import { closingPublishes, isCausedByPublish } from './closing-publishes.js';
+import { PublishChannel } from './publish-channel.js';
 import { Outgoing, overhead, WaitingLine } from './outgoing.js';
 
-/** How much a publisher holds, and for how long. All times in milliseconds. */
+/** The limits of a publisher. All times are milliseconds. */
 export interface PublisherLimits {
-  /** Unconfirmed publishes at most; more wait here. */
+  /** The most publishes that are sent and unconfirmed. Further ones wait. */
   readonly window: number;
-  /** Messages that are not confirmed yet, waiting or sent, at most. */
+  /** The most messages that are not confirmed, waiting or sent. */
   readonly messages: number;
-  /** Their bytes at most. One message is taken in any case. */
+  /** The most bytes of these messages. A single message may be larger. */
   readonly bytes: number;
-  /** From the publish until it fails at the latest. */
+  /** The time after which an unconfirmed publish fails. */
   readonly timeout: number;
   /** How long a refused message (nack) is published again. */
   readonly refusedFor: number;
 }
 
-/** What a publisher is lent. */
+/** What a publisher gets from its backend. */
 export interface PublisherHost {
   readonly clock: Clock;
   /** 0 up to but not including 1. */
@@ -50,13 +50,16 @@ export interface PublisherHost {
 /** The shortest and the longest pause before a refused message is published again. */
 const pauses = { first: 50, longest: 1_000 } as const;
 
-/** A channel that refuses a message for so long is replaced: one that was opened while a leader was down may never recover. */
+/**
+ * Milliseconds of nacks after which a channel is replaced. A channel that was opened while the leader of a queue was down may never
+ * recover.
+ */
 const replaceAfter = 1_000;
 
-/** The longest time between two replacements for refusals; it begins with `replaceAfter` and doubles. */
+/** The longest pause between two replacements for nacks, in milliseconds. The pause begins with `replaceAfter` and doubles. */
 const longestReplacement = 16_000;
 
-/** Deadlines are looked at so often. */
+/** The longest pause between two checks of deadlines, in milliseconds. */
 const longestLook = 1_000;
 
 /**
@@ -65,17 +68,17 @@ const longestLook = 1_000;
  */
 export class Publisher {
   readonly #waiting = new WaitingLine();
-  /** Sent one at a time, because one of them made the server close a channel. */
+  /** Publishes of which one made the server close a channel. They are sent one at a time, to find it. */
   readonly #suspects = new WaitingLine();
-  /** All that is not over, in the order of their deadlines. */
+  /** All publishes that are neither confirmed nor failed, in the order of their deadlines. */
   readonly #live = new Set<Outgoing>();
-  readonly #lanes = new Set<Lane>();
+  readonly #channels = new Set<PublishChannel>();
   #bytes = 0;
-  #lane: Lane | undefined;
+  #channel: PublishChannel | undefined;
   #connection: AmqpConnection | undefined;
   #isBlocked = false;
   #isPumping = false;
-  /** A suspect is on its way, alone. */
+  /** True while one of the suspects is unconfirmed. */
   #isProbing = false;
   #isClosed = false;
   /** Why nothing is sent at present. */
@@ -108,14 +111,14 @@ export class Publisher {
     else this.#waiting.push(outgoing);
   }
 
-  /** A connection is open: what waits is sent. */
+  /** A connection is open: the waiting publishes are sent. */
   attach(connection: AmqpConnection): void {
     this.#connection = connection;
     this.#isBlocked = connection.isBlocked;
-    this.#openLane();
+    this.#openChannel();
   }
 
-  /** The connection is gone. What was unconfirmed waits for the next one. @param trouble for errors */
+  /** The connection is gone. Unconfirmed publishes wait for the next one. @param trouble the reason, for errors */
   detach(trouble: string): void {
     this.#connection = undefined;
     this.#isBlocked = false;
@@ -129,7 +132,7 @@ export class Publisher {
     this.pump();
   }
 
-  /** Sends what waits, as far as it may be sent. Also to be called when a congested connection has room again. */
+  /** Sends waiting publishes, as far as the limits allow. Called also when a congested connection has room again. */
   pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -147,7 +150,7 @@ export class Publisher {
   }
 
   /**
-   * Takes no more publishes, and waits for the confirms of those it has. Those left after the limit fail.
+   * Refuses further publishes, and waits for the confirms of the others. A publish without a confirm at the limit fails.
    * @param limit milliseconds
    */
   async close(limit: number): Promise<void> {
@@ -164,46 +167,46 @@ export class Publisher {
     for (const outgoing of this.#live) this.#finish(outgoing, this.#late(outgoing, 'before the connection was closed'));
   }
 
-  /** While there are suspects, one message is on its way at a time. */
+  /** True if a further message may be sent. While there are suspects, only one message may be unconfirmed. */
   #maySend(): boolean {
-    const lane = this.#lane;
-    if (lane === undefined || this.#isBlocked || this.#connection?.isCongested !== false) return false;
-    if (this.#isProbing && lane.publisher.outstanding > 0) return false;
+    const channel = this.#channel;
+    if (channel === undefined || this.#isBlocked || this.#connection?.isCongested !== false) return false;
+    if (this.#isProbing && channel.publisher.outstanding > 0) return false;
     this.#isProbing = false;
-    return lane.publisher.outstanding < (this.#suspects.isEmpty ? this.limits.window : 1);
+    return channel.publisher.outstanding < (this.#suspects.isEmpty ? this.limits.window : 1);
   }
 
   #send(outgoing: Outgoing): void {
-    const lane = this.#lane as Lane;
+    const channel = this.#channel as PublishChannel;
     const { exchange, routingKey, properties, body, mandatory = false, dropped } = outgoing.publication;
     outgoing.mayBeTaken = true;
-    lane.publisher.publish(exchange, routingKey, properties, body, mandatory || dropped !== undefined, (failure) =>
-      this.#answered(outgoing, lane, failure),
+    channel.publisher.publish(exchange, routingKey, properties, body, mandatory || dropped !== undefined, (failure) =>
+      this.#answered(outgoing, channel, failure),
     );
   }
 
-  #answered(outgoing: Outgoing, lane: Lane, failure: ClientError | undefined): void {
+  #answered(outgoing: Outgoing, channel: PublishChannel, failure: ClientError | undefined): void {
     if (failure instanceof ChannelClosedError || failure instanceof ConnectionEnd) {
-      // Decided when the channel has ended; on one that has ended already it was never sent.
-      if (this.#lanes.has(lane)) lane.doubtful.push(outgoing);
+      // `#ended` decides about it. On a channel that had ended before, it was never sent.
+      if (this.#channels.has(channel)) channel.doubtful.push(outgoing);
       else if (!outgoing.isOver) this.#waiting.putFirst([outgoing]);
       return;
     }
-    lane.confirms++;
-    if (!outgoing.isOver) this.#decide(outgoing, lane, failure);
-    if (lane.isRetired && lane.publisher.outstanding === 0) lane.publisher.close();
+    channel.confirms++;
+    if (!outgoing.isOver) this.#decide(outgoing, channel, failure);
+    if (channel.isRetired && channel.publisher.outstanding === 0) channel.publisher.close();
     this.pump();
   }
 
-  #decide(outgoing: Outgoing, lane: Lane, failure: ClientError | undefined): void {
+  #decide(outgoing: Outgoing, channel: PublishChannel, failure: ClientError | undefined): void {
     const { exchange, routingKey, mandatory = false, dropped } = outgoing.publication;
     if (failure === undefined) {
-      lane.refusingSince = undefined;
+      channel.refusingSince = undefined;
       this.#finish(outgoing, undefined);
     } else if (failure instanceof NackedError) {
-      this.#refused(outgoing, lane);
+      this.#refused(outgoing, channel);
     } else if (failure instanceof ReturnedError) {
-      lane.refusingSince = undefined;
+      channel.refusingSince = undefined;
       if (!mandatory) this.#guarded(() => dropped?.(outgoing.publication));
       this.#finish(outgoing, mandatory ? new UnroutableError(exchange, routingKey) : undefined);
     } else {
@@ -212,16 +215,16 @@ export class Publisher {
     }
   }
 
-  /** A queue is full or has no leader: which of them, the server does not tell. */
-  #refused(outgoing: Outgoing, lane: Lane): void {
+  /** Handles a nack: a queue is full or has no leader. The server does not say which. */
+  #refused(outgoing: Outgoing, channel: PublishChannel): void {
     const now = this.host.clock.now();
     if (outgoing.nacks === 0) outgoing.nackedSince = now;
     if (now - outgoing.nackedSince >= this.limits.refusedFor) {
       const { exchange, routingKey } = outgoing.publication;
       return this.#finish(outgoing, new RefusedError(exchange, routingKey));
     }
-    lane.refusingSince ??= now;
-    if (lane === this.#lane && now - lane.refusingSince >= replaceAfter) this.#replace(lane, now);
+    channel.refusingSince ??= now;
+    if (channel === this.#channel && now - channel.refusingSince >= replaceAfter) this.#replace(channel, now);
     const pause = Math.min(pauses.longest, pauses.first * 2 ** Math.min(outgoing.nacks++, 10));
     const spread = Math.ceil(pause * (0.5 + this.host.random() / 2));
     after(this.host.clock, spread, () => {
@@ -231,48 +234,52 @@ export class Publisher {
     });
   }
 
-  /** What is on its way on the old channel stays there until it is confirmed. */
-  #replace(lane: Lane, now: number): void {
+  /** Opens another channel, but not too often. Unconfirmed publishes of the old channel stay there until they are confirmed. */
+  #replace(channel: PublishChannel, now: number): void {
     if (now - this.#replacedAt > 2 * longestReplacement) this.#replacePause = replaceAfter;
     if (now - this.#replacedAt < this.#replacePause) return;
     this.#replacedAt = now;
     this.#replacePause = Math.min(longestReplacement, this.#replacePause * 2);
-    this.#retire(lane);
-    if (lane.publisher.outstanding === 0) lane.publisher.close();
+    this.#retire(channel);
+    if (channel.publisher.outstanding === 0) channel.publisher.close();
   }
 
-  #retire(lane: Lane): void {
-    lane.isRetired = true;
-    if (lane === this.#lane) this.#openLane();
+  #retire(channel: PublishChannel): void {
+    channel.isRetired = true;
+    if (channel === this.#channel) this.#openChannel();
   }
 
-  #openLane(): void {
+  #openChannel(): void {
     const connection = this.#connection;
     if (connection === undefined) return;
-    const publisher = this.host.open(connection, { closed: (failure) => this.#ended(lane, failure) });
-    const lane = new Lane(publisher, this.host.clock.now());
-    this.#lane = lane;
-    this.#lanes.add(lane);
+    const publisher = this.host.open(connection, { closed: (failure) => this.#ended(channel, failure) });
+    const channel = new PublishChannel(publisher, this.host.clock.now());
+    this.#channel = channel;
+    this.#channels.add(channel);
     this.pump();
   }
 
-  /** All publishes of this channel are in doubt, or guilty of its end. */
-  #ended(lane: Lane, failure: ClientError | ConnectError | undefined): void {
-    this.#lanes.delete(lane);
-    const doubtful = lane.doubtful.splice(0).filter(({ isOver }) => !isOver);
-    const wasCurrent = lane === this.#lane;
-    if (wasCurrent) this.#lane = undefined;
+  /** A channel has ended. Fails the publishes that made the server close it, and sends the other unconfirmed ones again. */
+  #ended(channel: PublishChannel, failure: ClientError | ConnectError | undefined): void {
+    this.#channels.delete(channel);
+    const doubtful = channel.doubtful.splice(0).filter(({ isOver }) => !isOver);
+    const wasCurrent = channel === this.#channel;
+    if (wasCurrent) this.#channel = undefined;
     const isChannelsOwn = failure instanceof ChannelClosedError && failure.code !== 200;
-    const isAccused = isChannelsOwn || (failure instanceof ConnectionEnd && isOurFault(failure.code));
-    const guilty = isChannelsOwn ? guiltyOf(failure, doubtful) : isAccused && doubtful.length === 1 ? doubtful : [];
-    for (const outgoing of guilty)
+    const isByPublish = isChannelsOwn || (failure instanceof ConnectionEnd && isCausedByPublish(failure.code));
+    const closing = isChannelsOwn
+      ? closingPublishes(failure, doubtful)
+      : isByPublish && doubtful.length === 1
+        ? doubtful
+        : [];
+    for (const outgoing of closing)
       this.#finish(outgoing, refusedBy(failure as ChannelClosedError | ConnectionEnd, outgoing));
-    const innocent = guilty.length === 0 ? doubtful : doubtful.filter((outgoing) => !outgoing.isOver);
-    // A suspect that the network cut off is still one.
-    const areSuspect = guilty.length === 0 && (isAccused || (wasCurrent && this.#isProbing));
-    (areSuspect ? this.#suspects : this.#waiting).putFirst(innocent);
+    const others = closing.length === 0 ? doubtful : doubtful.filter((outgoing) => !outgoing.isOver);
+    // A suspect that was unconfirmed when the network failed is still a suspect.
+    const areSuspect = closing.length === 0 && (isByPublish || (wasCurrent && this.#isProbing));
+    (areSuspect ? this.#suspects : this.#waiting).putFirst(others);
     this.#isProbing &&= !wasCurrent;
-    if (wasCurrent && this.#connection?.isOpen === true) this.#openLane();
+    if (wasCurrent && this.#connection?.isOpen === true) this.#openChannel();
     else this.pump();
   }
 
@@ -299,7 +306,7 @@ export class Publisher {
     after(this.host.clock, pause, this.#look);
   }
 
-  /** Fails what is late, and replaces a channel whose confirms do not come. */
+  /** Fails publishes after their deadline, and replaces a channel whose confirms do not come. */
   readonly #look = (): void => {
     this.#isLooking = false;
     const now = this.host.clock.now();
@@ -307,21 +314,21 @@ export class Publisher {
       if (outgoing.deadline > now) break;
       this.#finish(outgoing, this.#late(outgoing, `within ${this.limits.timeout} ms`));
     }
-    for (const lane of this.#lanes) {
-      if (!this.#isStuck(lane, now)) continue;
-      this.#retire(lane);
-      lane.publisher.close(); // its publishes are sent again on the next one
+    for (const channel of this.#channels) {
+      if (!this.#isStuck(channel, now)) continue;
+      this.#retire(channel);
+      channel.publisher.close(); // its publishes are sent again on the next one
     }
     if (this.#live.size > 0) this.#lookSoon();
   };
 
-  /** No confirm came for half of the time that a publish has, although some are due: the next channel may do better. */
-  #isStuck(lane: Lane, now: number): boolean {
-    if (lane.confirms !== lane.seen || lane.publisher.outstanding === 0 || this.#isBlocked) {
-      lane.seen = lane.confirms;
-      lane.movedAt = now;
+  /** True if confirms are due, and none came for half of the time limit of a publish. */
+  #isStuck(channel: PublishChannel, now: number): boolean {
+    if (channel.confirms !== channel.seen || channel.publisher.outstanding === 0 || this.#isBlocked) {
+      channel.seen = channel.confirms;
+      channel.movedAt = now;
     }
-    return now - lane.movedAt >= this.limits.timeout / 2;
+    return now - channel.movedAt >= this.limits.timeout / 2;
   }
 
   #late(outgoing: Outgoing, when: string): Error {
@@ -341,7 +348,7 @@ export class Publisher {
   }
 
   #whyNot(): string {
-    const isFlowing = this.#lane !== undefined && !this.#isBlocked;
+    const isFlowing = this.#channel !== undefined && !this.#isBlocked;
     return isFlowing ? 'messages are published faster than the server takes them' : this.#trouble;
   }
 }
