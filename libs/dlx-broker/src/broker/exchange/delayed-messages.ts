@@ -11,7 +11,7 @@ export interface DelayedMessagesHome {
   readonly name: string;
   readonly timers: Timers;
   readonly journal: Journal | undefined;
-  /** Some messages are due: `work` is to be called. */
+  /** Asks for calls of `work`: some messages are due. */
   schedule(task: Task): void;
   /** Routes a message whose time has come. */
   release(message: Message, now: number): void;
@@ -27,13 +27,13 @@ export const exchangeOfDelayed = (name: string): string | undefined =>
 
 /** The messages that a delayed exchange has not released. One timer fires for those due next, however many there are. */
 export class DelayedMessages implements MessageOwner, Task {
-  /** The store's. */
+  /** Written and read by the store only; undefined while the store does not have this object. */
   slot: StoreSlot | undefined = undefined;
   readonly name: string;
   readonly exchange: string;
   readonly declared: MessageOwner['declared'];
   readonly #heap = new DueHeap();
-  /** Of those that have a message id; several that share one are a set. */
+  /** Delayed messages by message id; several with the same id are in a set. */
   readonly #ids = new Map<string, DelayedEntry | Set<DelayedEntry>>();
   readonly #timer: Timer;
   #nextPosition = 1;
@@ -77,7 +77,7 @@ export class DelayedMessages implements MessageOwner, Task {
     this.home.journal?.enqueued(this, entry);
   }
 
-  /** Drops all of this message id. Part of a command. @returns how many there were */
+  /** Drops all messages with this id. Part of a command. @returns how many there were */
   cancel(messageId: string): number {
     const found = this.#ids.get(messageId);
     if (found === undefined) return 0;
@@ -94,7 +94,7 @@ export class DelayedMessages implements MessageOwner, Task {
     this.#arm();
   }
 
-  /** Puts a message back that outlived the process. What was due meanwhile goes on when the command is over. */
+  /** Puts a stored message back after a restart. A message that is due is released when the command is over. */
   restore(message: Message, { position, due = 0 }: Place): DelayedEntry {
     const entry = new DelayedEntry(message, position, due);
     this.#nextPosition = Math.max(this.#nextPosition, position + 1);
@@ -102,7 +102,7 @@ export class DelayedMessages implements MessageOwner, Task {
     return entry;
   }
 
-  /** The exchange is gone, and what it entry with it. */
+  /** The exchange is deleted, and its delayed messages with it. */
   end(): void {
     this.#heap.clear();
     this.#ids.clear();
@@ -110,7 +110,7 @@ export class DelayedMessages implements MessageOwner, Task {
     this.#arm();
   }
 
-  /** Lets go of what is due, each together with its arrival. */
+  /** Releases messages that are due. A release and the arrival in queues belong to one command. */
   work(now: number, limit: number): number {
     let steps = 0;
     for (; steps < limit; steps++) {
@@ -133,7 +133,7 @@ export class DelayedMessages implements MessageOwner, Task {
     this.home.schedule(this);
   }
 
-  /** While some are released the others wait for that. */
+  /** Sets the timer for the next message, unless due messages are being released. */
   #arm(): void {
     const next = this.nextDue;
     if (next === undefined || this.#isReleasing) return this.home.timers.unset(this.#timer);

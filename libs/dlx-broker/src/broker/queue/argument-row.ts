@@ -14,13 +14,13 @@ export type Written =
   | { readonly is: 'whole'; readonly least: number; readonly most: number }
   | { readonly is: 'word'; readonly words: readonly string[] };
 
-/** Everything there is to know of a queue argument, and of the policy key that sets the same. */
+/** A queue argument, and the policy key that sets the same. */
 export interface QueueArgument {
   readonly name: string;
   readonly accepts: Accepts;
   /**
-   * The queue types that know it, and the place at which a redeclare compares it (rule F10): only which of several
-   * differences is reported hangs on that.
+   * The queue types that know it, and the place at which a redeclare compares it (rule F10): it only decides which of
+   * several differences is reported.
    */
   readonly on: { readonly [type in QueueType]?: number };
   /** The key that sets the same by policy, if one can (rules F1, F13, F14). */
@@ -30,9 +30,9 @@ export interface QueueArgument {
   /** The name of the setting that it becomes; without one it is accepted and has no effect here. */
   readonly setting?: string;
   readonly merge?: Merge | Readonly<Record<QueueType, Merge>>;
-  /** What holds of a user's and an operator's policy, where it is not the smaller; `policy` is the operator's. */
+  /** Which value holds of a user's and an operator's policy; default: the smaller. `policy` means the operator's. */
   readonly operatorMerge?: Merge;
-  /** The profile must have this; to the others the argument is unknown. */
+  /** Only profiles with this feature know the argument. */
   readonly needs?: 'delayedRetry';
   /** Without it, applications can set the argument only by its own name. */
   readonly written?: Written;

@@ -47,7 +47,7 @@ export const text: Accepts = (value) => (value.type === 'S' ? undefined : unacce
 
 export const boolean: Accepts = (value) => (value.type === 't' ? undefined : unacceptableType(value));
 
-/** Whatever it is: kept, and not understood. */
+/** Accepts every value. */
 export const anything: Accepts = () => undefined;
 
 /** Rule F5: only the queue's arguments count here, policies do not. */

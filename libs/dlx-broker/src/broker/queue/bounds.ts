@@ -5,13 +5,13 @@ import type { QueueSettings } from './arguments.js';
 export class Bounds {
   /** Whether there is any limit. */
   isSet: boolean;
-  /** It refuses publishes then, and does not drop its head. */
+  /** Whether the queue refuses publishes at a limit; otherwise it drops its head. */
   refuses: boolean;
-  /** A policy came that the queue does not fit yet: the excess is dropped first (rule C14). */
+  /** A policy has set a limit that the queue exceeds: the excess is dropped first (rule C14). */
   isShortening = false;
   /**
-   * A message came in the place of very many, which are dropped in turns. Consumers and gets do not see them any more. Then
-   * {@link isShortening} is true, too.
+   * A message displaced very many, which are dropped in turns and are not delivered any more. {@link isShortening} is
+   * true as well.
    */
   isTooLong = false;
 

@@ -1,22 +1,25 @@
 import { Deque } from '../deque.js';
 import type { Entry } from './entry.js';
 
-/** What a queue knows of a consumer. Its prefetch and its channel are its own affair. */
+/** What a queue knows of a consumer. The consumer itself knows its prefetch limit and its channel. */
 export interface ConsumerView {
   readonly priority: number;
   readonly exclusive: boolean;
-  /** False while its prefetch, its channel or its socket is full (rule J4). It tells the queue when that ends. */
+  /**
+   * False while its prefetch, its channel or its socket is full (rule J4). When there is room again, the consumer calls
+   * `Queue.revive`.
+   */
   canTake(): boolean;
   take(entry: Entry): void;
   /** The queue is gone (rule Q6). */
   cancelledByServer(): void;
 }
 
-/** Consumers of one priority, in turn (rule J5). Those found full wait outside until they say they have room. */
+/** Consumers of one priority, in turn (rule J5). A full consumer leaves the ring until it is revived. */
 interface Rank {
   readonly priority: number;
   readonly ring: Deque<ConsumerView>;
-  /** Places in the ring of consumers that are gone: they are passed over. */
+  /** Places in the ring of removed consumers, which are skipped. */
   gone: number;
 }
 
@@ -24,7 +27,7 @@ interface Rank {
 export class Consumers {
   /** In the order they came; the first is the active one of a single-active-consumer queue (rule R3). */
   readonly #all = new Set<ConsumerView>();
-  readonly #ringing = new Set<ConsumerView>();
+  readonly #inRing = new Set<ConsumerView>();
   readonly #ranks: Rank[] = [];
 
   /** @param leavesWhenFull of a quorum queue: a consumer that is full by what it took leaves its turn at once (rule J5) */
@@ -56,17 +59,17 @@ export class Consumers {
 
   remove(consumer: ConsumerView): void {
     this.#all.delete(consumer);
-    if (!this.#ringing.delete(consumer)) return;
+    if (!this.#inRing.delete(consumer)) return;
     const rank = this.#rank(consumer.priority);
-    // Its place goes with those of others, so that the end of very many costs no look at all of them for each.
+    // Places are cleared many at a time: else the removal of n consumers would take n * n steps.
     if (++rank.gone * 2 <= rank.ring.length) return;
-    rank.ring.filter((other) => this.#ringing.has(other));
+    rank.ring.filter((other) => this.#inRing.has(other));
     rank.gone = 0;
   }
 
-  /** It has room again. */
+  /** The consumer has room again: it returns to the ring. */
   revive(consumer: ConsumerView): void {
-    if (this.#all.has(consumer) && !this.#ringing.has(consumer)) this.#enter(consumer);
+    if (this.#all.has(consumer) && !this.#inRing.has(consumer)) this.#enter(consumer);
   }
 
   /** The consumer of the next message; undefined when none can take one. */
@@ -78,7 +81,7 @@ export class Consumers {
     for (const rank of this.#ranks) {
       const { ring } = rank;
       for (let consumer = ring.shift(); consumer !== undefined; consumer = ring.shift()) {
-        if (rank.gone > 0 && !this.#ringing.has(consumer)) {
+        if (rank.gone > 0 && !this.#inRing.has(consumer)) {
           rank.gone--;
           continue;
         }
@@ -86,7 +89,7 @@ export class Consumers {
           ring.push(consumer);
           return consumer;
         }
-        this.#ringing.delete(consumer);
+        this.#inRing.delete(consumer);
       }
     }
     return undefined;
@@ -94,12 +97,12 @@ export class Consumers {
 
   /** After the consumer of {@link next} took its message: it is the last in the ring of its rank. */
   took(consumer: ConsumerView): void {
-    // A lone consumer has no other to leave its turn to: it is asked when another one comes.
+    // A single consumer keeps its place in the ring: it is checked when a second one is added.
     if (this.#all.size > 1) this.#leaveIfFull(consumer);
   }
 
   #leaveIfFull(consumer: ConsumerView): void {
-    if (!this.leavesWhenFull || this.singleActive || consumer.canTake() || !this.#ringing.delete(consumer)) return;
+    if (!this.leavesWhenFull || this.singleActive || consumer.canTake() || !this.#inRing.delete(consumer)) return;
     const { ring } = this.#rank(consumer.priority);
     if (ring.at(ring.length - 1) === consumer) ring.removeAt(ring.length - 1);
     else ring.filter((other) => other !== consumer);
@@ -109,13 +112,13 @@ export class Consumers {
   removeAll(): ConsumerView[] {
     const all = [...this.#all];
     this.#all.clear();
-    this.#ringing.clear();
+    this.#inRing.clear();
     this.#ranks.length = 0;
     return all;
   }
 
   #enter(consumer: ConsumerView): void {
-    this.#ringing.add(consumer);
+    this.#inRing.add(consumer);
     this.#rank(consumer.priority).ring.push(consumer);
   }
 

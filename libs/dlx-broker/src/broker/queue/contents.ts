@@ -24,7 +24,9 @@ export interface ContentsHome {
   readonly stalls: Stalls;
 }
 
-/** What a queue holds: messages that are ready, delayed, or unacknowledged, in sums that cost nothing to ask for. */
+/**
+ * What a queue holds: messages that are ready, delayed, or unacknowledged, and their sums, which are kept up to date.
+ */
 export class Contents {
   /** Sum of all bodies. */
   bytes = 0;
@@ -51,7 +53,7 @@ export class Contents {
     return this.bytes - this.ready.bytes - (this.#delayed?.bytes ?? 0);
   }
 
-  /** Why it stands still; undefined while it goes on. */
+  /** Why the queue delivers nothing; undefined while it delivers. */
   get stalled(): Stalled | undefined {
     return this.#stall !== undefined && this.#stall.failures > 0 ? this.#stall : undefined;
   }
@@ -66,9 +68,9 @@ export class Contents {
       const entry = this.ready.first();
       if (entry === undefined || entry.message.isLoaded) break;
       if (this.#stall?.isWaiting === true) return undefined;
-      const found = this.#bring(queue, entry.message, now);
+      const found = this.#load(queue, entry.message, now);
       if (found === 'later') return undefined;
-      if (found === 'here') break;
+      if (found === 'loaded') break;
       this.ready.shift();
       this.#lose(queue, entry);
     }
@@ -76,16 +78,16 @@ export class Contents {
     return this.ready.shift();
   }
 
-  /** Whether the body of a message that is about to leave is in memory, perhaps only now. */
-  brings(queue: ContentsQueue, message: Message, now: number): boolean {
-    return message.isLoaded || this.#bring(queue, message, now) === 'here';
+  /** Loads the body of a message that is about to leave. @returns false when the body cannot be read */
+  ensureLoaded(queue: ContentsQueue, message: Message, now: number): boolean {
+    return message.isLoaded || this.#load(queue, message, now) === 'loaded';
   }
 
-  /** What cannot be read now stalls the queue. */
-  #bring(queue: ContentsQueue, message: Message, now: number): 'here' | 'lost' | 'later' {
+  /** Loads a body. One that cannot be read now stalls the queue. */
+  #load(queue: ContentsQueue, message: Message, now: number): 'loaded' | 'lost' | 'later' {
     try {
       message.load();
-      return 'here';
+      return 'loaded';
     } catch (error) {
       if (isLost(error)) return 'lost';
       this.#stallOf(queue).failed(error, now);
@@ -93,7 +95,7 @@ export class Contents {
     }
   }
 
-  /** It has left the list of the ready: it is counted, and gone. */
+  /** Drops a message whose body is lost. The entry has left the ready list. */
   #lose(queue: ContentsQueue, entry: Entry): void {
     queue.counters.lost++;
     this.home.counters.lost++;
@@ -117,7 +119,7 @@ export class Contents {
     this.wake();
   }
 
-  /** A message came, wherever it goes next. */
+  /** Counts a new message. */
   add(message: Message): void {
     const { size } = message;
     this.bytes += size;
@@ -126,13 +128,13 @@ export class Contents {
     this.persistentBytes += size;
   }
 
-  /** A message is gone for good. */
+  /** Counts out a message that has left the queue. */
   remove(message: Message): void {
     this.bytes -= message.size;
     this.removePersistent(message);
   }
 
-  /** The same of one whose bytes are counted out already. */
+  /** Counts out a persistent message whose bytes are counted out already. */
   removePersistent({ size, own }: Message): void {
     if (own.deliveryMode !== 2) return;
     this.persistent--;
@@ -156,7 +158,9 @@ export class Contents {
     return to === 'back';
   }
 
-  /** Rule W7: when its time is over it stands with the returned, before all others. */
+  /**
+   * Holds a returned message back until a time. Then it stands with the returned messages, before all others (rule W7).
+   */
   delay(entry: Entry, time: number): void {
     this.#delayed ??= new DelayedReturns(this.home.timers, (entries) => {
       for (const due of entries) this.ready.giveBack(due, 'front');
@@ -169,7 +173,7 @@ export class Contents {
     this.#delayed?.each(visit);
   }
 
-  /** Whether they are too many (rules C1, W7). */
+  /** Whether the messages exceed a length limit (rules C1, W7). */
   exceed(settings: QueueSettings): boolean {
     const { length, bytes } = this.ready;
     const delayed = this.#delayed;
@@ -178,9 +182,9 @@ export class Contents {
   }
 
   /**
-   * Whether they would be too many with this message.
-   * @param retained these count, too (rule M5)
-   * @param without one that is about to leave
+   * Whether the messages would exceed a length limit with this one.
+   * @param retained at-least-once dead letters, which count as well (rule M5)
+   * @param without an entry that is about to leave, and does not count
    */
   wouldExceed(
     settings: QueueSettings,
@@ -218,7 +222,7 @@ export class Contents {
   }
 }
 
-/** Messages that are in their queue no longer, one after the other. */
+/** The messages that a purge removed, one after the other. */
 export class TakenOut {
   constructor(
     readonly ready: Ready,

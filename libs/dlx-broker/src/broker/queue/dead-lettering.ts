@@ -24,7 +24,7 @@ import { Entry, type RetainedDeath } from './entry.js';
 import { overflowPolicies } from './overflow.js';
 import { Retained } from './retained.js';
 
-/** Sees a message die, inside the command that lets it die: it may start no other. */
+/** Called for each death, inside the command that causes it: the listener may start no other command. */
 export type DeathListener = (queue: DyingQueue, message: Message, reason: DeathReason, now: number) => void;
 
 /** A queue, as far as deaths are concerned. */
@@ -48,7 +48,7 @@ export interface DeadLetteringHome {
   readonly routing: { routeDeadLetter(letter: DeadLetter, now: number): void };
 }
 
-/** The way out of a queue by a death: where there is a dead letter exchange, on to it. */
+/** What a queue does with the messages that die in it. */
 export class DeadLettering {
   readonly #queue: DyingQueue;
   readonly #home: DeadLetteringHome;
@@ -81,7 +81,10 @@ export class DeadLettering {
     if (letter?.retained === true) home.journal?.died(queue, entry, letter);
   }
 
-  /** It had died before a restart, and the queue still has it; what is configured may be another exchange by now. */
+  /**
+   * Restores an entry that had died before a restart and is still in its queue. The dead letter exchange may be another
+   * one by now.
+   */
   restore(entry: Entry, { reason, time, headers }: RetainedDeath): Entry {
     this.#send(entry, reason, time, headers);
     return entry;
@@ -150,7 +153,7 @@ export class DeadLetter implements RetainedDeath, ScheduledLetter {
     readonly exchange: string,
     /** The configured key, or undefined for the message's own keys (rule G2). */
     readonly routingKey: string | undefined,
-    /** Headers a rejecting handler adds, our extension: AMQP's reject has none. */
+    /** Headers that a rejecting handler adds: an extension, because AMQP's reject has none. */
     readonly headers: FieldTable | undefined,
     /** It counts in its queue until every target has it (rule M3). */
     readonly retained: boolean,
@@ -180,7 +183,7 @@ export class DeadLetter implements RetainedDeath, ScheduledLetter {
  * rules).
  */
 class Readdressing {
-  // Messages die in crowds: what is noted about all that die alike within a second is noted once, and shared.
+  // Many messages die alike within one second: their notes are made once, and shared.
   #before: Notes | undefined;
   #death: DeathEntry | undefined;
   #after: Notes | undefined;
@@ -224,7 +227,7 @@ class Readdressing {
     return after;
   }
 
-  /** Whether the last one was noted as much about as this one, and died the same death. */
+  /** Whether the last message had the same notes and died the same death, so that the new notes can be shared. */
   #isKnown(letter: DeadLetter, message: Message, time: number): boolean {
     const known = this.#death;
     return (
@@ -245,7 +248,10 @@ function deathOf(letter: DeadLetter, message: Message, time: number): DeathEntry
   return { queue: letter.queue.name, reason: letter.reason, exchange, routingKeys, count: 1, time };
 }
 
-/** At its first death a message stands where its publisher, whose right was checked, sent it. */
+/**
+ * The origin at the first death: the address to which the message was published. The rights of the publisher were
+ * checked for it.
+ */
 function originAt(message: Message, queue: string): Notes['origin'] {
   const { exchange, routingKey } = message.origin ?? message;
   return { exchange, routingKey, queue };

@@ -10,15 +10,15 @@ export function retryDelay(settings: QueueSettings, entry: Entry, how: Return): 
 }
 
 /**
- * Where a message goes that comes back to a quorum queue: to the back only without a limit, and never what a lost channel
- * had (rule D5); where failures count apart, nothing that failed (rule W6).
+ * Where a message returns in a quorum queue: to the back, unless there is a delivery limit or its channel was lost
+ * (rule D5) or, where failures count apart, the return is a failure (rule W6).
  */
 export function quorumReturn({ deliveryLimit }: QueueSettings, how: Return, countsFailuresApart: boolean) {
   const mayGoBack = countsFailuresApart ? how === 'return' : how !== 'lost';
   return mayGoBack && deliveryLimit === undefined ? 'back' : 'front';
 }
 
-/** What becomes ready at the same time. */
+/** Messages that become ready at the same time. */
 interface Batch {
   readonly timer: Timer;
   readonly entries: Entry[];

@@ -5,9 +5,9 @@ export type Return = 'requeue' | 'return' | 'lost';
 
 /** A message's place in one queue. A message in several queues has one in each, and shares the rest (rule H13). */
 export class Entry {
-  /** How often it was returned to the queue; more than never means redelivered (rules D2, J2). */
+  /** How often it was returned to the queue; above 0 means redelivered (rules D2, J2). */
   returns = 0;
-  /** The store's. */
+  /** Written and read by the store only; undefined while the store does not have this object. */
   slot: StoreSlot | undefined = undefined;
 
   constructor(
@@ -18,7 +18,7 @@ export class Entry {
     readonly deadline: number,
   ) {}
 
-  /** What a delivery limit counts, and `x-delivery-count` tells: here every return (rule D2). */
+  /** The number for the delivery limit and for `x-delivery-count`: here all returns (rule D2). */
   get failures(): number {
     return this.returns;
   }
@@ -28,7 +28,7 @@ export class Entry {
     return 0;
   }
 
-  /** It came back. */
+  /** Counts a return. */
   countReturn(_how: Return): void {
     this.returns++;
   }
@@ -58,7 +58,7 @@ export class CountedEntry extends Entry {
 export const entryOf = (message: Message, position: number, deadline: number, countsFailuresApart: boolean): Entry =>
   countsFailuresApart ? new CountedEntry(message, position, deadline) : new Entry(message, position, deadline);
 
-/** What an at-least-once dead letter brings along wherever it is taken, now or after a restart. */
+/** What has to be kept about the death of an at-least-once dead letter, so that a restart can route it again. */
 export interface RetainedDeath {
   readonly reason: DeathReason;
   /** Milliseconds since 1970. */
@@ -80,11 +80,11 @@ export interface Place {
   readonly delivered: boolean;
   /** It had died, and not arrived everywhere (rule M3). */
   readonly death?: RetainedDeath | undefined;
-  /** Unknown: it may have been unacknowledged when the process died. */
+  /** The process crashed: the message may have been delivered without a record. */
   readonly suspect?: boolean;
 }
 
-/** That place again. */
+/** The entry for a stored place. */
 export function entryAt(message: Message, place: Place, countsFailuresApart: boolean): Entry {
   const { position, deadline, returns, failures } = place;
   const entry = entryOf(message, position, deadline, countsFailuresApart);

@@ -3,10 +3,10 @@ import type { Bounds } from './bounds.js';
 import type { Contents } from './contents.js';
 import type { Entry } from './entry.js';
 
-/** So many steps of dropping go with the message that takes the place, more in turns. */
+/** Up to so many steps, the excess is dropped with the publish that causes it; more in turns. */
 const droppedAtOnce = 256;
 
-/** Messages that only go are less work than those that are dead-lettered: so many are one step of the scheduler. */
+/** To drop a message is less work than to dead-letter it: so many drops are one step of the scheduler. */
 const droppedInStep = 16;
 
 /** Drops messages from the head of a queue until it is within its limits (rules C1, C3, C14). */
@@ -15,7 +15,7 @@ export class HeadDropping {
     readonly bounds: Bounds,
     readonly contents: Contents,
     readonly drop: (entry: Entry, now: number) => void,
-    /** Asks for {@link shorten}. */
+    /** Asks for a call of {@link shorten}. */
     readonly schedule: () => void,
   ) {}
 

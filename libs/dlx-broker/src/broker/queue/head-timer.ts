@@ -1,7 +1,7 @@
 import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Ready } from './ready-list.js';
 
-/** So many messages that have expired behind another one go with it, more in turns. */
+/** Up to so many expired messages behind the head expire at once, more in turns. */
 export const expiredAtOnce = 256;
 
 /** Wakes a queue when its next message expires: one timer for the head, never one per message. */
@@ -16,14 +16,14 @@ export class HeadTimer {
     this.#timer = new Timer(fire);
   }
 
-  /** An timer that fires too early just looks again. */
+  /** Sets the timer for the head. A timer that fires too early only sets itself again. */
   arm(): void {
     const { deadline } = this.ready;
     if (deadline === 0) return;
     if (!this.#timer.isSet || this.#timer.time > deadline) this.timers.set(this.#timer, deadline);
   }
 
-  /** Minds another list from now on. */
+  /** Watches another list from now on. */
   watch(ready: Ready): Ready {
     this.stop();
     return (this.ready = ready);

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.js';
 
-/** Entries of which the one of the lowest position is always at hand. */
+/** A binary heap of entries, the lowest position first. */
 export class PositionHeap {
   readonly #heap: Entry[] = [];
 

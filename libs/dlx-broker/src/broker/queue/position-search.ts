@@ -1,7 +1,7 @@
 import type { Deque } from '../deque.js';
 import type { Entry } from './entry.js';
 
-/** How many of a line that stands in the order of the positions stand up to this one, which need not be in it. */
+/** The number of entries up to a position, in a deque that is sorted by position. No entry need have this position. */
 export function countUpTo(line: Deque<Entry>, position: number): number {
   let low = 0;
   let high = line.length;

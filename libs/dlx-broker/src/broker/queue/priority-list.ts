@@ -85,7 +85,7 @@ export class PriorityList implements Ready {
   remove(entry: Entry): void {
     const list = this.#lists.find((each) => each?.find(entry.position) === entry) as ReadyList;
     list.remove(entry);
-    this.left(entry);
+    this.removed(entry);
   }
 
   protected priorityOf(entry: Entry): number {
@@ -99,17 +99,17 @@ export class PriorityList implements Ready {
 
   protected shiftFrom(list: ReadyList | undefined): Entry | undefined {
     const entry = list?.shift();
-    if (entry !== undefined) this.left(entry);
+    if (entry !== undefined) this.removed(entry);
     return entry;
   }
 
-  /** It is in no list any more, and to be counted out. */
-  protected left(entry: Entry): void {
+  /** Counts out an entry that was taken from its list. */
+  protected removed(entry: Entry): void {
     this.#length--;
     this.#bytes -= entry.message.size;
   }
 
-  /** Where the entry is about to go; it is counted already. */
+  /** The list to which an entry is about to be added. Counts the entry in. */
   protected listFor(entry: Entry, priority: number): ReadyList {
     if (priority > this.#highest) this.#highest = priority;
     this.#length++;

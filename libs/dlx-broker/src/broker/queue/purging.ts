@@ -21,15 +21,15 @@ export interface PurgeHome {
   readonly name: string;
   readonly profile: Profile;
   readonly journal: Journal | undefined;
-  /** What is gone for every client has still to be cleared away, in turns. */
+  /** Adds a task that clears away, in turns, what is gone for every client. */
   clearAway(task: Task): void;
 }
 
-/** Messages that only go are much less work than one that moves: so many are one step of the scheduler. */
+/** To drop a message is much less work than to move it: so many are one step of the scheduler. */
 export const purgedInStep = 16;
 
-/** So many are let go of at once, more in turns. */
-const fewEnough = 256;
+/** Up to so many messages are dropped at once, more in turns. */
+const purgedAtOnce = 256;
 
 /**
  * Removes all messages of a queue that are not unacknowledged.
@@ -43,14 +43,14 @@ export function purge(queue: PurgedQueue, contents: Contents, count: number): Re
     contents.removePersistent(entry.message);
     home.journal?.settled(queue, entry);
   });
-  if (count > fewEnough) home.clearAway(purging);
+  if (count > purgedAtOnce) home.clearAway(purging);
   else purging.work(0, Infinity);
   return ready;
 }
 
 /**
- * Lets go of what was purged, oldest first: for clients it is gone already. A crash in its midst leaves some of the last
- * ones, and the answer to the purge waits until all are gone (rule O6).
+ * Drops the purged messages, oldest first. For clients they are gone already. After a crash some of the newest are
+ * back, and the answer to the purge waits until all are gone (rule O6).
  */
 class Purging implements Task {
   constructor(
@@ -67,7 +67,7 @@ class Purging implements Task {
   /** @returns false when nothing is left to do */
   #step(): boolean {
     for (let count = 0; count < purgedInStep; count++) {
-      if (this.queue.deleted) return this.#end(); // the journal knows of all of them by that
+      if (this.queue.deleted) return this.#end(); // the deletion of the queue covers them all in the journal
       const entry = this.taken.next();
       if (entry === undefined) return this.#end();
       this.drop(entry);

@@ -27,19 +27,19 @@ export class Queue implements DyingQueue, ScheduledQueue {
   readonly consumers: Consumers;
   readonly counters = new QueueCounters();
   /** When it was last used, in milliseconds since 1970. */
-  lastUse = NaN; // a fraction from the start: stored in place ever after
+  lastUse = NaN; // a double from the start: V8 stores it in place
   /** Exchanges with a binding to it, which forget the binding when it is deleted. */
   readonly boundTo = new Set<{ forget(queue: Queue): unknown }>();
   /** Set when it is deleted: settlements that arrive later are accepted and change nothing (rule A5). */
   deleted = false;
   /** Only the scheduler writes it. */
   isScheduled = false;
-  /** The store's. */
+  /** Written and read by the store only; undefined while the store does not have this object. */
   slot: StoreSlot | undefined = undefined;
   unacked = 0;
   /** Which policies hold for it, and what they come to. */
   inForce: InForce | undefined;
-  /** The way out of it by a death. */
+  /** What happens to the messages that die in it. */
   readonly deadLettering: DeadLettering;
   /** Asks for a call of `serve` when the command is over. */
   readonly #schedule: () => void;
@@ -78,7 +78,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return this.#settings;
   }
 
-  /** Ready messages; what declare-ok tells (rule O1). */
+  /** Ready messages, as in declare-ok (rule O1). */
   get length(): number {
     return this.#ready.length;
   }
@@ -103,7 +103,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return this.#contents.delayed;
   }
 
-  /** Bodies of the messages in consumers' hands, in bytes. */
+  /** Bodies of the unacknowledged messages, in bytes. */
   get bytesUnacked(): number {
     return this.#contents.bytesUnacked;
   }
@@ -123,7 +123,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return this.#ready.first()?.message;
   }
 
-  /** Why it stands still: the body of its next message cannot be read now; undefined while it goes on. */
+  /** Why the queue delivers nothing: the body of its next message cannot be read now. Undefined while it delivers. */
   get stalled(): Stalled | undefined {
     return this.#contents.stalled;
   }
@@ -133,7 +133,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return pageOf(this.#ready, browse);
   }
 
-  /** Of the newest message it took: what comes later has a higher one. */
+  /** The position of the newest message; later messages have higher positions. */
   get lastPosition(): number {
     return this.#nextPosition - 1;
   }
@@ -167,8 +167,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
   }
 
   /**
-   * Puts a message back that outlived the process (section L). Into a classic queue first those that were returned or in
-   * unacknowledged, then the others by position; into a quorum queue the others first. Limits and deadlines act when
+   * Puts a message back that outlived the process (section L). A classic queue gets first those that were returned or
+   * unacknowledged, then the others by position; a quorum queue gets the others first. Limits and deadlines act when
    * the command is over (rule L2).
    */
   restore(message: Message, place: Place, now: number): Entry {
@@ -187,7 +187,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     } else if (returns === 0 && isNewest) {
       this.#ready.push(entry);
     } else {
-      // Also a dead letter that had left, but not arrived: it is back before some that came back.
+      // Also a dead letter that had left but had not arrived: it stands before some of the returned messages.
       this.#ready.giveBack(entry, this.declared.type === 'classic' ? 'original' : 'front');
     }
     if (suspect && entry.returns === 0) entry.returns = 1; // it may have been delivered before
@@ -208,7 +208,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     if (consumer === undefined) this.#ready.push(entry);
     this.home.journal?.enqueued(this, entry);
     if (consumer !== undefined) {
-      if (this.#contents.brings(this, message, now)) {
+      if (this.#contents.ensureLoaded(this, message, now)) {
         this.#handedOut(entry);
         consumer.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
         this.consumers.took(consumer);
@@ -223,12 +223,15 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return true;
   }
 
-  /** Its last message took the place of very many, which are not dropped yet. */
+  /** Its newest message displaced very many, which are not all dropped yet. */
   get isTooLong(): boolean {
     return this.#bounds.isTooLong;
   }
 
-  /** Drops some of them. @param limit steps at most @returns steps taken; as many as the limit when there may be more */
+  /**
+   * Drops some of the messages that the newest one displaced. @param limit steps at most @returns steps taken; as many
+   * as the limit when there may be more
+   */
   dropExcess(now: number, limit: number): number {
     return this.#bounds.isTooLong && !this.deleted ? this.#dropping.shorten(this.#settings, now, limit) : 0;
   }
@@ -238,7 +241,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return this.deleted ? 0 : this.#expireHeads(now, limit);
   }
 
-  /** For `basic.get`: the next live message, which is then in the caller's hands. */
+  /** For `basic.get`: the next message that has not expired. It is unacknowledged then. */
   take(now: number): Entry | undefined {
     this.lastUse = now;
     this.touch(now);
@@ -251,7 +254,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return entry;
   }
 
-  /** It was acked, or delivered without need of an ack. */
+  /** The entry was acked, or delivered to a consumer without acks. */
   settle(entry: Entry, now = this.lastUse): void {
     if (this.deleted) return;
     this.lastUse = now;
@@ -260,7 +263,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.home.journal?.settled(this, entry);
   }
 
-  /** It was rejected for good (rule A2). */
+  /** The entry was rejected without requeue (rule A2). */
   reject(entry: Entry, now: number, headers?: FieldTable): void {
     if (this.deleted) return;
     this.lastUse = now;
@@ -269,7 +272,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
   }
 
   /**
-   * It comes back; the queue is served after the command, when all that return together are there (rules C6, J2).
+   * The entry is returned. The queue is served after the command, when all entries that return together are back (rules
+   * C6, J2).
    */
   giveBack(entry: Entry, now: number, how: Return): void {
     if (this.deleted) return;
@@ -284,8 +288,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
   }
 
   /**
-   * Does what is due: limits, then expiry, then deliveries, as RabbitMQ does after a requeue; a quorum queue
-   * delivers first and then looks whether it is too long (rule C6), but for what a publish drops.
+   * Does what is due: limits, then expiry, then deliveries, as RabbitMQ does after a requeue; a quorum queue delivers
+   * first and then looks whether it is too long (rule C6), except for the excess of a publish.
    * @param limit steps at most
    * @returns steps taken; as many as the limit when there may be more to do
    */
@@ -311,7 +315,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
   }
 
   /**
-   * Drops all ready messages, dead-lettering none (rules A8, O6). What is in it is gone at once; many are cleared away and
+   * Drops all ready messages, dead-lettering none (rules A8, O6). They are gone at once; many are cleared away and
    * reported to the journal in turns.
    * @returns how many there were
    */
@@ -375,7 +379,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.#schedule();
   }
 
-  /** Rules B5 to B7: from the head, as far as the dead stand in a row. */
+  /** Expires messages from the head on, up to the first that has not expired (rules B5 to B7). */
   #expireHeads(now: number, limit: number): number {
     let steps = 0;
     for (; steps < limit; steps++) {

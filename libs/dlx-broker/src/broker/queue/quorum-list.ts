@@ -6,8 +6,8 @@ import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 import type { QueueSettings } from './arguments.js';
 
 const highest = 31;
-/** Of a message that names none, and of one that comes back behind all others. */
-const usual = 4;
+/** The priority of a message without one, and of a message that returns to the back. */
+const defaultPriority = 4;
 /** What was returned comes before every priority, in the order of its return. */
 const returned = highest + 1;
 
@@ -16,21 +16,21 @@ const returned = highest + 1;
  * own that can expire, whatever stands before it in others.
  */
 export class QuorumList extends PriorityList {
-  /** How many of them can expire; while there are none the list does not look for heads. */
-  #mortal = 0;
+  /** The number of messages that can expire; while it is 0, the list searches no heads. */
+  #expiring = 0;
 
   constructor() {
     super(returned);
   }
 
   override giveBack(entry: Entry, to: ReturnTo): void {
-    if (to === 'back') this.listFor(entry, usual).push(entry);
+    if (to === 'back') this.listFor(entry, defaultPriority).push(entry);
     else this.listFor(entry, returned).giveBack(entry, 'front');
   }
 
   override get deadline(): number {
     let next = 0;
-    if (this.#mortal === 0) return next;
+    if (this.#expiring === 0) return next;
     for (let priority = returned; priority >= 0; priority--) {
       const deadline = this.list(priority)?.deadline ?? 0;
       if (deadline !== 0 && (next === 0 || deadline < next)) next = deadline;
@@ -43,7 +43,7 @@ export class QuorumList extends PriorityList {
   }
 
   override shiftExpired(now: number): Entry | undefined {
-    if (this.#mortal === 0) return undefined;
+    if (this.#expiring === 0) return undefined;
     for (let priority = returned; priority >= 0; priority--) {
       const list = this.list(priority);
       const deadline = list?.deadline ?? 0;
@@ -54,20 +54,20 @@ export class QuorumList extends PriorityList {
 
   override clear(): void {
     super.clear();
-    this.#mortal = 0;
+    this.#expiring = 0;
   }
 
   protected override priorityOf(entry: Entry): number {
-    return Math.min(entry.message.own.priority ?? usual, highest);
+    return Math.min(entry.message.own.priority ?? defaultPriority, highest);
   }
 
-  protected override left(entry: Entry): void {
-    super.left(entry);
-    if (entry.deadline !== 0) this.#mortal--;
+  protected override removed(entry: Entry): void {
+    super.removed(entry);
+    if (entry.deadline !== 0) this.#expiring--;
   }
 
   protected override listFor(entry: Entry, priority: number): ReadyList {
-    if (entry.deadline !== 0) this.#mortal++;
+    if (entry.deadline !== 0) this.#expiring++;
     return super.listFor(entry, priority);
   }
 }

@@ -3,12 +3,12 @@ import type { Entry } from './entry.js';
 import { countUpTo } from './position-search.js';
 import { Returned } from './returned.js';
 
-/** Where a returned message goes: classic queues know one way, quorum queues two (rules J2, D5). */
+/** Where a returned message goes: a classic queue has one such place, a quorum queue two (rules J2, D5). */
 export type ReturnTo = 'original' | 'front' | 'back';
 
 /**
- * A place in a queue from which to look on. It stays good whatever comes and goes; only of messages that were returned
- * to a quorum queue some may be seen twice when the one it names is gone.
+ * A place in a queue from which to look on. It stays valid while messages come and go. Only returned messages of a
+ * quorum queue may be seen twice, if the message at the cursor is gone.
  */
 export interface Cursor {
   /** Twice the priority; one more for those that came back. */
@@ -32,20 +32,20 @@ export interface Ready {
   readonly deadline: number;
   /** Whether its turn to expire has come: nothing stands before it (rules B5, R2, W8). */
   isHead(entry: Entry): boolean;
-  /** Takes a head that has expired. */
+  /** Removes a head that has expired; undefined when there is none. */
   shiftExpired(now: number): Entry | undefined;
   clear(): void;
   /** From the next to be delivered, or the one behind a place, to the last, without touching them; false ends it. */
   each(visit: (entry: Entry, section: number) => boolean | void, after?: Cursor): void;
-  /** The one of this position, if it waits here. */
+  /** The entry of this position, if it is ready. */
   find(position: number): Entry | undefined;
-  /** Takes out one that waits here, wherever it stands. */
+  /** Removes an entry, wherever it stands. */
   remove(entry: Entry): void;
 }
 
 /**
- * Messages waiting in one line. Whatever was taken from it and comes back was ahead of all that still waits in it, so
- * the returned ones stand before the line and the line itself is a plain deque.
+ * Ready messages in order. A returned message was taken from the front, so it stands before all messages that were
+ * never taken. These are a plain deque.
  */
 export class ReadyList implements Ready {
   readonly #line = new Deque<Entry>();

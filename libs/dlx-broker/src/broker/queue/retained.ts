@@ -43,12 +43,12 @@ export class Retained<Letter extends RetainedLetter> {
     return this.#letters.has(letter);
   }
 
-  /** Every target has it. */
+  /** Every target queue has the letter. */
   release(letter: Letter): void {
     if (this.#letters.delete(letter)) this.#bytes -= letter.entry.message.size;
   }
 
-  /** No target, or one that refused: it stays. */
+  /** The letter has no target, or a target refused it: it is routed again later. */
   strand(letter: Letter, now: number): void {
     this.#stranded.push(letter);
     if (!this.#timer.isSet) this.timers.set(this.#timer, now + retryAfter);

@@ -8,37 +8,44 @@ import { countUpTo } from './position-search.js';
  * order in whatever order they return), those of a quorum queue with a limit in the order of their return (rule D5).
  */
 export class Returned {
-  /** Those that came back before one of a lower position, and were not looked through yet. */
+  /** Messages that came back after one of a higher position, and are not merged into the line yet. */
   readonly #heap = new PositionHeap();
-  /** By position: those that came back in this order, as all of a settlement do, and those that were looked through. */
+  /**
+   * Messages by position: those that came back in this order, as all of one settlement do, and those merged from the
+   * heap.
+   */
   #line = new Deque<Entry>();
-  readonly #inOrder = new Deque<Entry>();
+  /** Messages of a quorum queue, in the order of their return. */
+  readonly #byReturn = new Deque<Entry>();
 
   get length(): number {
-    return this.#heap.length + this.#line.length + this.#inOrder.length;
+    return this.#heap.length + this.#line.length + this.#byReturn.length;
   }
 
   add(entry: Entry, to: 'original' | 'front'): void {
-    if (to === 'front') return this.#inOrder.push(entry);
+    if (to === 'front') return this.#byReturn.push(entry);
     const last = this.#line.at(this.#line.length - 1);
     if (last === undefined || last.position < entry.position) this.#line.push(entry);
     else this.#heap.push(entry);
   }
 
   first(): Entry | undefined {
-    return this.#isNextInHeap() ? this.#heap.first() : (this.#line.first() ?? this.#inOrder.first());
+    return this.#isNextInHeap() ? this.#heap.first() : (this.#line.first() ?? this.#byReturn.first());
   }
 
   shift(): Entry | undefined {
-    return this.#isNextInHeap() ? this.#heap.pop() : (this.#line.shift() ?? this.#inOrder.shift());
+    return this.#isNextInHeap() ? this.#heap.pop() : (this.#line.shift() ?? this.#byReturn.shift());
   }
 
-  /** @param after only those behind the one of this position, or all if it is gone and they have no order */
+  /**
+   * @param after only the messages behind the one of this position; all messages of a quorum queue if that one is
+   *   gone
+   */
   each(visit: (entry: Entry) => boolean, after?: number): void {
     this.#lineUp();
     let going = true;
     this.#line.each((entry) => (going = visit(entry)), after === undefined ? 0 : countUpTo(this.#line, after));
-    if (going) this.#inOrder.each(visit, after === undefined ? 0 : this.#indexOf(after) + 1);
+    if (going) this.#byReturn.each(visit, after === undefined ? 0 : this.#indexOf(after) + 1);
   }
 
   find(position: number): Entry | undefined {
@@ -46,7 +53,7 @@ export class Returned {
     const entry = this.#line.at(countUpTo(this.#line, position) - 1);
     if (entry?.position === position) return entry;
     const index = this.#indexOf(position);
-    return index < 0 ? undefined : this.#inOrder.at(index);
+    return index < 0 ? undefined : this.#byReturn.at(index);
   }
 
   /** Takes out one that is there. */
@@ -54,7 +61,7 @@ export class Returned {
     this.#lineUp();
     const index = countUpTo(this.#line, entry.position) - 1;
     if (this.#line.at(index) === entry) this.#line.removeAt(index);
-    else this.#inOrder.removeAt(this.#indexOf(entry.position));
+    else this.#byReturn.removeAt(this.#indexOf(entry.position));
   }
 
   #isNextInHeap(): boolean {
@@ -64,7 +71,7 @@ export class Returned {
     return inLine === undefined || next.position < inLine.position;
   }
 
-  /** Puts what is in the heap into the line; nothing to do when nothing came back since the last look. */
+  /** Merges the heap into the line. */
   #lineUp(): void {
     if (this.#heap.length === 0) return;
     const before = this.#line;
@@ -82,7 +89,7 @@ export class Returned {
   #indexOf(position: number): number {
     let index = -1;
     let found = -1;
-    this.#inOrder.each((entry) => {
+    this.#byReturn.each((entry) => {
       index++;
       if (entry.position !== position) return true;
       found = index;

@@ -54,7 +54,7 @@ export function deadlineOf(message: Message, { messageTtl }: QueueSettings, now:
   return instant(now + (messageTtl === undefined || own < messageTtl ? own : messageTtl));
 }
 
-/** The very beginning of time is as good as just before it, for 0 means never. */
+/** A deadline of 0 means never, so time 0 becomes -1. */
 const instant = (time: number): number => (time === 0 ? -1 : time);
 
 type Value = number | string | boolean;
@@ -74,7 +74,7 @@ function merged(
   return choose(mergeFor(row, type), argument, choose(row.operatorMerge ?? 'minimum', byUser, byOperator));
 }
 
-/** Rule W6: a negative one is none; nothing said at all is the default. */
+/** A negative limit means no limit; without a limit the profile's default holds (rule W6). */
 function limitOf(limit: number | undefined, profile: Profile): number | undefined {
   if (limit === undefined) return profile.defaultDeliveryLimit;
   return limit < 0 ? undefined : limit;
@@ -124,7 +124,7 @@ function argumentValue(row: QueueArgument, field: Field | undefined, profile: Pr
 const policyValue = (value: unknown): Value | undefined =>
   typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean' ? value : undefined;
 
-/** The table says which setting a value is for and its check which type it has; this is where both meet. */
+/** Assigns a value to a setting by name. The check of the argument or the policy key has ensured its type. */
 function assign(values: Values, setting: string, value: Value): void {
   (values as Record<string, unknown>)[setting] = value;
 }

@@ -1,6 +1,8 @@
 import { Timer, type Timers } from '../scheduler/timers.js';
 
-/** How long a queue waits before it reads again, in milliseconds: twice as long after each failure, up to the last. */
+/**
+ * How long a queue waits before it reads again, in milliseconds: twice as long after each failure, up to the longest.
+ */
 const firstWait = 100;
 const longestWait = 5_000;
 
