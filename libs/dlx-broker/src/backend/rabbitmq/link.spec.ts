@@ -203,6 +203,79 @@ describe('a connection that was lost', () => {
   });
 });
 
+describe('functions for URLs and credentials', () => {
+  it('that hang fail their attempt after connectTimeout, and the next attempt calls them again', async () => {
+    let calls = 0;
+    const { start, advance, accept, attempts } = arrange({
+      urls: () => (++calls === 1 ? new Promise<string>(() => undefined) : 'amqp://a'),
+      credentials: () => (++calls === 3 ? new Promise<never>(() => undefined) : { user: 'u', password: 'p' }),
+      startAttempts: 3,
+      connectTimeout: 1_000,
+    });
+    const result = await start();
+    await advance(999);
+    expect(calls).toBe(1);
+    await advance(1);
+    await advance(100);
+    expect(calls).toBe(3);
+    await advance(1_000);
+    await advance(200);
+    await accept();
+    expect(attempts).toHaveLength(1);
+    expect(result.server).toBeDefined();
+  });
+
+  it('that hang are named by the error of the start', async () => {
+    const hang = (): Promise<never> => new Promise(() => undefined);
+    const each = [{ urls: hang }, { urls: 'amqp://a', credentials: hang }];
+    for (const [index, option] of ['urls', 'credentials'].entries()) {
+      const { start, advance } = arrange({ ...each[index]!, startAttempts: 1, connectTimeout: 1_000 });
+      const result = await start();
+      await advance(1_000);
+      expect(result.failure?.message).toContain(
+        `option '${option}' of rabbitmq() failed: it gave no value within 1000 ms (option 'connectTimeout')`,
+      );
+    }
+  });
+
+  it('that throw what is no error make the start fail all the same', async () => {
+    for (const thrown of [undefined, null, 'text']) {
+      const { start } = arrange({
+        urls: () => {
+          throw thrown;
+        },
+        startAttempts: 1,
+      });
+      const { failure } = await start();
+      expect(failure?.message).toContain("option 'urls' of rabbitmq() failed: a value that is no error was thrown");
+    }
+  });
+
+  it.each([undefined, null, 'guest', 5, {}, { user: 'u' }, { user: 'u', password: 5 }])(
+    'credentials that are none (%j) are refused, and are not those of guest',
+    async (value) => {
+      const { start, attempts } = arrange({
+        urls: 'amqp://a',
+        credentials: (() => value) as never,
+        startAttempts: 1,
+      });
+      const { failure } = await start();
+      expect(failure?.message).toContain("option 'credentials' of rabbitmq() gave no { user, password } of two texts");
+      expect(attempts).toHaveLength(0);
+    },
+  );
+
+  it('that give a value after the end change nothing', async () => {
+    let give: (url: string) => void = () => undefined;
+    const { start, link, attempts } = arrange({ urls: () => new Promise<string>((resolve) => (give = resolve)) });
+    await start();
+    await link.close();
+    give('amqp://a');
+    await settle();
+    expect(attempts).toHaveLength(0);
+  });
+});
+
 describe('the state', () => {
   it('is blocked while the server blocks, and ready again afterwards', async () => {
     const { start, accept, last, link, happened } = arrange({ urls: 'amqp://a' });

@@ -10,8 +10,8 @@ import { type ClientError, ConnectError as ConnectFailed, type ConnectFailure } 
 import type { Surroundings } from './client/transport.js';
 import type { RabbitMqCredentials, ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
-import { supplied } from './resolve-options.js';
 import { type KnownServer, knownServer } from './known-server.js';
+import { checkedCredentials, supplied, type SupplyHost } from './supplied.js';
 
 /** What a link is lent. */
 export interface LinkHost extends Surroundings {
@@ -65,6 +65,7 @@ export class Link {
   #connection: AmqpConnection | undefined;
   #next = 0;
   #callOff: (() => void) | undefined;
+  readonly #supply: SupplyHost;
   #isStarted = false;
   #wasReady = false;
   #ended: (() => void) | undefined;
@@ -74,6 +75,8 @@ export class Link {
     private readonly host: LinkHost,
     private readonly events: LinkEvents,
   ) {
+    const waits = (callOff: () => void): void => void (this.#callOff = callOff);
+    this.#supply = { clock: host.clock, limit: options.connectTimeout, waits };
     this.#pauses = new Pauses(firstPause, options.longestPause, host.random);
     this.#ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     this.#ready.catch(() => undefined); // a start that fails is reported by connect()
@@ -131,7 +134,10 @@ export class Link {
     );
     const failures: Error[] = [];
     try {
-      const addresses = parseAddresses(await supplied(this.options.urls), "option 'urls' of rabbitmq()");
+      const addresses = parseAddresses(
+        await supplied(this.options.urls, 'urls', this.#supply),
+        "option 'urls' of rabbitmq()",
+      );
       for (let tried = 0; tried < addresses.length; tried++) {
         const address = addresses[this.#next++ % addresses.length] as ServerAddress;
         if (this.#isClosed()) return;
@@ -171,16 +177,16 @@ export class Link {
     try {
       credentials = await this.#credentialsFor(address);
     } catch (error) {
-      const text = error instanceof Error ? error.message : 'a value that is no error was thrown';
-      return new Error(`option 'credentials' of rabbitmq() failed: ${text}`, { cause: error });
+      return error as Error;
     }
     if (this.#isClosed()) return undefined;
     return new Promise((resolve) => this.#connect(address, credentials, resolve));
   }
 
   async #credentialsFor({ user, password }: ServerAddress): Promise<RabbitMqCredentials> {
-    const given = this.options.credentials && (await supplied(this.options.credentials));
-    return given ?? { user: user ?? 'guest', password: password ?? 'guest' };
+    const { credentials } = this.options;
+    if (credentials === undefined) return { user: user ?? 'guest', password: password ?? 'guest' };
+    return checkedCredentials(await supplied(credentials, 'credentials', this.#supply));
   }
 
   #connect(address: ServerAddress, credentials: RabbitMqCredentials, answer: (failure?: Error) => void): void {

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../options/index.js';
-import type { RabbitMqOptions, ResolvedRabbitMq, Supplied } from './options.js';
+import type { RabbitMqOptions, ResolvedRabbitMq } from './options.js';
 
 /** @param options checked by name and type already @throws DlxConfigurationError for a duration that is none */
 export function resolveRabbitMq(options: RabbitMqOptions): ResolvedRabbitMq {
@@ -23,7 +23,3 @@ export function resolveRabbitMq(options: RabbitMqOptions): ResolvedRabbitMq {
     management: options.management,
   };
 }
-
-/** The value, as it is now. */
-export const supplied = async <T>(value: Supplied<T>): Promise<T> =>
-  typeof value === 'function' ? (value as () => T | Promise<T>)() : value;

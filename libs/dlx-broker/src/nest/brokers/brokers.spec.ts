@@ -8,6 +8,7 @@ import { connect } from './connect.js';
 import { customBackend } from './custom.js';
 import { embedded, type EmbeddedBrokerOptions } from './embedded.js';
 import type { ListenOptions } from './listen.js';
+import { rabbitmq } from './rabbitmq.js';
 import { sharedBroker, type SharedBrokerOptions } from './shared.js';
 
 type Any = never;
@@ -211,4 +212,20 @@ it('what does not belong together has no type', () => {
   expectTypeOf<{ amqp: { port: 0 }; audit: string }>().not.toExtend<ListenOptions>();
   expectTypeOf<{ kind: 'embedded'; options: object }>().not.toExtend<BrokerChoice>();
   expectTypeOf<{ dataDir: string }>().not.toExtend<SharedBrokerOptions>();
+});
+
+describe('rabbitmq()', () => {
+  it('takes promises that reject before the first attempt to connect: no unhandled rejection', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.prependListener('unhandledRejection', note);
+    try {
+      const fail = (): Promise<never> => Promise.reject(new Error('the secrets are locked'));
+      rabbitmq({ urls: fail(), credentials: fail() });
+      await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+    expect(unhandled).toEqual([]);
+  });
 });

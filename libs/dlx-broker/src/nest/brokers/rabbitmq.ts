@@ -12,7 +12,11 @@ export interface RabbitMqBroker extends Made<'rabbitmq'> {
 const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
 
 /** A promise or a function. Its result is checked at each attempt to connect. */
-const isLater = (value: unknown): boolean => typeof value === 'function' || value instanceof Promise;
+function isLater(value: unknown): boolean {
+  if (!(value instanceof Promise)) return typeof value === 'function';
+  value.catch(() => undefined); // reported by the attempt to connect, which begins later
+  return true;
+}
 
 const areUrls: Check = (value, origin) => {
   if (!isLater(value)) parseAddresses(value, origin);

@@ -1,0 +1,50 @@
+import type { Clock } from '../../broker/index.js';
+import { after } from '../../host/index.js';
+import type { RabbitMqCredentials, Supplied } from './options.js';
+
+/** The names of options that may be functions or promises. */
+export type SuppliedOption = 'urls' | 'credentials';
+
+/** What the wait for a value needs. */
+export interface SupplyHost {
+  readonly clock: Clock;
+  /** Milliseconds, see option `connectTimeout`. */
+  readonly limit: number;
+  /** Gets a function that ends the wait. The promise then stays open. */
+  readonly waits: (callOff: () => void) => void;
+}
+
+/**
+ * The value that an option has now. A function is called, and a promise is waited for, no longer than the limit.
+ * @throws Error that names the option, when the function throws, or the promise rejects or is late
+ */
+export async function supplied<T>(value: Supplied<T>, option: SuppliedOption, host: SupplyHost): Promise<T> {
+  try {
+    const given = typeof value === 'function' ? (value as () => T | Promise<T>)() : value;
+    return await (isThenable(given) ? inTime(given, host) : given);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : 'a value that is no error was thrown';
+    throw new Error(`option '${option}' of rabbitmq() failed: ${text}`, { cause: error });
+  }
+}
+
+/** @throws Error for a value without a user or a password; the error does not contain the value */
+export function checkedCredentials(given: unknown): RabbitMqCredentials {
+  if (typeof given === 'object' && given !== null && 'user' in given && 'password' in given) {
+    const { user, password } = given;
+    if (typeof user === 'string' && typeof password === 'string') return { user, password };
+  }
+  throw new Error("option 'credentials' of rabbitmq() gave no { user, password } of two texts; return both");
+}
+
+const isThenable = <T>(value: T | Promise<T>): value is Promise<T> =>
+  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+
+function inTime<T>(given: Promise<T>, { clock, limit, waits }: SupplyHost): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new Error(`it gave no value within ${limit} ms (option 'connectTimeout')`));
+    const callOff = after(clock, limit, late);
+    waits(callOff);
+    void Promise.resolve(given).then(resolve, reject).finally(callOff);
+  });
+}
