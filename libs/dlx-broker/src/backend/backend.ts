@@ -9,7 +9,7 @@ export interface Publication {
   readonly routingKey: string;
   readonly properties: Properties;
   readonly body: Uint8Array;
-  /** Unroutable is a failure: `done` gets an UnroutableError. */
+  /** True: if no queue gets the message, `done` gets an UnroutableError. */
   readonly mandatory?: boolean;
   /** The recorded origin of the message that this publication replaces. Never the origin that headers claim. */
   readonly origin?: RecordedOrigin;
@@ -34,7 +34,7 @@ export interface BackendDelivery {
   /** Quorum queues: how often the message returned to the queue before (header x-delivery-count on the wire). */
   readonly deliveryCount: number;
   readonly settled: boolean;
-  /** As of its backend, see {@link Backend.recordsOrigins}. */
+  /** See {@link Backend.recordsOrigins}. */
   readonly recordsOrigins?: boolean;
   ack(): void;
   /**
@@ -56,13 +56,13 @@ export interface ConsumeOptions {
   readonly prefetch: number;
   readonly priority?: number;
   readonly exclusive?: boolean;
-  /** Called once when the consumer ended and the backend does not bring it back. A lost connection is no end. */
+  /** Called once when the consumer has ended for good. It does not end with a lost connection. */
   readonly onCancel?: (reason: CancelReason, failure?: Error) => void;
 }
 
 /**
- * Why a consumer ended: its queue was deleted; the broker refused to begin it again after a reconnect, or ended it for an
- * error; or the connection was closed for good.
+ * Why a consumer ended. `deleted`: its queue was deleted. `refused`: the broker refused it after a reconnect, or ended it for an error.
+ * `closed`: the connection was closed for good.
  */
 export type CancelReason = 'deleted' | 'refused' | 'closed';
 
@@ -86,13 +86,13 @@ export interface BrowsePage {
 /** A consumer. */
 export interface Consumption {
   /**
-   * Settles when the broker has the consumer, or it was cancelled before that; absent when the broker has it already.
-   * When it rejects, there is no consumer, and `onCancel` is not called.
+   * Resolves when the consumer has started, or was cancelled before. Absent if it has started already. If it rejects, there is no
+   * consumer, and `onCancel` is not called.
    */
   readonly started?: Promise<void>;
-  /** No new deliveries from now on; those in hand stay and can still be settled. */
+  /** Ends deliveries. Unsettled deliveries can still be settled. */
   cancel(): void;
-  /** Gives back everything unsettled (to its original position) and ends; implies cancel. */
+  /** Cancels, and returns unsettled messages to their positions in the queue. */
   close(): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The name of the exchange in which messages for another exchange wait. The default exchange has a queue's name for a key, and
- * so one for all queues.
+ * The name of the delayed exchange in front of an exchange. All queues share the one in front of the default exchange, where the
+ * routing key names the queue.
  */
 export const delayedName = (exchange: string): string => (exchange === '' ? 'dlx.delayed' : `${exchange}.delayed`);

@@ -39,7 +39,7 @@ export class RefusedError extends BackendError {
   }
 }
 
-/** The server behind a backend, or a wire to it, cannot do what was asked. The text names the server, why, and a remedy. */
+/** The server, or the protocol to it, lacks a capability. The text names the server, the reason and a remedy. */
 export class NotAvailableError extends BackendError {
   override readonly name = 'NotAvailableError';
   readonly retry = 'never';
@@ -54,7 +54,7 @@ export class NotAvailableError extends BackendError {
   }
 }
 
-/** No server could be reached, or none let the user in. The text names each server, the virtual host and the reason. */
+/** No server could be reached, or each refused the login. The text names each server, the virtual host and the reason. */
 export class ConnectError extends BackendError {
   override readonly name = 'ConnectError';
   readonly mayBeTaken = false;
@@ -69,7 +69,7 @@ export class ConnectError extends BackendError {
   }
 }
 
-/** The connection, or the channel of a request, is gone, and with it what was not answered yet. */
+/** The connection, or the channel of a request, has ended, before an answer to the command. */
 export class ConnectionLostError extends BackendError {
   override readonly name = 'ConnectionLostError';
   readonly retry = 'later';
@@ -84,8 +84,8 @@ export class ConnectionLostError extends BackendError {
 }
 
 /**
- * A message was not sent: the connection is down or blocked and the time for it is over, or as many messages wait as may
- * wait.
+ * A message was not sent: the connection was down or blocked until the time limit of the publish, or the buffer of waiting messages is
+ * full.
  */
 export class OverloadedError extends BackendError {
   override readonly name = 'OverloadedError';

@@ -12,7 +12,7 @@ interface Row {
   readonly remedy: string;
 }
 
-/** Each capability: what an application misses without it, why a server may lack it, and what helps. */
+/** Each capability: what an application cannot do without it, why a server may lack it, and the remedy. */
 const capabilities: Readonly<Record<Capability, Row>> = {
   browsing: {
     what: 'show the messages that wait in a queue',

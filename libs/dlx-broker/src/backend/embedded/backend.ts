@@ -38,7 +38,7 @@ type Lost = (reason: CancelReason, failure?: Error) => void;
 export interface EmbeddedOptions {
   /** Default `/`. */
   readonly vhost?: string;
-  /** Without one everything is allowed. */
+  /** Default none: everything is allowed. */
   readonly user?: string;
 }
 
@@ -53,7 +53,7 @@ const profileName = ({ profile }: Broker): string =>
 const longestTimer = 2_147_483_647;
 const startKeepAlive = (): NodeJS.Timeout => setInterval(() => {}, longestTimer);
 
-/** The backend on a broker in the same process. Nothing here waits: the promises of the interface are already resolved. */
+/** The backend on a broker in the same process. It is synchronous: the promises of the interface are already resolved. */
 export class EmbeddedBackend implements Backend {
   readonly rejectsWithHeaders = true;
   readonly recordsOrigins = true;
@@ -132,7 +132,7 @@ export class EmbeddedBackend implements Backend {
         try {
           onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#publishOne, consumer));
         } catch (error) {
-          this.#end(channel); // a listener that throws cannot consume: everything returns
+          this.#end(channel); // a listener that throws cannot consume: all messages return to the queue
           lost('closed', error as Error);
           throw error;
         }

@@ -22,7 +22,7 @@ export class EmbeddedDelayed implements DelayedPublishing {
     }
     const headers = new Map(properties.headers).set('x-delay', int64(delay));
     const later = { ...publication, exchange: delayedName(exchange), properties: { ...properties, headers } };
-    // Later there is no publisher left to inform that no queue was bound.
+    // Not mandatory: when the delay ends, there is no publisher to which the message could be returned.
     this.backend.publish({ ...later, mandatory: false }, done);
   }
 

@@ -34,18 +34,18 @@ import { Calls, codeOf, mayPass, textOf } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
 
-/** What the backend is lent: time, chance, sockets and a log. */
+/** What the backend gets from its host: clock, random numbers, sockets and a log. */
 export interface RabbitMqHost extends LinkHost {
   readonly openPublisher: typeof openPublisher;
-  /** Hears what an operator should know. */
+  /** Gets warnings for operators. */
   readonly warn: (text: string) => void;
 }
 
-/** A timer as long as Node allows, in milliseconds: the process lives while a lost connection is waited for. */
+/** The longest timer of Node, in milliseconds. It only keeps the process alive while the backend reconnects. */
 const longestTimer = 2_147_483_647;
 const startKeepAlive = (): NodeJS.Timeout => setInterval(() => {}, longestTimer);
 
-/** Pauses between two tries of something that the server could not do, in milliseconds. */
+/** Pauses before a command is tried again, in milliseconds. */
 const pauses = { first: 100, longest: 5_000 } as const;
 
 /** The backend on a RabbitMQ, a cluster of them, or a stand-alone dlx-broker. */
@@ -57,7 +57,7 @@ export class RabbitMqBackend implements Backend {
   readonly #delayed: RabbitMqDelayed;
   readonly #consumers = new Set<RabbitMqConsumer>();
   readonly #replies = new Set<RabbitMqReplies>();
-  /** Wait for a connection. */
+  /** Callbacks that wait for a connection. */
   readonly #waiting = new Set<(link: OpenLink | undefined) => void>();
   readonly #home = new HomeContext();
   #keepAlive: NodeJS.Timeout | undefined;
@@ -117,19 +117,19 @@ export class RabbitMqBackend implements Backend {
     return this.#link.onState(listener);
   }
 
-  /** Exact delays, on a dlx-broker. */
+  /** Available on a dlx-broker. */
   get delayed(): DelayedPublishing | undefined {
     return this.#link.current?.server.isExact === true ? this.#delayed : undefined;
   }
 
-  /** Of a dlx-broker with an HTTP API. */
+  /** Available on a dlx-broker with an HTTP API. */
   get browsing(): Browsing | undefined {
     const link = this.#link.current;
     const place = link?.server.info.product === 'dlx-broker' ? this.#api(link) : undefined;
     return place && browsingOver(place, link!.address.virtualHost);
   }
 
-  /** With option `management`, or of a dlx-broker with an HTTP API. */
+  /** Available with option `management`, and on a dlx-broker with an HTTP API. */
   get listing(): Listing | undefined {
     const link = this.#link.current;
     const place = link && this.#api(link);
@@ -202,7 +202,10 @@ export class RabbitMqBackend implements Backend {
     return replies;
   }
 
-  /** A passive declare tells no unacknowledged messages. Of a direct reply-to address it tells whether it is there (rule S2). */
+  /**
+   * Uses a passive declare, which does not return the number of unacknowledged messages. It also finds a direct reply-to address
+   * (rule S2).
+   */
   async status(queue: string): Promise<QueueStatus | undefined> {
     const limit = this.clock.now() + this.options.publishTimeout;
     try {
@@ -244,13 +247,13 @@ export class RabbitMqBackend implements Backend {
   #api({ server, address, credentials }: OpenLink): ApiPlace | undefined {
     const { management } = this.options;
     if (management !== undefined) return placeIn(management, credentials);
-    if (server.http === undefined || server.http.isSecure) return undefined; // its certificate is another one
+    if (server.http === undefined || server.http.isSecure) return undefined; // the HTTP port may have another certificate
     const host = address.host.includes(':') ? `[${address.host}]` : address.host;
     return { base: `http://${host}:${server.http.port}`, ...credentials };
   }
 
   /**
-   * Does it once there is a connection, and again while the server cannot do it or the connection is lost.
+   * Runs commands when there is a connection, and again after failures that may pass and after a lost connection.
    * @param limit milliseconds since 1970
    * @throws TopologyError, ServerError; ConnectionLostError or OverloadedError when the time is over
    */

@@ -3,7 +3,7 @@ import type { BrowseCursor, BrowsePage, Browsing, Listing } from '../backend.js'
 import { ServerError, TopologyError } from '../errors.js';
 import { type ApiPlace, getJson } from './http.js';
 
-/** Messages of a page, and bytes of each body that a page has; a longer one is asked for alone. */
+/** The messages of a page, and the bytes of a body in it. A message with a longer body is fetched alone. */
 const page = { most: 16, truncate: 1_048_576 } as const;
 
 /** The names of queues by the management API, which RabbitMQ has as a plugin. */
@@ -31,7 +31,7 @@ export const browsingOver = (place: ApiPlace, virtualHost: string): Browsing => 
     const messages: Message[] = [];
     for (const item of items) {
       const whole = isCut(item) ? await getJson(place, `${base}/${item.id}?encoding=base64`) : item;
-      if (whole !== undefined) messages.push(messageFrom(whole as ShownMessage)); // undefined: it has gone meanwhile
+      if (whole !== undefined) messages.push(messageFrom(whole as ShownMessage)); // undefined: it has left the queue meanwhile
     }
     return {
       messages,
@@ -47,7 +47,7 @@ interface Cursor {
 interface ShownField {
   readonly type: string;
   readonly value: unknown;
-  /** Characters or bytes it has, when only the beginning is shown. */
+  /** The whole length in characters or bytes, if the value was cut. */
   readonly length?: number;
 }
 

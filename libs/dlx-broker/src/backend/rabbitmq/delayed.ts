@@ -7,11 +7,11 @@ import { NotAvailableError } from '../errors.js';
 import { type ApiPlace, callJson } from './http.js';
 import type { Publish } from './consumer/delivery.js';
 
-/** What exact delays are lent. */
+/** What exact delays get from their backend. */
 export interface DelayedHost {
   readonly publish: Publish;
   declare(topology: Topology): Promise<unknown>;
-  /** Where its HTTP API is, if it is known. */
+  /** The HTTP API of the server, if its address is known. */
   api(): (ApiPlace & { readonly virtualHost: string }) | undefined;
   /** Product and version, for errors. */
   server(): string;
@@ -19,9 +19,9 @@ export interface DelayedHost {
 
 /** Exact delays on a server that has exchanges of the type `x-delayed-message`. */
 export class RabbitMqDelayed implements DelayedPublishing {
-  /** What was prepared, or is being prepared. */
+  /** Exchanges and queues by key: true if the delayed exchange and the binding are declared, a promise while they are being declared. */
   readonly #prepared = new Map<string, Promise<unknown> | true>();
-  /** Publishes that are not confirmed yet, each with what waits for its end. */
+  /** Unconfirmed publishes, each with the callbacks of cancellations that wait for it. */
   readonly #inFlight = new Set<(() => void)[]>();
 
   constructor(private readonly host: DelayedHost) {}
@@ -41,7 +41,7 @@ export class RabbitMqDelayed implements DelayedPublishing {
     const { exchange, routingKey, properties } = publication;
     const key = exchange === '' ? `queue ${routingKey}` : `exchange ${exchange}`;
     const headers = new Map(properties.headers).set('x-delay', int64(delay));
-    // Later there is no publisher left to inform that no queue was bound.
+    // Not mandatory: when the delay ends, there is no publisher to which the message could be returned.
     const later = {
       ...publication,
       exchange: delayedName(exchange),
@@ -59,7 +59,7 @@ export class RabbitMqDelayed implements DelayedPublishing {
     else prepared.then(publish, (failure: unknown) => done(failure as Error));
   }
 
-  /** Over HTTP: no AMQP method does it. What was published before is on the server by then, or has failed. */
+  /** Cancels over HTTP, because AMQP has no method for it. First it waits until all earlier publishes are confirmed or have failed. */
   async cancel(exchange: string, messageId: string): Promise<number> {
     const place = this.host.api();
     if (place === undefined) {

@@ -1,7 +1,7 @@
 import { DlxConfigurationError } from '../../options/index.js';
 import { ServerError } from '../errors.js';
 
-/** Where a management API is, and who asks. */
+/** The address of a management API, and the login. */
 export interface ApiPlace {
   /** `http://host:15672`, without a user. */
   readonly base: string;
@@ -9,7 +9,7 @@ export interface ApiPlace {
   readonly password: string;
 }
 
-/** Milliseconds that an answer may take. */
+/** The time limit of an answer, in milliseconds. */
 const longest = 30_000;
 
 /** Checks the URL of a management API. @throws DlxConfigurationError, which never shows a password */
@@ -21,7 +21,7 @@ export function placeOfApi(url: unknown, origin: string): void {
   }
 }
 
-/** Reads `http://user:password@host:15672`; without a user it is the one of the connection. */
+/** Reads `http://user:password@host:15672`. Default: the login of the connection. */
 export function placeIn(url: string, login: { readonly user: string; readonly password: string }): ApiPlace {
   const { origin, pathname, username, password } = new URL(url);
   const base = origin + pathname.replace(/\/+$/, '');

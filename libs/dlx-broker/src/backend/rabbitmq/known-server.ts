@@ -1,16 +1,16 @@
 import type { ServerInfo } from '../state.js';
 import type { ServerDescription } from './client/api.js';
 
-/** A server, and what it can do beyond RabbitMQ: only dlx-broker says so of itself (rule T9), in the table `dlx_broker`. */
+/** A server, with the extensions of dlx-broker that it announces in the table `dlx_broker` of its properties (rule T9). */
 export interface KnownServer {
   readonly info: ServerInfo;
-  /** It has exchanges of the type `x-delayed-message`. */
+  /** True if it has exchanges of the type `x-delayed-message`. */
   readonly isExact: boolean;
   /** Its HTTP API, on the host of the connection. */
   readonly http: { readonly port: number; readonly isSecure: boolean } | undefined;
 }
 
-/** Recognises a server by its properties: a declaration that is tried could close the connection (503). */
+/** Recognises a server by its properties. A test declaration of an exchange type could close the connection (503). */
 export function knownServer({ properties, product, version }: ServerDescription): KnownServer {
   const own = properties.get('dlx_broker');
   if (own?.type !== 'F') return { info: { product, version }, isExact: false, http: undefined };

@@ -13,7 +13,7 @@ import { Pauses } from './pauses.js';
 import { type KnownServer, knownServer } from './known-server.js';
 import { checkedCredentials, supplied, type SupplyHost } from './supplied.js';
 
-/** What a link is lent. */
+/** What a link gets from its host. */
 export interface LinkHost extends Surroundings {
   readonly clock: Clock;
   readonly random: () => number;
@@ -48,10 +48,10 @@ const permanent: ReadonlySet<ConnectFailure> = new Set(['credentials', 'virtual 
 /** The first pause between two rounds of attempts, in milliseconds. */
 const firstPause = 100;
 
-/** A connection that lasted so long was a good one: the next is tried without a pause. In milliseconds. */
+/** After a connection of at least this time (milliseconds), the next attempt starts without a pause. */
 const steady = 5_000;
 
-/** Keeps one connection to one of several servers: bounded attempts at the start, and for ever afterwards. */
+/** Keeps one connection to one of several servers. The attempts are limited at the start, and unlimited after the first success. */
 export class Link {
   readonly #listeners = new Set<(state: BackendState) => void>();
   readonly #pauses: Pauses;
@@ -171,7 +171,7 @@ export class Link {
     this.#callOff = after(this.host.clock, this.#pauses.next(), () => void this.#round(attempt + 1, failure, begun));
   }
 
-  /** @returns why it failed; undefined when it is open: then `closed` of the connection goes on */
+  /** @returns why the attempt failed; undefined when the connection is open. Its `closed` event reports later failures */
   async #attempt(address: ServerAddress): Promise<Error | undefined> {
     let credentials: RabbitMqCredentials;
     try {
@@ -248,7 +248,7 @@ export class Link {
   }
 
   #blocked(reason: string | undefined): void {
-    if (this.#open === undefined) return; // what opens it next looks for itself
+    if (this.#open === undefined) return; // the next connection reads `isBlocked` when it opens
     this.events.blocked(reason);
     if (this.#inUse === undefined) return;
     const server = this.#inUse.server.info;

@@ -30,13 +30,13 @@ export interface RabbitMqOptions {
   readonly connectTimeout?: number | string;
   /** The longest pause between two attempts to connect; the first is 100 ms, and it doubles. Default `'10s'`. */
   readonly longestPause?: number | string;
-  /** When a publish without a confirm fails: not connected, blocked, or not answered. Default `'30s'`. */
+  /** Time limit of a publish until its confirm, including time without a connection. Default `'30s'`. */
   readonly publishTimeout?: number | string;
   /** How long a message that the server refused (nack) is published again. 0: it fails at once. Default `'30s'`. */
   readonly refusedFor?: number | string;
   /** Publishes that may be unconfirmed at a time. Default 1000. */
   readonly unconfirmed?: number;
-  /** What may wait in this process for its confirm. Default 100,000 messages and 64 MiB. */
+  /** Limits of the unconfirmed messages in this process. Default 100,000 messages and 64 MiB. */
   readonly publishBuffer?: PublishBuffer;
   /** How long a declaration is tried while the server cannot do it yet (no leader, 541). Default `'30s'`. */
   readonly declareTimeout?: number | string;
@@ -46,7 +46,7 @@ export interface RabbitMqOptions {
   readonly management?: string;
 }
 
-/** Bounds of what waits for a confirm. */
+/** Limits of the unconfirmed messages. */
 export interface PublishBuffer {
   readonly messages?: number;
   readonly bytes?: number;

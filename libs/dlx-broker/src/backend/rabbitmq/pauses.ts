@@ -5,8 +5,8 @@ export class Pauses {
   /**
    * @param first milliseconds
    * @param longest milliseconds
-   * @param random 0 up to but not including 1: each pause is cut to between a half and all of it, so that clients that were
-   *   cut off together do not come back together
+   * @param random 0 up to but not including 1. Each pause is between half of its length and all of it, so that clients which lost
+   *   their connections together do not reconnect together
    */
   constructor(
     private readonly first: number,

@@ -16,20 +16,21 @@ interface Waiting {
   readonly done: Done | undefined;
 }
 
-/** What a reply channel is lent. */
+/** What a reply channel gets from its backend. */
 export interface RepliesHost {
   readonly clock: Clock;
   readonly publish: Publish;
-  /** Milliseconds until a request fails for which there is no address. */
+  /** Milliseconds after which a request fails if the server has given no reply address. */
   readonly timeout: number;
   readonly fault: (error: unknown) => void;
   left(replies: RabbitMqReplies): void;
 }
 
 /**
- * Answers to requests. The server gives an address only to the channel that consumes it, so a request that fails would close
- * it, and all requests would lose their answers. But the text of the address can be learnt: the channel sends itself one
- * message with it. Requests then go by the channel for publishing.
+ * Receives the answers to requests by direct reply-to. The server replaces the pseudo-queue in a request by an address, but only on
+ * the channel that consumes the pseudo-queue. A failed request would close this channel, and all pending requests would lose their
+ * answers. So the channel sends one message to itself, and reads the address in it. Requests with this address are then published on
+ * the channel for publishing.
  */
 export class RabbitMqReplies implements ReplyChannel {
   #address: string | undefined;
@@ -48,7 +49,7 @@ export class RabbitMqReplies implements ReplyChannel {
     );
   }
 
-  /** A connection is there. */
+  /** Opens the reply channel on a new connection. */
   begin(connection: AmqpConnection): void {
     if (this.#isOver || this.#channel !== undefined) return;
     const channel = connection.openChannel({ closed: (failure) => this.#ended(failure) });

@@ -4,10 +4,10 @@ import type { ClientError, ConnectError, ConnectionLostError } from './errors.js
 /** Called once: with a failure, or with nothing. */
 export type Done = (failure?: ClientError) => void;
 
-/** Called once: with a failure, or with what the server answered. */
+/** Called once: with a failure, or with the answer of the server. */
 export type Answer<T> = (...answer: [failure: undefined, value: T] | [failure: ClientError, value: undefined]) => void;
 
-/** What a server says of itself. */
+/** The server properties of `connection.start`. */
 export interface ServerDescription {
   /** As sent: `product`, `version`, `capabilities` ... */
   readonly properties: FieldTable;
@@ -17,67 +17,67 @@ export interface ServerDescription {
   can(capability: string): boolean;
 }
 
-/** What a connection reports. An exception of a listener goes to `fault`; none of them ends the connection. */
+/** The events of a connection. An exception of a listener goes to `fault`, and does not end the connection. */
 export interface ConnectionEvents {
-  /** The virtual host is open: channels may be. */
+  /** The virtual host is open, and channels can be opened. */
   opened(server: ServerDescription): void;
   /**
    * Called once, as the last event, when everything outstanding has failed.
    * @param failure a `ConnectError` before `opened`; `ConnectionLostError` after; undefined when the client closed it
    */
   closed(failure?: ConnectError | ConnectionLostError): void;
-  /** The server is short of memory or disk: it reads nothing more, so publishes stay unconfirmed. */
+  /** The server is short of memory or disk. It stops reading from this connection, so publishes stay unconfirmed. */
   blocked?(reason: string): void;
   unblocked?(): void;
-  /** Few bytes wait to be sent again, after `isCongested` was true. */
+  /** The output was sent, after `isCongested` was true. */
   drained?(): void;
-  /** A callback threw: a fault of the code that gave it. */
+  /** A callback of the application threw. */
   fault(error: unknown): void;
 }
 
-/** A connection to a server. Nothing of it throws; nothing of it makes a promise. */
+/** A connection to a server. Its methods do not throw, and return no promises. */
 export interface AmqpConnection {
-  /** Undefined until it is opened. */
+  /** Undefined until the connection is open. */
   readonly server: ServerDescription | undefined;
   readonly isOpen: boolean;
   readonly isBlocked: boolean;
-  /** More than the high-water mark waits to be sent. Publishing goes on, at the cost of memory. */
+  /** True while more bytes wait to be sent than the high-water mark. A publish is still accepted, and uses memory. */
   readonly isCongested: boolean;
   /** Bytes that wait to be sent. */
   readonly waiting: number;
   /**
-   * Opens a channel, which may be used at once: its methods go out behind `channel.open`.
-   * @param done called when it is open, or will never be
+   * Opens a channel. It can be used at once, because its methods are sent after `channel.open`.
+   * @param done called when the channel is open, or cannot be opened
    */
   openChannel(events: ChannelEvents, done?: Done): AmqpChannel;
   /** Gives the server a new secret for an open connection (OAuth tokens). */
   updateSecret(secret: string, reason: string, done: Done): void;
   /**
-   * Closes it: all that is outstanding fails. What was published and not confirmed is in doubt, so wait for confirms first.
-   * `closed` follows when the server has answered, or its time is over.
+   * Closes the connection. All outstanding calls fail. Wait for confirms before: an unconfirmed message may be lost. The event `closed`
+   * follows when the server has answered, or after `closeTimeout`.
    */
   close(): void;
-  /** Ends it without a word, as a fault of the network would. */
+  /** Closes the socket without `connection.close`. */
   destroy(): void;
   /** Reports what a callback threw to {@link ConnectionEvents.fault}. Does not throw. */
   fault(error: unknown): void;
 }
 
-/** What a channel reports. */
+/** The events of a channel. */
 export interface ChannelEvents {
   /**
-   * Called once, when all that was outstanding has failed. Other channels are not touched.
-   * @param failure `ChannelClosedError`, or what ended the connection; undefined when the client closed it
+   * Called once, after all outstanding calls have failed. Other channels stay open.
+   * @param failure `ChannelClosedError`, or the error that ended the connection; undefined when the client closed it
    */
   closed(failure?: ClientError): void;
-  /** A mandatory message came back that no {@link ConfirmPublisher} knows. */
+  /** The server returned a mandatory message that no {@link ConfirmPublisher} has published. */
   returned?(message: ReturnedMessage): void;
   /**
    * A confirm came, in the mode of `confirmSelect`; a publisher uses it.
-   * @throws WireError if it confirms what was not published, which ends the connection; anything else goes to `fault`
+   * @throws WireError for a tag that was never published, which ends the connection; other exceptions go to `fault`
    */
   confirmed?(deliveryTag: number, multiple: boolean, ok: boolean): void;
-  /** The server asks for a pause of publishing, or ends it. RabbitMQ never does. */
+  /** The server pauses or resumes publishing (channel.flow). RabbitMQ never does. */
   flow?(isActive: boolean): void;
 }
 
@@ -85,9 +85,9 @@ export interface ChannelEvents {
 export interface ReceivedMessage {
   readonly exchange: string;
   readonly routingKey: string;
-  /** Read when asked for first. Unchanged ones go out as they came in, byte for byte, when they are published again. */
+  /** Decoded at the first read. If they are published again unchanged, the bytes on the wire stay the same. */
   readonly properties: Properties;
-  /** The headers cannot be decoded (nested above 64 levels, unknown types): absent, but published again byte for byte. */
+  /** True if the headers cannot be decoded (more than 64 levels, unknown types). They are absent, but a republish sends their bytes. */
   readonly isUndecodable: boolean;
   readonly body: Buffer;
 }
@@ -100,14 +100,14 @@ export interface ReturnedMessage extends ReceivedMessage {
 /** A message of a consumer. */
 export interface Delivery extends ReceivedMessage {
   readonly consumerTag: string;
-  /** Counts up in its channel. */
+  /** Unique in its channel, and ascending. */
   readonly deliveryTag: number;
   readonly redelivered: boolean;
 }
 
 /** A message of `get`. */
 export interface GotMessage extends Omit<Delivery, 'consumerTag'> {
-  /** Messages that are left in the queue. */
+  /** The number of messages left in the queue. */
   readonly messageCount: number;
 }
 
@@ -146,8 +146,8 @@ export interface ConsumeOptions {
 }
 
 /**
- * A channel. Methods that the server answers are sent at once, one behind the other; their callbacks come in that order. On
- * a channel that is closed a callback gets the failure within the call.
+ * A channel. Methods are sent at once, without waiting for the answers before, and their callbacks are called in the same order. On a
+ * closed channel the callback gets the failure before the method returns.
  */
 export interface AmqpChannel {
   readonly number: number;
@@ -174,7 +174,7 @@ export interface AmqpChannel {
   qos(prefetchCount: number, done: Done): void;
   /** @param answer gets the consumer tag, before the first delivery. @returns the tag */
   consume(queue: string, options: ConsumeOptions, events: ConsumerEvents, answer: Answer<string>): string;
-  /** Deliveries may come until `done`. */
+  /** Cancels a consumer. Deliveries may arrive until `done` is called. */
   cancel(consumerTag: string, done: Done): void;
   get(queue: string, options: { readonly noAck?: boolean }, answer: Answer<GotMessage | undefined>): void;
   ack(deliveryTag: number, multiple?: boolean): void;
@@ -196,7 +196,7 @@ export interface AmqpChannel {
     body: Uint8Array,
     mandatory?: boolean,
   ): ClientError | undefined;
-  /** Closes it. What is unacknowledged is requeued, and what is not confirmed is in doubt. */
+  /** Closes the channel. The server requeues unacknowledged messages. An unconfirmed message may be lost. */
   close(done?: Done): void;
 }
 

@@ -11,7 +11,7 @@ import { IncomingDelivery, type IncomingMessage, IncomingReturn } from './receiv
 /** A channel is used from the moment its `channel.open` is written. */
 type State = 'open' | 'closing' | 'over';
 
-/** What all methods of a channel need: frames come in, calls wait for their answers, and all of it ends at once. */
+/** The common part of all methods of a channel: received frames, calls that wait for answers, and the end of the channel. */
 export class ChannelCore {
   protected readonly to: FrameWriter;
   protected readonly consumers = new Map<string, ConsumerEvents>();
@@ -80,8 +80,8 @@ export class ChannelCore {
   }
 
   /**
-   * Sends a method and waits for its answer.
-   * @param write writes it @throws what `write` throws is the failure; nothing was sent then
+   * Sends a method, and adds the call that waits for its answer.
+   * @param write writes the frame. If it throws, nothing was sent, and the call fails with the error
    */
   protected call<T>(
     reply: number,
@@ -94,7 +94,7 @@ export class ChannelCore {
     this.#calls.add({ reply, read, done: done as Call['done'] });
   }
 
-  /** @returns what kept it from being written */
+  /** Writes unless the channel is closed. @returns the error if nothing was written */
   protected attempted(write: () => void): ClientError | undefined {
     try {
       write();
@@ -110,21 +110,21 @@ export class ChannelCore {
     this.#content.begin(message);
   }
 
-  /** Takes out the call whose answer came. @throws WireError when another one was due */
+  /** Removes and returns the call for an answer. @throws WireError when the next answer is another one */
   protected answered(reply: number): Call {
     const call = this.due(reply);
     this.#calls.shift();
     return call;
   }
 
-  /** The call whose answer came; it stays. @throws WireError when another one was due */
+  /** The call for an answer; it is not removed. @throws WireError when the next answer is another one */
   protected due(reply: number): Call {
     const call = this.#calls.first;
     if (call?.reply === reply) return call;
     throw new WireError('UNEXPECTED_FRAME', `channel ${this.number} got ${methodName(reply)}, which answers nothing`);
   }
 
-  /** Methods that are no plain answers. @returns whether it was one of them */
+  /** Handles methods other than plain answers. @returns true if it handled the method */
   protected special(_id: number, _from: MethodReader): boolean {
     return false;
   }
@@ -198,7 +198,7 @@ export class ChannelCore {
 
   #closedByServer({ replyCode, replyText, classId, methodId }: methods.ChannelClose): void {
     methods.writeChannelCloseOk(this.to, this.number);
-    // Both closed it at a time: the server still answers the close of the client.
+    // Both sides closed the channel at the same time: the server still answers the close of the client.
     if (this.#state === 'closing') return;
     this.fail(new ChannelClosedError(replyCode, replyText, methodName((classId << 16) | methodId)));
   }

@@ -2,10 +2,10 @@ import type { FrameWriter } from '../../../wire/index.js';
 import type { AmqpConnection } from './api.js';
 import type { HeldBytes } from './content-reader.js';
 
-/** What a channel uses of its connection. */
+/** What a channel needs from its connection. */
 export interface ChannelHost extends AmqpConnection {
   readonly to: FrameWriter;
   readonly held: HeldBytes;
-  /** The channel with this number is over, and the number free. */
+  /** Releases the number of a channel that has ended. */
   forget(channel: { readonly number: number }): void;
 }

@@ -10,7 +10,7 @@ import { IncomingGot } from './received.js';
 
 /** The methods of a channel, see {@link AmqpChannel}. */
 export class ServerChannel extends ChannelCore implements AmqpChannel {
-  /** Consumers that were given a name. */
+  /** The number of generated consumer tags. */
   #named = 0;
 
   declareQueue(queue: string, options: QueueOptions, answer: Answer<QueueDeclared>): void {
@@ -198,7 +198,7 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
 
   #got(from: MethodReader): void {
     const { deliveryTag, redelivered, exchange, routingKey, messageCount } = methods.readBasicGetOk(from);
-    // The call waits until the message is complete, for it fails if the channel ends before.
+    // The call stays until the message is complete, because it fails if the channel ends before.
     this.due(methodIds.basicGetOk);
     const answer = (message: GotMessage): void => this.answered(methodIds.basicGetOk).done(undefined, message);
     this.begin(new IncomingGot(answer, Number(deliveryTag), redelivered, exchange, routingKey, messageCount));
@@ -218,15 +218,15 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
 const readPurged = (from: MethodReader): number => methods.readQueuePurgeOk(from).messageCount;
 const readDeleted = (from: MethodReader): number => methods.readQueueDeleteOk(from).messageCount;
 
-/** The message has its own way, see `#got`. */
+/** `#got` reads the message of basic.get-ok. */
 const readLater = (): undefined => undefined;
 
 type Plain<T> = (failure: ClientError | undefined, value?: T) => void;
 
-/** The same callback without the promise that there is a value whenever there is no failure: `call` keeps it. */
+/** The callback with a looser type. `call` always passes a value if there is no failure. */
 const plain = <T>(answer: Answer<T>): Plain<T> => answer as Plain<T>;
 
-/** Answers with a value that is known already. */
+/** Calls back with a value that is known beforehand. */
 const answering =
   <T>(answer: Answer<T>, value: T): Done =>
   (failure) =>

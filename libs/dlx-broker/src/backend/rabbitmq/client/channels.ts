@@ -4,7 +4,7 @@ import { type ClientError, UnsendableError } from './errors.js';
 /** The channels of a connection by their numbers. */
 export class Channels {
   readonly #open = new Map<number, ServerChannel>();
-  /** Numbers that were in use. */
+  /** Numbers of closed channels, for reuse. */
   readonly #free: number[] = [];
   #last = 0;
 

@@ -21,7 +21,7 @@ const texts = [
   'clusterId',
 ] as const;
 
-/** Bytes of all properties without headers at most: flags, ten texts, two octets, a timestamp. */
+/** The most bytes of all properties without headers: flags, ten texts, two octets and a timestamp. */
 const withoutHeaders = 2 + texts.length * 256 + 2 + 8;
 
 /**
@@ -54,7 +54,7 @@ function checkNumber(what: string, value: number | bigint | undefined, least: nu
 
 /** @returns bytes on the wire at most */
 function sizeOf(table: FieldTable, depth: number): number {
-  // It came from the wire, and fits on it.
+  // A table that came from the wire is small enough.
   if (table instanceof PackedTable) return 4 + table.length;
   if (depth > deepestNesting) throw new UnsendableError(`headers are nested more than ${deepestNesting} levels deep`);
   let size = 4;

@@ -2,7 +2,7 @@ import { bool, type FieldTable, longstr, table, textAt } from '../../../message/
 import type { ServerDescription } from './api.js';
 import type { ConnectionOptions } from './options.js';
 
-/** What this client can handle; without them a server leaves some events out. */
+/** The capabilities of this client. A server sends some methods only to clients that announce the capability. */
 const capabilities = [
   'authentication_failure_close',
   'basic.nack',
@@ -12,7 +12,7 @@ const capabilities = [
   'publisher_confirms',
 ];
 
-/** What a client says of itself. */
+/** The client properties of `connection.start-ok`. */
 export const clientProperties = ({ name, properties }: ConnectionOptions): FieldTable =>
   new Map([
     ['product', longstr('dlx-broker')],
@@ -22,7 +22,7 @@ export const clientProperties = ({ name, properties }: ConnectionOptions): Field
     ['capabilities', table(new Map(capabilities.map((capability) => [capability, bool(true)])))],
   ]);
 
-/** Reads what a server says of itself. */
+/** Reads the server properties of `connection.start`. */
 export function describeServer(properties: FieldTable): ServerDescription {
   const announced = properties.get('capabilities');
   return {

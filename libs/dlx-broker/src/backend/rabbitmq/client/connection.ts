@@ -24,10 +24,10 @@ export const openConnection = (
   events: ConnectionEvents,
 ): AmqpConnection => new ServerConnection(options, transport, surroundings, events);
 
-/** Where a connection stands: it shakes hands, is open, was closed by the client and waits for the answer, or is over. */
+/** The state of a connection. `closing`: the client has sent `connection.close`, and waits for the answer. */
 type State = 'handshake' | 'open' | 'closing' | 'over';
 
-/** A connection to a server. Nothing that the server sends, and no callback, can throw out of here. */
+/** A connection to a server. It handles every error of received bytes and of callbacks, and throws none. */
 export class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   readonly to: FrameWriter;
   readonly held: HeldBytes;
@@ -146,7 +146,7 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
     else this.#over('socket', detail, undefined, { cause: failure });
   }
 
-  /** See {@link IncomingHost}. A client that closes the connection does not look at its channels any more. */
+  /** See {@link IncomingHost}. After `close()` of the connection, frames of channels are ignored. */
   channel(number: number): Pick<ServerChannel, 'frame'> | undefined {
     return this.#state === 'closing' ? ignoring : this.#channels.get(number);
   }
@@ -223,12 +223,12 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
     this.#end(this.#handshake.failure('timeout', `no answer within ${limit} ms`));
   }
 
-  /** Ends what was open. While the client closes it, any end is the one that the client wanted. */
+  /** Ends the connection with a failure. During `close()` of the client there is no failure. */
   #over(reason: ConnectionEnd, detail: string, code?: number, options?: ErrorOptions): void {
     this.#end(this.#state === 'closing' ? undefined : this.#lost(reason, detail, code, options));
   }
 
-  /** Ends it, and says so once. @param failure why; undefined when the client wanted it */
+  /** Ends the connection, and calls `closed` once. @param failure undefined after `close()` of the client */
   #end(failure?: ConnectError | ConnectionLostError): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
@@ -256,5 +256,5 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
   }
 }
 
-/** Takes the frames of channels that the client has given up. */
+/** A channel that ignores its frames. */
 const ignoring = { frame: (): void => undefined };

@@ -6,13 +6,13 @@ import type { IncomingMessage } from './received.js';
 export class HeldBytes {
   #bytes = 0;
 
-  /** @param most of one message, and of all together */
+  /** @param mostOfOne the largest size of one message. @param mostOfAll the largest size of all unfinished messages */
   constructor(
     readonly mostOfOne: number,
     readonly mostOfAll = mostOfOne * 2,
   ) {}
 
-  /** Counts more, or fewer when below 0. @throws WireError when there are too many */
+  /** Adds to the count; a negative number subtracts. @throws WireError above the limit */
   add(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.mostOfAll) {
@@ -21,7 +21,7 @@ export class HeldBytes {
   }
 }
 
-/** Puts the messages of a channel together. What it keeps grows with what has arrived, never with what was announced. */
+/** Assembles the messages of a channel from frames. Memory is allocated for received bytes, never for the announced size. */
 export class ContentReader {
   #message: IncomingMessage | undefined;
   #hasHeader = false;
@@ -31,7 +31,7 @@ export class ContentReader {
 
   constructor(readonly held: HeldBytes) {}
 
-  /** A message has begun, so that only its frames may come. */
+  /** True while a message is incomplete: only its frames may follow. */
   get isAwaited(): boolean {
     return this.#message !== undefined;
   }
@@ -51,7 +51,7 @@ export class ContentReader {
     return message;
   }
 
-  /** Forgets what has come of a message. */
+  /** Drops an incomplete message. */
   clear(): void {
     this.#message = undefined;
     this.#drop();
@@ -99,7 +99,7 @@ export class ContentReader {
   }
 }
 
-/** A slice when it is most of what was read; else a copy, for a few bytes in hand would keep all of a read alive. */
+/** A slice if it is most of the buffer; otherwise a copy, because a small slice would keep the whole buffer in memory. */
 function kept(bytes: Buffer, start: number, end: number): Buffer {
   return isMost(bytes, end - start) ? bytes.subarray(start, end) : Buffer.from(bytes.subarray(start, end));
 }

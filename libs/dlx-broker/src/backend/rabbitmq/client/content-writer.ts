@@ -17,7 +17,7 @@ import {
 import { checkName, checkProperties } from './checks.js';
 import { UnsendableError } from './errors.js';
 
-/** What a message is published to. */
+/** Where a message is published. */
 export interface Destination {
   readonly channel: number;
   readonly exchange: string;
@@ -49,7 +49,7 @@ export function writePublish(
   to.body(channel, body);
 }
 
-/** @returns bytes that are there, or had to be made to be measured; undefined for properties that fit for certain */
+/** @returns the encoded properties if they exist already or had to be measured; undefined if they certainly fit */
 function encoded(properties: Properties, largest: number): Uint8Array | undefined {
   const sent = UndecodableProperties.sentBytesOf(properties) ?? measured(properties, largest);
   if (sent === undefined || sent.length <= largest) return sent;

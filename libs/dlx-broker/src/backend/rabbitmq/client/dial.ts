@@ -24,7 +24,7 @@ export interface Address {
   readonly timeout?: number;
 }
 
-/** Bytes written in a turn that are held back for one write of all of them. */
+/** The most bytes of a turn that are collected for one write. */
 const heldBack = 65_536;
 
 /** Begins to connect. A failure comes as `closed` with a {@link DialError}. */
@@ -32,14 +32,14 @@ export function dial(address: Address): Transport {
   try {
     return new SocketTransport(address);
   } catch (error) {
-    // A certificate that is none, or a port that cannot be.
+    // An invalid certificate, or an invalid port.
     const failure = error as Error;
     const phase = address.tls === undefined ? 'connect' : 'tls';
     return new DeadTransport(new DialError(phase, failure.message, { cause: failure }));
   }
 }
 
-/** A connection that never began. */
+/** A transport for options that Node refuses. It reports the failure as `closed`. */
 class DeadTransport implements Transport {
   readonly waiting = 0;
 

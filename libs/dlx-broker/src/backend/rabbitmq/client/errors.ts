@@ -18,7 +18,7 @@ export type ConnectFailure =
   /** The client itself closed it. */
   | 'closed';
 
-/** No connection came about. */
+/** The connection could not be opened. */
 export class ConnectError extends ClientError {
   override readonly name = 'ConnectError';
 
@@ -49,7 +49,7 @@ export type ConnectionEnd =
   /** The client closed it. */
   | 'client';
 
-/** The connection is gone, and with it everything outstanding: whether the server did it is unknown. */
+/** The connection has ended. For each outstanding command it is unknown whether the server executed it. */
 export class ConnectionLostError extends ClientError {
   override readonly name = 'ConnectionLostError';
 
@@ -108,7 +108,7 @@ export class ReturnedError extends ClientError {
   }
 }
 
-/** What was asked for cannot be put on the wire, or not now. Nothing was sent. */
+/** A command cannot be encoded, or cannot be sent in the present state. Nothing was sent. */
 export class UnsendableError extends ClientError {
   override readonly name = 'UnsendableError';
 }

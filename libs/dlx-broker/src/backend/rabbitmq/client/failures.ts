@@ -4,11 +4,11 @@ import type { ConnectError } from './errors.js';
 import type { ClientHandshake } from './handshake.js';
 import { DialError } from './transport.js';
 
-/** The reply code for what a server sent that cannot be read. */
+/** The reply code for bytes of a server that cannot be read. */
 export const codeOf = (error: unknown): number =>
   error instanceof WireError ? error.code : error instanceof Malformed ? 501 : 541;
 
-/** What a transport that ended during the handshake means. */
+/** The error for a transport that ended during the handshake. */
 export function socketFailure(handshake: ClientHandshake, failure: Error | undefined, detail: string): ConnectError {
   if (!(failure instanceof DialError)) return handshake.ended(detail);
   return handshake.failure(failure.phase === 'tls' ? 'tls' : 'unreachable', detail, undefined, { cause: failure });

@@ -12,7 +12,7 @@ import { clientProperties, describeServer } from './client-properties.js';
 import { ConnectError, type ConnectFailure } from './errors.js';
 import { type ConnectionOptions, type Credentials, defaults } from './options.js';
 
-/** What client and server agreed on. */
+/** The agreed parameters of a connection. */
 export interface Agreement {
   readonly server: ServerDescription;
   readonly channelMax: number;
@@ -21,9 +21,9 @@ export interface Agreement {
   readonly heartbeat: number;
 }
 
-/** The client's half of the way from the protocol header to an open virtual host. */
+/** The client's side of the handshake, from the protocol header to `connection.open-ok`. */
 export class ClientHandshake {
-  /** The method that is due. */
+  /** The next expected method. */
   #due: number = methodIds.connectionStart;
   #server: ServerDescription | undefined;
   #agreed: Agreement | undefined;
@@ -35,7 +35,7 @@ export class ClientHandshake {
     to.plain(protocolHeader);
   }
 
-  /** Agreed on already, so that larger frames may come. */
+  /** Defined after `connection.tune`. */
   get agreed(): Agreement | undefined {
     return this.#agreed;
   }
@@ -50,7 +50,7 @@ export class ClientHandshake {
     return id === methodIds.connectionOpenOk;
   }
 
-  /** Why it came to nothing when the socket ended. */
+  /** The error when the socket ends during the handshake. */
   ended(detail: string): ConnectError {
     if (this.#due === methodIds.connectionStart) {
       return this.failure(
@@ -124,11 +124,11 @@ export class ClientHandshake {
 /** Channel numbers have 16 bits. */
 const mostChannels = 65_535;
 
-/** Of two limits, where 0 is none. */
+/** The lower of two limits; 0 is no limit. */
 const lower = (one: number, other: number): number =>
   one === 0 || other === 0 ? Math.max(one, other) : Math.min(one, other);
 
-/** What the mechanism sends. */
+/** The SASL response. */
 function response(credentials: Credentials): Uint8Array {
   if (credentials.mechanism === 'EXTERNAL') return new Uint8Array();
   const { mechanism, user, password } = credentials;

@@ -1,6 +1,6 @@
 import type { Surroundings } from './transport.js';
 
-/** What a heartbeat does. */
+/** The actions of a heartbeat. */
 export interface HeartbeatHost {
   /** Sends a heartbeat frame. */
   beat(): void;
@@ -8,7 +8,7 @@ export interface HeartbeatHost {
   dead(): void;
 }
 
-/** Sends a sign of life each half interval in which nothing else was sent, and watches for those of the server. */
+/** Sends a heartbeat after half an interval without output, and detects a server that sends nothing for two intervals. */
 export class Heartbeat {
   readonly #surroundings: Surroundings;
   readonly #interval: number;
@@ -17,7 +17,7 @@ export class Heartbeat {
   #sentAt: number;
   #isOver = false;
 
-  /** @param seconds agreed on; not 0 */
+  /** @param seconds the agreed interval, not 0 */
   constructor(surroundings: Surroundings, seconds: number, host: HeartbeatHost) {
     this.#surroundings = surroundings;
     this.#interval = seconds * 1000;
@@ -44,7 +44,7 @@ export class Heartbeat {
   readonly #tick = (): void => {
     const { clock, later } = this.#surroundings;
     const now = clock.now();
-    // A process that did nothing for long has bytes to read first.
+    // A process that was suspended or busy first reads the bytes that have arrived meanwhile.
     if (this.#isSilent(now)) return later(this.#judge);
     if (now - this.#sentAt >= this.#interval / 2) {
       this.#sentAt = now;

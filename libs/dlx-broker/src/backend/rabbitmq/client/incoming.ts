@@ -11,7 +11,7 @@ import type { ChannelCore } from './channel-core.js';
 /** RabbitMQ does not split content headers, whatever frame-max says. In bytes. */
 const largestHeader = 16_777_216;
 
-/** What becomes of the frames. */
+/** The receiver of frames and errors. */
 export interface IncomingHost {
   /** The channel of this number; undefined when it is not open. */
   channel(number: number): Pick<ChannelCore, 'frame'> | undefined;
@@ -21,13 +21,13 @@ export interface IncomingHost {
   foreign(bytes: Buffer): void;
   /** The server broke the protocol. @param code AMQP's reply code */
   violated(detail: string, code: number): void;
-  /** What reading came to when it did not go on. */
+  /** Reading failed. */
   failed(error: unknown): void;
 }
 
-/** Cuts what a server sends into frames, and gives each to its channel or to the connection. Nothing throws out of it. */
+/** Cuts received bytes into frames, and passes each to its channel or to the connection. Its methods do not throw. */
 export class Incoming implements FrameSink {
-  /** Set when nothing more is to be looked at. */
+  /** True after the end of the connection: further bytes are ignored. */
   isOver = false;
   readonly #host: IncomingHost;
   readonly #reader = new FrameReader(this);

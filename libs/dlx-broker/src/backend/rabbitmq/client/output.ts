@@ -2,14 +2,14 @@ import { after } from '../../../host/index.js';
 import type { FrameWriter } from '../../../wire/index.js';
 import type { Surroundings, Transport } from './transport.js';
 
-/** What an output reports. */
+/** The events of an output. */
 export interface OutputEvents {
   /** Bytes went to the transport. */
   sent(): void;
   drained(): void;
 }
 
-/** What leaves a connection: gathered in a turn, written at its end, and counted while it waits. */
+/** The output of a connection. It collects the bytes of a turn, writes them at the end of the turn, and counts unsent bytes. */
 export class Output {
   /** Set before the first frame. */
   writer!: FrameWriter;
@@ -22,7 +22,7 @@ export class Output {
   #isGone = false;
   #cancel: (() => void) | undefined;
 
-  /** @param most bytes that may wait */
+  /** @param most the high-water mark: bytes that may wait before the connection is congested */
   constructor(transport: Transport, surroundings: Surroundings, most: number, events: OutputEvents) {
     this.#transport = transport;
     this.#surroundings = surroundings;
@@ -42,14 +42,14 @@ export class Output {
   /** The first bytes of a turn were written. */
   readonly want = (): void => this.#surroundings.later(this.#flush);
 
-  /** Little waits, perhaps. */
+  /** Ends the congestion if few bytes wait. */
   relieve(): void {
     if (!this.#isCongested || this.#isOver || this.waiting * 2 > this.#most) return;
     this.#isCongested = false;
     this.#events.drained();
   }
 
-  /** Sends what is left and ends. @param limit milliseconds until both directions are closed by force */
+  /** Sends the remaining bytes, and ends. @param limit milliseconds after which the socket is destroyed */
   end(limit: number): void {
     this.#flush();
     this.#isOver = true;
@@ -73,5 +73,5 @@ export class Output {
   };
 }
 
-/** Below it a socket does not say that its buffer is empty again. In bytes. */
+/** The smallest useful high-water mark, in bytes. With fewer buffered bytes a socket emits no `drain`. */
 const leastHighWaterMark = 65_536;

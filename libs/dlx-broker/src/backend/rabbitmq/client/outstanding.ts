@@ -10,25 +10,24 @@ export interface Outstanding {
   readonly body: Uint8Array;
   readonly mandatory: boolean;
   readonly done: Done;
-  /** It came back; its confirm follows. */
+  /** Set when the server returned the message. The confirm follows. */
   returned: ReturnedError | undefined;
 }
 
 const smallest = 64;
 
 /**
- * Outstanding publishes by their delivery tags, which count up from 1: a ring, so that nothing is made or hashed for a
- * confirm.
+ * Outstanding publishes by their delivery tags, which count up from 1. It is a ring buffer, so a confirm allocates and hashes nothing.
  */
 export class OutstandingPublishes {
   #ring: (Outstanding | undefined)[] = Array.from({ length: smallest }, () => undefined);
-  /** Tag of the oldest that is outstanding, or the next tag. */
+  /** The tag of the oldest outstanding publish, or the next tag if there is none. */
   #oldest = 1;
   #next = 1;
-  /** Confirmed, behind the oldest. */
+  /** The number of outstanding publishes. */
   count = 0;
 
-  /** The oldest tag in use, and the one behind the last. */
+  /** The oldest outstanding tag, and the next tag to be used. */
   get range(): readonly [oldest: number, next: number] {
     return [this.#oldest, this.#next];
   }
@@ -40,12 +39,12 @@ export class OutstandingPublishes {
     this.count += 1;
   }
 
-  /** Undefined when it was confirmed. */
+  /** The publish of a tag; undefined if it is confirmed. */
   at(tag: number): Outstanding | undefined {
     return tag >= this.#oldest && tag < this.#next ? this.#ring[tag & (this.#ring.length - 1)] : undefined;
   }
 
-  /** Whether a tag was given to a publish at all, confirmed or not. */
+  /** True if the tag was used, confirmed or not. */
   isKnown(tag: number): boolean {
     return tag < this.#next;
   }
@@ -60,7 +59,7 @@ export class OutstandingPublishes {
     return publish;
   }
 
-  /** Twice as many places; each goes where its tag now belongs. */
+  /** Doubles the ring, and moves each publish to its new index. */
   #grow(): void {
     const old = this.#ring;
     const ring = Array.from<Outstanding | undefined>({ length: old.length * 2 });

@@ -105,7 +105,7 @@ export class ChannelPublisher implements ConfirmPublisher {
   }
 }
 
-/** A nack counts more than a return: no queue is known to have taken it. */
+/** The failure of a publish. A nack takes precedence over a return. */
 function failureOf({ returned, exchange, routingKey }: Outstanding, ok: boolean): ClientError | undefined {
   return ok ? returned : new NackedError(exchange, routingKey);
 }

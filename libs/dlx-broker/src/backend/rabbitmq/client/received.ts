@@ -4,7 +4,7 @@ import type { ConsumerEvents, Delivery, GotMessage, ReceivedMessage, ReturnedMes
 
 const nothing = Buffer.alloc(0);
 
-/** A message on its way in: its method was read, header and body follow. */
+/** A message of which the method was received. Header and body follow. */
 export abstract class IncomingMessage implements ReceivedMessage {
   body: Buffer = nothing;
   #header: Buffer = nothing;
@@ -23,12 +23,12 @@ export abstract class IncomingMessage implements ReceivedMessage {
     return this.properties instanceof UndecodableProperties;
   }
 
-  /** @param header property flags and values, in its keeping from now on */
+  /** @param header property flags and values; the message owns the buffer */
   describe(header: Buffer): void {
     this.#header = header;
   }
 
-  /** It is complete. */
+  /** Called when the message is complete. */
   abstract arrive(): void;
 }
 

@@ -1,6 +1,6 @@
 import type { ConnectionEvents } from './api.js';
 
-/** Calls the listeners of a connection. What they throw goes to the listener for faults, and no further. */
+/** Calls the listeners of a connection. Their exceptions go to the listener `fault`. */
 export class Reports {
   constructor(readonly events: ConnectionEvents) {}
 
@@ -18,7 +18,7 @@ export class Reports {
     try {
       this.events.fault(error);
     } catch {
-      // A fault of the listener for faults has no other listener.
+      // There is no listener for exceptions of `fault`.
     }
   }
 }

@@ -3,16 +3,16 @@ import type { Outstanding, OutstandingPublishes } from './outstanding.js';
 
 /**
  * Finds the publish that a returned message belongs to. The server returns messages in the order in which they were
- * published, each before its confirm, but names no tag. So it is the first one behind the last return with the same
- * exchange, routing key, ids and body. Two messages that agree in all of these are the same message to every consumer.
+ * published, each before its confirm, but without a delivery tag. So the publish is the first one after the last return that has the
+ * same exchange, routing key, ids and body. Publishes that are equal in all of these can be exchanged for one another.
  */
 export class Returns {
-  /** The first tag that the next return may belong to. */
+  /** The first tag of the search for the next return. */
   #from = 1;
 
   constructor(readonly outstanding: OutstandingPublishes) {}
 
-  /** @returns undefined when there is none: the server made the message up */
+  /** @returns undefined if the message was never published */
   find(message: ReturnedMessage): Outstanding | undefined {
     const [oldest, next] = this.outstanding.range;
     for (let tag = Math.max(this.#from, oldest); tag < next; tag++) {

@@ -1,45 +1,45 @@
 import type { Clock } from '../../../broker/index.js';
 
 /**
- * A stream of bytes to a server and back. A connection is lent one: a TCP or TLS socket (`dial`), or, in tests and
- * simulations, anything that brings the bytes to a listener. No event may come within a call of one of its methods.
+ * A stream of bytes to a server and back: a TCP or TLS socket (`dial`), or in tests and simulations another one that reaches a
+ * listener. It emits no event during a call of one of its methods.
  */
 export interface Transport {
   /** Bytes that were written and not yet taken by the other side or the system. */
   readonly waiting: number;
-  /** Says where events go. Called once, before anything else. */
+  /** Sets the listener. Called once, before all other methods. */
   attach(events: TransportEvents): void;
   /**
    * Sends bytes in order.
-   * @param done called once when the bytes may be overwritten; without it they never are
+   * @param done called once when the caller may overwrite the bytes. Without it the caller never overwrites them
    */
   write(bytes: Uint8Array, done?: () => void): void;
-  /** What was written so far leaves now: called once at the end of a turn with output. */
+  /** Sends the written bytes now. Called once at the end of each turn with output. */
   flush(): void;
-  /** Says that nothing more follows; what was written is still sent. */
+  /** Ends the output. Written bytes are still sent. */
   end(): void;
   /** Ends both directions at once; `closed` follows. */
   destroy(): void;
 }
 
-/** What a transport reports to its connection. */
+/** The events of a transport. */
 export interface TransportEvents {
   /** Bytes came. The connection may keep them. */
   received(bytes: Buffer): void;
-  /** Everything written was taken. Only after {@link Transport.waiting} was above 0. */
+  /** All written bytes were sent. Called only after {@link Transport.waiting} was above 0. */
   drained(): void;
-  /** Both directions are closed. Called once, and nothing follows. @param failure what the system said, if it was a fault */
+  /** Both directions are closed. Called once, as the last event. @param failure the error of the system, if any */
   closed(failure?: Error): void;
 }
 
-/** What a connection uses of its process. A simulation lends its own. */
+/** What a connection needs from its process. Simulations replace it. */
 export interface Surroundings {
   readonly clock: Clock;
-  /** Calls back when the running turn is over and input that has come was read: `setImmediate` in a real process. */
+  /** Calls back after this turn, when received input was read: `setImmediate` in a real process. */
   later(act: () => void): void;
 }
 
-/** Why a transport never came about: in {@link TransportEvents.closed}. */
+/** The reason why a transport could not connect, for {@link TransportEvents.closed}. */
 export class DialError extends Error {
   override readonly name = 'DialError';
 

@@ -9,14 +9,14 @@ export const codeOf = (error: unknown): number | undefined =>
 export const textOf = (error: unknown): string =>
   error instanceof ChannelClosedError ? error.text : (error as Error).message;
 
-/** The server cannot do it now, but may soon: a queue has no leader, its node is down, or the server is short of something. */
+/** True for failures that may pass: a queue has no leader, its node is down, or the server is short of resources. */
 export function mayPass(error: unknown): boolean {
   const code = codeOf(error);
   if (code === 541 || code === 506) return true;
   return code === 404 && /home node|is down|no leader|unavailable|timeout/i.test(textOf(error));
 }
 
-/** Commands as promises, one channel after the other: an error closes a channel. For declarations, never for messages. */
+/** Runs commands as promises. An error closes the channel, and the next command opens another. For declarations, not for messages. */
 export class Calls {
   #channel: AmqpChannel | undefined;
 

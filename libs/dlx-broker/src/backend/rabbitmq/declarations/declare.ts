@@ -4,23 +4,23 @@ import { differing, ServerError, type TopologyDifference, TopologyError } from '
 import { type Calls, codeOf, textOf } from './calls.js';
 import { existingField, type Mismatch, mismatchIn, shownExisting } from './mismatch.js';
 
-/** What was declared, with the arguments that queues have which may differ. */
+/** A declared topology. Queues whose arguments may differ are in it with their existing arguments. */
 export interface Declared extends Topology {
-  /** Queues that differ as they may. */
+  /** The names of queues whose existing arguments differ, where that is allowed (`mayDiffer`). */
   readonly different: ReadonlySet<string>;
 }
 
-/** Types that every server has. To declare one that it has not closes the connection (503) up to RabbitMQ 3.13. */
+/** The types of every server. Up to RabbitMQ 3.13 a declaration with an unknown type closes the connection (503). */
 const sureTypes: ReadonlySet<string> = new Set(['direct', 'fanout', 'topic', 'headers']);
 
-/** Looks and declarations of one queue or exchange at most, beside one for each argument. */
+/** The most commands for one queue or exchange, besides one for each argument. */
 const extraRounds = 3;
 
 const byName = (origin: string | undefined): string => (origin === undefined ? '' : ` (${origin})`);
 
 /**
- * Declares a topology on a server. What exists is compared first, by declaring it again, which changes nothing; what is missing
- * is declared only when nothing differs.
+ * Declares a topology on a server. First it compares existing objects by declaring them again, which changes nothing. It declares
+ * missing objects only when nothing differs.
  * @param knows whether the server has an exchange type
  * @throws TopologyError with all differences, or what the server refused; ClientError when the connection ended
  */
@@ -94,7 +94,7 @@ const unsureType = ({ name, type, origin }: ExchangeDeclaration): TopologyError 
       'type that it has not would close the connection; declare the exchange by other means before the application starts',
   );
 
-/** @throws TopologyError naming what, and who asked for it */
+/** @throws TopologyError that names the object and the place of its declaration */
 async function attempt(what: string, origin: string | undefined, declare: () => Promise<unknown>): Promise<void> {
   try {
     await declare();
@@ -115,7 +115,7 @@ function explained(what: string, origin: string | undefined, error: unknown): un
   return new TopologyError(`cannot declare ${what}${byName(origin)}: ${textOf(error)}${hint}`, [], { cause });
 }
 
-/** What the server says against a declaration of something that exists; undefined: it is equal. */
+/** The server's reason for refusing the declaration of an existing object; undefined if the object is equal. */
 async function refusal(
   what: string,
   origin: string | undefined,
@@ -133,7 +133,7 @@ async function refusal(
 
 type Flags = Pick<QueueDeclaration, 'durable' | 'autoDelete'> & Partial<ExchangeDeclaration>;
 
-/** The name by which a declaration has what the server calls a property. */
+/** The properties of a declaration, by RabbitMQ's names. */
 const flags: Readonly<Record<string, 'durable' | 'autoDelete' | 'internal'>> = {
   durable: 'durable',
   auto_delete: 'autoDelete',
@@ -189,7 +189,7 @@ async function exchangeDifferences(calls: Calls, asked: ExchangeDeclaration): Pr
 /** A comparison of what was asked with a queue that exists. */
 interface Compared {
   readonly differences: readonly TopologyDifference[];
-  /** It differs where it may. */
+  /** True if arguments differ where that is allowed. */
   readonly mayDiffer: boolean;
   /** A declaration that is equal to the queue. */
   readonly asItIs: QueueDeclaration;

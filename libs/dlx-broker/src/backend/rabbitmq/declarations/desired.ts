@@ -6,7 +6,7 @@ import type { Pauses } from '../pauses.js';
 import { Calls, codeOf, mayPass, textOf } from './calls.js';
 import { bind, declareExchange, declareQueue } from './declare.js';
 
-/** An exclusive queue of the connection that was lost: the server does not know yet that it is gone. */
+/** The reply code for an exclusive queue of another connection. After a reconnect it may be the old connection, not noticed as lost. */
 const locked = 405;
 
 /** One declaration, as it is made again after a reconnect. */
@@ -17,22 +17,22 @@ interface Item {
   readonly declare: (calls: Calls) => Promise<void>;
 }
 
-/** What this backend declared so far: after a reconnect it is declared again, for a server may have lost it. */
+/** Everything that this backend has declared. After a reconnect it is declared again, because the server may have lost it. */
 export class DesiredTopology {
   readonly #exchanges = new Map<string, ExchangeDeclaration>();
   readonly #queues = new Map<string, QueueDeclaration>();
   readonly #bindings = new Map<string, BindingDeclaration>();
-  /** Queues that are not declared again yet, because the server could not do it. */
+  /** Queues that the server could not declare again so far. */
   readonly #late = new Set<string>();
 
-  /** @param warn hears what could not be declared again */
+  /** @param warn gets a line for each declaration that failed after a reconnect */
   constructor(
     private readonly clock: Clock,
     private readonly pauses: () => Pauses,
     private readonly warn: (text: string) => void,
   ) {}
 
-  /** These were declared. */
+  /** Adds declarations that succeeded. */
   add({ exchanges, queues, bindings }: Topology): void {
     for (const exchange of exchanges) this.#exchanges.set(exchange.name, exchange);
     for (const queue of queues) this.#queues.set(queue.name, queue);
@@ -51,8 +51,8 @@ export class DesiredTopology {
   }
 
   /**
-   * Declares everything again: all at once, and where that fails one after the other. What the server cannot do now is
-   * tried again in the background until it is done or the connection ends.
+   * Declares everything again: all at once, and after a failure one by one. Declarations that fail for a reason that may pass are tried
+   * again in the background until they succeed or the connection ends.
    */
   async restore(connection: AmqpConnection): Promise<void> {
     this.#late.clear();

@@ -1,6 +1,6 @@
 import type { Field } from '../../../message/index.js';
 
-/** What a 406 tells of a declaration that differs from what exists. */
+/** The difference between a declaration and an existing object, as the text of a 406 names it. */
 export interface Mismatch {
   /** `durable`, `type` or an argument such as `x-message-ttl`. */
   readonly property: string;
@@ -29,7 +29,7 @@ export function mismatchIn(text: string): Mismatch | undefined {
 
 /**
  * The existing value of an argument as a field, to declare with it.
- * @param asked what was asked for, whose type counts where the server's text has none
+ * @param asked the declared value, whose type is used where the server's text has none
  */
 export function existingField({ existing, type }: Mismatch, asked: Field | undefined): Field | undefined {
   if (existing === undefined) return undefined;
