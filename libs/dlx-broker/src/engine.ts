@@ -86,7 +86,7 @@ export {
 // A broker
 /**
  * A broker in this process, in real time by default.
- * @param options what to lend it instead: a clock for tests, a journal, a pace, another version of RabbitMQ
+ * @param options replacements of the defaults: a clock for tests, a journal, a pace, another version of RabbitMQ
  */
 export function createBroker(options: Partial<BrokerOptions> = {}): Broker {
   return new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns, ...options });

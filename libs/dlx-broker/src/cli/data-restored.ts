@@ -4,7 +4,7 @@ import { type Data, inspectData } from '../store/index.js';
 
 type Entry = Parameters<Parameters<Queue['peek']>[0]>[0];
 
-/** A data directory in a broker that is stopped: no message expires, none is delivered, nothing is written. */
+/** A data directory, loaded into a broker that is stopped: it expires, delivers and writes nothing. */
 export interface Restored {
   readonly broker: Broker;
   readonly data: Data;
@@ -28,7 +28,7 @@ export async function restored(directory: string): Promise<Restored> {
 export interface Kept {
   readonly entry: Entry;
   readonly due: number;
-  /** Of a message that died there, and whose dead letter has not arrived. */
+  /** The death of a message whose dead letter has not arrived yet. */
   readonly death?: RetainedDeath;
 }
 

@@ -1,9 +1,9 @@
 import { CtlFailure, exit } from './exit.js';
 
-/** Where the management API is, and who asks. */
+/** The address of the management API, and the login. */
 export interface Address {
   readonly url: URL;
-  /** The same without user and password, for eyes. */
+  /** The URL without user and password, for output. */
   readonly shown: string;
   readonly user: string;
   readonly password: string;
@@ -13,7 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const usage = (text: string): CtlFailure => new CtlFailure(exit.usage, `Error: ${text}`);
 
-/** From the options, or the environment, or what a broker on this machine has when it is new. @throws CtlFailure */
+/** Reads the options, or else the environment. Default: the address and login of a new broker on this machine. @throws CtlFailure */
 export function addressOf(options: ReadonlyMap<string, string | number | boolean>, env: Environment): Address {
   const option = (name: string): string | undefined => {
     const value = options.get(name) ?? env[`DLX_BROKER_${name.toUpperCase()}`];
@@ -35,7 +35,7 @@ export function addressOf(options: ReadonlyMap<string, string | number | boolean
 function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  // It may hold a password: it is not shown.
+  // The URL may hold a password, so the error does not show it.
   throw usage('--url (or DLX_BROKER_URL) is not the address of a management API, such as http://127.0.0.1:15672');
 }
 

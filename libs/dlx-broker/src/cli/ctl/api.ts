@@ -4,13 +4,13 @@ import { CtlFailure, exit } from './exit.js';
 
 export interface Reply {
   readonly status: number;
-  /** Undefined when there is none, or it is no JSON. */
+  /** Undefined if the body is empty or no JSON. */
   readonly body: unknown;
   readonly text: string;
 }
 
 export interface Sent {
-  /** Becomes JSON. */
+  /** Sent as JSON. */
   readonly body?: unknown;
   /** A name may come several times. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
@@ -35,7 +35,7 @@ export class Api {
     throw this.#refusal(reply);
   }
 
-  /** A list, or nothing where there is none. */
+  /** Gets a list; undefined if it does not exist. */
   async list(...path: string[]): Promise<readonly Readonly<Record<string, unknown>>[] | undefined> {
     const { status, body } = await this.call('GET', path, [200, 404]);
     if (status === 404) return undefined;
@@ -120,7 +120,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What it says about a refusal. RabbitMQ hides angle brackets from browsers in some of its texts. */
+/** The reason in the body of a refusal. RabbitMQ escapes angle brackets in some of its texts. */
 export function reasonOf(body: unknown): string | undefined {
   const { reason } = (typeof body === 'object' && body !== null ? body : {}) as { reason?: unknown };
   if (reason === undefined) return undefined;

@@ -33,14 +33,14 @@ const secretOptions: readonly string[] = ['password', 'url'];
 export interface CommandLine {
   readonly args: readonly string[];
   readonly options: ReadonlyMap<string, OptionValue>;
-  /** As they are complained about: name and, if one was there, value. */
+  /** Invalid options, for the error: name, and value or ''. */
   readonly invalid: readonly (readonly [string, string])[];
-  /** The command line for eyes: without passwords. */
+  /** The command line without passwords, for output. */
   readonly shown: string;
 }
 
-/** What one word of the command line asks for. */
-interface Asked {
+/** An option in one word of the command line. */
+interface OptionInWord {
   readonly name: string;
   readonly kind: OptionKind | undefined;
   readonly value: string | undefined;
@@ -50,7 +50,7 @@ interface Asked {
 const isNumber = (word: string): boolean => /^-\.?[0-9]/.test(word);
 const isOption = (word: string): boolean => word.length > 1 && word.startsWith('-') && !isNumber(word);
 
-/** Takes a command line apart, with the options of one command or, without it, only those of all. */
+/** Parses a command line. @param command the command whose options are known; without it only the common ones */
 export function parseCommandLine(words: readonly string[], command?: Command): CommandLine {
   const kinds: Readonly<Record<string, OptionKind>> = { ...common, ...command?.options };
   const short: Readonly<Record<string, string>> = { ...commonShort, ...command?.short };
@@ -60,7 +60,7 @@ export function parseCommandLine(words: readonly string[], command?: Command): C
   const shown = [...words];
 
   const take = (at: number): number => {
-    for (const { name, kind, value, spelt } of asked(words[at] as string, kinds, short)) {
+    for (const { name, kind, value, spelt } of optionsIn(words[at] as string, kinds, short)) {
       if (kind === undefined) invalid.push([spelt, '']);
       else if (kind === 'flag') setFlag(options, invalid, name, value, spelt);
       else {
@@ -100,11 +100,11 @@ function hide(shown: string[], at: number, spelt: string, glued: string | undefi
 }
 
 /** A word such as `--vhost=/`, `--no-online`, `-p` or `-qs`. */
-function asked(
+function optionsIn(
   word: string,
   kinds: Readonly<Record<string, OptionKind>>,
   short: Readonly<Record<string, string>>,
-): readonly Asked[] {
+): readonly OptionInWord[] {
   const equals = word.indexOf('=');
   const spelt = equals < 0 ? word : word.slice(0, equals);
   const value = equals < 0 ? undefined : word.slice(equals + 1);
@@ -121,7 +121,7 @@ function asked(
   if (names.some((name) => name === undefined)) return [{ name: spelt, kind: undefined, value, spelt }];
   return names.map((name, index) => ({
     name: name as string,
-    // Only the last one of many can have a value.
+    // Only the last of several short options can have a value.
     kind: index === names.length - 1 || kinds[name as string] === 'flag' ? kinds[name as string] : undefined,
     value: index === names.length - 1 ? value : undefined,
     spelt: `-${letters[index]}`,

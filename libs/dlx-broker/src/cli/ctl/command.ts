@@ -2,19 +2,19 @@ import type { Api } from './api.js';
 import type { Column } from './columns/column.js';
 import type { Cell } from './format/cell.js';
 
-/** What a value after an option has to be; a flag takes none. */
+/** The type of an option's value. A flag has no value. */
 export type OptionKind = 'flag' | 'text' | 'whole';
 
 export type OptionValue = string | number | boolean;
 
-/** A command line, taken apart. */
+/** A parsed command line. */
 export interface Input {
   readonly args: readonly string[];
   /** By their long names. */
   readonly options: ReadonlyMap<string, OptionValue>;
   /** Default `/`. */
   readonly vhost: string;
-  /** Milliseconds, where the command line says how long it may take. */
+  /** The time limit in milliseconds, if the command line has one. */
   readonly timeout: number | undefined;
   /** All of standard input. */
   readonly stdin: () => Promise<string>;

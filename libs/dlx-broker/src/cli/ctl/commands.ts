@@ -12,7 +12,7 @@ import { userLimitCommands } from './commands/user-limits.js';
 import { userCommands } from './commands/users.js';
 import { vhostCommands } from './commands/vhosts.js';
 
-/** Every command there is. A new one is a row in one of these lists. */
+/** All commands. A new command is a row in one of these lists. */
 export const commands: readonly Command[] = [
   ...connectionCommands,
   ...definitionCommands,
@@ -43,7 +43,7 @@ export const groups: readonly string[] = [
   'Queues',
 ];
 
-/** What rabbitmqctl can do to an Erlang node and its cluster: there is none here, or not by HTTP. */
+/** Commands of rabbitmqctl for an Erlang node and its cluster, which do not exist here or have no HTTP API. */
 export const elsewhere: readonly string[] = [
   'await_online_nodes',
   'cancel_sync_queue',

@@ -3,19 +3,19 @@ import { commands, groups } from './commands.js';
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[0m`;
 
-/** What stands before the command in every usage line. */
+/** The beginning of every usage line. */
 const before = 'dlx-broker ctl [--url <url>] [--user <user>] [--password <password>] [--quiet]';
 
 export const usageOf = ({ name, usage }: Command): string =>
   `${bold('Usage')}\n\n${`${before} ${name} ${usage}`.trimEnd()}`;
 
-/** What is done without a broker. */
+/** Commands that need no broker. */
 export const withoutBroker: readonly Pick<Command, 'name' | 'group' | 'description'>[] = [
   { name: 'help', group: 'Help', description: 'Shows all commands, or the usage of one' },
   { name: 'version', group: 'Help', description: 'Shows the version of this program' },
 ];
 
-/** All commands, by their groups. */
+/** The list of all commands, by group. */
 export function commandList(): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   const sections = groups.map((group) => {
@@ -50,7 +50,7 @@ const commonOptions = `${bold('General Options')}
 --formatter <name>     table, pretty_table, csv or json
 -?, --help             show this`;
 
-/** One command. */
+/** The help text of a command. */
 export function helpFor(command: Command): string {
   const columns = command.columns?.map(({ name }) => name).toSorted() ?? [];
   const asked = columns.length === 0 ? '' : `\n<column>\n\tmust be one of ${columns.join(', ')}\n`;

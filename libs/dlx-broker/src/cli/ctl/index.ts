@@ -11,7 +11,7 @@ import { suggestionFor } from './suggestion.js';
 
 export { readInput } from './password.js';
 
-/** What a command line is lent: the world of a process, or a test's. */
+/** The environment, input and output of a command: those of the process, or of a test. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
@@ -80,7 +80,7 @@ async function asked(command: Command, input: Input, api: Api, formatter: Format
   }
 }
 
-/** @throws CtlFailure when the command line is not as the command wants it */
+/** @throws CtlFailure for arguments or options that the command does not accept */
 function inputOf(
   command: Command,
   line: CommandLine,

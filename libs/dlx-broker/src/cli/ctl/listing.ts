@@ -3,7 +3,7 @@ import type { Listing } from './command.js';
 import type { Column, Row } from './columns/column.js';
 import type { Cell } from './format/cell.js';
 
-/** The columns asked for, each once and in this order, or those that are shown otherwise. @throws BadArguments */
+/** The columns that the arguments name, in this order and each once; without arguments the default ones. @throws BadArguments */
 export function chosen(columns: readonly Column[], args: readonly string[]): readonly Column[] {
   const names = args.flatMap((arg) => arg.split(',')).map((name) => name.trim());
   const asked = [...new Set(names)].filter((name) => name !== '');
@@ -13,7 +13,7 @@ export function chosen(columns: readonly Column[], args: readonly string[]): rea
   return asked.map((name) => columns.find((column) => column.name === name) as Column);
 }
 
-/** What a list of the API is under the columns asked for; long lists are RabbitMQ's streams. */
+/** A list of the API as a table of these columns. */
 export const listingOf = (columns: readonly Column[], args: readonly string[], rows: readonly Row[]): Listing => {
   const asked = chosen(columns, args);
   return {
@@ -23,7 +23,7 @@ export const listingOf = (columns: readonly Column[], args: readonly string[], r
   };
 };
 
-/** A list whose columns are always the same. */
+/** A table with fixed columns. */
 export const fixedListing = (columns: readonly string[], rows: readonly (readonly Cell[])[]): Listing => ({
   columns,
   rows,

@@ -6,7 +6,7 @@ const bold = (text: string): string => `\u001b[1m${text}\u001b[0m`;
 const section = (title: string, lines: readonly string[]): string =>
   [bold(title), '', ...(lines.length > 0 ? lines : ['(none)']), ''].join('\n');
 
-/** Four places after the point, as far as there is something in them. */
+/** Gigabytes with up to four decimal places. */
 const gigabytes = (bytes: unknown): string => {
   const rounded = Math.round(Number(bytes) / 100_000) / 10_000;
   return `${Number.isInteger(rounded) ? rounded.toFixed(1) : rounded} gb`;
@@ -14,11 +14,11 @@ const gigabytes = (bytes: unknown): string => {
 
 const alarms = { mem_alarm: 'Memory alarm', disk_free_alarm: 'Free disk space alarm' } as const;
 
-/** Why it does not keep, or cannot read, what it should. */
+/** The faults of the storage. */
 const faultsIn = (node: Facts): readonly Facts[] =>
   Array.isArray(node['dlx_faults']) ? (node['dlx_faults'] as Facts[]) : [];
 
-/** What the broker is and how it fares, for people. What the API does not tell is left out. */
+/** The report of `status`. Values that the API does not have are left out. */
 export function statusText(overview: Facts, node: Facts, vhosts: number): string {
   const name = String(overview['node']);
   const line = (label: string, value: unknown, show: (value: unknown) => string = String): string[] =>

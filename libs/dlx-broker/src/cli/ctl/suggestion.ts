@@ -1,7 +1,7 @@
-/** How alike two words have to be for a suggestion, between 0 and 1. */
+/** The least similarity for a suggestion, between 0 and 1. */
 const alike = 0.77;
 
-/** What may have been meant. */
+/** The most similar known word, if any is similar enough. */
 export function suggestionFor(typed: string, known: readonly string[]): string | undefined {
   let best: { name: string; likeness: number } | undefined;
   for (const name of known) {
@@ -11,7 +11,7 @@ export function suggestionFor(typed: string, known: readonly string[]): string |
   return best?.name;
 }
 
-/** Jaro's measure: letters both words have at about the same place, less half of those that changed places. */
+/** The Jaro similarity of two words: counts matching letters at nearby places, and half of the transposed ones against it. */
 export function jaro(one: string, other: string): number {
   if (one === other) return 1;
   const reach = Math.max(0, Math.floor(Math.max(one.length, other.length) / 2) - 1);

@@ -1,9 +1,9 @@
 import type { Properties, RecordedOrigin } from '../../message/index.js';
 
-/** Messages that were taken and not yet acked, at most: so many can be in both queues after a crash. */
+/** The most unacked messages of a move. After a crash up to this number of messages can be in both queues. */
 export const defaultWindow = 100;
 
-/** A message on its way. */
+/** A message that is being moved. */
 export interface Moving {
   readonly routingKey: string;
   readonly properties: Properties;
@@ -16,11 +16,11 @@ export interface Moving {
 
 /** A message that was taken out of its queue, and is in the queue until it is acked. */
 export interface Taken extends Moving {
-  /** It was delivered before: by an earlier move that was interrupted, perhaps. */
+  /** True if it was delivered before, for example by an interrupted move. */
   readonly redelivered: boolean;
-  /** Takes it out of its queue for good. @returns when that is safe, where it can be known @throws MoveFailure */
+  /** Acks the message. Resolves when the ack is durable, if that can be known. @throws MoveFailure */
   ack(): void | Promise<void>;
-  /** Puts it back. */
+  /** Requeues the message. */
   giveBack(): void;
 }
 

@@ -7,7 +7,7 @@ export interface MoveOptions {
   readonly limit?: number;
   /** Messages a second at most; default as many as go. */
   readonly rate?: number;
-  /** Takes the history of deaths out of the headers. */
+  /** Removes the history of deaths from the headers. */
   readonly stripDeaths?: boolean;
   /** Messages that were taken and not yet acked, at most. Default {@link defaultWindow}. */
   readonly window?: number;
@@ -15,7 +15,7 @@ export interface MoveOptions {
   readonly patience?: number;
 }
 
-/** What became of a move. */
+/** The result of a move. */
 export interface Outcome {
   /** Messages that are in the target and gone from the source. */
   readonly moved: number;
@@ -30,7 +30,7 @@ export interface Outcome {
 /** Milliseconds between offers of a message that is refused. */
 const [firstPause, longestPause] = [50, 1_000];
 
-/** Headers that tell of deaths and returns; brokers write them, and read them as if they had written them. */
+/** Headers with deaths and returns. Brokers write them, and trust them in a published message. */
 const ofDeaths = /^x-(death|delivery-count|(first|last)-death-(queue|exchange|reason))$/;
 
 /**
@@ -44,7 +44,7 @@ export class Mover {
   #inDoubt: string[] = [];
   #failure: MoveFailure | undefined;
   #isStopped = false;
-  /** Milliseconds of a clock that never goes back, when the next message may be taken. */
+  /** The time of the next message, in milliseconds of a monotonic clock. */
   #nextAt = 0;
 
   constructor(
@@ -89,7 +89,7 @@ export class Mover {
     }
   }
 
-  /** Keeps to the rate. */
+  /** Waits until the rate allows the next message. */
   async #turn(): Promise<void> {
     const { rate } = this.options;
     if (rate === undefined) return;
@@ -105,7 +105,7 @@ export class Mover {
     try {
       await this.#publish(message);
     } catch (error) {
-      // Other messages behind it may arrive: the order is kept no longer, but every message is.
+      // Later messages may arrive before it. The order is then lost, but no message.
       taken.giveBack();
       if (error instanceof MoveFailure && error.kind === 'lost') this.#inDoubt.push(nameOf(taken, number));
       this.#fail(error);
@@ -122,7 +122,7 @@ export class Mover {
     if (taken.redelivered) this.#repeated.push(nameOf(taken, number));
   }
 
-  /** Offers a message as long as it is refused and there is patience. @throws MoveFailure */
+  /** Publishes a message, and again while the target refuses it, up to the option `patience`. @throws MoveFailure */
   async #publish(message: Moving): Promise<void> {
     const until = performance.now() + (this.options.patience ?? 30_000);
     for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 2)) {
@@ -137,7 +137,7 @@ export class Mover {
     }
   }
 
-  /** The first failure counts. @throws what is no failure of a move */
+  /** Notes the first failure. @throws errors other than a MoveFailure */
   #fail(error: unknown): void {
     this.#isStopped = true;
     if (!(error instanceof MoveFailure)) throw error;
@@ -154,7 +154,7 @@ function withoutDeaths(taken: Taken): Moving {
   return { ...taken, properties: isEmptyTable(kept) ? rest : { ...rest, headers: kept } };
 }
 
-/** As it is named to people: by its id, or by what else there is. */
+/** The name of a message in the report: its id, or else its number, routing key and size. */
 function nameOf({ properties: { messageId }, routingKey, body }: Taken, number: number): string {
   if (messageId !== undefined) return `message '${messageId}'`;
   return `message ${number} of this move, without an id (routing key '${routingKey}', ${body.length} bytes)`;

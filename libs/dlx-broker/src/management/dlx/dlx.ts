@@ -7,7 +7,7 @@ import { filterToJson } from './input.js';
 import { Searches } from './searches.js';
 import { SharedTurns, type Turns } from '../http/turns.js';
 
-/** What {@link Dlx} is lent; everything but the broker has a default. */
+/** What {@link Dlx} gets from its host. Everything but the broker has a default. */
 export interface DlxParts {
   readonly broker: Broker;
   /** Keeps the audit log beyond the process. */

@@ -58,7 +58,7 @@ export class HttpListener {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #connections: HttpConnections;
   readonly #looks: NodeJS.Timeout;
-  /** Its own; undefined when it was lent one. */
+  /** The state that the listener made and closes; undefined if the host has given one. */
   readonly #dlx: Dlx | undefined;
 
   /** See {@link listenHttp}. */

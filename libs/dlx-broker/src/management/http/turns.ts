@@ -1,6 +1,6 @@
 import { clientGone } from './reply.js';
 
-/** The host's event loop, lent: long work asks it for a pause, so that other clients do not wait for it. */
+/** Pauses of long work, in which the event loop serves other clients. */
 export interface Turns {
   /** Milliseconds, monotonic, with fractions. */
   now(): number;

@@ -9,7 +9,7 @@ function protocol(value: unknown): Cell {
 
 const noneAsEmpty = (name: string): Column => ({ name, of: (row) => cellOf(row[name] ?? undefined) });
 
-/** A connection is known by its name: there are no processes behind HTTP. */
+/** The name of a connection stands in place of its process id, which the HTTP API does not have. */
 export const connectionColumns: readonly Column[] = [
   plain('pid', 'name'),
   plain('name'),

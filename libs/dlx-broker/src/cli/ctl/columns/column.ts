@@ -3,10 +3,10 @@ import type { Cell } from '../format/cell.js';
 /** An object as the management API writes it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A column of rabbitmqctl, and where the management API has it. */
+/** A column of rabbitmqctl, and its value in an object of the management API. */
 export interface Column {
   readonly name: string;
-  /** Shown when no column is asked for. */
+  /** Shown unless the command names columns. */
   readonly byDefault?: true;
   of(row: Row): Cell;
 }
@@ -14,7 +14,7 @@ export interface Column {
 /** The key of the same name, or another one. */
 export const plain = (name: string, key: string = name): Column => ({ name, of: (row) => cellOf(row[key]) });
 
-/** @returns what cannot be shown in a cell as undefined */
+/** @returns undefined for a value that a cell cannot show */
 export function cellOf(value: unknown): Cell {
   switch (typeof value) {
     case 'string':

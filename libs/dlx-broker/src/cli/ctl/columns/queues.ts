@@ -33,7 +33,7 @@ export const queueColumns: readonly Column[] = [
   plain('auto_delete'),
   { name: 'arguments', of: (row) => new Fields(row['arguments']) },
   plain('policy'),
-  // There are no processes behind HTTP: a queue is known by its name, its owner by the connection's.
+  // The HTTP API has no process ids. The name of the queue stands for its process, the name of the connection for its owner.
   plain('pid', 'name'),
   { name: 'owner_pid', of: (row) => cellOf(objectOf(row['owner_pid_details'])['name']) },
   classic('exclusive'),

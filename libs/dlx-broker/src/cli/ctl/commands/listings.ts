@@ -13,14 +13,14 @@ interface Listed {
   readonly usage: string;
   readonly description: string;
   readonly columns: readonly Column[];
-  /** Where the management API has them. */
+  /** The path in the management API. */
   readonly path: (input: Input) => readonly string[];
   readonly banner: (input: Input) => string;
   readonly options?: Command['options'];
   readonly only?: (row: Row, input: Input) => boolean;
 }
 
-/** Everything that may be looked at by columns. */
+/** The lists whose columns the user can choose. */
 const lists: readonly Listed[] = [
   {
     name: 'list_queues',
@@ -76,7 +76,7 @@ const lists: readonly Listed[] = [
   },
 ];
 
-/** A queue is down with its node; by default both kinds are listed. */
+/** Filters by `--online` and `--offline`. A queue is offline if its node is down. Default: all queues. */
 function isAsked(state: unknown, online: unknown, offline: unknown): boolean {
   const isDown = state === 'down';
   if (online !== true && offline !== true) return true;

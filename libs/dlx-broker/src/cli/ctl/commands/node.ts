@@ -9,7 +9,7 @@ const pingTimeout = 60_000;
 const startupTimeout = 300_000;
 const pause = 250;
 
-/** The broker answers, with any status. */
+/** True if the broker answers, whatever the status. */
 async function answers(api: Api): Promise<boolean> {
   try {
     return (await api.send('GET', ['overview'])).status < 500;

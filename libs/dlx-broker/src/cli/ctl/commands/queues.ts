@@ -23,7 +23,7 @@ async function remove({ args: [name = ''], options, vhost }: Input, api: Api): P
   return { message: `Queue was successfully deleted with ${Number(queue['messages_ready'] ?? 0)} ready messages` };
 }
 
-/** The conditions have words of their own. */
+/** RabbitMQ's texts for `--if-empty` and `--if-unused`. */
 function refusal(reason: string): string {
   if (reason.endsWith('not empty')) return 'Queue is not empty';
   return reason.endsWith('in use') ? 'Queue is in use' : reason;

@@ -8,10 +8,10 @@ import { fixedListing } from '../listing.js';
 
 const group = 'Users';
 
-/** Named by an argument: the option `--user`, which rabbitmqctl has for it, is who logs in here. */
+/** The user of the limits is an argument. rabbitmqctl has the option `--user` for it, which is the login here. */
 const shown = ({ args: [name = 'guest'] }: Input): string => name;
 
-/** @throws CtlFailure in RabbitMQ's words, which looks at the names first */
+/** @throws CtlFailure with RabbitMQ's text. Names are checked before values, as RabbitMQ does */
 function limitsIn(definition: string): readonly (readonly [string, number])[] {
   const value = json(definition);
   const wrong = (text: string) => refused(exit.unavailable, text);
@@ -29,7 +29,7 @@ function limitsIn(definition: string): readonly (readonly [string, number])[] {
   return limits as [string, number][];
 }
 
-/** The API takes one limit at a time: all are looked at before the first is set. */
+/** Sets the limits one by one, as the API requires. All are checked before the first is set. */
 async function set({ args: [name = '', definition = ''] }: Input, api: Api): Promise<undefined> {
   const limits = limitsIn(definition);
   if ((await api.find('users', name)) === undefined) throw noSuchUser(name);

@@ -10,7 +10,7 @@ const group = 'Users';
 const noUser = (name: string): CtlFailure =>
   refused(exit.noUser, `User "${name}" does not exist`, `User ${name} does not exists`);
 
-/** What a user is beside its password, to be sent back as it is. */
+/** The properties of a user besides the password, to be sent back unchanged. */
 const rest = ({ tags }: Row): Row => ({ tags: Array.isArray(tags) ? tags : [] });
 const passwordIn = ({ password_hash, hashing_algorithm }: Row): Row => ({ password_hash, hashing_algorithm });
 

@@ -1,9 +1,9 @@
 import { shownText } from '../../../host/index.js';
 
-/** What stands in a cell; undefined is what RabbitMQ has no value for. */
+/** The value of a cell; undefined where RabbitMQ has none. */
 export type Cell = string | number | boolean | undefined | Real | Names | Fields | Tuple;
 
-/** A number that Erlang writes with its point, even if it is whole. */
+/** A float: Erlang writes whole floats with `.0`. */
 export class Real {
   constructor(readonly value: number) {}
 
@@ -30,7 +30,7 @@ export class Tuple {
   }
 }
 
-/** A field table as it came in JSON. */
+/** A field table as JSON. */
 export class Fields {
   constructor(readonly json: unknown) {}
 
@@ -39,7 +39,7 @@ export class Fields {
   }
 }
 
-/** For a reader: a name in it may hold anything, and is shown so that it does nothing to a terminal. */
+/** The text of a cell. Control characters are escaped, because clients choose names. */
 export const cellText = (cell: Cell): string => (cell === undefined ? '' : shownText(String(cell)));
 
 export const realText = (value: number): string => (Number.isInteger(value) ? `${value}.0` : String(value));
@@ -50,7 +50,7 @@ const fieldsText = (json: unknown): string =>
     .map(([name, value]) => `{${quoted(name)},${valueText(value)}}`)
     .join(',')}]`;
 
-/** An API that is written in a language without types for it says `[]` for a table without entries. */
+/** The entries of a table. RabbitMQ writes an empty table as `[]`. */
 export const entriesOf = (json: unknown): readonly (readonly [string, unknown])[] =>
   typeof json === 'object' && json !== null && !Array.isArray(json) ? Object.entries(json) : [];
 

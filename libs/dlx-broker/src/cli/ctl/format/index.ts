@@ -5,11 +5,11 @@ import { jsonListing } from './json.js';
 import { prettyListing, prettyText } from './pretty-table.js';
 import { tableListing } from './table.js';
 
-/** How an answer is written. */
+/** Writes answers in one format. */
 export interface Formatter {
-  /** Whether a command announces what it does. */
+  /** True if commands announce what they do, such as `Listing queues ...`. */
   readonly tells: boolean;
-  /** Whether `--no-table-headers` means something. */
+  /** True if `--no-table-headers` has an effect. */
   readonly hasHeaders: boolean;
   listing(listing: Listing, headers: boolean): string | undefined;
   text(text: string): string;
@@ -17,7 +17,7 @@ export interface Formatter {
 
 const asItIs = (text: string): string => text;
 
-/** A new one is a new row. */
+/** The formats of `--formatter`. */
 export const formatters = {
   table: { tells: true, hasHeaders: true, listing: tableListing, text: shownLines },
   pretty_table: { tells: true, hasHeaders: false, listing: prettyListing, text: prettyText },
@@ -27,16 +27,16 @@ export const formatters = {
 
 export type FormatterName = keyof typeof formatters;
 
-/** What is shown around an answer. */
+/** The options of the output. */
 export interface Look {
   readonly formatter: FormatterName;
   readonly quiet: boolean;
   readonly headers: boolean;
-  /** The broker, for those formats that name it. */
+  /** The name of the node, for formats that show it. */
   readonly node: string;
 }
 
-/** @returns what goes to standard output, without the last line's end; undefined is nothing at all */
+/** @returns the text for standard output, without the last line break; undefined for no output */
 export function written(answer: Answer, { formatter, quiet, headers, node }: Look): string | undefined {
   const format: Formatter = formatters[formatter];
   if (answer !== undefined && 'rows' in answer) {

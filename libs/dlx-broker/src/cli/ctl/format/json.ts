@@ -1,7 +1,7 @@
 import type { Listing } from '../command.js';
 import { type Cell, entriesOf, Fields, Names, Real, Tuple, realText } from './cell.js';
 
-/** A line for every row, and the brackets around them. */
+/** A JSON array with one line for each row. */
 export function jsonListing({ columns, rows, streamed }: Listing): string {
   if (rows.length === 0) return streamed ? '[\n]' : '[]';
   const objects = rows.map((row) => {
@@ -20,7 +20,7 @@ function jsonCell(cell: Cell): string {
   return JSON.stringify(cell);
 }
 
-/** Name, type, value: the management API does not tell the types, so they are those of JSON. */
+/** Name, type and value. The types are those of JSON, because the management API does not have the AMQP types. */
 const typed = (json: unknown): unknown[] => entriesOf(json).map(([name, value]) => [name, ...typedValue(value)]);
 
 function typedValue(value: unknown): [string, unknown] {

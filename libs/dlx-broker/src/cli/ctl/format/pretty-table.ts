@@ -2,11 +2,11 @@ import type { Listing } from '../command.js';
 import { shownLines } from '../../../host/index.js';
 import { cellText } from './cell.js';
 
-/** The terminal's drawing characters are letters between these two. */
+/** Line-drawing characters: between these escape sequences a terminal shows letters as lines. */
 const drawn = (letters: string): string => `\u001b(0${letters}\u001b(B`;
 const bold = (text: string): string => `\u001b[1m${text}\u001b[0m`;
 
-/** A table with lines around its cells. */
+/** A table with borders. */
 export function prettyListing({ columns, rows, streamed }: Listing): string | undefined {
   if (rows.length === 0) return streamed ? undefined : drawTable(['Output'], [['[]']]);
   return drawTable(
@@ -28,5 +28,5 @@ function drawTable(columns: readonly string[], rows: readonly (readonly string[]
   return [rule('l', 'w', 'k'), line(columns, bold), ...body, rule('m', 'v', 'j')].join('\n');
 }
 
-/** In characters, not in the halves that some are stored as. */
+/** The length in code points, not in UTF-16 units. */
 const lengthOf = (text: string): number => [...text].length;
