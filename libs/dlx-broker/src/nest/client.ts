@@ -14,7 +14,7 @@ import { asError } from './failure.js';
 import { textOf } from './failure-log.js';
 import { withMetadata } from './headers.js';
 import { decodePayload, encodePayload } from './payload.js';
-import { type Asked, PendingRequests } from './pending.js';
+import { type PendingRequest, PendingRequests } from './pending.js';
 import { DlxRecord } from './record-builder.js';
 import { replyKindOf } from './replies.js';
 import { SafeLogger } from './safe-logger.js';
@@ -201,7 +201,7 @@ export class DlxClient extends ClientProxy {
   }
 
   protected override publish(packet: ReadPacket, callback: (packet: WritePacket) => void): () => void {
-    let asked: Asked | undefined;
+    let asked: PendingRequest | undefined;
     try {
       const data: unknown = packet.data;
       if (data instanceof DlxRecord && data.delay !== undefined) {

@@ -7,7 +7,7 @@ type Callback = (packet: WritePacket) => void;
  * A pending request. Its answers are given to the caller in the async context of the caller. After the last answer it holds no
  * reference to the caller.
  */
-export class Asked extends AsyncResource {
+export class PendingRequest extends AsyncResource {
   #callback: Callback | undefined;
 
   constructor(
@@ -45,10 +45,10 @@ const keptPlaces = 1_024;
  * keeps its entries in memory until a full garbage collection.
  */
 export class PendingRequests {
-  readonly #places: (Asked | undefined)[] = [];
+  readonly #places: (PendingRequest | undefined)[] = [];
   readonly #free: number[] = [];
   /** Requests whose id the application chose. */
-  readonly #named = new Map<string, Asked>();
+  readonly #named = new Map<string, PendingRequest>();
   #count = 0;
 
   constructor(private readonly prefix: string) {}
@@ -66,22 +66,22 @@ export class PendingRequests {
    * @param id chosen by the application; by default one is made
    * @throws Error when a request with this id is pending already
    */
-  add(callback: Callback, id?: string): Asked {
+  add(callback: Callback, id?: string): PendingRequest {
     if (id === undefined) return this.#addOurs(callback);
     if (this.get(id) !== undefined) throw new Error(`a request with the correlation id '${id}' waits already`);
-    const asked = new Asked(id, callback);
+    const asked = new PendingRequest(id, callback);
     this.#named.set(id, asked);
     return asked;
   }
 
-  get(id: string): Asked | undefined {
+  get(id: string): PendingRequest | undefined {
     const asked = this.#places[this.#placeIn(id)];
     if (asked?.id === id) return asked;
     return this.#named.size === 0 ? undefined : this.#named.get(id);
   }
 
   /** @returns false when the request was not pending any more */
-  delete(asked: Asked): boolean {
+  delete(asked: PendingRequest): boolean {
     const { id } = asked;
     const place = this.#placeIn(id);
     if (this.#places[place] !== asked) return this.#named.get(id) === asked && this.#named.delete(id);
@@ -92,18 +92,18 @@ export class PendingRequests {
   }
 
   /** Removes and returns all, in the order in which they were added. */
-  takeAll(): readonly Asked[] {
+  takeAll(): readonly PendingRequest[] {
     const all = [...this.#places.filter((asked) => asked !== undefined), ...this.#named.values()];
     this.#clearPlaces();
     this.#named.clear();
     return all.sort((one, other) => one.asyncId() - other.asyncId());
   }
 
-  #addOurs(callback: Callback): Asked {
+  #addOurs(callback: Callback): PendingRequest {
     const place = this.#free.pop() ?? this.#places.length;
     let id = this.#newId(place);
     while (this.#named.size > 0 && this.#named.has(id)) id = this.#newId(place);
-    return (this.#places[place] = new Asked(id, callback));
+    return (this.#places[place] = new PendingRequest(id, callback));
   }
 
   #clearPlaces(): void {
