@@ -16,7 +16,7 @@ export interface AcceptorHost {
   now(): number;
   /** A socket was accepted. Undefined when there is no room for it. */
   arrive(socket: Socket): PendingLogin | undefined;
-  /** A socket that may talk AMQP. @param since when the system accepted it, which with TLS was a while ago */
+  /** A socket is ready for AMQP. @param since when the system accepted it: with TLS, before the TLS handshake */
   enter(socket: Socket, since: number, pendingLogin: PendingLogin): void;
 }
 
@@ -29,7 +29,7 @@ interface PendingSocket {
 /** The port itself. Connections in their TLS handshake count, and have a time limit. */
 export class Acceptor {
   readonly server: Server;
-  /** Whose TLS handshake goes on, by the two ends of the socket. */
+  /** Sockets in their TLS handshake, by {@link endsOf}. */
   readonly #pending = new Map<string, PendingSocket>();
 
   constructor(
@@ -40,7 +40,7 @@ export class Acceptor {
     if (tls === undefined) this.server = createServer(options, (socket) => this.#plain(socket));
     else {
       this.server = createTlsServer({ ...options, ...secured(tls) }, (socket) => this.#secured(socket));
-      this.server.on('connection', (socket: Socket) => this.#visited(socket));
+      this.server.on('connection', (socket: Socket) => this.#handshaking(socket));
       this.server.on('tlsClientError', (_, socket: Socket) => socket.destroy());
     }
   }
@@ -51,7 +51,7 @@ export class Acceptor {
   }
 
   /** Ends connections whose TLS handshake takes longer than this, in milliseconds. */
-  hurry(limit: number): void {
+  endOverdue(limit: number): void {
     const latest = this.host.now() - limit;
     for (const { socket, since } of this.#pending.values()) if (since <= latest) socket.destroy();
   }
@@ -68,7 +68,7 @@ export class Acceptor {
     else this.host.enter(socket, this.host.now(), pendingLogin);
   }
 
-  #visited(socket: Socket): void {
+  #handshaking(socket: Socket): void {
     const pendingLogin = this.host.arrive(socket);
     if (pendingLogin === undefined) return void socket.destroy();
     const ends = endsOf(socket);

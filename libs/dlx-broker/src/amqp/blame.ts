@@ -10,15 +10,15 @@ const cannotDecode = (args: Buffer): AmqpError =>
 const longestSnippet = 256;
 
 /** Bytes that break the protocol end the connection as an error of the core does. Any other error stays as it is. */
-export const inWordsOfTheCore = (error: unknown): unknown =>
+export const toAmqpError = (error: unknown): unknown =>
   error instanceof WireError ? new AmqpError(error.reply, error.detail) : error;
 
 /**
- * Names the method in whose course an error came up, unless the error is of the kind that RabbitMQ blames on none.
+ * Adds the method that was running when an error was thrown, unless RabbitMQ names no method for such errors.
  * @param id class and method in one number
  */
 export function blamed(failure: unknown, id: number): unknown {
-  const error = inWordsOfTheCore(failure);
+  const error = toAmqpError(failure);
   if (!(error instanceof AmqpError) || error.reply === 'INTERNAL_ERROR') return error;
   if (error.reply === 'FRAME_ERROR' && !error.message.startsWith('FRAME_ERROR - cannot decode')) return error;
   if (error.method[0] === 0) error.method = methodOf(id);
@@ -29,7 +29,7 @@ export function blamed(failure: unknown, id: number): unknown {
  * The only failures of the handshake whose reason a client gets: a refused login, and a virtual host that cannot be
  * entered.
  */
-export const isTold = (error: unknown): boolean =>
+export const isSentToClient = (error: unknown): boolean =>
   error instanceof AmqpError && (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED');
 
 /** A client gets no details of an internal fault that no method caused, as in RabbitMQ. */
@@ -37,7 +37,8 @@ export const textFor = ({ reply, message, method: [classId] }: AmqpError): strin
   reply === 'INTERNAL_ERROR' && classId === 0 ? 'INTERNAL_ERROR' : message;
 
 /**
- * What reading or running a method came to; see {@link blamed}. @param args its bytes, shown when they are none of it
+ * The error of a method that could not be read or run; see {@link blamed}. @param args the bytes of its arguments,
+ * shown when they cannot be decoded
  */
 export const undecoded = (error: unknown, id: number, args: Buffer): unknown =>
   blamed(error instanceof Malformed ? cannotDecode(args) : error, id);

@@ -31,9 +31,9 @@ interface ChannelHost {
   hold(): () => void;
   /** Reads no further until all its outputs so far are sent; then `write` may answer. */
   holdUntilSent(write: () => void): void;
-  /** Calls `write` behind everything that is on its way out to this client. */
+  /** Calls `write` when all outputs pending for this client are sent. */
   afterOutputs(write: () => void): void;
-  /** Whether something is short, so that publishing has to wait; then reading does too. */
+  /** Whether an alarm is raised, so that publishers have to wait. If so, the connection stops reading. */
   isBlocked(): boolean;
   /** Output was written. */
   wrote(): void;
@@ -49,11 +49,14 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   readonly #header = new HeaderWriter();
   /** The server closed it and waits for close-ok; everything else is ignored (rule Q9). */
   #isClosing = false;
-  /** The last word has been written. */
+  /** The last frame of the channel has been written. */
   #isOver = false;
   /** An answer waits for the journal. */
   #isAnswering = false;
-  /** A `basic.get` is not answered yet: nothing else is done meanwhile, for a settlement of all covers its message. */
+  /**
+   * A `basic.get` is not answered yet: nothing else is done meanwhile, because a settlement of all deliveries would
+   * cover its message.
+   */
   #isFetching = false;
   /** Reading waits for that answer. */
   #release: (() => void) | undefined;
@@ -77,11 +80,11 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     return this.engine.refusal(exchange, routingKey, { immediate });
   }
 
-  keeps(bytes: number): void {
+  countUnfinished(bytes: number): void {
     this.connection.unfinished.keep(bytes);
   }
 
-  /** @returns false when the frame must come again later */
+  /** @returns false when the frame was not taken, and has to be offered again */
   frame(type: number, bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
     if (this.#isClosing) return this.#ignore(type, bytes, start);
     if (this.#isFetching) return this.#wait();
@@ -110,7 +113,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     this.engine.fetch(queue, { noAck }, (got) => {
       isAnswered = true;
       if (!isLate) return this.#got(got);
-      // Its tag is behind those of the deliveries that are on their way out.
+      // Its delivery tag is higher than those of the pending deliveries.
       this.connection.afterOutputs(() => {
         this.#isFetching = false;
         if (!this.#isClosing && !this.#isMute) this.#got(got);
@@ -138,9 +141,9 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /**
-   * Answers a command when what it promises is kept, behind what is on its way out; what comes after it on this channel, and
-   * has an answer too, waits.
-   * @param error what the client gets if it never will be kept
+   * Answers a command when its changes are durable, behind all pending outputs. Until then, later commands of this
+   * channel that have an answer wait.
+   * @param error makes the error for the client if the journal fails
    */
   answerWhenStored(write: () => void, error: (failure: Error) => AmqpError): Settled {
     this.#isAnswering = true;
@@ -154,20 +157,20 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     };
   }
 
-  /** Frames that waited for an answer are read. */
+  /** Reads the frames that waited for an answer. */
   #goOn(): void {
     const release = this.#release;
     this.#release = undefined;
     release?.();
   }
 
-  /** Writes an answer behind everything that is on its way out; nothing more is read until then. */
+  /** Calls `write` when all pending outputs are sent; nothing is read until then. */
   afterOutputs(write: () => void): void {
     this.connection.holdUntilSent(write);
   }
 
   reserve(bytes: number): boolean {
-    return this.connection.traffic.promise(bytes);
+    return this.connection.traffic.reserve(bytes);
   }
 
   deliver({ consumerTag, deliveryTag, redelivered, message, body }: Delivery): void {
@@ -258,7 +261,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     if (this.#mustWait()) return later;
     methods.readChannelClose(from);
     this.#isOver = true;
-    this.#isClosing = true; // what comes before close-ok is nothing for this channel any more
+    this.#isClosing = true; // frames before close-ok are ignored
     this.engine.close(() => {
       this.connection.forget(this);
       if (!this.connection.isMute) methods.writeChannelCloseOk(this.to, this.number);
@@ -287,7 +290,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     this.#close(known);
   }
 
-  /** Of a command that is long over. */
+  /** Ends the channel, or the connection, by an error in a later turn of a command. */
   #failLate(error: AmqpError): void {
     if (error.closes === 'connection') return this.connection.engine.force(error);
     this.#close(error);
@@ -301,7 +304,10 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     to.body(number, body);
   }
 
-  /** Returns and confirms of what was published before the error are in front of the close, which comes when all has ended. */
+  /**
+   * Closes the channel with an error. `channel.close` is sent when the channel has ended, behind the returns and
+   * confirms of earlier publishes.
+   */
   #close(error: AmqpError): void {
     if (this.#isClosing) return;
     this.#isClosing = true;

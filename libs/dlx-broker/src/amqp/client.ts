@@ -1,6 +1,6 @@
 import { type FieldTable, emptyTable } from '../message/index.js';
 
-/** What a client says of itself, and what it can do. */
+/** The user, client properties and capabilities of a client. */
 export class Client {
   constructor(
     /** As announced: product, version, platform, connection_name ... */
@@ -10,7 +10,7 @@ export class Client {
     readonly mechanism = '',
   ) {}
 
-  /** The name its connection wants to be known by. */
+  /** The name that the client gave its connection. */
   get connectionName(): string | undefined {
     const name = this.properties.get('connection_name');
     return name?.type === 'S' ? name.value : undefined;

@@ -11,7 +11,7 @@ export interface CommandChannel {
   checkConsumers(): void;
   /** `basic.get`: the message, or nothing. */
   get(asked: methods.BasicGet): void;
-  /** Calls `write` behind everything that is on its way out to this client. */
+  /** Calls `write` when all outputs pending for this client are sent. */
   afterOutputs(write: () => void): void;
   /** @returns a callback that answers by `write`, or ends the channel with the error of `failed` */
   answerWhenStored(write: () => void, failed: (failure: Error) => AmqpError): Settled;
@@ -21,7 +21,7 @@ export interface CommandChannel {
 export interface Command {
   /**
    * Whether it has an answer, which must not overtake what earlier commands send: a return, a delivery, a confirm. Then
-   * it is run when all of that is out.
+   * it is run when all of that is sent.
    */
   readonly answers: boolean;
   run(channel: CommandChannel, from: MethodReader): void;
@@ -33,8 +33,8 @@ const answered = (run: Run): Command => ({ answers: true, run });
 const unanswered = (run: Run): Command => ({ answers: false, run });
 
 /**
- * What was declared or undone is kept before that is said, as RabbitMQ's transactions are.
- * @param run what to answer, if anything
+ * A command that is answered when its change is durable, as in RabbitMQ.
+ * @param run makes the change, and returns the function that writes the answer, if there is one
  */
 const kept = (id: number, run: (channel: CommandChannel, from: MethodReader) => (() => void) | undefined): Command => ({
   answers: true,
@@ -48,20 +48,20 @@ const kept = (id: number, run: (channel: CommandChannel, from: MethodReader) => 
   },
 });
 
-/** A transaction is durable as a whole; otherwise its commit fails. */
+/** The error of a commit that could not be made durable. */
 function incomplete(): AmqpError {
   const error = partialCompletion();
   error.method = methodOf(methodIds.txCommit);
   return error;
 }
 
-/** Beyond this a number is not exact: no channel ever gave out such a tag. */
+/** A tag beyond the safe integers is a bigint: no channel has such a delivery. */
 function deliveryTag(tag: number | bigint): number {
   if (typeof tag === 'number') return tag;
   throw new AmqpError('PRECONDITION_FAILED', `unknown delivery tag ${tag}`);
 }
 
-/** Every method a client may send on an open channel but publish and close; one row says all there is to say. */
+/** Every method that a client may send on an open channel, except publish and close. */
 export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   [
     methodIds.channelFlow,
@@ -143,7 +143,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
       const { sequence } = scheduler;
       const messageCount = engine.purgeQueue(queue);
       if (noWait) return;
-      // None of them comes back once this is said.
+      // After this answer no purged message comes back, even after a restart.
       const write = (): void => methods.writeQueuePurgeOk(to, number, messageCount);
       const answer = channel.answerWhenStored(write, (failure) => notKept(methodIds.queuePurge, failure));
       scheduler.whenCleared(() => scheduler.onStored(sequence, answer));
@@ -237,7 +237,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
     methodIds.txCommit,
     answered((channel, from) => {
       methods.readTxCommit(from);
-      // What could not be routed is returned before the commit is confirmed, and what is kept is safe.
+      // The answer follows the returns of unroutable messages, and the transaction is durable by then.
       const write = (): void => methods.writeTxCommitOk(channel.to, channel.number);
       channel.engine.txCommit(channel.answerWhenStored(write, incomplete));
     }),

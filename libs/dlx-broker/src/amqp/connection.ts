@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
 import { methodIds } from '../message/index.js';
-import { inWordsOfTheCore, isTold, textFor } from './blame.js';
+import { isSentToClient, textFor, toAmqpError } from './blame.js';
 import { ClientChannel } from './channel.js';
 import { checkOpen, readOwnMethod, tooManyChannels } from './first-methods.js';
 import type { Client } from './client.js';
@@ -24,7 +24,7 @@ const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
  */
 type State = 'header' | 'handshake' | 'running' | 'closing' | 'over';
 
-/** One client: its socket, its handshake, its channels. Nothing it sends can throw out of here. */
+/** One client: its socket, its handshake, its channels. Whatever the client sends, no error leaves this class. */
 export class ClientConnection implements FrameSink, ConnectionOutbox {
   readonly to: FrameWriter;
   readonly traffic: Traffic;
@@ -32,7 +32,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   tuning = untuned;
   readonly #reader: FrameReader;
   readonly #from = new StrictMethodReader(nothing);
-  /** Each is only there while it is needed: most connections are past both. */
+  /** Both exist only until the connection is open. */
   #header: HeaderReader | undefined = new HeaderReader();
   #handshake: Handshake | undefined;
   #client: Client | undefined;
@@ -40,7 +40,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   #state: State = 'header';
   /** Reading waits until outputs are sent. */
   #isHeld = false;
-  /** They are: the method that waited for it is read again. */
+  /** The method that waited for outputs is read again, and must not wait twice. */
   #hasWaited = false;
   /** Reading waits until all alarms are over. */
   #isBlocked = false;
@@ -103,7 +103,10 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     return this.#state === 'header' || this.#state === 'handshake';
   }
 
-  /** As listings show it: `blocking` is who has not met with an alarm yet, `flow` who does not read what it asks for. */
+  /**
+   * The state in listings. `blocking`: an alarm is raised, and the client has not published since. `flow`: the client
+   * does not read its deliveries.
+   */
   get shownState(): ClientState {
     if (this.#state !== 'running') return 'closing';
     if (this.#isBlocked) return 'blocked';
@@ -137,7 +140,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     return this.#reader.waiting;
   }
 
-  /** Not at once: another connection may be at work. */
+  /** Closes the connection, in a later turn because another connection may be at work. */
   gaveUp(): void {
     setImmediate(() => this.#fail(tooManyFrames(this.limits.unfinishedFrames)));
   }
@@ -147,8 +150,8 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   /**
-   * Whether an answer would overtake outputs of this connection; if so, reading goes on when they are sent. Once only for
-   * each method: by then there may be new ones, for others may publish to its consumers without end.
+   * Whether an answer would overtake outputs of this connection; if so, reading goes on when they are sent. A method
+   * waits only once, because other clients may publish to its consumers without end.
    */
   waits(): boolean {
     const waited = this.#hasWaited;
@@ -179,13 +182,13 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     };
   }
 
-  /** Calls `write` behind everything that is on its way out to this client. */
+  /** Calls `write` when all outputs pending for this client are sent. */
   afterOutputs(write: () => void): void {
     if (this.#engine === undefined) write();
     else this.#engine.pendingOutputs.after(write);
   }
 
-  /** Whether something is short, so that publishing has to wait; then reading does too. */
+  /** Whether an alarm is raised, so that publishers have to wait. If so, the connection stops reading. */
   isBlocked(): boolean {
     const { alarms } = this.context;
     if (!alarms.isRaised) return false;
@@ -195,7 +198,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     return true;
   }
 
-  /** Nothing is short any more. */
+  /** All alarms have ended. */
   unblock(): void {
     if (!this.#isBlocked) return;
     this.#isBlocked = false;
@@ -221,14 +224,14 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     else if (this.#state !== 'closing') this.end(0);
   }
 
-  /** The same, and keeps nothing of what it has received: nothing more of it can be read then. */
+  /** Ends it like {@link force}, and discards all bytes that are received and not handled. */
   shed(error: AmqpError): void {
     this.#reader.isBroken = true;
     this.#reader.clear();
     this.force(error);
   }
 
-  /** Ends the socket. @param after milliseconds of silence @param write the last word */
+  /** Ends the socket. @param after milliseconds to wait @param write writes the last frame */
   end(after: number, write?: () => void): void {
     this.#state = 'over';
     this.#closeEngine(() => {
@@ -246,7 +249,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.#read();
   }
 
-  /** Goes on with what has been received, as one step of the broker: its outputs leave together. */
+  /** Handles the received bytes as one batch of commands: their outputs leave together. */
   #read(): void {
     if (this.#isHeld || this.#isBlocked || this.traffic.isFlooded) return void this.socket.pause();
     if (this.#reader.isBroken || this.#state === 'over') return;
@@ -333,10 +336,10 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   /** The first error counts; what comes after it is only its consequence. */
   #fail(failure: unknown): void {
     if (this.#state === 'over' || this.#state === 'closing') return;
-    const error = inWordsOfTheCore(failure);
+    const error = toAmqpError(failure);
     const shaking = this.#state !== 'running';
     const { limits } = this.context;
-    if (shaking && !isTold(error)) return this.end(limits.silence);
+    if (shaking && !isSentToClient(error)) return this.end(limits.silence);
     const known = error instanceof AmqpError ? error : new AmqpError('INTERNAL_ERROR', '');
     if (known !== error) this.context.log(error);
     const [classId, methodId] = known.method;
@@ -362,8 +365,9 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   /**
-   * As RabbitMQ does, the client hears of the end when its consumers and exclusive queues are gone and its messages are back.
-   * @param ended called then, behind everything that is on its way out
+   * Closes the connection in the core. As in RabbitMQ, the client gets the last frame when its consumers and exclusive
+   * queues are gone and its messages are back.
+   * @param ended called then, when all pending outputs are sent
    */
   #closeEngine(ended?: () => void): void {
     this.#handshake?.leave();

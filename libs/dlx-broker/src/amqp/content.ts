@@ -24,17 +24,20 @@ export interface ContentRules {
   /** Bytes of a body at most. */
   readonly largest: number;
   /**
-   * Whether the message would be refused as things stand: asked once, before the first part of its body is kept. What
-   * is to be refused when its last byte has come is not kept until then.
+   * The error with which the message would be refused now. Called once, before the first part of the body is stored.
+   * The body of a message to be refused is not stored; the error is thrown at its last byte.
    */
   refusal(publishing: Publishing): AmqpError | undefined;
-  /** So many bytes more of unfinished bodies are kept, fewer when below 0. @throws AmqpError 506 when they are too many */
-  keeps(bytes: number): void;
+  /**
+   * Counts bytes of unfinished messages; a negative number counts them out. @throws AmqpError 506 when they are too
+   * many
+   */
+  countUnfinished(bytes: number): void;
 }
 
 /**
- * Puts a message together from its header and any number of body frames (rules T5, T6). What it keeps grows with what
- * has arrived, never with what was announced or with the number of frames.
+ * Puts a message together from its header and any number of body frames (rules T5, T6). Its memory grows with the bytes
+ * received, not with the size announced or the number of frames.
  */
 export class Content {
   publishing: Publishing | undefined;
@@ -43,9 +46,9 @@ export class Content {
   readonly #reader = new PropertiesReader();
   #missing = 0;
   #unfinished: UnfinishedBody | undefined;
-  /** What the message ends with once its last byte has come; its body is not kept. */
+  /** The error to throw at the last byte of the message; its body is not stored. */
   #refusal: AmqpError | undefined;
-  /** Bytes kept of the message as far as the rules know. */
+  /** Bytes of the message that are counted as unfinished. */
   #kept = 0;
 
   constructor(readonly rules: ContentRules) {}
@@ -71,8 +74,8 @@ export class Content {
   /**
    * The next frame of the message.
    * @returns whether the message is complete
-   * @throws AmqpError 505, 501, 541, 406 when it is too large (rule K7), 506 when too much is unfinished; or, with the
-   *   last frame, what was to be said when the body began
+   * @throws AmqpError 505, 501, 541, 406 when it is too large (rule K7), 506 when too much is unfinished; or, with
+   *   the last frame, the error of {@link ContentRules.refusal}
    */
   frame(type: number, bytes: Buffer, start: number, end: number): boolean {
     if (this.properties === undefined) return this.#header(type, bytes, start, end);
@@ -90,7 +93,7 @@ export class Content {
     return this.#missing === 0;
   }
 
-  /** A part that is not all: from now on the message may take long to come. */
+  /** The first part of a body that comes in several frames. */
   #first(size: number, bytes: Buffer, start: number, end: number): void {
     this.#refusal = this.rules.refusal(this.publishing as Publishing);
     if (this.#refusal !== undefined) return;
@@ -106,7 +109,7 @@ export class Content {
   }
 
   #keep(bytes: number): void {
-    this.rules.keeps(bytes);
+    this.rules.countUnfinished(bytes);
     this.#kept += bytes;
   }
 
@@ -119,7 +122,7 @@ export class Content {
   #drop(): void {
     this.#unfinished = undefined;
     if (this.#kept === 0) return;
-    this.rules.keeps(-this.#kept);
+    this.rules.countUnfinished(-this.#kept);
     this.#kept = 0;
   }
 
@@ -153,7 +156,7 @@ const largeHeader = 4_096;
 
 const unexpected = (text: string): AmqpError => new AmqpError('UNEXPECTED_FRAME', text);
 
-/** A slice when it is most of what was read; else a copy, for a few bytes that wait would keep all of a read alive. */
+/** A slice if it is most of its buffer; else a copy, because a slice keeps the whole buffer in memory. */
 function kept(bytes: Buffer, start: number, end: number): Buffer {
   const length = end - start;
   if (isMost(bytes, length)) return bytes.subarray(start, end);

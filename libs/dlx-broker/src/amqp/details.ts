@@ -15,10 +15,7 @@ interface Detailed {
   readonly shownState: ClientState;
 }
 
-/**
- * The details of an open connection for lists and the management API. Most of them are read only when they are asked
- * for.
- */
+/** The details of an open connection for lists and the management API. Most of them are computed when they are read. */
 export class Details implements ClientDetails {
   readonly protocol = 'AMQP 0-9-1';
   readonly name: string;
@@ -83,7 +80,7 @@ export class Details implements ClientDetails {
   }
 }
 
-/** An IPv4 address in the clothes of an IPv6 one is shown as what it is. */
+/** Shows an IPv4 address that is mapped to IPv6 as IPv4. */
 const mapped = (address: string): string => (address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address);
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);

@@ -28,7 +28,7 @@ export class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-/** What was agreed on. */
+/** The values that tune and tune-ok negotiated. */
 export interface Tuning {
   readonly channels: number;
   readonly frameSize: number;
@@ -56,7 +56,7 @@ export interface HttpPlace {
 }
 
 /**
- * What only this server says of itself (rule T9), so that a client can use what RabbitMQ does not have without trying it out.
+ * The server properties that RabbitMQ does not have (rule T9): they show a client which extensions it can use.
  * @param http the management API, if there is one
  */
 function ownProperties(http: HttpPlace | undefined): FieldTable {
@@ -68,7 +68,7 @@ function ownProperties(http: HttpPlace | undefined): FieldTable {
   return own;
 }
 
-/** What the server says of itself (rule T2). Tools show it; some clients look at the capabilities. */
+/** The server properties of `connection.start` (rule T2). Tools show it; some clients look at the capabilities. */
 export const serverProperties = (version: string, http?: HttpPlace): FieldTable =>
   new Map([
     ['capabilities', table(new Map(capabilities.map((name) => [name, bool(true)])))],
@@ -81,24 +81,24 @@ export const serverProperties = (version: string, http?: HttpPlace): FieldTable 
     ['version', longstr(version)],
   ]);
 
-/** What a frame came to: there is more to say, the client wants to go, or into a virtual host. */
+/** The result of a frame: more frames are needed, the client closes, or it opens a virtual host. */
 export type Step = 'more' | 'close' | { readonly virtualHost: string };
 
-/** What a handshake asks of its connection. */
+/** What a handshake needs of its connection. */
 export interface HandshakeHost {
   readonly to: FrameWriter;
   readonly limits: Limits;
   readonly context: Pick<ListenerContext, 'logins' | 'properties'>;
   readonly socket: { readonly remoteAddress?: string | undefined };
-  /** Not to be dropped for being silent while its login waits. */
+  /** Marked as busy while its login waits, so that it is not closed for its silence. */
   readonly arrival: { readonly pendingLogin: Pick<PendingLogin, 'busy' | 'idle'> };
   /** Reads no further. @returns goes on */
   hold(): () => void;
-  /** Ends it for an error that was met later than in {@link Handshake.frame}. */
+  /** Ends the connection for an error that was thrown after {@link Handshake.frame} had returned. */
   closed(error: unknown): void;
 }
 
-/** From the protocol header to open: who is there, what is agreed on, and where to (rules T2, T3). */
+/** The handshake, from the protocol header to open: login, tuning, virtual host (rules T2, T3). */
 export class Handshake {
   client = new Client();
   tuning: Tuning | undefined;
@@ -107,13 +107,13 @@ export class Handshake {
   #attempt: LoginAttempt | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Begins it: says start to the client. */
+  /** Sends `connection.start`. */
   constructor(readonly host: HandshakeHost) {
     const { to, context } = host;
     methods.writeConnectionStart(to, 0, 0, 9, context.properties, 'PLAIN AMQPLAIN', 'en_US');
   }
 
-  /** @throws Refused, AmqpError 403, or Malformed, which is as good as refused */
+  /** @throws Refused, AmqpError 403, or Malformed, which is handled like Refused */
   frame(type: number, channel: number, bytes: Buffer, start: number, end: number, from: MethodReader): Step {
     if (type !== frameTypes.method || channel !== 0) throw new Refused('no method of the connection');
     const id = bytes.readInt32BE(start);
@@ -133,29 +133,29 @@ export class Handshake {
     const address = this.host.socket.remoteAddress ?? '';
     const claim = { ...credentials(mechanism, Buffer.from(response)), mechanism, address };
     const attempt = this.host.context.logins.attempt({ ...claim, isLocal: isLoopback(address) });
-    this.#next = 0; // nothing has its turn before the password was looked at
-    if (attempt.wait === 0) this.#look(attempt, claim.user, mechanism);
-    else this.#lookLater(attempt, claim.user, mechanism);
+    this.#next = 0; // no method is accepted before the password is checked
+    if (attempt.wait === 0) this.#checkLogin(attempt, claim.user, mechanism);
+    else this.#checkLater(attempt, claim.user, mechanism);
   }
 
-  #lookLater(attempt: LoginAttempt, user: string, mechanism: string): void {
+  #checkLater(attempt: LoginAttempt, user: string, mechanism: string): void {
     const goOn = this.host.hold();
     this.host.arrival.pendingLogin.busy();
-    const look = (): void => {
+    const check = (): void => {
       this.#attempt = undefined;
       this.host.arrival.pendingLogin.idle();
       try {
-        this.#look(attempt, user, mechanism);
+        this.#checkLogin(attempt, user, mechanism);
       } catch (error) {
         this.host.closed(error);
       }
       goOn();
     };
     this.#attempt = attempt;
-    this.#timer = setTimeout(look, attempt.wait).unref();
+    this.#timer = setTimeout(check, attempt.wait).unref();
   }
 
-  /** The client is gone, or has to go: it does not wait any more. */
+  /** The connection ends: cancels a login that waits. */
   leave(): void {
     clearTimeout(this.#timer);
     this.#attempt?.drop();
@@ -163,8 +163,8 @@ export class Handshake {
   }
 
   /** @throws Refused, AmqpError 403 */
-  #look(attempt: LoginAttempt, user: string, mechanism: string): void {
-    if (!attempt.look()) {
+  #checkLogin(attempt: LoginAttempt, user: string, mechanism: string): void {
+    if (!attempt.check()) {
       if (!this.client.can('authentication_failure_close')) throw new Refused('bad credentials');
       const text = `Login was refused using authentication mechanism ${mechanism}. For details see the broker logfile.`;
       throw new AmqpError('ACCESS_REFUSED', text, 'connection');

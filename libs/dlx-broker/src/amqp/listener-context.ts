@@ -7,11 +7,11 @@ import type { UnfinishedFrames } from './unfinished-frames.js';
 import type { Limits } from './limits.js';
 import type { BufferPool } from '../wire/index.js';
 
-/** How a connection came in. */
+/** When a connection arrived, and its place among the pending logins. */
 export interface Arrival {
   /** When the system accepted the socket, by the clock of the context. */
   readonly at: number;
-  /** Among those that have not logged in. */
+  /** Its entry among the connections without a login. */
   readonly pendingLogin: PendingLogin;
 }
 
@@ -23,7 +23,7 @@ export interface ListenerContext<Connection extends object = object> {
   readonly broker: Broker;
   readonly limits: Limits;
   readonly logins: Logins;
-  /** What the server says of itself. */
+  /** The server properties. */
   readonly properties: FieldTable;
   readonly pool: BufferPool;
   readonly flusher: Flusher;
@@ -31,7 +31,7 @@ export interface ListenerContext<Connection extends object = object> {
   readonly frames: UnfinishedFrames;
   /** Milliseconds of a clock that never goes back. */
   now(): number;
-  /** Something that must not happen did. */
+  /** Reports an internal fault. */
   log(error: unknown): void;
   /** A connection has logged in and is open. */
   entered(connection: Connection): void;

@@ -23,23 +23,23 @@ export interface ListenOptions {
   readonly authenticate?: Authenticate;
   /** Measures memory; above its limit publishers are blocked. Default: the memory of this process. */
   readonly memory?: () => MemoryUse;
-  /** What else may run short, the disk for one; publishers go on when all of it is over. */
+  /** Further alarms, such as that of the disk. Publishers go on when no alarm is raised. */
   readonly alarms?: readonly Alarm[];
   /** Shared with other listeners, so that guessing at one port counts at all. */
   readonly throttle?: LoginThrottle;
   /** The management API of the same broker: clients get its port (rule T9). */
   readonly http?: HttpPlace;
-  /** Hears what an operator may want to know of clients: refused logins, never with a password. */
+  /** Gets log lines about clients, such as refused logins; never a password. */
   readonly notice?: (text: string) => void;
-  /** Hears of faults of our own; nothing a client does is one. */
+  /** Gets internal faults. An error of a client is none. */
   readonly log?: (error: unknown) => void;
 }
 
 /** Milliseconds between looks at heartbeats, handshakes and alarms. */
 const interval = 500;
 
-/** Milliseconds that clients have to hear that the listener closes. */
-const farewell = 2_000;
+/** Milliseconds that clients have to answer `connection.close` when the listener closes. */
+const closeTimeout = 2_000;
 
 /** Opens a port for AMQP 0-9-1 clients. @returns once clients can connect @throws what the system says, e.g. EADDRINUSE */
 export async function listen(broker: Broker, options: ListenOptions = {}): Promise<Listener> {
@@ -54,7 +54,7 @@ export class Listener {
   readonly #context: ListenerContext<ClientConnection>;
   readonly #connections = new Set<ClientConnection>();
   /** Those that have logged in. */
-  readonly #members = new Set<ClientConnection>();
+  readonly #loggedIn = new Set<ClientConnection>();
   readonly #pendingLogins: PendingLogins;
   readonly #shortage: Shortage;
   readonly #timer: NodeJS.Timeout;
@@ -64,27 +64,27 @@ export class Listener {
   constructor(broker: Broker, options: ListenOptions) {
     const { tls, limits, memory = processMemory(), alarms = [], log, notice } = options;
     const now = (): number => performance.now();
-    const granted = { ...defaultLimits, ...limits };
+    const limited = { ...defaultLimits, ...limits };
     this.#context = {
       broker,
-      limits: granted,
+      limits: limited,
       logins: loginsOf(broker.access, { ...options, now }),
       properties: serverProperties(versionOf(broker), options.http),
       pool: new BufferPool(),
       flusher: new Flusher(),
       alarms: new Alarms([memoryAlarm(memory), ...alarms]),
-      frames: new UnfinishedFrames(granted.unfinishedFrames),
+      frames: new UnfinishedFrames(limited.unfinishedFrames),
       now,
       log: (error) => log?.(error),
       entered: (connection) => this.#entered(connection),
       forget: (connection) => this.#forget(connection),
     };
-    const { pendingLoginsOfAddress: ofAddress, pendingLogins: all } = granted;
+    const { pendingLoginsOfAddress: ofAddress, pendingLogins: all } = limited;
     this.#shortage = new Shortage({
       alarms: this.#context.alarms,
       memory,
-      patience: granted.unfinishedUnderAlarm,
-      unread: granted.unfinishedFrames,
+      patience: limited.unfinishedUnderAlarm,
+      unread: limited.unfinishedFrames,
       notice: (text) => notice?.(text),
     });
     this.#pendingLogins = new PendingLogins({ ofAddress, all }, now);
@@ -109,7 +109,7 @@ export class Listener {
     return this.#acceptor.pendingCount;
   }
 
-  /** What is short, so that publishers wait. */
+  /** The resources that are short, so that publishers wait. */
   get raised(): readonly Alarm['resource'][] {
     return this.#context.alarms.raised;
   }
@@ -124,7 +124,7 @@ export class Listener {
       server.once('error', reject);
       server.listen({ host, port, backlog: 1024 }, () => {
         server.off('error', reject);
-        this.#context.alarms.look(); // also the first client learns what is short
+        this.#context.alarms.look(); // the first client is blocked as well if a resource is short
         server.on('error', (error) => this.#context.log(error));
         resolve();
       });
@@ -140,7 +140,7 @@ export class Listener {
     for (const connection of this.#connections) connection.force(error);
     if (this.#connections.size > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, farewell);
+        const timer = setTimeout(resolve, closeTimeout);
         this.#whenEmpty = () => {
           clearTimeout(timer);
           resolve();
@@ -151,9 +151,9 @@ export class Listener {
     for (const { socket } of this.#connections) socket.destroy();
   }
 
-  /** Undefined when all connections there may be have logged in, or are just being looked at. */
+  /** Undefined when there is no room: all connections have logged in, or their logins are being checked. */
   #arrive(socket: Socket): PendingLogin | undefined {
-    const isFull = this.#pendingLogins.count + this.#members.size >= this.#context.limits.connections;
+    const isFull = this.#pendingLogins.count + this.#loggedIn.size >= this.#context.limits.connections;
     if (isFull && !this.#pendingLogins.closeOldest()) return undefined;
     return this.#pendingLogins.add(socket.remoteAddress ?? '', () => socket.destroy());
   }
@@ -164,12 +164,12 @@ export class Listener {
 
   #entered(connection: ClientConnection): void {
     connection.arrival.pendingLogin.remove();
-    this.#members.add(connection);
+    this.#loggedIn.add(connection);
   }
 
   #forget(connection: ClientConnection): void {
     connection.arrival.pendingLogin.remove();
-    this.#members.delete(connection);
+    this.#loggedIn.delete(connection);
     this.#connections.delete(connection);
     if (this.#connections.size === 0) this.#whenEmpty?.();
   }
@@ -177,9 +177,9 @@ export class Listener {
   #tick(): void {
     const { now, limits, alarms } = this.#context;
     const time = now();
-    this.#acceptor.hurry(limits.handshake);
+    this.#acceptor.endOverdue(limits.handshake);
     if (alarms.look()) for (const connection of this.#connections) connection.unblock();
-    this.#shortage.look(time, this.#members);
+    this.#shortage.look(time, this.#loggedIn);
     for (const connection of this.#connections) {
       if (!connection.isShakingHands) connection.traffic.tick(time, connection.tuning.heartbeat);
       else if (time - connection.arrival.at >= limits.handshake) connection.socket.destroy();

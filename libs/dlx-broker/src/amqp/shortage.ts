@@ -2,7 +2,7 @@ import type { Alarms, MemoryUse } from '../alarms/index.js';
 import { AmqpError } from '../broker/index.js';
 import type { ClientConnection } from './connection.js';
 
-/** What it goes by. */
+/** What a shortage is judged by. */
 export interface ShortageRules {
   readonly alarms: Alarms;
   readonly memory: () => MemoryUse;
@@ -13,7 +13,7 @@ export interface ShortageRules {
    * RabbitMQ; above this many they count as well. See `limits.unfinishedFrames`.
    */
   readonly unread: number;
-  /** Hears which connections were closed. */
+  /** Gets a line for each connection that was closed. */
   readonly notice: (text: string) => void;
 }
 
@@ -23,7 +23,7 @@ export interface ShortageRules {
  */
 export class Shortage {
   readonly #rules: ShortageRules;
-  /** When the alarm was raised, or when connections were looked at last. */
+  /** When the alarm was raised, or when connections were checked last. */
   #since: number | undefined;
 
   constructor(rules: ShortageRules) {

@@ -4,7 +4,7 @@ import type { TlsDetails } from '../broker/index.js';
 /** `TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384`, or without a key exchange since TLS 1.3. */
 const suite = /^TLS_(?:(.+)_WITH_)?(.+?)(?:_(SHA\d*|MD5|CCM|CCM_8))?$/;
 
-/** How a connection is kept secret, and who showed what certificate, in the words of RabbitMQ's listings. */
+/** The TLS parameters and the client certificate of a connection, as RabbitMQ lists them. */
 export function tlsDetailsOf(socket: TLSSocket): TlsDetails {
   const [, exchange = 'any', cipher = '', hash = ''] = suite.exec(socket.getCipher().standardName) ?? [];
   const authenticates = /gcm|ccm|poly1305/i.test(`${cipher} ${hash}`);

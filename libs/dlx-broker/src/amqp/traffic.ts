@@ -5,11 +5,11 @@ import type { FrameWriter } from '../wire/index.js';
 
 /** What a connection does about a client that does not read. */
 export interface Pressure {
-  /** Much waits for it: no more deliveries. */
+  /** Much output waits for the client: no more deliveries. */
   overfull(): void;
-  /** Far too much waits for it: it may ask for nothing more either. */
+  /** Far too much output waits for the client: nothing more is read from it. */
   flooded(): void;
-  /** It has read. */
+  /** The client has read its output. */
   relieved(): void;
 }
 
@@ -19,15 +19,21 @@ const flood = 16;
 /** Timeouts of silence after which a client counts as dead. */
 const missed = 3;
 
-/** Half the time between two looks, in milliseconds: the look next to the right moment sends, be it a little early. */
+/**
+ * Half the time between two ticks, in milliseconds: the tick closest to the time of a heartbeat sends it, perhaps a
+ * little early.
+ */
 const halfALook = 250;
 
-/** The socket of a connection: what goes out and waits to be read, who was heard when, and the end of it all. */
+/** The socket of a connection: its output, flow control, heartbeats, and end. */
 export class Traffic {
   isOverfull = false;
-  /** A client that writes before it reads is not starved for a few deliveries; one that only asks and asks is. */
+  /**
+   * Far too much output waits, so nothing more is read. The limit is high: a client may send many requests before it
+   * reads.
+   */
   isFlooded = false;
-  /** Bytes of messages on their way here that have not been written yet. */
+  /** Bytes of messages that will be delivered, and are not written yet. */
   #reserved = 0;
   #heardAt: number;
   #sentAt: number;
@@ -79,8 +85,8 @@ export class Traffic {
     if (!this.socket.writableNeedDrain) this.#relieve();
   }
 
-  /** Messages come that will take so many bytes. @returns whether there is room for more */
-  promise(bytes: number): boolean {
+  /** Reserves bytes for a message that will be delivered. @returns whether there is room for more */
+  reserve(bytes: number): boolean {
     this.#reserved += bytes;
     if (this.#waiting > this.context.limits.unread) this.#stop();
     return !this.isOverfull;
@@ -114,7 +120,7 @@ export class Traffic {
    */
   tick(now: number, heartbeat: number): void {
     if (this.socket.isPaused()) {
-      this.#heardAt = now; // it is we who do not listen
+      this.#heardAt = now; // this side does not read, so the client need not be silent
       if (now - this.#sentAt >= this.context.limits.signOfLife) return this.to.heartbeat();
     }
     if (heartbeat === 0) return;
@@ -127,7 +133,7 @@ export class Traffic {
   end(after: number): void {
     this.flush();
     if (after > 0) return this.#later(after, () => this.end(0));
-    this.socket.resume(); // or its end would never be seen
+    this.socket.resume(); // a paused socket does not report its end
     this.socket.end();
     this.destroyAfter(this.context.limits.closing);
   }

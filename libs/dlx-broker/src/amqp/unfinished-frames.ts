@@ -31,7 +31,7 @@ export class UnfinishedFrames implements HeldFrames {
   }
 }
 
-/** What a connection is closed with that gave up its part. */
+/** The error of a connection whose unfinished frame was dropped. */
 export const tooManyFrames = (limit: number): AmqpError =>
   new AmqpError(
     'RESOURCE_ERROR',

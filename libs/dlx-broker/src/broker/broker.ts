@@ -26,7 +26,7 @@ export interface BrokerOptions {
   readonly patterns: Patterns;
   /** Without one nothing outlives the process. */
   readonly journal?: Journal;
-  /** Without one every command runs to its very end. */
+  /** Without one every command runs to its end in one turn. */
   readonly pace?: Pace;
   /** The version of RabbitMQ to behave like. Default `'3.10'`. */
   readonly rabbitmq?: ProfileName;
@@ -39,7 +39,7 @@ export interface ConnectOptions {
   /** A user known to {@link Broker.access}; without one everything is allowed. */
   readonly user?: string;
   readonly outbox?: ConnectionOutbox;
-  /** There for one act of an operator: however many connections there may be, this one may be, too. */
+  /** True for the short connection of one operator request: limits of connections do not apply to it. */
   readonly isBrief?: boolean;
   /** Who is at the other end; the host application has none. */
   readonly client?: ClientDetails;
@@ -52,14 +52,14 @@ export class Broker {
   readonly access: Access;
   readonly profile: Profile;
   readonly parameters = new GlobalParameters((change) => this.#report(change));
-  /** Queues that stand still, because the body of their next message cannot be read now. */
+  /** Queues that deliver nothing, because the body of their next message cannot be read now. */
   readonly stalls = new Stalls();
   /** Dead letters that are not routed yet. */
   readonly #dead = new Deque<DeadLetter>();
   readonly #scheduler: Scheduler;
   readonly #options: BrokerOptions;
   readonly #vhosts = new Map<string, VirtualHost>();
-  /** Of virtual hosts that are gone. */
+  /** The counts of deleted virtual hosts. */
   readonly #counted = new TotalCounters();
   #lastConnection = 0;
   #isClosed = false;
@@ -89,7 +89,7 @@ export class Broker {
     return total;
   }
 
-  /** Idempotent; metadata, if given, replace those of one that exists. */
+  /** Adds a virtual host unless it exists. Metadata, if given, replace those of an existing one. */
   addVirtualHost(name: string, metadata?: VirtualHostMetadata): VirtualHost {
     const existing = this.#vhosts.get(name);
     if (existing !== undefined) {
@@ -112,7 +112,7 @@ export class Broker {
     return vhost;
   }
 
-  /** Ends its connections; everything in it goes. */
+  /** Deletes a virtual host with everything in it, and ends its connections. */
   removeVirtualHost(name: string): void {
     const vhost = this.#vhosts.get(name);
     if (vhost === undefined) return;
@@ -149,8 +149,9 @@ export class Broker {
   }
 
   /**
-   * @throws 530 when there is no such virtual host, or the user has no permissions in it (rules N1, T3), or as many
-   * connections are there, or of this user, as may be (rules N6, N7); the host application is not limited
+   * @throws 530 when there is no such virtual host, when the user has no permissions in it (rules N1, T3), or when
+   *   the limit of connections of the virtual host or of the user is reached (rules N6, N7); the host application is
+   *   not limited
    */
   connect(options: ConnectOptions = {}): Connection {
     const vhost = this.virtualHost(options.vhost ?? '/');
@@ -172,7 +173,7 @@ export class Broker {
     return this.#isClosed;
   }
 
-  /** Ends all connections and gives the clock back; what waits in queues stays where it is. Idempotent. */
+  /** Ends all connections and withdraws the request to the clock; messages stay in their queues. Idempotent. */
   close(): void {
     this.#isClosed = true;
     const error = new AmqpError('CONNECTION_FORCED', "broker forced connection closure with reason 'shutdown'");
@@ -180,7 +181,7 @@ export class Broker {
     this.#scheduler.stop();
   }
 
-  /** The name this broker goes by among others: the global parameter `cluster_name`. */
+  /** The name of the cluster: the global parameter `cluster_name`. */
   get clusterName(): string | undefined {
     const name = this.parameters.get('cluster_name');
     return typeof name === 'string' ? name : undefined;
@@ -197,13 +198,14 @@ export class Broker {
   }
 
   /**
-   * Calls `then` when all changes in the journal are durable, or cannot be any more; at once, without a change since.
+   * Calls `then` when all changes so far are durable, or with the error; at once if the journal has received no change
+   * since `since`.
    */
   onStored(since: number, then: Settled): void {
     this.#scheduler.batch(() => this.#scheduler.onStored(since, then));
   }
 
-  /** A command of its own. */
+  /** Reports a change to the journal, in a command of its own. */
   #report(change: TopologyChange): void {
     const { journal } = this.#options;
     if (journal !== undefined) this.#scheduler.batch(() => journal.changed(change));

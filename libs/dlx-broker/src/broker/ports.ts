@@ -20,9 +20,8 @@ export interface Names {
 }
 
 /**
- * Limits the steps that the broker takes before it yields to its host. Without a pace every command runs to its very
- * end. What clients see keeps to the same rules either way; what no rule settles, the order between several queues, may
- * differ.
+ * Limits the steps that the broker takes before it yields to its host. Without a pace every command runs to its end in
+ * one turn. All rules hold either way; only the order between several queues, which no rule settles, may differ.
  */
 export interface Pace {
   /** Steps (deliveries, dead letters, expiries) in one go. */
@@ -33,13 +32,13 @@ export interface Pace {
 
 /** Has messages that the journal may keep: a queue, or the delayed messages of an exchange. */
 export interface MessageOwner {
-  /** The store's. */
+  /** Written and read by the store only; undefined while the store does not have this object. */
   slot: StoreSlot | undefined;
   /** Unique in its virtual host. */
   readonly name: string;
   readonly home: { readonly name: string };
   readonly declared: { readonly type: string; readonly durable: boolean; readonly owner: unknown };
-  /** Puts a message back that outlived the process (section L). */
+  /** Puts a stored message back after a restart (section L). */
   restore(message: Message, place: Place, now: number): Entry;
 }
 
@@ -54,7 +53,7 @@ export type Settled = (failure?: Error) => void;
 export interface Journal {
   /** The number of changes received so far: a command that adds none has nothing to wait for. */
   readonly sequence: number;
-  /** Why it refuses what is to be kept, in words for people; undefined while it takes it. */
+  /** Why it refuses durable messages, as a text for logs and errors; undefined while it accepts them. */
   readonly trouble?: string | undefined;
   /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
   refuses(queue: MessageOwner, message: Message): boolean;
@@ -63,23 +62,29 @@ export interface Journal {
    */
   changed(change: TopologyChange): void;
   enqueued(queue: MessageOwner, entry: Entry): void;
-  /** Unacknowledged, so redelivered if it ever comes again (rule L1); `settled` follows at once if no ack is due. */
+  /**
+   * The entry is unacknowledged: after a restart it counts as redelivered (rule L1). `settled` follows at once for a
+   * consumer without acks.
+   */
   delivered(queue: MessageOwner, entry: Entry): void;
-  /** Back in its queue; its `returns`, and perhaps its position, have changed. */
+  /** The entry is back in its queue; its `returns`, and perhaps its position, have changed. */
   returned(queue: MessageOwner, entry: Entry): void;
-  /** At-least-once it died, and is in its queue until every target has it (rule M3); `settled` follows then. */
+  /**
+   * The entry died under at-least-once: it stays in its queue until every target queue has it (rule M3). Then `settled`
+   * follows.
+   */
   died(queue: MessageOwner, entry: Entry, death: RetainedDeath): void;
   /**
    * No queue takes this message, and it may outlive the message whose body it shares. From now on it shares no body.
-   * Nothing is read.
+   * The body is not read from disk.
    */
   detached?(message: Message): void;
-  /** Gone from the queue. An entry with position 0 never was in it: the queue refused it. */
+  /** The entry is gone from the queue. An entry with position 0 never was in it: the queue refused it. */
   settled(queue: MessageOwner, entry: Entry): void;
   /**
-   * The end of a command, also of one that changed nothing. `settled`, if given, is to be called when all that was said so
-   * far is safe, or when that is past hope, at once or later: until then publisher confirms wait. It speaks for all
-   * commits before it too, so of a group only the last need be called.
+   * The end of a command, also of one that changed nothing. The journal calls `settled`, if given, when all changes so
+   * far are durable, or with the error: at once or later. Publisher confirms wait for that call. It covers all commits
+   * before it, so of several callbacks only the last has to be called.
    */
   commit(settled: Settled | undefined): void;
 }
@@ -90,7 +95,7 @@ export interface Delivery {
   readonly deliveryTag: number;
   readonly redelivered: boolean;
   readonly message: Message;
-  /** Its body: in memory until `deliver` returns, wherever that of the message is. */
+  /** The body: in memory until `deliver` returns, even if the store pages the message's body out. */
   readonly body: Uint8Array;
   /** The queue it comes from. */
   readonly queue: string;
@@ -116,13 +121,13 @@ export interface ChannelOutbox {
    */
   reserve?(bytes: number): boolean;
   deliver(delivery: Delivery): void;
-  /** Returns and confirms of publishes before an error that ended the channel may come after it. */
+  /** Returns and confirms of earlier publishes may come after the error that ended the channel. */
   returned(returned: Returned): void;
   /** Publisher confirms: `ok` false is a nack (rule K1). */
   confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void;
   /**
-   * Whether the client still waits for the answer to this request of its own. Absent where that is not known, and so for
-   * every client behind a socket. Called inside a command.
+   * Whether the client still waits for the reply to its request. Absent where this is unknown, as for every client
+   * behind a socket. Called inside a command.
    */
   awaits?(correlationId: string | undefined): boolean;
   /** The server ended a consumer: its queue is gone (rule Q6). */

@@ -35,7 +35,7 @@ export class LoginLog {
   }
 
   refused({ mechanism, user, address, why }: RefusedLogin): void {
-    this.#turnPage();
+    this.#beginSpan();
     const network = networkOf(address);
     const lines = (this.#by.get(network) ?? 0) + 1;
     if (this.#lines >= most.lines || lines > most.ofNetwork) return void this.#left++;
@@ -47,7 +47,7 @@ export class LoginLog {
   }
 
   /** Begins a new span with a line about the lines that the last span left out. */
-  #turnPage(): void {
+  #beginSpan(): void {
     const now = this.#now();
     if (now - this.#since < most.span) return;
     if (this.#left > 0) this.#notice(`${this.#left} more refused logins in the minute before have no line`);

@@ -59,7 +59,7 @@ export class Logins {
 
 /** One login. It is checked once, after its wait. */
 export class LoginAttempt {
-  /** Milliseconds before {@link look}. */
+  /** Milliseconds to wait before {@link check}. */
   readonly wait: number;
   /** Too many attempts wait: this one is refused unchecked. */
   readonly isCrowded: boolean;
@@ -77,7 +77,7 @@ export class LoginAttempt {
   }
 
   /** Checks the password. @returns true when it is right */
-  look(): boolean {
+  check(): boolean {
     const { authenticate, throttle } = this.#parts;
     if (this.isCrowded) return this.#refuse('too many failed logins of this address wait');
     const waited = this.wait > 0;

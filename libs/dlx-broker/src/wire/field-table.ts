@@ -8,7 +8,7 @@ export const readTable = (from: ByteReader): FieldTable => orInternalError(() =>
 /** The rest of the bytes as a table without a length, as AMQPLAIN has it. @throws Malformed, or WireError 541 */
 export const readTableBody = (from: ByteReader): FieldTable => orInternalError(() => readBody(from));
 
-/** RabbitMQ has no better word for a type it does not know. */
+/** Makes WireError 541 of an unknown field type, as RabbitMQ does. */
 export function orInternalError<T>(act: () => T): T {
   try {
     return act();

@@ -1,17 +1,17 @@
 /** The protocol header of AMQP 0-9-1: the first bytes of its clients, and the answer to all others (rule T1). */
 export const protocolHeader = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
 
-/** Waits for the header, however it arrives. */
+/** Reads the protocol header, which may come in pieces. */
 export class HeaderReader {
-  #heard: Buffer = Buffer.alloc(0);
+  #received: Buffer = Buffer.alloc(0);
 
   /** @returns what follows the header; `'incomplete'` while it may still become one, `'other'` when it is none */
   read(chunk: Buffer): Buffer | 'incomplete' | 'other' {
-    const heard = this.#heard.length === 0 ? chunk : Buffer.concat([this.#heard, chunk]);
-    const length = Math.min(heard.length, protocolHeader.length);
-    if (!heard.subarray(0, length).equals(protocolHeader.subarray(0, length))) return 'other';
-    if (length === protocolHeader.length) return heard.subarray(length);
-    this.#heard = heard;
+    const received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const length = Math.min(received.length, protocolHeader.length);
+    if (!received.subarray(0, length).equals(protocolHeader.subarray(0, length))) return 'other';
+    if (length === protocolHeader.length) return received.subarray(length);
+    this.#received = received;
     return 'incomplete';
   }
 }

@@ -4,12 +4,12 @@ const nothing = Buffer.alloc(0);
 const smallestBlock = 4_096;
 const largestBlock = 1_048_576;
 
-/** Pieces from this size on may stay the block they came in, in bytes. */
+/** Pieces of at least so many bytes may stay in the buffer they came in. */
 const ownBlock = 16_384;
 
 /**
- * A body that is still to come, or a part of it. It takes at most twice the bytes received and {@link smallestBlock} more,
- * however they are cut and whatever was announced: small pieces are gathered in blocks that grow with what has come.
+ * A body that is not complete. Its memory is at most twice the bytes received, and {@link smallestBlock} more, whatever
+ * size was announced: small pieces are collected in blocks that grow with the bytes received.
  */
 export class UnfinishedBody {
   #blocks: Buffer[] = [];
@@ -20,7 +20,7 @@ export class UnfinishedBody {
   /** @param size bytes announced; no block reaches beyond */
   constructor(readonly size: number) {}
 
-  /** Adds bytes, which are copied unless they are most of what they stand in. */
+  /** Adds bytes, which are copied unless they are most of their buffer. */
   add(bytes: Buffer, start: number, end: number): void {
     let at = start;
     while (at < end) {
@@ -64,7 +64,7 @@ export class UnfinishedBody {
   }
 }
 
-/** Whether that many bytes are most of the memory they stand in. */
+/** Whether so many bytes are most of the memory of their buffer. */
 export const isMost = (bytes: Buffer, length: number): boolean => length * 2 >= bytes.buffer.byteLength;
 
 function copy(from: Buffer, start: number, to: Buffer, at: number, length: number): void {

@@ -24,12 +24,12 @@ import { commit } from './commit.js';
 import { ServerClosed } from './outputs.js';
 import { Publisher, type PublishOptions } from './publisher.js';
 import { type Got, Receiver, type ReceivingChannel } from './receiver.js';
-import { fewEnough } from './settler.js';
+import { stepsAtOnce } from './settler.js';
 import { Transaction } from './transaction.js';
 
 /**
- * One method per AMQP method. Each is a command: it runs to its end, then what it caused goes out. An AmqpError ends
- * the channel, a hard one the connection, before it is thrown (rule Q9).
+ * A channel, with one function for each AMQP method. Each call is a command: it runs to its end, then its outputs are
+ * sent. An AmqpError ends the channel, a hard one the connection, before it is thrown (rule Q9).
  */
 export class Channel implements ReceivingChannel {
   transaction: Transaction | undefined;
@@ -145,10 +145,10 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
-   * A publish whose fate is known at once, for hosts in the same process: no confirm and no return follow. An extension
-   * of ours; with {@link Broker.batch} it becomes one step with what replaces it.
-   * @param settled called when the message is taken and what the journal promises is kept, or cannot be kept any more
-   * @param origin of the message it takes the place of; never what a client says
+   * A publish whose outcome is known at once, for hosts in the same process: no confirm and no return follow. An
+   * extension of ours; with {@link Broker.batch} it becomes one step with what replaces it.
+   * @param settled called when the message is durable, or with the error; never if a queue refused the message
+   * @param origin recorded for the message that this one replaces; never taken from headers
    */
   publishNow(
     exchange: string,
@@ -169,8 +169,8 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
-   * What a publish to this address would end with as things stand, so that a body need not be taken for it: the rights
-   * of the user and the exchange (rule K7). Nothing happens to the channel.
+   * The error with which a publish to this address would end now: it checks the rights of the user and the exchange
+   * (rule K7). A listener calls it before it stores a body. The channel stays open.
    */
   refusal(exchange: string, routingKey: string, options?: PublishOptions): AmqpError | undefined {
     return this.#publisher.refusal(exchange, routingKey, options);
@@ -182,15 +182,16 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
-   * The same where the answer may come in a later turn: of very many expired messages only some go in each. An error
-   * of a later turn ends the channel, by a call of its outbox.
+   * `basic.get` whose answer may come in a later turn, because each turn removes only some of very many expired
+   * messages. An error in a later turn ends the channel, and its outbox gets the error.
    */
   fetch(queue: string, options: { readonly noAck?: boolean }, answer: (got: Got | undefined) => void): void {
     this.#command(methodIds.basicGet, (now) => getLater(this, queue, options.noAck === true, now, answer));
   }
 
   /**
-   * Lets some of what has expired at the head of a queue die, or is to be dropped there, so that a {@link get} has less to do.
+   * Expires some messages at the head of a queue, or drops them for a length limit, so that a {@link get} has less to
+   * do.
    * @returns whether there may be more
    */
   expireSome(queue: string): boolean {
@@ -199,10 +200,10 @@ export class Channel implements ReceivingChannel {
     let count = 0;
     this.scheduler.batch(() => {
       const now = this.scheduler.clock.now();
-      count = found.dropExcess(now, fewEnough);
-      count += found.expire(now, fewEnough - count);
+      count = found.dropExcess(now, stepsAtOnce);
+      count += found.expire(now, stepsAtOnce - count);
     });
-    return count >= fewEnough;
+    return count >= stepsAtOnce;
   }
 
   ack(deliveryTag: number, multiple = false): void {
@@ -258,8 +259,9 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
-   * Publishes first, then settlements (rule K8). Many go in turns; what fails then ends the channel, by a call of its outbox.
-   * @param settled called when what the journal promises of them is kept, or cannot be kept any more
+   * Publishes first, then settlements (rule K8). Many go in turns; an error in a later turn ends the channel, and its
+   * outbox gets the error.
+   * @param settled called when the transaction is durable, or with the error
    */
   txCommit(settled?: Settled): void {
     this.#command(methodIds.txCommit, (now) => {
@@ -288,7 +290,7 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
-   * An orderly end: consumers go, unsettled deliveries return, a transaction is forgotten. Idempotent.
+   * Closes the channel: removes its consumers, returns unsettled deliveries, and discards its transaction. Idempotent.
    * @param ended called when all of that is done, now or in a later turn
    */
   close(ended?: () => void): void {
@@ -296,7 +298,7 @@ export class Channel implements ReceivingChannel {
     if (ended !== undefined) this.#ending?.after(ended);
   }
 
-  /** Part of a command: nothing leaves any more. What was its own goes in turns. */
+  /** Part of a command: ends all output, and releases consumers and deliveries in turns. */
   end(): void {
     if (this.#closed) return;
     const ending = new Ending([this], this.vhost);
@@ -304,13 +306,13 @@ export class Channel implements ReceivingChannel {
     ending.start();
   }
 
-  /** Part of a command: the server ends it, and says why when all is done. */
+  /** Part of a command: the server ends the channel, and sends the error when everything is released. */
   endWith(error: AmqpError): void {
     this.end();
     this.#ending?.after(() => this.scheduler.batch(() => this.scheduler.output(new ServerClosed(this, error))));
   }
 
-  /** Part of a command: nothing leaves any more. @param ending is to follow */
+  /** Part of a command: ends all output. @param ending releases the rest */
   leave(ending: Ending): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -356,7 +358,7 @@ export class Channel implements ReceivingChannel {
     return error;
   }
 
-  /** Of a command that is long over. */
+  /** Ends the channel, or the connection, by an error in a later turn of a command. */
   failLate(error: AmqpError, method: number): void {
     if (this.#closed) return;
     error.method = methodOf(method);
@@ -366,7 +368,7 @@ export class Channel implements ReceivingChannel {
     });
   }
 
-  /** What it settled is outstanding again (rule K8). */
+  /** Discards a transaction: the deliveries that it settled are outstanding again (rule K8). */
   #forgetHeld(held: Transaction): void {
     const records = held.settlements.flatMap((settlement) => settlement.records);
     held.clear();

@@ -3,7 +3,7 @@ import { partialCompletion } from '../errors.js';
 import type { Settled } from '../ports.js';
 import type { ReceivingChannel } from './receiver.js';
 import { FlushTask } from '../scheduler/flush-task.js';
-import { fewEnough } from './settler.js';
+import { stepsAtOnce } from './settler.js';
 import { type Held, type HeldPublish, sizeOf } from './transaction.js';
 
 /**
@@ -27,7 +27,7 @@ export function commit(
   const kept = (): void => {
     if (settled !== undefined) scheduler.onStored(sequence, settled);
   };
-  if (sizeOf(held) > fewEnough) {
+  if (sizeOf(held) > stepsAtOnce) {
     scheduler.schedule(committing);
     scheduler.afterTasks(() => (complete ? scheduler.batch(kept) : fail(channel, settled)));
     return;

@@ -7,8 +7,8 @@ import {
   type OneSettlement,
 } from './transaction.js';
 
-/** How the publishes and settlements of a commit are applied. */
-export interface CommitManner {
+/** What a commit needs of its channel: how its publishes and settlements are applied. */
+export interface CommitHome {
   publish(held: HeldPublish, now: number): void;
   apply(settlement: OneSettlement, now: number): void;
   /**
@@ -33,7 +33,7 @@ export class Committing implements Task {
   constructor(
     readonly publishes: readonly HeldPublish[],
     settlements: readonly HeldSettlement[],
-    readonly manner: CommitManner,
+    readonly home: CommitHome,
   ) {
     this.#order = inOrderOfCommit(settlements);
   }
@@ -43,12 +43,12 @@ export class Committing implements Task {
     for (; this.#nextPublish < this.publishes.length; this.#nextPublish++) {
       if (steps >= limit) return limit;
       const held = this.publishes[this.#nextPublish] as HeldPublish;
-      this.manner.publish(held, now);
+      this.home.publish(held, now);
       steps += Math.max(1, held.routed.queues.length);
     }
     while (steps < limit) {
       if (this.#mayDeliver) {
-        steps += this.manner.serve(now, limit - steps);
+        steps += this.home.serve(now, limit - steps);
         if (steps >= limit) break;
         this.#mayDeliver = false;
       }
@@ -56,7 +56,7 @@ export class Committing implements Task {
         if (this.#look()) continue;
         return steps;
       }
-      if (this.#next !== 'later') this.manner.apply(this.#next, now);
+      if (this.#next !== 'later') this.home.apply(this.#next, now);
       this.#next = undefined;
       steps++;
     }
@@ -69,7 +69,7 @@ export class Committing implements Task {
     if (done === true) return false;
     this.#next = value;
     if (value === 'later') return true;
-    this.#mayDeliver = this.#isBegun && value.isFirstOfStep && this.manner.deliversBetween;
+    this.#mayDeliver = this.#isBegun && value.isFirstOfStep && this.home.deliversBetween;
     this.#isBegun = true;
     return true;
   }

@@ -2,8 +2,8 @@ import type { Output } from '../scheduler/scheduler.js';
 import type { ChannelContext, ConnectionContext } from './context.js';
 
 /**
- * One or more confirms on their way out: everything from one tag to another, acked or nacked (rule K3). They hold also
- * when their channel has met an error since (rule Q9).
+ * One or more confirms on their way out: everything from one tag to another, acked or nacked (rule K3). They are sent
+ * even if their channel has failed since (rule Q9).
  */
 class Confirm implements Output {
   constructor(
@@ -25,7 +25,7 @@ class Confirm implements Output {
 
 /** Publishes in a row that wait for the journal together. */
 class Waiting {
-  /** As the scheduler knows it. */
+  /** The waiter of the scheduler. */
   readonly waiter: object;
   to: number;
 
@@ -41,21 +41,21 @@ class Waiting {
 }
 
 /**
- * A channel's publisher confirms. Tags count publishes from 1 (rule K1); neighbours with the same fate that wait to go
- * out together go as one with `multiple`.
+ * A channel's publisher confirms. Tags count publishes from 1 (rule K1); consecutive tags with the same result that
+ * wait to be sent go as one confirm with `multiple`.
  */
 export class Confirms {
   #last = 0;
   #open: Confirm | undefined;
   #waiting: Waiting | undefined;
-  /** All up to this tag are settled: by `multiple` nothing is confirmed to the client before that. */
+  /** All publishes up to this tag are settled. A confirm with `multiple` covers no tag behind an unsettled one. */
   #settled = 0;
-  /** Those that are settled although one before them is not. */
+  /** Tags that are settled although an earlier one is not. */
   #ahead = new Set<number>();
 
   constructor(readonly channel: ChannelContext) {}
 
-  /** Publishes whose fate is not settled yet. */
+  /** Publishes that are neither acked nor nacked yet. */
   get pending(): number {
     return this.#last - this.#settled - this.#ahead.size;
   }
@@ -72,7 +72,7 @@ export class Confirms {
     else this.#waiting = new Waiting(this, tag);
   }
 
-  /** Publishes in a row met their fate. */
+  /** Acks or nacks consecutive publishes. */
   settle(from: number, to: number, ok: boolean): void {
     this.#note(from, to);
     if (ok) {
@@ -89,7 +89,7 @@ export class Confirms {
     this.channel.scheduler.output(this.#open);
   }
 
-  /** Something else goes out now that must not be overtaken: a return comes before its ack (rule K4). */
+  /** Another output follows that no later confirm may overtake: a return comes before its ack (rule K4). */
   close(): void {
     this.#open = undefined;
   }
@@ -106,7 +106,7 @@ export class Confirms {
     this.#settled = to;
     if (this.#ahead.size === 0) return;
     while (this.#ahead.delete(this.#settled + 1)) this.#settled++;
-    // A set that is used for ever leaves a chain of dead tables that keep one another alive.
+    // In V8 a long-lived set leaves obsolete hash tables that only a full garbage collection frees.
     if (this.#ahead.size === 0) this.#ahead = new Set();
   }
 }

@@ -14,7 +14,7 @@ import { PendingOutputs } from '../scheduler/pending-outputs.js';
 export class Connection implements ConnectionContext {
   /** Names of the queues that are deleted with it (rule O4). */
   readonly exclusiveQueues = new Set<string>();
-  /** The host may have to send an answer after these. */
+  /** Outputs that are not sent yet: a listener may have to answer behind them. */
   readonly pendingOutputs = new PendingOutputs();
   readonly outbox: ConnectionOutbox | undefined;
   /** Who is at the other end; undefined is the host application itself. */
@@ -27,7 +27,7 @@ export class Connection implements ConnectionContext {
     readonly vhost: VirtualHostCore,
     /** Undefined is the host application itself, to which everything is allowed. */
     readonly user: User | undefined,
-    /** Unlike that of any other connection of the broker, also of those gone. */
+    /** Unique among all connections of the broker, closed ones included. */
     readonly number: number,
     { outbox, client }: { readonly outbox?: ConnectionOutbox; readonly client?: ClientDetails },
     /** The open connections of the virtual host: it is one of them until it ends. */
@@ -64,7 +64,8 @@ export class Connection implements ConnectionContext {
   }
 
   /**
-   * An orderly end: consumers go, unsettled deliveries return, exclusive queues are deleted. Idempotent.
+   * Closes the connection: removes its consumers, returns unsettled deliveries, and deletes its exclusive queues.
+   * Idempotent.
    * @param ended called when all of that is done, now or in a later turn
    */
   close(ended?: () => void): void {
@@ -73,7 +74,7 @@ export class Connection implements ConnectionContext {
     if (ended !== undefined) this.#ending?.after(ended);
   }
 
-  /** The server ends it, and says why. */
+  /** The server ends the connection; its outbox gets the error. */
   force(error: AmqpError): void {
     const { scheduler } = this.vhost;
     if (this.#closed) return;
@@ -90,7 +91,7 @@ export class Connection implements ConnectionContext {
     this.#ending?.after(() => scheduler.batch(() => scheduler.output(new Closed(this, outbox, error))));
   }
 
-  /** Part of a command: nothing leaves any more. What was its own goes in turns. */
+  /** Part of a command: ends all output, and releases what the connection has in turns. */
   end(): void {
     if (this.#closed) return;
     this.#closed = true;

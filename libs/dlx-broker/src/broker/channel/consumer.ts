@@ -31,7 +31,7 @@ export interface ConsumerHome {
 /** A subscription of a channel to a queue. */
 export class Consumer implements ConsumerView {
   readonly prefetch: Prefetch;
-  /** It was found full and left the queue's turns; to be brought back when there is room. */
+  /** It was full when its turn came, so the queue skips it until {@link revive}. */
   isParked = false;
 
   constructor(
@@ -42,7 +42,7 @@ export class Consumer implements ConsumerView {
     readonly exclusive: boolean,
     readonly priority: number,
     prefetch: number,
-    /** As it was started with; management shows them. */
+    /** The arguments of `basic.consume`; management shows them. */
     readonly args: FieldTable,
   ) {
     this.prefetch = new Prefetch(prefetch);
@@ -64,7 +64,7 @@ export class Consumer implements ConsumerView {
     this.receiver.ended(this);
   }
 
-  /** There may be room again. */
+  /** There may be room again: the queue offers it messages. */
   revive(): void {
     if (!this.isParked) return;
     this.isParked = false;

@@ -14,7 +14,7 @@ interface EndingChannel {
  */
 export class Ending implements Task {
   #next = 0;
-  /** The last task that is a part of it. */
+  /** The number of the last task of the scheduler that belongs to it. */
   #upTo = 0;
 
   constructor(

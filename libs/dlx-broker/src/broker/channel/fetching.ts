@@ -3,7 +3,7 @@ import { methodIds } from '../../message/index.js';
 import { AmqpError, noQueue } from '../errors.js';
 import type { Queue } from '../queue/queue.js';
 import type { Got, ReceivingChannel } from './receiver.js';
-import { fewEnough } from './settler.js';
+import { stepsAtOnce } from './settler.js';
 
 /**
  * A `basic.get`: what has expired in front of its message goes first, then what has expired behind it, so that the count of its
@@ -12,7 +12,7 @@ import { fewEnough } from './settler.js';
 export class Fetching implements Task {
   /** The answer; undefined when the queue is empty. */
   got: Got | undefined;
-  /** Why there is none. */
+  /** Why there is no answer. */
   error: AmqpError | undefined;
   #expired = 0;
   #isTaken = false;
@@ -84,7 +84,7 @@ export function getLater(
 ): void {
   const { scheduler } = channel;
   const fetching = fetchingOf(channel, queue, noAck);
-  if (fetching.work(now, fewEnough) < fewEnough) {
+  if (fetching.work(now, stepsAtOnce) < stepsAtOnce) {
     if (fetching.error !== undefined) throw fetching.error;
     return answer(fetching.got);
   }

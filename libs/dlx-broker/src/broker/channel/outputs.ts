@@ -4,7 +4,7 @@ import type { AmqpError } from '../errors.js';
 import type { Delivery } from '../ports.js';
 import type { ChannelContext, ConnectionContext } from './context.js';
 
-/** `basic.return` on its way out (rule K4), also when its channel has met an error since (rule Q9). */
+/** `basic.return` on its way out (rule K4), sent even if its channel has failed since (rule Q9). */
 export class ReturnedMessage implements Output {
   readonly replyCode = 312;
   readonly replyText = 'NO_ROUTE';
@@ -23,7 +23,7 @@ export class ReturnedMessage implements Output {
   }
 }
 
-/** Nothing is sent; but what is behind it waits until all work has been done that came before. */
+/** An output that sends nothing: what is behind it waits until all earlier work is done. */
 export class Pause implements Output {
   constructor(readonly connection: ConnectionContext) {}
 

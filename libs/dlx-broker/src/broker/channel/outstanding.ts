@@ -5,7 +5,7 @@ import type { Queue } from '../queue/queue.js';
 import type { Consumer } from './consumer.js';
 import type { ChannelContext, ConnectionContext } from './context.js';
 
-/** Of what has left. */
+/** In place of a body that is not needed any more. */
 export const noBody = new Uint8Array();
 
 /** A delivery: what goes out to the client, and what the channel remembers until it is settled. */
@@ -22,7 +22,7 @@ export class Outstanding implements Delivery {
     readonly redelivered: boolean,
     /** As handed out: the queue's own message, or one with `x-delivery-count` (rule D3). */
     readonly message: Message,
-    /** Until it has left: the store may take the message's own out of memory before. */
+    /** The body until the delivery is sent: before that, the store may page the message's own body out. */
     public body: Uint8Array,
   ) {}
 

@@ -77,7 +77,7 @@ export class Publisher {
     return tag;
   }
 
-  /** What a publish to this address would end with as things stand; what depends on properties and body is not looked at. */
+  /** The error with which a publish to this address would end now. Properties and body are not checked. */
   refusal(exchange: string, routingKey: string, options: PublishOptions | undefined): AmqpError | undefined {
     if (options?.immediate === true) return notImplemented('immediate=true');
     try {
@@ -113,21 +113,25 @@ export class Publisher {
     return outcome;
   }
 
-  /** Walks a checked message to its queues. @returns false when one refused it (rule C10) */
+  /** Routes a checked message to its queues. @returns false when one refused it (rule C10) */
   send(message: Message, exchange: Exchange, mandatory: boolean, now: number): boolean {
     this.channel.counters.publish++;
-    return this.#came(this.channel.vhost.routing.publish(message, exchange, now), message, mandatory);
+    return this.#concluded(this.channel.vhost.routing.publish(message, exchange, now), message, mandatory);
   }
 
-  /** The same for what a transaction held. */
+  /** Publishes a message that a transaction held. @returns false when a queue refused it (rule C10) */
   sendHeld({ message, exchange, mandatory, routed }: HeldPublish, now: number): boolean {
     this.channel.counters.publish++;
-    return this.#came(this.channel.vhost.routing.publishRouted(message, exchange, routed, now), message, mandatory);
+    return this.#concluded(
+      this.channel.vhost.routing.publishRouted(message, exchange, routed, now),
+      message,
+      mandatory,
+    );
   }
 
-  #came(outcome: Outcome, message: Message, mandatory: boolean): boolean {
+  #concluded(outcome: Outcome, message: Message, mandatory: boolean): boolean {
     if ((outcome & Outcome.Routed) === 0) this.#unroutable(message, mandatory);
-    // Limits hold after the publish: what is answered to this client comes behind the turns of the queue.
+    // The queue drops its excess in turns: later answers to this client wait for these turns.
     if ((outcome & Outcome.Dropping) !== 0) this.channel.scheduler.output(new Pause(this.channel.connection));
     return (outcome & Outcome.Refused) === 0;
   }
@@ -143,8 +147,8 @@ export class Publisher {
   }
 
   /**
-   * With a journal that syncs later, an ack waits until what it promises is safe, and becomes a nack if it never will be. A
-   * nack promises nothing, nor does the ack of a message that is not kept.
+   * If the journal has received the message, its ack waits until the message is durable, and becomes a nack if the
+   * journal fails. A nack goes out at once, and so does the ack of a message that is not stored.
    */
   #confirm(tag: number, ok: boolean, sequence: number): void {
     const { scheduler } = this.channel;

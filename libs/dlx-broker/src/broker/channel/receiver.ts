@@ -16,7 +16,7 @@ export interface Got {
   readonly deliveryTag: number;
   readonly redelivered: boolean;
   readonly message: Message;
-  /** Its body, wherever the store has that of the message by now. */
+  /** The body, in memory even if the store has paged the message's body out. */
   readonly body: Uint8Array;
   readonly queue: string;
   /** Ready messages left. */
@@ -130,7 +130,7 @@ export class Receiver implements ConsumerHome {
     consumer?.queue.removeConsumer(consumer, now);
   }
 
-  /** A queue went and took a consumer with it (rule Q6). */
+  /** A queue was deleted, and its consumer with it (rule Q6). */
   ended(consumer: Consumer): void {
     this.consumers.delete(consumer.tag);
     this.channel.scheduler.output(new Cancelled(this.channel, consumer.tag));
@@ -164,7 +164,7 @@ export class Receiver implements ConsumerHome {
   }
 
   /**
-   * Then its consumers go, and at last everything outstanding returns.
+   * Called after {@link stop}: removes the consumers, and then returns all outstanding deliveries.
    * @param limit steps at most, but for returning some messages
    * @returns steps taken; as many as the limit when there may be more to do
    */
@@ -203,7 +203,10 @@ export class Receiver implements ConsumerHome {
     this.#setSharedLimit(count);
   }
 
-  /** A limit that begins counts what is outstanding already, gets as well; they are not counted off again (rule Q11). */
+  /**
+   * A new limit counts all outstanding deliveries, those of `basic.get` included. The latter are not counted out when
+   * they are settled (rule Q11).
+   */
   #setSharedLimit(count: number): void {
     if (this.prefetch.limit === 0) {
       if (count === 0) return;

@@ -7,8 +7,8 @@ import type { Outstanding } from './outstanding.js';
 export const hasPriorities = (queue: Queue): boolean => queue.settings.maxPriority !== undefined;
 
 /**
- * What a consumer's deliveries are settled by, the highest first; 0 where the queue has no priorities, and for
- * `basic.get`.
+ * The priority by which a consumer's deliveries are settled, the highest first; 0 where the queue has no priorities,
+ * and for `basic.get`.
  */
 export function priorityOf({ from, entry, consumer }: Outstanding): number {
   const { maxPriority } = from.settings;
@@ -25,7 +25,8 @@ export function inOrderOfPriority(records: readonly Outstanding[]): readonly Out
 }
 
 /**
- * Any number of them: a queue with priorities settles the highest first, and those of one priority in order (rule J6).
+ * Any number of deliveries of one consumer: a queue with priorities settles the highest first, and those of one
+ * priority in order (rule J6).
  */
 export class RecordsByPriority {
   readonly #deques: (Deque<Outstanding> | undefined)[] = [];

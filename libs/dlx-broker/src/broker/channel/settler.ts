@@ -1,7 +1,7 @@
 import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 import { checkTable } from '../commands/input-checks.js';
-import { type CommitManner, Committing } from './committing.js';
+import { type CommitHome, Committing } from './committing.js';
 import { areOfOne } from './settlement-groups.js';
 import type { Consumer, Prefetch } from './consumer.js';
 import type { Outstanding } from './outstanding.js';
@@ -10,8 +10,8 @@ import { Settling } from './settling.js';
 import type { Held, Settlement, TransactionalChannel } from './transaction.js';
 import { Unacked } from './unacked.js';
 
-/** So many are settled at once, more with breaths in between if there is a pace. */
-export const fewEnough = 256;
+/** Up to so many steps are done in the turn of the command; more are done in turns, if there is a pace. */
+export const stepsAtOnce = 256;
 
 /** The limits of a channel's consumers, as settlements know them. */
 interface Limits {
@@ -21,7 +21,7 @@ interface Limits {
   released(consumer: Consumer): void;
 }
 
-/** A channel's settling half: what is in the client's hands and how it leaves them. */
+/** A channel's settling half: its unacknowledged deliveries, and how they are settled. */
 export class Settler {
   readonly unacked = new Unacked();
 
@@ -49,7 +49,7 @@ export class Settler {
 
   /** `basic.recover`: everything outstanding comes back (rule Q5). */
   recover(now: number): void {
-    // A rollback may bring back what a transaction still holds, so nothing may be left lying about then.
+    // While a task goes through handed-over deliveries, none may be restored; a rollback would do so.
     if (this.channel.transaction === undefined) this.#settleUpTo(0, 'return', undefined, now);
     else this.#settleMany(this.unacked.takeUpTo(0), 'return', undefined, now);
   }
@@ -59,8 +59,8 @@ export class Settler {
     this.#settleUpTo(0, 'lost', undefined, now);
   }
 
-  /** What a transaction held; queues deliver after each step of its settlements (rules J6, K12). */
-  committing({ publishes, settlements }: Held, publish: CommitManner['publish']): Committing {
+  /** The commit of a transaction. Queues deliver after each step of its settlements (rules J6, K12). */
+  committing({ publishes, settlements }: Held, publish: CommitHome['publish']): Committing {
     const { scheduler } = this.channel;
     return new Committing(publishes, settlements, {
       publish,
@@ -75,12 +75,12 @@ export class Settler {
     return this.limits.prefetch.limit === 0;
   }
 
-  /** However many there are, this turn takes no longer. */
+  /** Settles all deliveries up to a tag: few of them now, many in a task of the scheduler. */
   #settleUpTo(tag: number, settlement: Settlement, headers: FieldTable | undefined, now: number): void {
     const { count } = this.unacked;
     if (count === 0) return;
-    const places = count <= fewEnough ? count : this.unacked.reachOf(tag);
-    if (places <= fewEnough) return this.#settleMany(this.unacked.takeUpTo(tag), settlement, headers, now);
+    const places = count <= stepsAtOnce ? count : this.unacked.reachOf(tag);
+    if (places <= stepsAtOnce) return this.#settleMany(this.unacked.takeUpTo(tag), settlement, headers, now);
     const records = this.unacked.handOver(places);
     const next = (): Outstanding | undefined => {
       let record = records.shift();
@@ -97,7 +97,7 @@ export class Settler {
     headers: FieldTable | undefined,
     now: number,
   ): void {
-    if (records.length <= fewEnough && areOfOne(records)) {
+    if (records.length <= stepsAtOnce && areOfOne(records)) {
       for (const record of inOrderOfPriority(records)) this.#apply(record, settlement, headers, now);
       return;
     }
@@ -124,7 +124,7 @@ export class Settler {
     );
   }
 
-  /** A transaction forgot them: they are outstanding again (rule K8). */
+  /** A transaction was discarded: its deliveries are outstanding again (rule K8). */
   restore(records: readonly Outstanding[]): void {
     this.unacked.restore(records);
   }

@@ -5,8 +5,8 @@ import type { Outstanding } from './outstanding.js';
 /** So many deliveries are put into their groups in one step of the scheduler. */
 const sortedInOneStep = 16;
 
-/** How deliveries of several consumers or queues are settled. */
-export interface Manner {
+/** What a settlement of many deliveries needs of its channel. */
+export interface SettlingHome {
   /** The next delivery to be settled, undefined after the last. */
   next(): Outstanding | undefined;
   apply(record: Outstanding, now: number): void;
@@ -24,26 +24,26 @@ export interface Manner {
  */
 export class Settling implements Task {
   readonly #groups = new SettlementGroups();
-  #line: readonly SettlementGroup[] | undefined;
+  #ordered: readonly SettlementGroup[] | undefined;
   #nextGroup = 0;
   #mayDeliver = false;
 
-  constructor(readonly manner: Manner) {}
+  constructor(readonly home: SettlingHome) {}
 
   work(now: number, limit: number): number {
     let steps = 0;
     while (steps < limit) {
-      if (this.#line === undefined) {
+      if (this.#ordered === undefined) {
         steps++;
         this.#sort();
         continue;
       }
       if (this.#mayDeliver) {
-        steps += this.manner.serve(now, limit - steps);
+        steps += this.home.serve(now, limit - steps);
         if (steps >= limit) break;
         this.#mayDeliver = false;
       }
-      if (!this.#settleNext(this.#line, now)) return steps;
+      if (!this.#settleNext(this.#ordered, now)) return steps;
       steps++;
     }
     return limit;
@@ -51,9 +51,9 @@ export class Settling implements Task {
 
   #sort(): void {
     for (let count = 0; count < sortedInOneStep; count++) {
-      const record = this.manner.next();
+      const record = this.home.next();
       if (record === undefined) {
-        this.#line = this.manner.isLoss ? this.#groups.inOrderOfLoss() : this.#groups.inOrder();
+        this.#ordered = this.home.isLoss ? this.#groups.inOrderOfLoss() : this.#groups.inOrder();
         return;
       }
       this.#groups.add(record);
@@ -61,14 +61,14 @@ export class Settling implements Task {
   }
 
   /** @returns false when there was none left */
-  #settleNext(line: readonly SettlementGroup[], now: number): boolean {
-    const group = line[this.#nextGroup];
+  #settleNext(ordered: readonly SettlementGroup[], now: number): boolean {
+    const group = ordered[this.#nextGroup];
     if (group === undefined) return false;
     const record = group.records.shift();
-    if (record !== undefined) this.manner.apply(record, now);
+    if (record !== undefined) this.home.apply(record, now);
     const isEmpty = group.records.length === 0;
     if (isEmpty) this.#nextGroup++;
-    this.#mayDeliver = this.manner.deliversBetween && (isEmpty || group.isFetched);
+    this.#mayDeliver = this.home.deliversBetween && (isEmpty || group.isFetched);
     return true;
   }
 }

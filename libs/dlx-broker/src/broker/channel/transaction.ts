@@ -20,7 +20,7 @@ export interface HeldPublish {
   readonly routed: Routed;
 }
 
-/** What becomes of a delivery. */
+/** How a delivery is settled. */
 export type Settlement = 'ack' | 'reject' | Return;
 
 /** A settlement held until the commit. */
@@ -47,7 +47,7 @@ export class Transaction {
   publishes: HeldPublish[] = [];
   settlements: HeldSettlement[] = [];
 
-  /** Of the bodies it holds. Looks at every publish. */
+  /** Bytes of the bodies it holds. Looks at every publish. */
   get bytes(): number {
     return this.publishes.reduce((sum, { message }) => sum + (message.isLoaded ? message.size : 0), 0);
   }
@@ -73,7 +73,7 @@ const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
 /** So many deliveries are collected in one step of the scheduler. */
 const collectedInStep = 16;
 
-/** How many messages it is about. */
+/** The number of publishes and settled deliveries. */
 export function sizeOf({ publishes, settlements }: Held): number {
   let size = publishes.length;
   for (const { records } of settlements) size += records.length;
@@ -82,14 +82,14 @@ export function sizeOf({ publishes, settlements }: Held): number {
 
 /** A delivery that a commit settles next. */
 export interface NextSettlement extends OneSettlement {
-  /** Before it the queues deliver what is possible by then. */
+  /** It begins a step: before it the queues deliver what is possible. */
   readonly isFirstOfStep: boolean;
 }
 
 /**
  * The order in which a commit settles: of several settlements in a row that all ack, all reject or all return, the
- * deliveries go in the order of their queues, consumers, priorities and tags (rules J6, K12). A step is what is of one
- * consumer, or one that was fetched.
+ * deliveries go in the order of their queues, consumers, priorities and tags (rules J6, K12). A step is the deliveries
+ * of one consumer, or one that was fetched.
  * @returns one after the other; `later` is a step of the scheduler in which some were only collected
  */
 export function* inOrderOfCommit(

@@ -53,7 +53,7 @@ export class Unacked {
     for (const record of [...all].sort((a, b) => a.deliveryTag - b.deliveryTag)) this.#records.push(record);
   }
 
-  /** How many places it would take up to the tag, 0 for all there are: the settled ones among them count as well. */
+  /** The number of records up to a tag, settled ones included. @param tag 0 for all */
   reachOf(tag: number): number {
     const records = this.#records;
     if (tag === 0) return records.length;
@@ -67,8 +67,8 @@ export class Unacked {
   }
 
   /**
-   * Hands over so many places from the first on, however many: the settled ones among them are the receiver's to skip,
-   * and must not be given to {@link restore} meanwhile.
+   * Removes the first records and returns them, settled ones included. The caller skips the settled ones. None of these
+   * may be given to {@link restore} meanwhile.
    */
   handOver(places: number): Deque<Outstanding> {
     const records = this.#records.takeFirst(places);

@@ -7,7 +7,7 @@ import { Timers } from './timers.js';
 
 /** Something that leaves the broker: a delivery, a return, a confirm. */
 export interface Output {
-  /** To which it is sent. */
+  /** The connection to which it is sent. */
   readonly connection: { readonly pendingOutputs: PendingOutputs };
   send(): void;
 }
@@ -29,7 +29,7 @@ export interface ScheduledLetter {
   route(now: number): void;
 }
 
-/** Waits for the journal. */
+/** A callback that waits for the journal. */
 interface Waiter {
   readonly settled: Settled;
   /** Dead letters to be routed first, counted from the beginning. */
@@ -51,8 +51,9 @@ export class Scheduler {
   /** What is gone for every client and still has to be cleared away. */
   readonly #clearing = new TaskQueue();
   readonly #outputs = new Deque<Output>();
-  /** Those that the journal has not received yet, and those that wait for it. */
+  /** Waiters that are not committed to the journal yet. */
   readonly #uncommitted = new Deque<Waiter>();
+  /** Committed waiters whose changes are not durable yet. */
   readonly #unsynced = new Deque<Waiter>();
   #last: Waiter | undefined;
   /** Waiters are numbered: the last one that was called, and the last one that was committed to the journal. */
@@ -66,9 +67,9 @@ export class Scheduler {
   #resuming = false;
   /** Some timers that are due have not fired yet. */
   #isFiring = false;
-  /** Left in this turn of the host, whatever many small commands it is spent on. */
+  /** Steps left in this turn of the host, over all of its commands. */
   #steps: number;
-  #asked: number | undefined;
+  #wakeTime: number | undefined;
   #stopped = false;
 
   constructor(
@@ -81,7 +82,7 @@ export class Scheduler {
     this.#steps = pace?.budget ?? Infinity;
   }
 
-  /** Begins a command. @returns the one `now` of it; inside a batch that of the batch, by when all in it had arrived */
+  /** Begins a command. @returns the time of the command; inside a batch, the time of the batch */
   begin(): number {
     if (this.#depth++ === 0) this.#now = this.clock.now();
     return this.#now;
@@ -93,7 +94,7 @@ export class Scheduler {
     if (--this.#depth > 0) return;
     this.#tasks.callWaiters();
     if (this.journal !== undefined) this.#commit(this.journal);
-    if (this.timers.next !== this.#asked && !this.#stopped && !this.#isFiring) this.#askClock();
+    if (this.timers.next !== this.#wakeTime && !this.#stopped && !this.#isFiring) this.#askClock();
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
   }
 
@@ -156,15 +157,15 @@ export class Scheduler {
   }
 
   /**
-   * The same for a task that is little work most of the time. A little of it is done now, even where the steps of this turn
-   * are spent, so that its client need not wait for others.
+   * Runs a task that is mostly short. Some steps are done now, even if the steps of this turn are spent, so that its
+   * client need not wait for others. The rest is scheduled.
    */
   runOrSchedule(task: Task, now: number): void {
     const limit = Math.min(atOnce, this.#steps + (this.pace?.budget ?? Infinity));
     if (limit > 0) {
       const steps = task.work(now, limit);
       this.#steps -= steps;
-      this.#mindPace();
+      this.#requestTurn();
       if (steps < limit) return;
     }
     this.schedule(task);
@@ -219,13 +220,13 @@ export class Scheduler {
     return last === waiter && this.#uncommitted.length > 0 && last.letters === this.#routed + this.dead.length;
   }
 
-  /** The same at once, if the journal has received no change since. */
+  /** Calls `then` like {@link onDurable}, but at once if the journal has received no change since `since`. */
   onStored(since: number, then: Settled): void {
     if (this.sequence === since) then();
     else this.onDurable(then);
   }
 
-  /** No more calls of the clock. Commands that are going on in turns come to their end, for there may be no other turn. */
+  /** Withdraws the request to the clock. Finishes commands that run in turns, because there may be no other turn. */
   stop(): void {
     this.#stopped = true;
     this.clock.wakeAt(undefined, this.tick);
@@ -235,9 +236,9 @@ export class Scheduler {
     });
   }
 
-  /** The clock's call. */
+  /** Called by the clock at the requested time. */
   readonly tick = (): void => {
-    this.#asked = undefined;
+    this.#wakeTime = undefined;
     const now = this.begin();
     this.#isFiring = true;
     this.#fire(now);
@@ -257,7 +258,7 @@ export class Scheduler {
 
   #work(now: number): void {
     while (this.#steps > 0) {
-      // All timers that are due fire before anything comes of one of them, as they do where there is no pace.
+      // All due timers fire before the work that one of them causes, as they do without a pace.
       if (this.#isFiring) {
         this.#fire(now);
         continue;
@@ -282,7 +283,7 @@ export class Scheduler {
       if (this.pace !== undefined || this.#clearing.isEmpty) break;
       this.#clear(now, Infinity);
     }
-    this.#mindPace();
+    this.#requestTurn();
   }
 
   /** Clears away. @param limit steps at most @returns steps taken */
@@ -315,15 +316,15 @@ export class Scheduler {
       }
     } finally {
       this.#sending = false;
-      this.#mindPace();
+      this.#requestTurn();
     }
   }
 
   /**
-   * Half of the steps are spent, or an output threw: asks for the host's next turn, which brings new ones. Sparse
-   * commands so cost a turn in a thousand, and an endless chain of small ones cannot block the host.
+   * Asks the host for a new turn, which brings new steps, when half of the steps are spent or work is left. So sparse
+   * commands rarely cost a turn, and an endless chain of small commands cannot block the host.
    */
-  #mindPace(): void {
+  #requestTurn(): void {
     const { pace } = this;
     if (pace === undefined || this.#resuming) return;
     if (this.#steps > pace.budget / 2 && this.#outputs.length === 0 && !this.#isBusy) return;
@@ -341,7 +342,10 @@ export class Scheduler {
     this.end(now);
   };
 
-  /** What is settled settles all before it, so the waiters of several commits are called in one command. */
+  /**
+   * A callback of the journal covers all commits before its own, so the waiters of several commits are called in one
+   * command.
+   */
   #commit(journal: Journal): void {
     const before = this.#committedWaiter;
     for (let waiter = this.#uncommitted.first(); waiter !== undefined; waiter = this.#uncommitted.first()) {
@@ -365,7 +369,7 @@ export class Scheduler {
   }
 
   #askClock(): void {
-    this.#asked = this.timers.next;
-    this.clock.wakeAt(this.#asked, this.tick);
+    this.#wakeTime = this.timers.next;
+    this.clock.wakeAt(this.#wakeTime, this.tick);
   }
 }

@@ -1,7 +1,7 @@
 import { Deque } from '../deque.js';
 import type { Task } from './task.js';
 
-/** Long works of commands, one after the other, and the callbacks that wait for their end. */
+/** Long tasks of commands, one after the other, and the callbacks that wait for their end. */
 export class TaskQueue {
   readonly #tasks = new Deque<Task>();
   /** Tasks added so far, and how many of them are done. */

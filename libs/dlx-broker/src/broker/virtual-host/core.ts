@@ -31,7 +31,7 @@ import { VirtualHostLimits } from './limits.js';
 import type { TopologyChange } from '../topology-change.js';
 import type { VirtualHostParts } from './parts.js';
 
-/** A virtual host without its connections, as they know it: exchanges, queues, policies, and what connects these. */
+/** A virtual host, as its connections know it: exchanges, queues, policies, and what connects these. */
 export class VirtualHostCore implements QueueHome {
   readonly exchanges = new Map<string, Exchange>();
   readonly queues = new Map<string, Queue>();
@@ -48,7 +48,7 @@ export class VirtualHostCore implements QueueHome {
   readonly routing: Routing;
   /** Dead letters of all virtual hosts that are not routed yet. */
   readonly dead: Deque<DeadLetter>;
-  /** Queues of all virtual hosts that stand still. */
+  /** Queues of all virtual hosts that deliver nothing, because a body cannot be read now. */
   readonly stalls: Stalls;
   /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
   readonly leaving = new Set<{ readonly from: Queue; readonly entry: Entry }>();
@@ -178,7 +178,10 @@ export class VirtualHostCore implements QueueHome {
     return this.#makeExchange(declared);
   }
 
-  /** A list and not a recursion: auto-delete exchanges that lose their last binding by it go, too (rule P4). */
+  /**
+   * Deletes an exchange, and auto-delete exchanges that lose their last binding by it (rule P4): a list, not a
+   * recursion.
+   */
   removeExchange(exchange: Exchange): void {
     const leaving = [exchange];
     for (const each of leaving) {
@@ -216,7 +219,9 @@ export class VirtualHostCore implements QueueHome {
     this.journal?.changed({ kind: 'queue', change: 'removed', vhost: this.name, name: queue.name });
   }
 
-  /** After a binding went: an auto-delete exchange goes with its last one as a source (rule P4). */
+  /**
+   * Called after a binding was removed: an auto-delete exchange is deleted with its last binding as a source (rule P4).
+   */
   bindingRemoved(exchange: Exchange): void {
     if (exchange.isOver) this.removeExchange(exchange);
   }
@@ -266,7 +271,7 @@ export class VirtualHostCore implements QueueHome {
     this.scheduler.schedule(this.#applying);
   }
 
-  /** A command of its own. */
+  /** Reports a change to the journal, in a command of its own. */
   #report(change: TopologyChange): void {
     this.scheduler.batch(() => this.journal?.changed(change));
   }

@@ -1,8 +1,8 @@
 import type { VirtualHostCore } from './core.js';
 
 /**
- * Ends everything in a virtual host at once; what is left of it in memory goes in turns. The journal knows it from the
- * end of the virtual host, which is to be the same command.
+ * Deletes all queues and exchanges of a virtual host at once, and frees their memory in turns. The journal only gets
+ * the deletion of the virtual host, which has to be in the same command.
  */
 export function endVirtualHost({ queues, exchanges, counters, scheduler }: VirtualHostCore): void {
   const ended = [...queues.values()];

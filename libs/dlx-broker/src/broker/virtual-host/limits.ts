@@ -15,7 +15,7 @@ export class VirtualHostLimits {
     return this.#values.get(name);
   }
 
-  /** The limit, if so many are as many as there may be. */
+  /** The limit, if `count` has reached it; else undefined. */
   reachedBy(name: LimitName, count: number): number | undefined {
     const limit = this.#values.get(name);
     return limit !== undefined && limit >= 0 && count >= limit ? limit : undefined;

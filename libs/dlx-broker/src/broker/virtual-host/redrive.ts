@@ -15,19 +15,19 @@ import type { Queue } from '../queue/queue.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { Routing } from './routing.js';
 
-/** Where a message is moved to, and as what. */
+/** The new address and headers of a message that is moved. */
 export interface RedriveTo {
   readonly exchange: string;
   readonly routingKey: string;
   /** In place of the message's own; {@link headersForRedrive} makes them. */
   readonly headers: FieldTable | undefined;
-  /** What goes on being known of it; a message that begins anew has none. */
+  /** The recorded origin that the message keeps; undefined for one that starts anew. */
   readonly origin?: RecordedOrigin | undefined;
   /** Called when it has moved and this is durable, or with the error. */
   readonly settled?: Settled;
 }
 
-/** What a redrive came to; only a message that moved has left its queue. */
+/** The result of a redrive; only a message that moved has left its queue. */
 export type RedriveResult =
   | { readonly outcome: 'moved'; readonly queues: readonly string[] }
   /** It is no longer ready in its queue: delivered, expired, dropped, or the queue is gone. */

@@ -6,25 +6,25 @@ export const replyQueue = 'amq.rabbitmq.reply-to';
 /** Whether a routing key names a receiver of replies and no queue. */
 export const isReplyAddress = (routingKey: string): boolean => routingKey.startsWith(replyQueue);
 
-/** Who takes the replies to an address. */
+/** Receives the replies to an address. */
 export interface ReplyReceiver {
   takeReply(message: Message): void;
   /** Whether it still waits for the answer to this request. */
   awaits(correlationId: string | undefined): boolean;
 }
 
-/** The side that answers a request; it may stop when the asker is gone. */
-export interface Answerer {
+/** Answers a request; it may stop when the requester is gone. */
+export interface Responder {
   readonly correlationId: string | undefined;
   /** Called inside a command. */
   gone(): void;
 }
 
-/** The addresses of those who wait for replies. */
+/** The direct reply addresses of a virtual host, and their receivers. */
 export class ReplyAddresses {
   readonly #receivers = new Map<string, ReplyReceiver>();
-  /** By where they answer: an address from here, or a queue. */
-  readonly #answerers = new Map<string, Set<Answerer>>();
+  /** By the address of the reply: a direct reply address, or the name of a queue. */
+  readonly #responders = new Map<string, Set<Responder>>();
 
   /** @returns the address to be put into reply-to */
   add(token: string, receiver: ReplyReceiver): string {
@@ -42,35 +42,35 @@ export class ReplyAddresses {
     return this.#receivers.has(address);
   }
 
-  /** Whether the answer to this request is waited for at this address. */
+  /** Whether the receiver of this address still waits for the reply to this request. */
   awaits(address: string, correlationId: string | undefined): boolean {
     return this.#receivers.get(address)?.awaits(correlationId) === true;
   }
 
-  /** Tells an answerer when its asker is gone. @returns what ends it */
-  watch(address: string, answerer: Answerer): () => void {
-    const watching = this.#answerers.get(address) ?? new Set();
-    this.#answerers.set(address, watching.add(answerer));
+  /** Calls `gone` of a responder when its requester is gone. @returns a function that ends the watch */
+  watch(address: string, responder: Responder): () => void {
+    const watching = this.#responders.get(address) ?? new Set();
+    this.#responders.set(address, watching.add(responder));
     return () => {
-      if (watching.delete(answerer) && watching.size === 0 && this.#answerers.get(address) === watching) {
-        this.#answerers.delete(address);
+      if (watching.delete(responder) && watching.size === 0 && this.#responders.get(address) === watching) {
+        this.#responders.delete(address);
       }
     };
   }
 
-  /** An address is gone, or a queue: no answer is waited for there. */
+  /** A reply address or a queue is deleted: the requester of its replies is gone. */
   ended(address: string): void {
-    const watching = this.#answerers.get(address);
+    const watching = this.#responders.get(address);
     if (watching === undefined) return;
-    this.#answerers.delete(address);
-    for (const answerer of watching) answerer.gone();
+    this.#responders.delete(address);
+    for (const responder of watching) responder.gone();
   }
 
-  /** The asker at an address does not wait for this answer any more. */
+  /** The requester at an address no longer waits for this reply. */
   givenUp(address: string, correlationId: string): void {
-    const watching = this.#answerers.get(address);
+    const watching = this.#responders.get(address);
     if (watching === undefined) return;
-    for (const answerer of watching) if (answerer.correlationId === correlationId) answerer.gone();
+    for (const responder of watching) if (responder.correlationId === correlationId) responder.gone();
   }
 
   /**

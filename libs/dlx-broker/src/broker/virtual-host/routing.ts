@@ -28,7 +28,7 @@ export interface RoutingHome {
 export interface Routed {
   /** Names of queues, each once: the queue of that name at the commit gets the message. */
   readonly queues: readonly string[];
-  /** Delayed exchanges that keep the message first. */
+  /** Delayed exchanges that hold the message back. */
   readonly delays: Delays;
 }
 
@@ -38,7 +38,7 @@ const noDelays: Delays = [];
 /** How long a dead letter waits whose body is needed for a direct reply, and cannot be read, in milliseconds. */
 const replyRetryAfter = 1_000;
 
-/** A deleted one is not found any more, though its router may still be forgetting its bindings. */
+/** Leaves out deleted destinations: a router may still have their bindings. */
 class Found extends Recipients<Destination> {
   override add(destination: Destination): void {
     if (!destination.deleted) super.add(destination);
@@ -50,7 +50,7 @@ export class Routing {
   readonly #home: RoutingHome;
   readonly #found = new Found();
   readonly #queues = new Recipients<Queue>();
-  /** The delayed exchanges on the way of the last message that keep it first. */
+  /** The delayed exchanges that hold back the message of the last search. */
   #delays = noDelays;
 
   constructor(home: RoutingHome) {

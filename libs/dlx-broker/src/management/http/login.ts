@@ -37,7 +37,7 @@ export class Login {
     const isLocal = isLoopback(peer) && !isForwarded(headers);
     const attempt = this.#logins.attempt({ user, password, mechanism: 'HTTP', address: peer, isLocal });
     if (attempt.wait > 0) await waited(attempt, this.#host.broker.clock, signal);
-    const isUser = attempt.look();
+    const isUser = attempt.check();
     if (attempt.isCrowded) throw tooMany();
     const found = isUser ? this.#host.broker.access.user(user) : undefined;
     if (found !== undefined) return found;

@@ -15,7 +15,7 @@ export class BufferPool {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(pooledSize);
   }
 
-  /** Of another size: it was made for one large frame, and is not kept. */
+  /** Takes a buffer back. One of another size was made for a large frame, and is not kept. */
   giveBack(buffer: Buffer): void {
     if (buffer.length === pooledSize && this.#free.length < keptAtMost) this.#free.push(buffer);
   }

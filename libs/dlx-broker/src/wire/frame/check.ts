@@ -1,7 +1,10 @@
 import { headerPrefix } from '../properties/received.js';
 import { frameError, frameTypes, unexpectedFrame } from './reader.js';
 
-/** Whether a frame is one at all. @throws WireError 501, or 505 for a heartbeat of a channel */
+/**
+ * Checks the type of a frame, and that its payload has the smallest length of that type. @throws WireError 501, or 505
+ * for a heartbeat of a channel
+ */
 export function checkFrame(type: number, number: number, bytes: Buffer, start: number, end: number): void {
   const { method, header, body, heartbeat } = frameTypes;
   const length = end - start;

@@ -9,10 +9,13 @@ export const frameEnd = 0xce;
 /** Type, channel and size in front of a payload. */
 const prefix = 7;
 
-/** As in RabbitMQ: a client that forgot to count these bytes in frame-max is not sent away for it. */
-const forgiven = frameOverhead;
+/**
+ * Bytes above the largest payload that are tolerated, as in RabbitMQ: some clients do not count the overhead in
+ * frame-max.
+ */
+const tolerated = frameOverhead;
 
-/** Who gets the frames. */
+/** Receives the frames of a reader. */
 export interface FrameSink {
   /**
    * One whole frame; its payload lies in `bytes` from `start` to `end`, and only for the time of the call.
@@ -31,7 +34,7 @@ export interface FrameHolder {
 
 /** Counts the parts of frames that all readers of a listener hold. */
 export interface HeldFrames {
-  /** The holder has received a part of its frame. @param bytes more that it holds for it, at least 0 */
+  /** The holder has received a part of its frame. @param bytes by which its memory has grown, at least 0 */
   grew(holder: FrameHolder, bytes: number): void;
   /** Its frame is whole, or given up. @param bytes that it held */
   over(holder: FrameHolder, bytes: number): void;
@@ -39,7 +42,7 @@ export interface HeldFrames {
 
 /**
  * Cuts a stream of bytes into frames, however it arrives. A frame that came in pieces is put together in a buffer that
- * grows with what has arrived, never with what was claimed.
+ * grows with the bytes received, not with the size announced.
  */
 export class FrameReader implements FrameHolder {
   /** The largest payload allowed; much more is refused before anything is kept. */
@@ -49,11 +52,11 @@ export class FrameReader implements FrameHolder {
   /** The input was not a frame, so the start of the next frame is unknown. */
   isBroken = false;
   readonly #sink: FrameSink;
-  /** Those of all readers beside this one. */
+  /** Counts the parts of frames of all readers of the listener. */
   readonly #unfinished: HeldFrames | undefined;
-  /** Read, but not looked at yet. */
+  /** Chunks that are not cut into frames yet. */
   #chunks: Buffer[] = [];
-  /** Where in the first chunk. */
+  /** The position in the first chunk. */
   #at = 0;
   #partial: Buffer | undefined;
   #filled = 0;
@@ -122,7 +125,7 @@ export class FrameReader implements FrameHolder {
     while (length - at >= prefix) {
       if (this.#isPaused) return this.#stop(at);
       const size = chunk.readUInt32BE(at + 3);
-      if (size > this.largest + forgiven) this.#checkLarge(chunk, at, size);
+      if (size > this.largest + tolerated) this.#checkLarge(chunk, at, size);
       const end = at + prefix + size;
       if (end >= length) break;
       if (chunk[end] !== frameEnd) throw this.#badEnd(chunk, at, end);
@@ -146,13 +149,13 @@ export class FrameReader implements FrameHolder {
     if (this.#filled < prefix) return 'incomplete';
     const partial = this.#partial as Buffer;
     const size = partial.readUInt32BE(3);
-    if (size > this.largest + forgiven) this.#checkLarge(partial, 0, size);
+    if (size > this.largest + tolerated) this.#checkLarge(partial, 0, size);
     const whole = prefix + size + 1;
     this.#take(chunk, whole);
     if (this.#filled < whole) return 'incomplete';
-    // Whole: from here on it waits for us, if at all, and not for its client.
+    // The frame is complete: if it waits now, it waits for this side and not for its client.
     this.#unfinished?.over(this, this.held);
-    // Growing may have moved it.
+    // `#take` may have replaced the buffer.
     const frame = this.#partial as Buffer;
     if (frame[whole - 1] !== frameEnd) throw this.#badEnd(frame, 0, whole - 1);
     if (!this.#sink.frame(frame[0] as number, frame.readUInt16BE(1), frame, prefix, whole - 1)) return 'refused';
@@ -218,16 +221,16 @@ function snippet(payload: Buffer): string {
 /** Bytes in decimal, as RabbitMQ prints what it cannot decode. */
 export const erlangBinary = (bytes: Uint8Array): string => `<<${Array.from(bytes).join()}>>`;
 
-/** The same, but as a text if it looks like one. */
+/** Bytes as RabbitMQ prints them: as text if all are printable, else in decimal. */
 function erlangTerm(bytes: Buffer): string {
   const text = bytes.toString('latin1');
   return /^[\x20-\x7e\xa0-\xff]+$/.test(text) ? `<<${JSON.stringify(text)}>>` : erlangBinary(bytes);
 }
 
-/** A frame that is none. */
+/** The error of bytes that are no frame. */
 export const frameError = (type: number, payload: Buffer, reason: string): WireError =>
   new WireError('FRAME_ERROR', `type ${type}, ${snippet(payload)}: ${reason}`);
 
-/** A frame where there should be none of this kind. */
+/** The error of a frame whose type is not expected here. */
 export const unexpectedFrame = (type: number, payload: Buffer): WireError =>
   new WireError('UNEXPECTED_FRAME', `type ${type}, ${snippet(payload)}`);

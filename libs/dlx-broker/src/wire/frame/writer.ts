@@ -6,7 +6,7 @@ import { frameOverhead, smallestFrameSize } from './sizes.js';
 /** Where finished bytes go. `done` is called when they may be overwritten. */
 export type WriteBytes = (bytes: Uint8Array, done: (() => void) | undefined) => void;
 
-/** No more than this is copied when it goes out, so that its pooled buffer is free at once. */
+/** Output of up to so many bytes is copied when it is written, so that its pooled buffer is free at once. */
 const copiedAtMost = 8_192;
 
 /** Bodies from this size on are handed to the socket as they are. */
@@ -39,7 +39,7 @@ export class FrameWriter extends ByteWriter {
     return this.at;
   }
 
-  /** Bytes that are no frame. */
+  /** Appends bytes that are no frame. */
   plain(bytes: Uint8Array): void {
     this.#frame = this.at;
     this.raw(bytes, 0, bytes.length);
@@ -104,7 +104,7 @@ export class FrameWriter extends ByteWriter {
     this.#give(bytes, at);
   }
 
-  /** In the middle of a frame: what stands before it leaves, and the frame moves to the front of the next buffer. */
+  /** Called in the middle of a frame: writes the frames before it, and moves it to the front of a new buffer. */
   protected override grow(length: number): void {
     if (this.at === 0) this.#wanted();
     const old = this.bytes;

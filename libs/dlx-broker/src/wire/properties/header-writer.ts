@@ -35,7 +35,7 @@ export class HeaderWriter {
     writeProperties(to, own, own.expiration, () => writeTable(to, notes.headers(own) as FieldTable));
   }
 
-  /** Sorted (rule H12). */
+  /** Writes the headers of a dead letter, sorted by name (rule H12). */
   #dead(to: ByteWriter, own: Properties, notes: Notes): void {
     const { headers, expiration } = own;
     if (notes !== this.#notes || headers !== this.#own || expiration !== this.#expiration) {
@@ -52,5 +52,5 @@ export class HeaderWriter {
   }
 }
 
-/** Bytes of the headers of a dead letter, as a rule. */
+/** Size of the first buffer for the headers of a dead letter, in bytes. */
 const expectedLength = 512;

@@ -26,7 +26,7 @@ export class ReceivedProperties implements Properties {
   readonly clusterId: string | undefined;
   readonly #bytes: Buffer;
 
-  /** @param bytes flags and values, in its keeping from now on @throws Malformed, or WireError 541 */
+  /** @param bytes flags and values; the new object owns and changes them @throws Malformed, or WireError 541 */
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
     const from = new ByteReader(bytes);
@@ -54,7 +54,7 @@ export class ReceivedProperties implements Properties {
     return #bytes in properties ? properties.#bytes : undefined;
   }
 
-  /** Whether these bytes say the same. */
+  /** Whether these are the bytes of the properties. */
   matches(bytes: Buffer, start: number, end: number): boolean {
     const known = this.#bytes;
     if (known.length !== end - start) return false;
@@ -72,7 +72,7 @@ export class PropertiesReader {
 
   /**
    * @param start where the property flags are
-   * @throws WireError 541 when they do not say what they ought to
+   * @throws WireError 541 when the properties cannot be decoded
    */
   read(bytes: Buffer, start: number, end: number): ReceivedProperties {
     if (this.#last?.matches(bytes, start, end) === true) return this.#last;

@@ -23,7 +23,7 @@ export class UndecodableProperties extends ReceivedProperties {
   }
 }
 
-/** Reads properties whatever they are. @param bytes flags and values, in its keeping from now on */
+/** Reads properties whatever they are. @param bytes flags and values; the result owns and changes them */
 export function readTolerantly(bytes: Buffer): ReceivedProperties {
   const lowFlags = bytes[1];
   try {
