@@ -18,8 +18,8 @@ const nil = 2;
 const utf8 = new TextEncoder();
 
 /**
- * `erlang:phash2` of binding arguments as RabbitMQ holds them: a list of {Name, Type, Value}, by name. It is what makes two
- * bindings with one key tell apart in `properties_key`. @returns 32 bits, unsigned
+ * `erlang:phash2` of binding arguments as RabbitMQ holds them: a list of {Name, Type, Value}, by name. It
+ * distinguishes bindings with the same key in `properties_key`. @returns 32 bits, unsigned
  */
 export function hashOfTable(table: FieldTable): number {
   const hash = new TermHash();

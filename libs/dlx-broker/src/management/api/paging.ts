@@ -39,11 +39,11 @@ function integer(text: string | null): number | undefined {
   return Number(text);
 }
 
-/** Steps that a pattern may take for all names of a request together: so many, and for each name so many more. */
+/** The most steps of a pattern for all names of a request: a fixed number, and a number for each name. */
 const patience = { all: 1_000_000, each: 200 };
 
 /**
- * Whether a name is wanted; case does not count. Of all names together a pattern may take only so many steps.
+ * Makes the filter of names, which ignores case. The steps of a pattern for all names together are limited.
  * @param count of names
  * @throws Problem 400 when the pattern is none; the filter itself throws it when the pattern takes too many steps
  */
@@ -70,7 +70,7 @@ export function nameFilter(
   }
 }
 
-/** @param found how many are left by the filter @throws Problem 400 when there are not so many pages */
+/** @param found the number of items after the filter @throws Problem 400 for a page after the last one */
 export function cut<T>(items: readonly T[], { number, size }: Page, total: number, show: (item: T) => unknown): object {
   const start = (number - 1) * size;
   if (start > items.length) {

@@ -1,7 +1,7 @@
 import type { FieldTable } from '../../message/index.js';
 import { hashOfTable } from './erlang-hash.js';
 
-/** What a binding is called in a path: its key and, if it has arguments, a hash of them; `~` alone is the empty key (rule U3). */
+/** The name of a binding in a path: its key and, if it has arguments, `~` and their hash. The empty key is `~` (rule U3). */
 export function propertiesKey(bindingKey: string, args: FieldTable): string {
   const key = quoted(bindingKey);
   if (args.size > 0) return `${key}~${hashOf(args)}`;
@@ -15,7 +15,7 @@ function hashOf(args: FieldTable): string {
   return bytes.toString('base64url');
 }
 
-/** As in a query string: a space is a plus; and `~`, which parts key and hash, is not itself. */
+/** Encoded as in a query string, with a plus for a space. `~` is encoded too, because it separates key and hash. */
 const quoted = (text: string): string => (/^[A-Za-z0-9._-]*$/.test(text) ? text : quotedBytes(text));
 
 const quotedBytes = (text: string): string =>

@@ -3,7 +3,7 @@ import type { Management } from '../management.js';
 import type { Answer } from '../http/reply.js';
 import type { ApiRequest } from '../http/resource.js';
 
-/** A list that RabbitMQ does not cut into pages, whatever is asked for. */
+/** A list that RabbitMQ never cuts into pages. */
 export function wholeList(
   request: ApiRequest,
   management: Management,

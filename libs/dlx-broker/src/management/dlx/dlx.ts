@@ -13,7 +13,7 @@ export interface DlxParts {
   /** Keeps the audit log beyond the process. */
   readonly audit?: AuditSink;
   readonly turns?: Turns;
-  /** Hears of faults of our own. */
+  /** Gets internal faults, which are not the fault of a client. */
   readonly log?: (error: unknown) => void;
 }
 

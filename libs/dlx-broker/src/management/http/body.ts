@@ -8,7 +8,7 @@ const tooLong = () => badRequest('Exceeded HTTP request body size limit');
 
 /**
  * Reads a body as long as it is short enough.
- * @param keep hears of each piece before it is kept, and may throw
+ * @param keep called with each piece before it is kept; may throw
  * @throws Problem 400
  */
 export async function readBody(request: Request, limit: number, keep: (bytes: number) => void): Promise<Uint8Array> {

@@ -157,7 +157,7 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof (value as { readonly toJSON?: unknown }).toJSON !== 'function';
 }
 
-/** What is left of so many values when this one is counted, with all in it; 0 or less when it is too much. */
+/** Subtracts the number of values in this one, itself included, from a limit. @returns 0 or less above the limit */
 function weight(value: unknown, left: number): number {
   if (typeof value === 'string') return left - 1 - (value.length >> 10);
   if (typeof value !== 'object' || value === null) return left - 1;

@@ -3,7 +3,7 @@ import { type Range, rangeIn } from './ranges.js';
 import type { Series } from './series.js';
 import type { Statistics } from './statistics.js';
 
-/** How a number has changed: per second of late and, if a range was asked for, its past. */
+/** The changes of a number: its present rate per second, and its samples if the request has a range. */
 export interface Details {
   readonly rate: number;
   readonly samples?: readonly { readonly sample: number; readonly timestamp: number }[];

@@ -1,13 +1,13 @@
 import { badRequest, type Problem } from '../http/reply.js';
 
-/** A stretch of the past and the distance of the samples that are asked for in it, in milliseconds. */
+/** A requested range of time: its length and the interval of its samples, in milliseconds. */
 export interface Range {
   readonly first: number;
   readonly last: number;
   readonly step: number;
 }
 
-/** What is asked for apart: `lengths_age` and `lengths_incr` for the lengths of queues, and so on. */
+/** The kinds of ranges, each with parameters of its own: `lengths_age` and `lengths_incr` for the lengths of queues, and so on. */
 export type RangeKind = 'lengths' | 'msg_rates' | 'data_rates' | 'node_stats';
 
 const mostSamples = 500;

@@ -7,7 +7,7 @@ export class RedriveConflictError extends Error {
   override readonly name = 'RedriveConflictError';
 }
 
-/** Redrives that are not over, and of those that are, so many are remembered. */
+/** The most redrives at a time, and the most ended redrives that are remembered. */
 const most = { running: 20, remembered: 100 };
 
 /** The redrives of a broker: those that run, and the last of those that ran. */
