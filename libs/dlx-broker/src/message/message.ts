@@ -32,7 +32,7 @@ export class Message {
     }
   }
 
-  /** The store's; undefined unless a store has this message. */
+  /** Written and read by the store only; undefined unless a store has this message. */
   get slot(): StoreSlot | undefined {
     const stored = this.#stored;
     return stored instanceof Message ? undefined : stored;

@@ -1,12 +1,12 @@
 import { type Field, type FieldTable, integerOf } from './field-table.js';
 
-/** How deep tables and arrays may be nested. Whatever follows a value does so by recursion, and trusts in this. */
+/** How deep tables and arrays may be nested. Functions that walk a value recurse, and rely on this limit. */
 export const deepestNesting = 64;
 
 /**
- * What of headers or arguments cannot travel: values nested too deep, or numbers that are none of their type. The wire
- * brings neither; hosts in the same process can.
- * @returns the fault with the name of the entry, undefined when all can
+ * Finds a value that the wire cannot carry: one nested too deep, or a number outside its type. Only a host in the same
+ * process can pass such a value.
+ * @returns the fault with the name of the entry; undefined when there is none
  */
 export function faultIn(table: FieldTable): string | undefined {
   for (const [name, field] of table) {

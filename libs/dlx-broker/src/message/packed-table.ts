@@ -7,12 +7,11 @@ import { isPackable } from './codec/packable.js';
 import { encodeText } from './codec/text.js';
 
 /**
- * A field table as the bytes of the wire. As objects a table can take 45 times as much memory, so a message that waits
- * has its headers like this; one field is read when it is asked for, all of them when they are walked through, and
- * nothing of that is kept (decision 82).
+ * A field table as the bytes of the wire. As objects, a table can take 45 times as much memory. `get` decodes one field
+ * and an iteration decodes all; neither result is kept (decision 82).
  */
 export class PackedTable implements FieldTable {
-  /** @param bytes hold the fields from `start` to `end`, and were found to be in order */
+  /** @param bytes hold the fields from `start` to `end`; they were checked before */
   private constructor(
     readonly bytes: Buffer,
     readonly start: number,
@@ -31,7 +30,7 @@ export class PackedTable implements FieldTable {
     return from.at === start ? emptyTable : new PackedTable(from.bytes, start, from.at, marks);
   }
 
-  /** The same as bytes; the same table where that cannot be, for want of wire types that could carry it. */
+  /** Packs a table. Returns the table itself when the wire cannot carry all of its values unchanged. */
   static of(table: FieldTable): FieldTable {
     if (table instanceof PackedTable || !isPackable(table)) return table;
     const writer = new ByteWriter(Buffer.allocUnsafeSlow(4_096));
@@ -81,7 +80,7 @@ export class PackedTable implements FieldTable {
     return readTableBody(new ByteReader(this.bytes, this.start, this.end));
   }
 
-  /** Where the value of a name begins; of two of one name it is the last. Below 0 when there is none. */
+  /** Where the value of a name begins; the last one if the name is there twice, below 0 if it is missing. */
   #find(name: string): number {
     const { bytes, end } = this;
     const wanted = isAscii(name) ? name : encodeText(name).toString('latin1');
@@ -133,5 +132,5 @@ export const hasMoreThan = (table: FieldTable, most: number): boolean => hasFew(
 export const packedLength = (headers: FieldTable | undefined): number =>
   headers instanceof PackedTable ? headers.length : 0;
 
-/** Whether there is nothing in it, without reading it. */
+/** Whether a table is empty. A packed table never is, so it is not decoded. */
 export const isEmptyTable = (table: FieldTable): boolean => !(table instanceof PackedTable) && table.size === 0;

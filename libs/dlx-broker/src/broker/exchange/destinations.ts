@@ -1,10 +1,10 @@
 import type { Into } from './recipients.js';
 
-/** Who gets what matches: each destination once, however many bindings lead there. */
+/** A set of destinations: each is in it once, however many bindings lead there. */
 export class Destinations<Destination> {
   /** How many bindings lead to each. */
   readonly #bindings = new Map<Destination, number>();
-  /** The same as a list, quicker to walk; made again when it is needed after a change. */
+  /** The destinations as a list, which is faster to iterate; rebuilt when it is needed after a change. */
   #list: readonly Destination[] | undefined;
 
   get size(): number {

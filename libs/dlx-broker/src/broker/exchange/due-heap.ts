@@ -20,19 +20,19 @@ export class DelayedEntry extends Entry {
   }
 }
 
-/** How many children a place in the heap has: the fewer levels, the fewer places of memory are touched. */
+/** Children of a node: a heap with fewer levels touches less memory. */
 const children = 4;
 
-/** For how many there is room at first. */
+/** The first capacity. */
 const smallest = 64;
 
 /**
- * All delayed messages of an exchange, those due next at hand: a heap, so that no delay waits for another. It is one of
- * numbers: the times stand beside one another, and beside each the slot of what is due then, which keeps its slot.
+ * The delayed messages of an exchange, in a heap by due time. The nodes are in two typed arrays: the time, and the slot
+ * of the entry in a third array. An entry keeps its slot while nodes move.
  */
 export class DueHeap {
   #times = new Float64Array(smallest);
-  /** Behind those in use stand the slots that became free. */
+  /** The slots of the nodes, and behind them the free slots. */
   #slots = new Uint32Array(smallest);
   #entries: (DelayedEntry | undefined)[] = [];
   #size = 0;
@@ -73,7 +73,10 @@ export class DueHeap {
     else if (this.#entries.length > smallest) this.clear();
   }
 
-  /** It stays in its place until it is the first, or until more than half are like it: nothing need know its place. */
+  /**
+   * Marks an entry as cancelled. It is removed when it is the first, or when more than half of the entries are
+   * cancelled, so no entry has to know its place.
+   */
   cancel(entry: DelayedEntry): void {
     entry.isCancelled = true;
     this.#cancelled++;
@@ -159,7 +162,7 @@ export class DueHeap {
     slots[place] = slot;
   }
 
-  /** Of two slots due together, whether the first came later: it goes on later. */
+  /** Whether, of two entries with the same time, the first arrived later. */
   #isBehind(slot: number, other: number): boolean {
     return (this.#entries[slot] as DelayedEntry).position > (this.#entries[other] as DelayedEntry).position;
   }

@@ -22,7 +22,7 @@ export class Exchange {
   /** Exchanges with a binding to this one, which forget the binding when it is deleted. */
   readonly boundTo = new Set<Exchange>();
   readonly counters = new ExchangeCounters();
-  /** Takes what no binding wants (rule G6): by argument, else by policy. */
+  /** The exchange that gets messages without a destination (rule G6): by argument, else by policy. */
   alternate: string | undefined;
   policy: string | undefined;
   /** Set when it is deleted: a router that still knows it routes nothing to it. */
@@ -51,7 +51,7 @@ export class Exchange {
     return this.#bindingCount;
   }
 
-  /** Whether what it finds are queues only, and nothing else is asked when it finds none: the common case. */
+  /** Whether all bindings lead to queues, and there is no alternate exchange: the common case. */
   get isPlain(): boolean {
     return this.#exchangesBound === 0 && this.alternate === undefined;
   }
@@ -65,7 +65,7 @@ export class Exchange {
     return [...(this.#bindings.get(destination)?.values() ?? [])];
   }
 
-  /** Binding twice is one binding (rule P5): false. */
+  /** @returns false when the binding exists already (rule P5) */
   bind(destination: Destination, bindingKey: string, args: FieldTable): boolean {
     let known = this.#bindings.get(destination);
     if (known === undefined) this.#bindings.set(destination, (known = new Map()));
@@ -80,7 +80,7 @@ export class Exchange {
     return true;
   }
 
-  /** A binding that is not there is fine (rule P5): false. */
+  /** @returns false when there is no such binding, which is no error (rule P5) */
   unbind(destination: Destination, bindingKey: string, args: FieldTable): boolean {
     const known = this.#bindings.get(destination);
     const identity = bindingIdentity(bindingKey, args);
@@ -95,15 +95,15 @@ export class Exchange {
     return true;
   }
 
-  /** Whether it goes because it has lost its last binding as a source (rule P4). */
+  /** Whether it is to be deleted: it is auto-delete and has lost its last binding as a source (rule P4). */
   get isOver(): boolean {
     return this.declared.autoDelete && this.#bindingCount === 0;
   }
 
   /**
-   * It goes: all bindings to it and from it are gone.
-   * @param forgotten gets what {@link forget} gave
-   * @returns the exchanges that are over because of it
+   * The exchange is deleted, with all bindings to it and from it.
+   * @param forgotten gets the result of each {@link forget}
+   * @returns the exchanges that are to be deleted because of it
    */
   leave(forgotten: (rest: Task | undefined) => void): Exchange[] {
     this.deleted = true;

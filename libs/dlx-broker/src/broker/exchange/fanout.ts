@@ -3,7 +3,7 @@ import { Destinations } from './destinations.js';
 import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 
-/** Everybody gets everything; keys are kept, and ignored (rule P9). */
+/** Routes every message to every destination. Binding keys are kept, and ignored (rule P9). */
 export class FanoutRouter<Destination> implements Router<Destination> {
   readonly ignoresKeys = true;
   readonly #bound = new Destinations<Destination>();

@@ -18,9 +18,9 @@ export interface HeaderBinding<Destination> {
   readonly slots: Requirement[];
 }
 
-/** Names of headers in bindings, up to which packed headers are asked for each of them. */
+/** Packed headers are searched name by name while the bindings have at most so many header names. */
 const fewNames = 4;
-/** The same for all that the bindings ask for together. */
+/** Packed headers are searched name by name while `all` bindings have at most so many requirements. */
 const fewRequirements = 16;
 
 type Bucket<Destination> = Set<HeaderBinding<Destination>>;
@@ -42,7 +42,7 @@ class NamedHeader<Destination> {
  */
 export class HeaderIndex<Destination> {
   readonly #names = new Map<string, NamedHeader<Destination>>();
-  /** What one message may be asked for: all requirements of the bindings that have several. */
+  /** The requirements of all `all` bindings that have several: one message may be checked for each of them. */
   #asked = 0;
 
   add(binding: HeaderBinding<Destination>): void {
@@ -138,7 +138,7 @@ function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, 
   }
 }
 
-/** As the keys of a Map are: not a number is itself. */
+/** Equal as the keys of a Map are: NaN equals NaN. */
 const isSame = (one: HeaderKey, other: HeaderKey): boolean => one === other || (one !== one && other !== other);
 
 function fulfilsAll(headers: FieldTable, requirements: readonly Requirement[]): boolean {

@@ -1,19 +1,19 @@
-/** From so many on a set is quicker to ask than a list. */
+/** From so many recipients on, a set is faster to search than a list. */
 const many = 16;
 
-/** What routers add to: a set will do. */
+/** Collects the destinations that a router finds, such as a `Set`. */
 export interface Into<Destination> {
   add(destination: Destination): unknown;
 }
 
 /**
- * Who gets a message, each once, in a list that serves message after message. No `Set`: one that lives long and is emptied
- * often leaves a chain of dead tables, each of which keeps the next one alive until all of the heap is looked through.
+ * Who gets a message, each once, in a list that serves message after message. No `Set`: in V8, a long-lived set that is
+ * emptied often leaves a chain of obsolete hash tables, which only a full garbage collection frees.
  */
 export class Recipients<Destination> implements Into<Destination> {
   readonly #list: Destination[] = [];
   #count = 0;
-  /** The same, when they are many. */
+  /** The recipients as a set, once they are many. */
   #set: Set<Destination> | undefined;
 
   /** Exactly those that were added; valid until the next change. */
@@ -41,7 +41,7 @@ export class Recipients<Destination> implements Into<Destination> {
     return false;
   }
 
-  /** It is in the set from now on. */
+  /** Adds a destination to the set. @returns false when the set had it */
   #isNew(destination: Destination): boolean {
     const set = (this.#set ??= new Set(this.all));
     const before = set.size;

@@ -9,18 +9,18 @@ export interface Binding<Destination> {
 }
 
 /**
- * What an exchange type has to know: its bindings, and who gets a message. Every router owns an index: routing costs
- * nothing per binding that does not match.
+ * Finds the destinations of a message by the bindings of an exchange. Every router has an index: a binding that does
+ * not match costs nothing.
  */
 export interface Router<Destination> {
   /** Called once per distinct binding (the exchange holds the list and drops repetitions). */
   bind(binding: Binding<Destination>): void;
   unbind(binding: Binding<Destination>): void;
   /**
-   * Adds to a set, for a queue gets a message at most once however many bindings match (rule G4).
+   * Adds the destinations to a set: a queue gets a message at most once, however many bindings match (rule G4).
    * @param routingKey one of the message's keys; called once per key (rule G2)
    */
   route(message: Message, routingKey: string, into: Into<Destination>): void;
-  /** Whether it gives every key of a message the same answer: it is asked once then. */
+  /** True when the result does not depend on the key: then it is called once for a message. */
   readonly ignoresKeys?: true;
 }

@@ -9,7 +9,7 @@ const cacheLimit = 16_384;
 /** Binding keys are patterns of words: `*` is one word, `#` any number of them (rule P7). */
 export class TopicRouter<Destination> implements Router<Destination> {
   readonly #trie = new TopicTrie<Destination>();
-  /** What the trie said; routing keys repeat. Forgotten at once when it grows too large or a binding changes. */
+  /** Results of the trie by routing key. Cleared as a whole when it grows too large or a binding changes. */
   readonly #cache = new Map<string, readonly Destination[]>();
   #cached = 0;
 

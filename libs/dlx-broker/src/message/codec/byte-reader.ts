@@ -1,6 +1,6 @@
 import { decodeText } from './text.js';
 
-/** Bytes that do not say what they ought to; the channel answers with 501. */
+/** Bytes that cannot be decoded as what they should be. */
 export class Malformed extends Error {
   override readonly name: string = 'Malformed';
 }
@@ -120,7 +120,7 @@ export class ByteReader {
     return at;
   }
 
-  /** All must have been read. */
+  /** @throws Malformed unless all bytes have been read */
   finish(): void {
     if (this.at !== this.end) throw new Malformed('too long');
   }

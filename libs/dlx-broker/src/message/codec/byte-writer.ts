@@ -103,7 +103,7 @@ export class ByteWriter {
     }
   }
 
-  /** Leaves room for the length of what follows. @returns what {@link closeLength} wants */
+  /** Leaves room for a length. @returns the argument for {@link closeLength}, which writes it */
   openLength(): number {
     this.long(0);
     return this.offset();

@@ -1,12 +1,14 @@
 import type { Field, FieldTable } from '../field-table.js';
 
-/** Characters of a name that fits into a short string whatever they are. */
+/** A name of at most so many characters fits into a short string: each takes at most three bytes. */
 const longestName = 85;
 
 /** It stands for a byte that is no UTF-8, and may come back as another one. */
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** Whether the wire can carry all of a table unchanged. A host in the same process can publish what it cannot. */
+/**
+ * Whether the wire can carry all of a table unchanged. A host in the same process can publish a table that it cannot.
+ */
 export function isPackable(table: FieldTable): boolean {
   for (const [name, field] of table) {
     if (name.length > longestName || loneSurrogate.test(name) || !canCarry(field)) return false;
@@ -49,7 +51,7 @@ function canCarry(field: Field): boolean {
 const isIn = (value: number, least: number, most: number): boolean =>
   Number.isInteger(value) && value >= least && value <= most;
 
-/** A number comes back as one while it is safe, and a bigint as one beyond. */
+/** A safe integer is decoded as a number, any other integer as a bigint. */
 function isLong(value: number | bigint, isUnsigned: boolean): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value) && (!isUnsigned || value >= 0);
   const isSafe = value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 import { deepestNesting } from '../nesting.js';
 import { type ByteReader, Malformed, UnknownFieldType } from './byte-reader.js';
 
-/** Bytes of a value by its letter, where they are always as many. */
+/** Bytes of a value by its letter, for the types of a fixed size. */
 const sizes: ReadonlyMap<number, number> = new Map(
   Object.entries({ t: 1, b: 1, B: 1, s: 2, u: 2, I: 4, i: 4, f: 4, l: 8, L: 8, d: 8, T: 8, D: 5, V: 0 }).map(
     ([letter, size]) => [letter.charCodeAt(0), size],
@@ -10,7 +10,7 @@ const sizes: ReadonlyMap<number, number> = new Map(
 const [text, octets, list, table] = ['S', 'x', 'A', 'F'].map((letter) => letter.charCodeAt(0));
 
 /**
- * Moves over a field table with its length in front, and sees that all of it can be read; nothing is made of it.
+ * Skips a field table with its length in front, and checks that all of it can be decoded.
  * @returns marks of the names at its top level, see {@link markOf}
  * @throws what reading it would throw: Malformed, UnknownFieldType
  */
@@ -29,7 +29,10 @@ export function skipTable(from: ByteReader, depth = 1): number {
   return marks;
 }
 
-/** One of 32 bits for a name, by its bytes and the first of them: most names that are missing show in it. */
+/**
+ * One bit of a Bloom filter of 32 bits, by the length and the first byte of a name. A name whose bit is not set is not
+ * in the table.
+ */
 export const markOf = (length: number, first: number): number => 1 << ((length * 7 + first) & 31);
 
 function skipArray(from: ByteReader, depth: number): void {
@@ -59,7 +62,7 @@ function skipField(from: ByteReader, depth: number): void {
   else throw new UnknownFieldType(letter);
 }
 
-/** Where a value ends that begins with its letter, in bytes that were skipped once. */
+/** Where a value with its type letter ends, in bytes that {@link skipTable} has checked. */
 export function endOfField(bytes: Buffer, at: number): number {
   const size = sizes.get(bytes[at] as number);
   return size === undefined ? at + 5 + bytes.readUInt32BE(at + 1) : at + 1 + size;
