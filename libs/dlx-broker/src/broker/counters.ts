@@ -5,16 +5,16 @@ import type { DeathReason } from '../message/index.js';
  * names are those of RabbitMQ's `message_stats`, in our spelling.
  */
 export class DeliveryCounters {
-  /** To consumers that acknowledge. */
+  /** Deliveries to consumers that have to ack. */
   deliver = 0;
-  /** To consumers that need not. */
+  /** Deliveries to consumers without acks. */
   deliverNoAck = 0;
   /** By `basic.get`, to be acknowledged. */
   get = 0;
   getNoAck = 0;
   /** `basic.get` that found nothing. */
   getEmpty = 0;
-  /** Of the deliveries and gets, those of messages that had come back. */
+  /** Deliveries and gets of messages that had been returned. */
   redeliver = 0;
   ack = 0;
 }

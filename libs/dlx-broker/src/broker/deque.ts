@@ -39,7 +39,7 @@ export class Deque<T> {
     this.#length = 0;
   }
 
-  /** Takes the value `index` places behind the first out of the middle: as many move as stand on the shorter side. */
+  /** Removes the value `index` places behind the first; the values on its shorter side move. */
   removeAt(index: number): void {
     const mask = this.#slots.length - 1;
     const slot = (place: number): number => (this.#head + place) & mask;

@@ -60,7 +60,10 @@ export const notImplemented = (detail: string): AmqpError => new AmqpError('NOT_
 /** A transaction of which not everything was taken (rule K9). */
 export const partialCompletion = (): AmqpError => preconditionFailed('partial tx completion');
 
-/** What was declared is not kept, and nothing will be: the reason goes to the client, unlike that of a fault of ours. */
+/**
+ * A declaration cannot be stored, because the journal has failed. The client gets the reason, unlike that of an
+ * internal fault.
+ */
 export const notKept = (id: number, { message }: Error): AmqpError => {
   const error = new AmqpError('INTERNAL_ERROR', message);
   error.method = methodOf(id);

@@ -20,7 +20,7 @@ export function outlives(added: Added): boolean {
 export const isPersistent = ({ type }: HolderType, message: Message): boolean =>
   type === 'quorum' || message.own.deliveryMode === 2;
 
-/** The messages of a queue that were kept, by what was the last known of them. */
+/** The stored messages of a queue, by their last known state. */
 export interface RestoredParts<T> {
   /** Never delivered. */
   readonly fresh: T;

@@ -115,18 +115,18 @@ export const compact = (table: FieldTable): FieldTable =>
   table instanceof PackedTable || !hasMoreThan(table, fewValues) ? table : PackedTable.of(table);
 
 /** @returns how many more there could be; below 0 when there are too many */
-function hasFew(fields: Iterable<Field>, left: number): number {
+function countDown(fields: Iterable<Field>, left: number): number {
   for (const field of fields) {
     if (--left < 0) return left;
-    if (field.type === 'A') left = hasFew(field.value, left);
-    else if (field.type === 'F') left = hasFew(field.value.values(), left);
+    if (field.type === 'A') left = countDown(field.value, left);
+    else if (field.type === 'F') left = countDown(field.value.values(), left);
     if (left < 0) return left;
   }
   return left;
 }
 
 /** Whether there are more values in a table, nested ones counted. */
-export const hasMoreThan = (table: FieldTable, most: number): boolean => hasFew(table.values(), most) < 0;
+export const hasMoreThan = (table: FieldTable, most: number): boolean => countDown(table.values(), most) < 0;
 
 /** Bytes of headers that are kept as bytes; the others are small. */
 export const packedLength = (headers: FieldTable | undefined): number =>

@@ -100,7 +100,7 @@ function found(queue: Queue, now: number): QueueOk {
   return { queue: queue.name, messageCount: queue.length, consumerCount: queue.consumers.count };
 }
 
-/** The pseudo-queue always is; an address only while its asker lives (rule S2). */
+/** The pseudo-queue always exists, a reply address only as long as its channel (rule S2). */
 function declareReplyQueue(vhost: VirtualHostCore, name: string): QueueOk {
   if (name !== replyQueue && !vhost.replies.has(name)) throw noQueue(name, vhost.name);
   return { queue: name, messageCount: 0, consumerCount: 1 };

@@ -2,8 +2,8 @@ import type { FieldTable } from '../../message/index.js';
 import { faultIn, hasMoreThan, isShortstr, longestShortstr, PackedTable, textLength } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 
-// What the wire cannot bring, and a host in the same process can. RabbitMQ has no words for it; it is refused softly,
-// so that one careless call ends a channel and not all of the application's consumers.
+// Checks of values that the wire cannot carry, and that a host in the same process can pass. RabbitMQ has no errors for
+// them. They close the channel and not the connection, so that a wrong call does not end all consumers of the application.
 
 /**
  * Names of queues and exchanges, keys and consumer tags travel as short strings.

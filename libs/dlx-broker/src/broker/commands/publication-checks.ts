@@ -81,8 +81,8 @@ export function checkDeliveryMode(deliveryMode: number | undefined): void {
 }
 
 /**
- * Who names a sender must be that user, or allowed to speak for others (rule K7).
- * @param user who publishes; undefined is the host application itself
+ * The `user-id` has to be the name of the publishing user, unless that user is an impersonator (rule K7).
+ * @param user the publisher; undefined is the host application itself
  */
 export function checkUserId(
   properties: Properties,

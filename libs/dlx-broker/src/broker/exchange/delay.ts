@@ -7,7 +7,7 @@ import { preconditionFailed } from '../errors.js';
 /** An exchange that holds a message back for as long as its header `x-delay` says. */
 export const delayedType = 'x-delayed-message';
 
-/** Of a delayed exchange: the type it routes by. */
+/** The argument with the type by which a delayed exchange routes. */
 const delayedTypeArgument = 'x-delayed-type';
 
 /** What the plugin's timers take, in milliseconds: some 49 days. A longer delay is none. */
@@ -34,7 +34,10 @@ export function withDelayOver(message: Message, delay: number): NotedMessage {
   return new NotedMessage(exchange, routingKey, withoutDelay(own), message, after);
 }
 
-/** A million messages wait with them: nothing is kept of headers that were the delay and nothing else. */
+/**
+ * The properties without the headers, if the delay is the only header: a million delayed messages then take less
+ * memory.
+ */
 function withoutDelay(own: Properties): Properties {
   const { headers } = own;
   const isAll = headers === undefined || headers.size === 1;
@@ -59,7 +62,7 @@ export function delayedTypeOf(args: FieldTable): string {
   throw preconditionFailed(`Invalid argument, '${delayedType}' can't be used for '${delayedTypeArgument}'`);
 }
 
-/** All integers, whole numbers as text, and what is before the point of a fraction. */
+/** The number in a field: an integer, a whole number as text, or the integer part of a fraction. */
 function numberIn(field: Field): number | undefined {
   switch (field.type) {
     case 'f':

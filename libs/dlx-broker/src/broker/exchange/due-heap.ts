@@ -138,12 +138,12 @@ export class DueHeap {
     const size = this.#size;
     let place = 0;
     for (;;) {
-      const eldest = place * children + 1;
-      if (eldest >= size) break;
-      const end = Math.min(eldest + children, size);
-      let least = eldest;
-      let leastTime = times[eldest] as number;
-      for (let child = eldest + 1; child < end; child++) {
+      const firstChild = place * children + 1;
+      if (firstChild >= size) break;
+      const end = Math.min(firstChild + children, size);
+      let least = firstChild;
+      let leastTime = times[firstChild] as number;
+      for (let child = firstChild + 1; child < end; child++) {
         const other = times[child] as number;
         if (
           other > leastTime ||

@@ -10,7 +10,7 @@ import type { DelayedMessages } from './delayed-messages.js';
 import type { Binding, Router } from './router.js';
 
 /** So many bindings are forgotten at once, more in turns. */
-const fewEnough = 64;
+const forgottenAtOnce = 64;
 
 /** Where a binding may lead. */
 export type Destination = Queue | Exchange;
@@ -123,7 +123,7 @@ export class Exchange {
     this.#bindingCount -= known.size;
     if (destination instanceof Exchange) this.#exchangesBound -= known.size;
     const rest = this.#unroute(known);
-    if (known.size > fewEnough) return inSteps(rest);
+    if (known.size > forgottenAtOnce) return inSteps(rest);
     while (rest.next().done !== true);
     return undefined;
   }
