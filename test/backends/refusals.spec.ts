@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Consume, DlxBrokerModule, rabbitmq } from 'dlx-broker';
-import { afterEach, describe, expect, it } from 'vitest';
+import { Consume, DlxBroker, DlxBrokerModule, rabbitmq, Retry } from 'dlx-broker';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openRabbitMq, type RabbitMqOptions } from '../../libs/dlx-broker/src/backend/index.js';
 import { int32, longstr, type Field, type Message } from '../../libs/dlx-broker/src/message/index.js';
 import { WireConnection } from '../contract/wire/connection.js';
@@ -219,6 +219,38 @@ describe.skipIf(missing !== undefined)('headers that cannot be decoded', () => {
     expect([...parked.properties.headers!.keys()].toSorted()).toEqual(['dlx-parked', 'dlx-raw-properties']);
     const raw = parked.properties.headers!.get('dlx-raw-properties')!.value as Buffer;
     expect(raw.includes('at the bottom')).toBe(true);
+  });
+
+  it('use up the attempts of a retry with one fixed delay, and are parked', async () => {
+    const world = await real!.open();
+    ends.push(() => world.close());
+    let calls = 0;
+    @Injectable()
+    class Orders {
+      @Consume({ queue: 'deep', routingKey: 'deep' })
+      @Retry({ attempts: 2, backoff: [50] })
+      created(): void {
+        calls++;
+        throw new Error('no');
+      }
+    }
+    const app = await NestFactory.createApplicationContext(
+      {
+        module: class {},
+        imports: [DlxBrokerModule.forRoot({ broker: rabbitmq({ urls: world.url! }) })],
+        providers: [Orders],
+      },
+      { logger: false, abortOnError: false },
+    );
+    ends.push(() => app.close());
+    const foreign = await foreignClient(new URL(world.url!));
+    const channel = await foreign.openChannel();
+    let deep: Field = longstr('at the bottom');
+    for (let level = 0; level < 1_000; level++) deep = { type: 'F', value: new Map([['n', deep]]) };
+    const properties = { headers: new Map([['deep', deep]]), contentType: 'application/json' };
+    channel.publish({ exchange: '', key: 'deep', mandatory: false }, properties, Buffer.from('1'));
+    await vi.waitFor(() => expect(app.get(DlxBroker).counts.parked).toBe(1), { timeout: 3_000, interval: 20 });
+    expect(calls).toBe(2);
   });
 });
 

@@ -36,6 +36,8 @@ export interface BackendDelivery {
   readonly settled: boolean;
   /** See {@link Backend.recordsOrigins}. */
   readonly recordsOrigins?: boolean;
+  /** The headers cannot be decoded and are absent, also the header x-death: a reject would not count as an attempt. */
+  readonly isUndecodable?: boolean;
   ack(): void;
   /**
    * basic.reject without requeue: dead-letters the message if its queue has a dead-letter exchange.

@@ -97,7 +97,9 @@ export function retryOrPark(
     return { ...decision, kind: 'parked', queue: plan.parkingLot, attempt };
   }
   const { delay } = decision;
-  if (failure.byReject === true && delay === plan.only) rejectInto(delivery, delay, waitQueues, headers, done);
+  // Without readable headers the attempts of a rejected message would not be counted, and it would return for ever.
+  const byReject = failure.byReject === true && delay === plan.only && delivery.isUndecodable !== true;
+  if (byReject) rejectInto(delivery, delay, waitQueues, headers, done);
   else retryIn(delivery, delay, waitQueues, { queue: plan.queue, attempt: attempt + 1, headers }, done);
   return { kind: 'retried', delay, attempt };
 }

@@ -33,6 +33,10 @@ export class RabbitMqDelivery implements BackendDelivery {
     return this.delivery.redelivered;
   }
 
+  get isUndecodable(): boolean {
+    return this.delivery.isUndecodable;
+  }
+
   /** Always 0 for classic queues, which do not count. */
   get deliveryCount(): number {
     return Number(integerOf(this.message.own.headers?.get('x-delivery-count')) ?? 0);
