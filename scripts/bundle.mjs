@@ -8,9 +8,18 @@ import { rolldown } from 'rolldown';
 const [dist, ...entries] = process.argv.slice(2);
 const joined = `${dist}.joined`;
 
-const atStart = ['message', 'broker', 'topology', 'backend', 'users', 'open-broker', 'listeners', 'host'];
+/** What every start of a broker reads. Nothing of it may stand in the chunk of Nest. */
+const atStart = ['message', 'history', 'wire', 'broker', 'options', 'topology', 'host', 'logins', 'backend'];
+const fronts = ['open-broker', 'listeners'];
+/** What an application with Nest reads besides. */
+const withNest = ['nest', 'streams', 'retry'];
+/** What the management API and the streams share: a server without Nest reads it, too. */
+const shared = ['redrive'];
 
-/** A file of these rooms, whoever wants which part of them. */
+const renamed = [...atStart, ...withNest, ...shared].filter((name) => !existsSync(join(dist, name)));
+if (renamed.length > 0) throw new Error(`scripts/bundle.mjs names rooms that are not there: ${renamed.join(', ')}`);
+
+/** A chunk of the files of these rooms, whichever entry imports them. */
 const room = (name, rooms) => ({
   name,
   test: new RegExp(`[\\\\/]${basename(dist)}[\\\\/](${rooms.join('|')})[\\\\/.]`),
@@ -39,7 +48,7 @@ await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
   // A file costs more than what is in it: what an application loads at its start is in few of them.
-  codeSplitting: { groups: [room('broker', atStart), room('nest', ['nest', 'streams', 'retry', 'redrive'])] },
+  codeSplitting: { groups: [room('broker', [...atStart, ...fronts]), room('redrive', shared), room('nest', withNest)] },
   sourcemap: true,
 });
 await bundle.close();

@@ -111,19 +111,33 @@ describe.skipIf(isSkipped)('dlx-broker serve --http', () => {
   });
 
   it('is not read from disk by a start without it', () => {
-    const seen = new Set<string>();
-    const packages = new Set<string>();
-    const walk = (file: string): void => {
-      if (seen.has(file)) return;
-      seen.add(file);
-      for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^(?:import|export) .*?["']([^"']+)["'];$/gm)) {
-        if (name.startsWith('.')) walk(join(dirname(file), name));
-        else packages.add(name);
-      }
-    };
-    walk(join(library, 'dist/server.js'));
-    expect(seen.size).toBeGreaterThan(2);
+    const { files, packages } = reachedFrom('dist/server.js', /^(?:import|export) .*?["']([^"']+)["'];$/gm);
+    expect(files.size).toBeGreaterThan(2);
     // The reader of durations is a file; the HTTP API would be dozens.
-    expect([...packages].filter((name) => !name.startsWith('node:'))).toEqual(['ms']);
+    expect([...packages]).toEqual(['ms']);
+  });
+
+  it('needs no Nest and no RxJS, and neither does any other command', () => {
+    const imports = /(?:^(?:import|export) .*?|\bimport\()["']([^"'\n]+)["']\)?/gm;
+    const { files, packages } = reachedFrom('dist/cli/main.js', imports);
+    expect(files.size).toBeGreaterThan(15);
+    expect(packages).toContain('hono');
+    expect([...packages].filter((name) => /^(@nestjs\/|rxjs|reflect-metadata)/.test(name))).toEqual([]);
   });
 });
+
+/** The files of the package that one file leads to, and the packages that they import. */
+function reachedFrom(entry: string, imports: RegExp) {
+  const files = new Set<string>();
+  const packages = new Set<string>();
+  const walk = (file: string): void => {
+    if (files.has(file)) return;
+    files.add(file);
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(imports)) {
+      if (name.startsWith('.')) walk(join(dirname(file), name));
+      else if (!name.startsWith('node:')) packages.add(name);
+    }
+  };
+  walk(join(library, entry));
+  return { files, packages };
+}
