@@ -4,6 +4,9 @@ import { HomeContext } from './home-context.js';
 /** The longest delay of Node's timers, in milliseconds. */
 const longestTimer = 2_147_483_647;
 
+/** When this process began, in milliseconds since 1970. Node computes the property at each access, and every command asks for the time. */
+const { timeOrigin } = performance;
+
 /**
  * The clock of a real broker: wall-clock time at the start, monotonic from then on. A change of the system clock moves no
  * deadline.
@@ -14,14 +17,14 @@ export class SystemClock implements Clock {
   readonly #home = new HomeContext();
 
   now(): number {
-    return Math.floor(performance.timeOrigin + performance.now());
+    return Math.floor(timeOrigin + performance.now());
   }
 
   wakeAt(time: number | undefined, tick: () => void): void {
     clearTimeout(this.#timers.get(tick));
     this.#timers.delete(tick);
     if (time === undefined) return;
-    const delay = Math.min(Math.max(Math.ceil(time - performance.timeOrigin - performance.now()), 0), longestTimer);
+    const delay = Math.min(Math.max(Math.ceil(time - timeOrigin - performance.now()), 0), longestTimer);
     const fire = (): void => {
       this.#timers.delete(tick);
       tick(); // early only for delays beyond the longest timer: the broker then asks again
