@@ -86,6 +86,8 @@ describe('an answer about many is made in turns:', () => {
     ['/dlx/topology', (text: string) => (JSON.parse(text) as { queues: unknown[] }).queues],
     ['/dlx/events', (text: string) => (JSON.parse(text.slice(text.indexOf('{'))) as { queues: unknown[] }).queues],
     ['/definitions', (text: string) => (JSON.parse(text) as { bindings: unknown[] }).bindings],
+    ['/bindings', (text: string) => (JSON.parse(text) as { source: string }[]).filter(({ source }) => source !== '')],
+    ['/exchanges/%2F/amq.direct/bindings/source', (text: string) => JSON.parse(text) as unknown[]],
   ])('GET %s reads only some queues in each turn', async (path, rowsOf) => {
     const { api, broker, turns } = furnished();
     for (const queue of broker.virtualHost('/').queues.values()) turns.count(queue);

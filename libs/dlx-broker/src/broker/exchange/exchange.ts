@@ -57,7 +57,9 @@ export class Exchange {
   }
 
   bindings(): readonly Binding<Destination>[] {
-    return [...this.#bindings.values()].flatMap((of) => [...of.values()]);
+    const all: Binding<Destination>[] = [];
+    for (const known of this.#bindings.values()) for (const binding of known.values()) all.push(binding);
+    return all;
   }
 
   /** Those that lead to one destination. */

@@ -8,6 +8,7 @@ import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import {
   bindingColumns,
   bindingOrder,
+  type Bindings,
   bindingsBetween,
   bindingsFrom,
   bindingsOf,
@@ -17,12 +18,25 @@ import {
 import { exchangeIn } from './exchanges.js';
 import { argumentsIn } from './queues.js';
 
-const show = (request: ApiRequest, management: Management, bindings: readonly PlacedBinding[]): Promise<Answer> => {
+/** @param lists together all bindings that are shown */
+async function show(request: ApiRequest, management: Management, lists: readonly Bindings[]): Promise<Answer> {
+  const bindings = await inTurns(joined(lists), management.dlx.turns, request.signal);
   // RabbitMQ does not cut bindings into pages.
   const query = new URLSearchParams(request.query);
   query.delete('page');
   return listOf({ ...request, query }, management, bindings, bindingColumns, bindingOrder);
-};
+}
+
+function* joined(lists: readonly Bindings[]): Generator<void, readonly PlacedBinding[], void> {
+  const all: PlacedBinding[] = [];
+  for (const bindings of lists) {
+    for (const binding of bindings) {
+      all.push(binding);
+      yield;
+    }
+  }
+  return all;
+}
 
 const getAll: Handler = (request, management) =>
   show(request, management, placesOf(request, management).flatMap(bindingsOf));
@@ -30,7 +44,7 @@ const getAll: Handler = (request, management) =>
 const fromExchange: Handler = (request, management) => {
   const vhost = management.vhost(request.names['vhost'] ?? '');
   const source = vhost.exchanges.get(exchangeIn(request.names['name']));
-  return show(request, management, source === undefined ? [] : bindingsFrom(vhost, source));
+  return show(request, management, source === undefined ? [] : [bindingsFrom(vhost, source)]);
 };
 
 const toDestination =
@@ -43,7 +57,7 @@ const toDestination =
   };
 
 /** From one to another: `q` or `e` says what the other is. */
-function between({ names }: ApiRequest, management: Management): readonly PlacedBinding[] {
+function between({ names }: ApiRequest, management: Management): Bindings {
   const { vhost = '', destination = '' } = names;
   const place = management.vhost(vhost);
   const source = exchangeIn(names['source']);
@@ -58,7 +72,7 @@ function isQueue({ kind }: ApiRequest['names']): boolean {
   return kind === 'q';
 }
 
-const getBetween: Handler = (request, management) => show(request, management, between(request, management));
+const getBetween: Handler = (request, management) => show(request, management, [between(request, management)]);
 
 const post: Handler = async (request, management) => {
   const { names, user } = request;
@@ -97,10 +111,7 @@ async function bindingOf(request: ApiRequest, management: Management): Promise<P
   return found;
 }
 
-function* bindingCalled(
-  asked: string,
-  bindings: readonly PlacedBinding[],
-): Generator<void, PlacedBinding | undefined, void> {
+function* bindingCalled(asked: string, bindings: Bindings): Generator<void, PlacedBinding | undefined, void> {
   for (const binding of bindings) {
     if (plainKey(propertiesKey(binding.bindingKey, binding.args)) === asked) return binding;
     yield;

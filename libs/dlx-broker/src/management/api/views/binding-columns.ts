@@ -33,30 +33,35 @@ export const bindingOrder: readonly string[] = [
   'properties_key',
 ];
 
+/** Bindings of one source: which ones there are is known at once, each is made when it is asked for. */
+export type Bindings = Iterable<PlacedBinding>;
+
 /** All bindings of a virtual host, those of the default exchange too (rule O7). */
-export function bindingsOf(vhost: VirtualHost): readonly PlacedBinding[] {
-  return [...vhost.exchanges.values()].flatMap((exchange) => bindingsFrom(vhost, exchange));
+export function bindingsOf(vhost: VirtualHost): readonly Bindings[] {
+  return [...vhost.exchanges.values()].map((exchange) => bindingsFrom(vhost, exchange));
 }
 
 /** Those that begin at an exchange. */
-export function bindingsFrom(vhost: VirtualHost, source: Source): readonly PlacedBinding[] {
-  if (source.name === '') return [...vhost.queues.values()].map((queue) => defaultBinding(vhost, queue));
-  return source.bindings().map((binding) => placed(vhost, source, binding));
+export function bindingsFrom(vhost: VirtualHost, source: Source): Bindings {
+  if (source.name === '') return each([...vhost.queues.values()], (queue) => defaultBinding(vhost, queue));
+  return each(source.bindings(), (binding) => placed(vhost, source, binding));
 }
 
 /** Those that lead to a queue or an exchange: only exchanges that know it are looked at. */
-export function bindingsTo(vhost: VirtualHost, destination: Queue | Exchange): readonly PlacedBinding[] {
-  const found = destination instanceof Exchange ? [] : [defaultBinding(vhost, destination)];
-  for (const source of destination.boundTo as ReadonlySet<Source>) {
-    for (const binding of source.bindingsTo(destination)) found.push(placed(vhost, source, binding));
-  }
-  return found;
+export function bindingsTo(vhost: VirtualHost, destination: Queue | Exchange): readonly Bindings[] {
+  const sources = [...(destination.boundTo as ReadonlySet<Source>)];
+  const found = sources.map((source) => each(source.bindingsTo(destination), (one) => placed(vhost, source, one)));
+  return destination instanceof Exchange ? found : [[defaultBinding(vhost, destination)], ...found];
 }
 
 /** Those from an exchange to a queue or another exchange. */
-export function bindingsBetween(vhost: VirtualHost, source: Source, to: Queue | Exchange): readonly PlacedBinding[] {
+export function bindingsBetween(vhost: VirtualHost, source: Source, to: Queue | Exchange): Bindings {
   if (source.name === '') return to instanceof Exchange ? [] : [defaultBinding(vhost, to)];
-  return source.bindingsTo(to).map((binding) => placed(vhost, source, binding));
+  return each(source.bindingsTo(to), (binding) => placed(vhost, source, binding));
+}
+
+function* each<T>(items: readonly T[], place: (item: T) => PlacedBinding): Generator<PlacedBinding, void, void> {
+  for (const item of items) yield place(item);
 }
 
 type Bound = ReturnType<Source['bindings']>[number];
