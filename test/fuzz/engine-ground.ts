@@ -1,7 +1,7 @@
 import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
 import { Broker, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
 import { PolicyError } from '../../libs/dlx-broker/src/broker/policy/policy.js';
-import type { DeadLetter } from '../../libs/dlx-broker/src/broker/queue/dead-lettering.js';
+import type { PendingLetter } from '../../libs/dlx-broker/src/broker/queue/dead-lettering.js';
 import { type Entry, entryOf } from '../../libs/dlx-broker/src/broker/queue/entry.js';
 import type { Queue } from '../../libs/dlx-broker/src/broker/queue/queue.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
@@ -19,7 +19,7 @@ export interface Event {
   readonly queue: Queue;
   readonly entry: Entry;
   /** Of a death. */
-  readonly letter?: DeadLetter;
+  readonly letter?: PendingLetter;
 }
 
 /** The engine in virtual time, watched from inside. */
@@ -104,7 +104,7 @@ export class EngineGround implements VirtualGround {
     };
   }
 
-  #note(kind: Event['kind'], queue: Queue, entry: Entry, letter?: DeadLetter): void {
+  #note(kind: Event['kind'], queue: Queue, entry: Entry, letter?: PendingLetter): void {
     this.events.push({ kind, time: this.clock.now(), queue, entry, ...(letter === undefined ? {} : { letter }) });
   }
 }

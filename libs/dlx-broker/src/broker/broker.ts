@@ -14,7 +14,7 @@ import { noMetadata, type VirtualHostMetadata } from './declarations.js';
 import type { Clock, ConnectionOutbox, Journal, Names, Pace, Settled } from './ports.js';
 import type { TopologyChange } from './topology-change.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
-import type { DeadLetter } from './queue/dead-lettering.js';
+import type { PendingLetter } from './queue/dead-lettering.js';
 import { Stalls } from './queue/stall.js';
 import { VirtualHost } from './virtual-host/virtual-host.js';
 
@@ -55,7 +55,7 @@ export class Broker {
   /** Queues that deliver nothing, because the body of their next message cannot be read now. */
   readonly stalls = new Stalls();
   /** Dead letters that are not routed yet. */
-  readonly #dead = new Deque<DeadLetter>();
+  readonly #dead = new Deque<PendingLetter>();
   readonly #scheduler: Scheduler;
   readonly #options: BrokerOptions;
   readonly #vhosts = new Map<string, VirtualHost>();

@@ -43,9 +43,9 @@ export interface DeadLetteringHome {
   readonly counters: TotalCounters;
   readonly deathListeners: ReadonlySet<DeathListener>;
   /** Dead letters that the scheduler is to route. */
-  readonly dead: Deque<DeadLetter>;
+  readonly dead: Deque<PendingLetter>;
   readonly journal: Journal | undefined;
-  readonly routing: { routeDeadLetter(letter: DeadLetter, now: number): void };
+  readonly routing: { routeDeadLetter(letter: PendingLetter, now: number): void };
 }
 
 /** What a queue does with the messages that die in it. */
@@ -53,7 +53,7 @@ export class DeadLettering {
   readonly #queue: DyingQueue;
   readonly #home: DeadLetteringHome;
   readonly #wake: () => void;
-  #retained: Retained<DeadLetter> | undefined;
+  #retained: Retained<PendingLetter> | undefined;
   /** Made at the first death. */
   #readdressing: Readdressing | undefined;
 
@@ -65,7 +65,7 @@ export class DeadLettering {
   }
 
   /** At-least-once dead letters on their way (rule M3); undefined when there never were any. */
-  get retained(): Retained<DeadLetter> | undefined {
+  get retained(): Retained<PendingLetter> | undefined {
     return this.#retained;
   }
 
@@ -99,13 +99,13 @@ export class DeadLettering {
   }
 
   /** The message a dead letter of this queue goes on as. */
-  readdress(letter: DeadLetter): NotedMessage {
+  readdress(letter: PendingLetter): NotedMessage {
     this.#readdressing ??= new Readdressing(this.#home.profile.dialect);
     return this.#readdressing.readdress(letter);
   }
 
   /** A dead letter has arrived everywhere, or could not (rule M3). */
-  finish(letter: DeadLetter, arrived: boolean, now: number): void {
+  finish(letter: PendingLetter, arrived: boolean, now: number): void {
     const { journal } = this.#home;
     if (!letter.retained) return journal?.settled(this.#queue, letter.entry);
     if (this.#retained === undefined || !this.#retained.has(letter)) return;
@@ -115,7 +115,7 @@ export class DeadLettering {
   }
 
   /** @returns undefined when there is nowhere to send it to */
-  #send(entry: Entry, reason: DeathReason, time: number, headers: FieldTable | undefined): DeadLetter | undefined {
+  #send(entry: Entry, reason: DeathReason, time: number, headers: FieldTable | undefined): PendingLetter | undefined {
     const queue = this.#queue;
     const home = this.#home;
     const { deadLetterExchange, deadLetterRoutingKey: key, deadLetterStrategy } = queue.settings;
@@ -124,7 +124,7 @@ export class DeadLettering {
       return undefined;
     }
     const isRetained = deadLetterStrategy === 'at-least-once';
-    const letter = new DeadLetter(queue, entry, reason, time, deadLetterExchange, key, headers, isRetained);
+    const letter = new PendingLetter(queue, entry, reason, time, deadLetterExchange, key, headers, isRetained);
     if (isRetained) {
       this.#retained ??= new Retained(home.timers, home.dead, this.#wake);
       this.#retained.add(letter);
@@ -139,8 +139,11 @@ export class DeadLettering {
   }
 }
 
-/** A message that left its queue by one of the four deaths, with the address its queue gave it at that moment (rule F6). */
-export class DeadLetter implements RetainedDeath, ScheduledLetter {
+/**
+ * A message that died and has not reached its dead-letter exchange, with the address that its queue gave it at that moment
+ * (rule F6).
+ */
+export class PendingLetter implements RetainedDeath, ScheduledLetter {
   /** At-least-once: the queues that have it already, so that a retry does not double it (rule M3). */
   delivered: Set<MessageOwner> | undefined;
 
@@ -191,7 +194,7 @@ class Readdressing {
   constructor(readonly dialect: Dialect) {}
 
   /** The message a dead letter goes on as. */
-  readdress(letter: DeadLetter): NotedMessage {
+  readdress(letter: PendingLetter): NotedMessage {
     const { message } = letter.entry;
     const own = ownAfter(letter, message);
     const notes = this.#notes(letter, message, own);
@@ -205,7 +208,7 @@ class Readdressing {
     );
   }
 
-  #notes(letter: DeadLetter, message: Message, own: Properties): Notes {
+  #notes(letter: PendingLetter, message: Message, own: Properties): Notes {
     const { notes: before } = message;
     const time = Math.floor(letter.time / 1000) * 1000;
     const copies = letter.routingKey === undefined ? before?.copies : undefined;
@@ -228,7 +231,7 @@ class Readdressing {
   }
 
   /** Whether the last message had the same notes and died the same death, so that the new notes can be shared. */
-  #isKnown(letter: DeadLetter, message: Message, time: number): boolean {
+  #isKnown(letter: PendingLetter, message: Message, time: number): boolean {
     const known = this.#death;
     return (
       known !== undefined &&
@@ -242,7 +245,7 @@ class Readdressing {
 }
 
 /** Rule H5. */
-function deathOf(letter: DeadLetter, message: Message, time: number): DeathEntry {
+function deathOf(letter: PendingLetter, message: Message, time: number): DeathEntry {
   const { routingKey, exchange, carbonCopies: copies } = message;
   const routingKeys = copies === undefined ? [routingKey] : [routingKey, ...copies.cc];
   return { queue: letter.queue.name, reason: letter.reason, exchange, routingKeys, count: 1, time };
@@ -258,7 +261,7 @@ function originAt(message: Message, queue: string): Notes['origin'] {
 }
 
 /** The message's own properties without CC keys that are not kept (rule H2), and with the headers of a rejection. */
-function ownAfter(letter: DeadLetter, { own }: Message): Properties {
+function ownAfter(letter: PendingLetter, { own }: Message): Properties {
   const dropsCc = letter.routingKey !== undefined && own.headers?.has('CC') === true;
   if (!dropsCc && letter.headers === undefined) return own;
   const headers = new Map<string, Field>(own.headers);

@@ -15,7 +15,7 @@ import type { Router } from '../exchange/router.js';
 import { kindOf } from '../exchange/types.js';
 import type { MessageOwner, Journal, Names } from '../ports.js';
 import type { Profile } from '../profile.js';
-import type { DeadLetter, DeathListener } from '../queue/dead-lettering.js';
+import type { PendingLetter, DeathListener } from '../queue/dead-lettering.js';
 import { Queue } from '../queue/queue.js';
 import type { QueueHome } from '../queue/queue-home.js';
 import type { Stalls } from '../queue/stall.js';
@@ -47,7 +47,7 @@ export class VirtualHostCore implements QueueHome {
   readonly limits: VirtualHostLimits;
   readonly routing: Routing;
   /** Dead letters of all virtual hosts that are not routed yet. */
-  readonly dead: Deque<DeadLetter>;
+  readonly dead: Deque<PendingLetter>;
   /** Queues of all virtual hosts that deliver nothing, because a body cannot be read now. */
   readonly stalls: Stalls;
   /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */

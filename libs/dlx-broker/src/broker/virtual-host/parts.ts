@@ -1,7 +1,7 @@
 import type { Access } from '../access/access.js';
 import type { VirtualHostMetadata } from '../declarations.js';
 import type { Deque } from '../deque.js';
-import type { DeadLetter } from '../queue/dead-lettering.js';
+import type { PendingLetter } from '../queue/dead-lettering.js';
 import type { Stalls } from '../queue/stall.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { Names } from '../ports.js';
@@ -11,7 +11,7 @@ import type { Profile } from '../profile.js';
 /** What a virtual host gets from its broker. */
 export interface VirtualHostParts {
   readonly scheduler: Scheduler;
-  readonly dead: Deque<DeadLetter>;
+  readonly dead: Deque<PendingLetter>;
   readonly stalls: Stalls;
   readonly access: Access;
   readonly names: Names;

@@ -7,7 +7,7 @@ import { type Destination, Exchange } from '../exchange/exchange.js';
 import { Recipients } from '../exchange/recipients.js';
 import { Outcome } from '../outcome.js';
 import type { Journal } from '../ports.js';
-import type { DeadLetter } from '../queue/dead-lettering.js';
+import type { PendingLetter } from '../queue/dead-lettering.js';
 import type { Queue } from '../queue/queue.js';
 import { Timer, type Timers } from '../scheduler/timers.js';
 import { isReplyAddress, type ReplyAddresses } from './reply-addresses.js';
@@ -21,7 +21,7 @@ export interface RoutingHome {
   readonly journal: Journal | undefined;
   readonly timers: Timers;
   /** Dead letters that the scheduler is to route. */
-  readonly dead: Deque<DeadLetter>;
+  readonly dead: Deque<PendingLetter>;
 }
 
 /** Where the publish of a transaction goes: found at the publish, used at the commit (rule K10). */
@@ -98,7 +98,7 @@ export class Routing {
   }
 
   /** Called by the scheduler; if a message dies on the way, it joins the scheduler's list. */
-  routeDeadLetter(letter: DeadLetter, now: number): void {
+  routeDeadLetter(letter: PendingLetter, now: number): void {
     const { deadLettering } = letter.queue;
     const exchange = this.#home.exchanges.get(letter.exchange); // rule F2: resolved at each death
     if (exchange === undefined) return deadLettering.finish(letter, false, now);
@@ -141,7 +141,7 @@ export class Routing {
     exchange: Exchange,
     queues: readonly Queue[],
     delays: Delays,
-    letter: DeadLetter | undefined,
+    letter: PendingLetter | undefined,
     asked: Journal | undefined,
     now: number,
   ): Outcome {
@@ -171,7 +171,7 @@ export class Routing {
    * A dead letter goes to a direct reply address (rule G9).
    * @returns false when its body cannot be read now: it stays where it was, and is routed again later
    */
-  #deliverReply(message: Message, letter: DeadLetter, now: number): boolean {
+  #deliverReply(message: Message, letter: PendingLetter, now: number): boolean {
     const { replies, timers, dead, counters } = this.#home;
     try {
       replies.deliver(message);
