@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { type DeadLetter, tapDeaths } from 'dlx-broker/streams';
 import { DeadLetters, DlxBroker, DlxBrokerModule, Redrives } from 'dlx-broker';
-import { throwError } from 'rxjs';
+import { finalize, mergeMap, NEVER, throwError } from 'rxjs';
 import { expect, it } from 'vitest';
 
 const start = async () => {
@@ -53,6 +53,25 @@ it('functions inside operators that never answer are counted, and the applicatio
   letters.run('dead', (all) => all.pipe(tapDeaths(() => new Promise(() => undefined))));
   expect(app.get(DlxBroker).counts.unanswered).toBe(1);
   await app.close();
+});
+
+it('a shutdown names the queues of pipelines that hang, and ends although an operator throws at its end', async () => {
+  const { app, publish, letters } = await start();
+  const lines: string[] = [];
+  const note = (line: unknown): void => void lines.push(String(line));
+  app.useLogger({ log: () => undefined, warn: note, error: note });
+  for (let count = 0; count < 20; count++) publish();
+  letters.run('dead', (all) => all.pipe(mergeMap(() => NEVER)), { prefetch: 3 });
+  const fail = finalize<DeadLetter>(() => {
+    throw new Error('the end failed');
+  });
+  letters.run(/^wo/, (all) => all.pipe(fail));
+  await new Promise((resolve) => setImmediate(resolve));
+  await app.close();
+  expect(lines).toEqual([
+    expect.stringContaining("3 letters of 'dead' were unsettled in a stream and return to the queue"),
+    expect.stringMatching(/^the pipeline of \/\^wo\/ has ended, and threw an error: .*the end failed/),
+  ]);
 });
 
 it('what streams retry, park and redrive is counted', async () => {

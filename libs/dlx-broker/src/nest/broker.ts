@@ -195,6 +195,9 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async #drain(): Promise<void> {
     this.#closing = true;
     const redrives = this.parts.redrives.close(); // before the end of the streams from which they take letters
+    for (const [queue, count] of this.parts.letters.unsettled()) {
+      this.#logger.warn(`${count} letters of '${shownText(queue)}' were unsettled in a stream and return to the queue`);
+    }
     this.parts.letters.close();
     clearTimeout(this.#patience);
     for (const timer of this.#restoring) clearTimeout(timer);

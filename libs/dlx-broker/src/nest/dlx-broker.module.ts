@@ -12,7 +12,7 @@ import { WaitQueues } from '../retry/index.js';
 import { shownText } from '../host/index.js';
 import { connect } from './brokers/connect.js';
 import { embedded } from './brokers/embedded.js';
-import { DeadLetters, Redrives, type DeadLettersOptions } from '../streams/index.js';
+import { DeadLetters, Redrives, type DeadLettersOptions, type QueueNames } from '../streams/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../options/index.js';
 import { DlxBroker } from './broker.js';
 import { optionsToken } from './broker-names.js';
@@ -145,16 +145,21 @@ function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): Dynamic
   return { module: DlxBrokerModule, imports: [core], providers: [lifecycle], exports: [core] };
 }
 
-/** Logs failures of a pipeline, which restarts: the reason once, and then their number at 10, at 100 ... */
-const reportTo = (name: string): NonNullable<DeadLettersOptions['report']> => {
+/** Logs failures of a pipeline. If it restarts, the reason is logged once, and then the number of failures at 10, at 100 ... */
+const reportsOf = (name: string): Pick<DeadLettersOptions, 'report' | 'endFailed'> => {
   const logger = new SafeLogger(`DeadLetters ${name}`);
-  return (failure, queues, { times, pause, isNew }) => {
-    const of = shownText(String(queues));
-    if (isNew) {
-      logger.error(`the pipeline of ${of} failed and begins anew in ${pause} ms: ${textOf(failure)}`, stackOf(failure));
-    } else if (Number.isInteger(Math.log10(times))) {
-      logger.warn(`the pipeline of ${of} failed ${times} times in a row; it begins anew in ${pause} ms`);
-    }
+  const pipelineOf = (queues: QueueNames): string => `the pipeline of ${shownText(String(queues))}`;
+  return {
+    report: (failure, queues, { times, pause, isNew }) => {
+      const pipeline = pipelineOf(queues);
+      if (isNew) {
+        logger.error(`${pipeline} failed and begins anew in ${pause} ms: ${textOf(failure)}`, stackOf(failure));
+      } else if (Number.isInteger(Math.log10(times))) {
+        logger.warn(`${pipeline} failed ${times} times in a row; it begins anew in ${pause} ms`);
+      }
+    },
+    endFailed: (failure, queues) =>
+      logger.error(`${pipelineOf(queues)} has ended, and threw an error: ${textOf(failure)}`, stackOf(failure)),
   };
 };
 
@@ -205,7 +210,7 @@ function coreModule(
       useFactory: ({ backend }: Connected, waitQueues: WaitQueues, events: OutcomeEvents) =>
         new DeadLetters(backend, {
           waitQueues,
-          report: reportTo(name),
+          ...reportsOf(name),
           settled: (...letter) => events.ofLetter(...letter),
           unanswered: () => events.letters.unanswered++,
         }),

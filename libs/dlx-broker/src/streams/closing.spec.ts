@@ -1,7 +1,9 @@
-import { lastValueFrom, mergeMap, NEVER, toArray } from 'rxjs';
+import { finalize, lastValueFrom, mergeMap, NEVER, toArray } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
+import type { DeadLetter } from './dead-letter.js';
+import { DeadLetters } from './dead-letters.js';
 import { ConsumerCancelledError } from './letter-errors.js';
 import { Redrives } from './redrives.js';
 import { where } from './where.js';
@@ -59,6 +61,39 @@ describe('DeadLetters.close ends what an application subscribed to itself', () =
     expect(await lastValueFrom(before.pipe(toArray()))).toEqual([]);
     expect(await lastValueFrom(letters.from([deadQueue]).pipe(toArray()))).toEqual([]);
     expect(queue(deadQueue)).toMatchObject({ ready: 1, consumers: 0 });
+  });
+
+  it('also when an operator throws at the end of its pipeline', async () => {
+    const { backend, queue, die } = await arrange();
+    const thrown: unknown[][] = [];
+    const letters = new DeadLetters(backend, { endFailed: (...failure) => void thrown.push(failure) });
+    die('a', 'b');
+    const down = new Error('down');
+    const fail = finalize<DeadLetter>(() => {
+      throw down;
+    });
+    letters.run(deadQueue, (all) => all.pipe(fail), { prefetch: 1 });
+    letters.run([deadQueue], (all) => all.pipe(mergeMap(() => NEVER)), { prefetch: 1 });
+    letters.from(deadQueue).subscribe();
+    expect(queue(deadQueue)).toMatchObject({ ready: 0, unacknowledged: 2, consumers: 3 });
+    letters.close();
+    expect(queue(deadQueue)).toMatchObject({ ready: 2, unacknowledged: 0, consumers: 0 });
+    expect(thrown).toEqual([[expect.objectContaining({ errors: [down] }), deadQueue]]);
+  });
+
+  it('and knows before which letters will return: neither settled nor left', async () => {
+    const { letters, die } = await arrange();
+    die('a', 'b', 'c', 'd');
+    letters
+      .from(deadQueue)
+      .pipe(where(({ payload }) => payload !== 'b'))
+      .subscribe((letter) => {
+        if (letter.payload === 'a') letter.ack();
+        if (letter.payload === 'c') letter.leave();
+      });
+    expect([...letters.unsettled()]).toEqual([[deadQueue, 1]]);
+    letters.close();
+    expect([...letters.unsettled()]).toEqual([]);
   });
 
   it('a redrive that is under way is stopped, and not done', async () => {

@@ -24,7 +24,8 @@ export interface LetterHost {
   /** True once the stream has ended and returned its unsettled letters. */
   closed(): boolean;
   left(): void;
-  takenUp(): void;
+  /** The letter was settled. */
+  finished(wasLeft: boolean): void;
   failed(letter: DeadLetter, failure: unknown): void;
   settled(letter: DeadLetter, what: SettledLetter): void;
   /** A function of the application did not answer in time. */
@@ -169,7 +170,7 @@ export class DeadLetter<T = unknown> extends Letter<T> {
 
   #finish(): void {
     this.#state = 'settled';
-    if (this.#left) this.#host.takenUp();
+    this.#host.finished(this.#left);
     this.#left = false;
   }
 

@@ -31,6 +31,8 @@ export interface DeadLettersOptions {
   readonly unanswered?: (error: CallbackTimeoutError) => void;
   /** Called when a pipeline of {@link DeadLetters.run} failed: why, how often in a row, and how long it pauses. */
   readonly report?: (failure: unknown, queues: QueueNames, failed: Failed) => void;
+  /** Called when {@link DeadLetters.close} ended a pipeline of {@link DeadLetters.run}, and an operator threw at its end. */
+  readonly endFailed?: (failure: unknown, queues: QueueNames) => void;
 }
 
 /** The prefetch of a stream, and how often it looks for queues. */
@@ -65,7 +67,10 @@ export class DeadLetters {
   readonly #report: NonNullable<DeadLettersOptions['report']>;
   readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
-  readonly #runs = new Subscription();
+  readonly #endFailed: NonNullable<DeadLettersOptions['endFailed']>;
+  readonly #runs = new Map<Subscription, QueueNames>();
+  readonly #streams = new Set<LetterStream<never>>();
+  #isClosed = false;
   /** Emits also to subscribers that come after the end. */
   readonly #closed = new ReplaySubject<void>(1);
   readonly #unanswered: NonNullable<DeadLettersOptions['unanswered']>;
@@ -76,12 +81,12 @@ export class DeadLetters {
 
   /** @internal Made by DlxBrokerModule. */
   constructor(backend: Backend, options: DeadLettersOptions = {}) {
-    const { waitQueues = new WaitQueues(backend), report = () => undefined, settled = () => undefined } = options;
-    this.#unanswered = options.unanswered ?? (() => undefined);
     this.#backend = backend;
-    this.#waitQueues = waitQueues;
-    this.#report = report;
-    this.#settled = settled;
+    this.#waitQueues = options.waitQueues ?? new WaitQueues(backend);
+    this.#report = options.report ?? doNothing;
+    this.#endFailed = options.endFailed ?? doNothing;
+    this.#settled = options.settled ?? doNothing;
+    this.#unanswered = options.unanswered ?? doNothing;
   }
 
   /**
@@ -121,7 +126,11 @@ export class DeadLetters {
           listener,
           home,
         );
-        subscriber.add(() => stream.close());
+        this.#streams.add(stream);
+        subscriber.add(() => {
+          this.#streams.delete(stream);
+          stream.close();
+        });
         stream.open();
       });
     if (typeof queues === 'string') return one(queues).pipe(takeUntil(this.#closed));
@@ -155,10 +164,11 @@ export class DeadLetters {
     checkFunction(pipeline, 'DeadLetters.run: pipeline', '(letters) => letters.pipe(redriveTo())');
     const { pause: _, ...ofFrom } = optionsOf(options, 'DeadLetters.run', "write { pause: '1s' }") as RunOptions;
     const letters = this.from<T>(queues, ofFrom);
-    if (this.#runs.closed) return Subscription.EMPTY;
+    if (this.#isClosed) return Subscription.EMPTY;
     const report = (failure: unknown, failed: Failed): void => this.#report(failure, queues, failed);
     const run = runForever(this.#backend.clock, () => pipeline(letters), pause, report);
-    this.#runs.add(run);
+    this.#runs.set(run, queues);
+    run.add(() => this.#runs.delete(run));
     return run;
   }
 
@@ -167,15 +177,33 @@ export class DeadLetters {
     return this.#closed;
   }
 
+  /** @internal The letters that would return to each queue at {@link close}: neither settled nor left. */
+  unsettled(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { queue, unsettled } of this.#streams) {
+      if (unsettled > 0) counts.set(queue, (counts.get(queue) ?? 0) + unsettled);
+    }
+    return counts;
+  }
+
   /**
    * Ends every {@link run}, and completes the streams of {@link from}. None begins after that. Unsettled letters return to their
    * queues, also while functions of the pipelines run. Idempotent.
    */
   close(): void {
-    this.#runs.unsubscribe();
+    this.#isClosed = true;
+    for (const [run, queues] of this.#runs) {
+      try {
+        run.unsubscribe();
+      } catch (error) {
+        this.#endFailed(error, queues);
+      }
+    }
     this.#closed.next();
   }
 }
+
+const doNothing = (): void => undefined;
 
 const fromOptions: readonly string[] = [
   'prefetch',

@@ -30,6 +30,7 @@ interface StreamConsumer {
  */
 export class LetterStream<T> {
   readonly #consumers: StreamConsumer[] = [];
+  #unsettled = 0;
   #left = 0;
   #closed = false;
 
@@ -44,12 +45,18 @@ export class LetterStream<T> {
     readonly home: HomeContext,
   ) {}
 
+  /** Letters that are neither settled nor left. */
+  get unsettled(): number {
+    return this.#unsettled;
+  }
+
   open(): void {
     const consumer: StreamConsumer = { left: 0 };
     this.#consumers.push(consumer);
     const onCancel = (_reason?: CancelReason, failure?: Error): void => this.home.fresh(this.#cancelled, this, failure);
     const take = (delivery: BackendDelivery): void => {
       // After the end there is no subscriber: later letters stay unsettled, and return to the queue when the consumer closes.
+      this.#unsettled++;
       this.subscriber.next(new DeadLetter<T>(delivery, this.#host(consumer)));
     };
     consumer.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
@@ -74,7 +81,8 @@ export class LetterStream<T> {
       clock: this.backend.clock,
       closed: () => this.#closed,
       left: () => this.#leave(consumer),
-      takenUp: () => {
+      finished: (wasLeft) => {
+        if (!wasLeft) return void this.#unsettled--;
         consumer.left--;
         this.#left--;
       },
@@ -87,6 +95,7 @@ export class LetterStream<T> {
   #leave(consumer: StreamConsumer): void {
     consumer.left++;
     this.#left++;
+    this.#unsettled--;
     if (this.#left > this.leaveAtMost) this.subscriber.error(new TooManyLeftError(this.queue, this.leaveAtMost));
     else if (this.#consumers.every(({ left }) => left >= this.prefetch)) this.open();
   }
