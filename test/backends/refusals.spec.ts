@@ -291,3 +291,29 @@ describe.skipIf(missing !== undefined)('an application on RabbitMQ', () => {
     await expect(start(options)).rejects.toMatchObject({ name: 'ConnectError' });
   });
 });
+
+describe('an application that is closed while it starts', () => {
+  @Injectable()
+  class Orders {
+    @Consume({ queue: 'orders', routingKey: 'order.created' })
+    created(): void {}
+  }
+
+  it.each([
+    ['while a server does not answer', async () => `amqp://127.0.0.1:${await listening(() => undefined)}`],
+    ['between two attempts', async () => 'amqp://127.0.0.1:1'],
+  ])('ends at once %s, and its start fails with the reason', async (_, urlOf) => {
+    const broker = rabbitmq({ urls: await urlOf(), startAttempts: 1_000, longestPause: '30s' });
+    const root = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })], providers: [Orders] };
+    const app = await NestFactory.create(root, { logger: false, abortOnError: false });
+    const starting = app.init().then(
+      () => 'it started',
+      (error: Error) => `${error.name}: ${error.message}`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const begun = performance.now();
+    await app.close();
+    expect(performance.now() - begun).toBeLessThan(1_000); // drainTimeout is ten seconds
+    expect(await starting).toBe('ConnectionLostError: the application was closed while it started');
+  });
+});

@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import { HomeContext, shownText } from '../host/index.js';
 import { type WaitQueues, describeRetry } from '../retry/index.js';
 import { MemoryIdempotencyStore } from './idempotency/memory-store.js';
-import { type Backend } from '../backend/index.js';
+import { type Backend, ConnectionLostError } from '../backend/index.js';
 import { Attempts, type Processing } from './attempts.js';
 import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
@@ -64,6 +64,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #attempts: Attempts;
   readonly #consumers = new Map<string, QueueConsumer>();
   readonly #restoring = new Set<NodeJS.Timeout>();
+  /** Waits for the backend, each with the function that ends it. */
+  readonly #waits = new Set<(reason: Error) => void>();
   readonly #reported = new Set<Handler>();
   readonly #home = new HomeContext();
   #booted = false;
@@ -130,7 +132,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.#inTurn(async () => {
       if (this.#closing) return;
       this.connected.check?.();
-      await this.backend.connect();
+      await this.#untilClosing(this.backend.connect());
       await this.#declare(this.#plan());
     }).catch((error: unknown) => this.#failed(error));
   }
@@ -204,7 +206,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#restoring.clear();
     await redrives;
     for (const consumer of this.#consumers.values()) consumer.cancel(); // also a consumer that the broker has not confirmed yet
-    await this.#atMost(this.#turn.catch(() => undefined)); // a declare may wait for a server that is unreachable
+    for (const end of this.#waits) end(new ConnectionLostError('the application was closed while it started', false));
+    await this.#atMost(this.#turn.catch(() => undefined));
     await this.#stop([...this.#consumers.values()]);
   }
 
@@ -227,9 +230,17 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return turn;
   }
 
+  /** Waits for the backend until the application closes: a server that is unreachable must not hold up a shutdown. */
+  #untilClosing<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waits.add(reject);
+      void work.then(resolve, reject).finally(() => this.#waits.delete(reject));
+    });
+  }
+
   async #declare(plan: Plan): Promise<void> {
     const { declare } = this.options;
-    const different = declare ? await this.backend.declare(plan.topology) : undefined;
+    const different = declare ? await this.#untilClosing(this.backend.declare(plan.topology)) : undefined;
     this.#retryByReject(plan, different);
     const lots = plan.consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.parkingLot ?? []));
     this.parts.waitQueues.declared(plan.delays, lots);
@@ -250,7 +261,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       ...this.source.ofModule(),
       ...(this.#listening ? this.source.ofServer(this.server) : []),
     ]);
-    await this.backend.connect();
+    await this.#untilClosing(this.backend.connect());
     await this.#declare(plan); // handlers may have been added, and the queue may be missing
     const starts: Promise<void>[] = [];
     for (const consumer of plan.consumers) {
@@ -329,6 +340,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const restore = (): void => {
       this.#restoring.delete(timer);
       this.#inTurn(() => this.#consume()).catch((error: unknown) => {
+        if (this.#closing) return;
         this.#logger.error(`queue '${shownText(consumer.queue)}' cannot be consumed again: ${textOf(error)}`);
         this.#restoreSoon(consumer);
       });
