@@ -174,6 +174,14 @@ for (const kind of serverKinds) {
       expect(await direct.status('next')).toMatchObject({ messages: 1 });
     });
 
+    it('closing waits for a server that hears nothing two seconds at most', async () => {
+      const { backend, proxy } = await arrange();
+      proxy.deafen();
+      const begun = performance.now();
+      await backend.close();
+      expect(performance.now() - begun).toBeLessThan(2_500);
+    });
+
     it('closing does not wait for a server that is gone', async () => {
       const { backend, proxy } = await arrange();
       proxy.shut();

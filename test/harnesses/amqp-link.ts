@@ -92,6 +92,10 @@ export class Link implements Transport {
     return 0;
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   attach(events: TransportEvents): void {
     this.#events = events;
   }

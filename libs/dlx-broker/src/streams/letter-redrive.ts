@@ -23,6 +23,8 @@ export class LetterRedrive extends Redrive {
   error: unknown;
   /** Letters whose destination is in the counts. */
   noted = 0;
+  /** Why a letter did not reach its origin: the exchange is missing, or the right to publish to it. */
+  #refusal: Error | undefined;
   readonly #stopped = new Subject<void>();
   /** Ends a wait. */
   #wake: (() => void) | undefined;
@@ -51,6 +53,7 @@ export class LetterRedrive extends Redrive {
   async run(): Promise<void> {
     try {
       await this.#run();
+      if (this.counts.moved === 0 && this.#refusal !== undefined) throw this.#refusal;
       this.end('completed');
     } catch (error) {
       if (!this.isOver) this.error = error;
@@ -154,8 +157,20 @@ export class LetterRedrive extends Redrive {
     }
     return letter.redrive(to).then(
       () => true,
-      () => false, // reported by DeadLetters.failures; the letter is unsettled again
+      (failure: Error) => this.#failed(failure, to),
     );
+  }
+
+  /**
+   * Notes the failure of a letter. The letter is unsettled again, and `DeadLetters.failures` reports it.
+   * @returns false: the letter stays in its queue
+   * @throws the failure, when the caller named a target that no letter can reach
+   */
+  #failed(failure: Error, to: RedriveTarget): false {
+    if (!isRefusal(failure)) return false;
+    if (to !== undefined) throw failure;
+    this.#refusal = failure;
+    return false;
   }
 
   /** At the end of a batch: waits for its pause, then the circuit judges the letters that came back. */
@@ -181,6 +196,12 @@ export class LetterRedrive extends Redrive {
     });
   }
 }
+
+/** True for a missing exchange (404), and a missing right to publish to it (403). The text names the exchange. */
+const isRefusal = (failure: Error): boolean => {
+  const { code } = failure as { readonly code?: unknown };
+  return code === 404 || code === 403;
+};
 
 /** The queue of a redrive does not exist. */
 export class UnknownQueueError extends Error {

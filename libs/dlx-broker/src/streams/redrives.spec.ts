@@ -2,6 +2,7 @@ import { setImmediate as soon } from 'node:timers/promises';
 import { map, toArray, lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../test/harnesses/letters-harness.js';
+import { silentOutbox } from '../broker/index.js';
 import type { RedriveRequest } from './redrive-request.js';
 import type { RedriveTask } from './redrive-task.js';
 import { Redrives } from './redrives.js';
@@ -87,6 +88,29 @@ describe('a redrive', () => {
     await advance(100, 20);
     expect(task.current).toMatchObject({ state: 'done', redriven: 0, left: 1 });
     expect(queue(deadQueue).payloads()).toEqual(['a']);
+  });
+
+  it('to an exchange that is missing fails, names the exchange, and leaves every letter', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die('a', 'b');
+    for (const to of [{ exchange: 'gone', routingKey: 'k' }, () => ({ exchange: 'gone', routingKey: 'k' })]) {
+      const task = redrives.start({ from: deadQueue, to });
+      await advance(100, 20);
+      expect(task.current).toMatchObject({ state: 'failed', total: 2, redriven: 0 });
+      expect((task.current.error as Error).message).toContain("no exchange 'gone' in vhost '/'");
+    }
+    expect(queue(deadQueue).payloads()).toEqual(['a', 'b']);
+  });
+
+  it('to origins of which all are missing fails, and names an exchange', async () => {
+    const { redrives, broker, queue, die, advance } = await arrange();
+    die('a', 'b');
+    broker.connect().openChannel(silentOutbox).deleteExchange('shop');
+    const task = redrives.start({ from: deadQueue });
+    await advance(100, 20);
+    expect(task.current).toMatchObject({ state: 'failed', total: 2, redriven: 0, left: 2 });
+    expect((task.current.error as Error).message).toContain("no exchange 'shop' in vhost '/'");
+    expect(queue(deadQueue).payloads()).toEqual(['a', 'b']);
   });
 
   it('does not go round: what fails again while it runs is for another one', async () => {

@@ -48,6 +48,9 @@ const permanent: ReadonlySet<ConnectFailure> = new Set(['credentials', 'virtual 
 /** The first pause between two rounds of attempts, in milliseconds. */
 const firstPause = 100;
 
+/** How long a server may take to answer the close of a connection, in milliseconds: it may be half open. */
+const closeTimeout = 1_500;
+
 /** After a connection of at least this time (milliseconds), the next attempt starts without a pause. */
 const steady = 5_000;
 
@@ -200,6 +203,7 @@ export class Link {
       name,
       heartbeat,
       handshakeTimeout: connectTimeout,
+      closeTimeout,
     };
     let wasOpen = false;
     const connection = this.host.openConnection(login, transport, this.host, {

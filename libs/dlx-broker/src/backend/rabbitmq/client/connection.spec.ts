@@ -26,6 +26,18 @@ describe('a connection', () => {
     expect(server.clock.nextWakeUp()).toBeUndefined();
   });
 
+  it('closes its socket when a server does not answer the close in time', async () => {
+    const { connection, events, link, server } = await connected({ closeTimeout: 700 });
+    link.isSilent = true;
+    connection.close();
+    server.clock.advance(699);
+    expect([events.length, link.isClosed]).toEqual([1, false]);
+    server.clock.advance(1);
+    await settled(link);
+    expect([events, link.isClosed]).toEqual([['opened RabbitMQ', 'closed'], true]);
+    expect(server.clock.nextWakeUp()).toBeUndefined();
+  });
+
   it.each([
     ['PLAIN', { user: 'guest', password: 'guest' }],
     ['AMQPLAIN', { mechanism: 'AMQPLAIN', user: 'guest', password: 'guest' }],

@@ -105,7 +105,7 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
     this.#state = 'closing';
     this.#failAll(this.#lost('client', 'the client closed it'));
     methods.writeConnectionClose(this.to, 0, 200, 'closed by the client', 0, 0);
-    this.#cancelLimit = after(this.#surroundings.clock, this.#options.closeTimeout, () => this.#end());
+    this.#cancelLimit = after(this.#surroundings.clock, this.#options.closeTimeout, () => this.destroy());
   }
 
   destroy(): void {
