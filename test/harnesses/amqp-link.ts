@@ -13,11 +13,13 @@ import type {
   TransportEvents,
 } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
+import { after, policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { loginsOf, type PendingLogin } from '../../libs/dlx-broker/src/logins/index.js';
 import { BufferPool } from '../../libs/dlx-broker/src/wire/index.js';
+
+const later = (act: () => void): void => void setImmediate(act);
 
 /** The listener, and the broker behind it, in one process with its clients: no port, and time that stands still. */
 export class LinkedServer {
@@ -27,7 +29,7 @@ export class LinkedServer {
   isShort = false;
   readonly faults: unknown[] = [];
   readonly connections = new Set<ClientConnection>();
-  readonly surroundings: Surroundings = { clock: this.clock, later: (act) => void setImmediate(act) };
+  readonly surroundings: Surroundings = { clock: this.clock, later };
   readonly #context: ListenerContext<ClientConnection>;
 
   constructor(limits: Partial<Limits> = {}) {
@@ -43,10 +45,12 @@ export class LinkedServer {
       logins: loginsOf(broker.access, { now, authenticate: ({ password }) => password === 'guest' }),
       properties: serverProperties('3.10.8'),
       pool: new BufferPool(),
-      flusher: new Flusher(),
+      flusher: new Flusher(later),
       alarms: new Alarms([{ resource: 'memory', isRaised: () => this.isShort }]),
       frames: new UnfinishedFrames(defaultLimits.unfinishedFrames),
       now,
+      later,
+      after: (milliseconds, act) => after(this.clock, milliseconds, act),
       log: (error) => this.faults.push(error),
       entered: (connection) => this.connections.add(connection),
       forget: (connection) => this.connections.delete(connection),

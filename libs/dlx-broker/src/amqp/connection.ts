@@ -142,7 +142,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   /** Closes the connection, in a later turn because another connection may be at work. */
   gaveUp(): void {
-    setImmediate(() => this.#fail(tooManyFrames(this.limits.unfinishedFrames)));
+    this.context.later(() => this.#fail(tooManyFrames(this.limits.unfinishedFrames)));
   }
 
   forget(channel: ClientChannel): void {

@@ -8,11 +8,14 @@ export class Flusher {
   #waiting: Flushable[] = [];
   #isSet = false;
 
+  /** @param later calls back when the turn is over */
+  constructor(private readonly later: (act: () => void) => void) {}
+
   want(flushable: Flushable): void {
     this.#waiting.push(flushable);
     if (this.#isSet) return;
     this.#isSet = true;
-    setImmediate(this.#flush);
+    this.later(this.#flush);
   }
 
   readonly #flush = (): void => {

@@ -88,7 +88,7 @@ export type Step = 'more' | 'close' | { readonly virtualHost: string };
 export interface HandshakeHost {
   readonly to: FrameWriter;
   readonly limits: Limits;
-  readonly context: Pick<ListenerContext, 'logins' | 'properties'>;
+  readonly context: Pick<ListenerContext, 'logins' | 'properties' | 'after'>;
   readonly socket: { readonly remoteAddress?: string | undefined };
   /** Marked as busy while its login waits, so that it is not closed for its silence. */
   readonly arrival: { readonly pendingLogin: Pick<PendingLogin, 'busy' | 'idle'> };
@@ -105,7 +105,7 @@ export class Handshake {
   #next: number = methodIds.connectionStartOk;
 
   #attempt: LoginAttempt | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: () => void = () => undefined;
 
   /** Sends `connection.start`. */
   constructor(readonly host: HandshakeHost) {
@@ -152,12 +152,12 @@ export class Handshake {
       goOn();
     };
     this.#attempt = attempt;
-    this.#timer = setTimeout(check, attempt.wait).unref();
+    this.#cancelTimer = this.host.context.after(attempt.wait, check);
   }
 
   /** The connection ends: cancels a login that waits. */
   leave(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
     this.#attempt?.drop();
     this.#attempt = undefined;
   }

@@ -5,6 +5,7 @@ import type { Logins, PendingLogin } from '../logins/index.js';
 import type { Flusher } from './flusher.js';
 import type { UnfinishedFrames } from './unfinished-frames.js';
 import type { Limits } from './limits.js';
+import type { Surroundings } from './surroundings.js';
 import type { BufferPool } from '../wire/index.js';
 
 /** When a connection arrived, and its place among the pending logins. */
@@ -19,7 +20,7 @@ export interface Arrival {
  * What all connections of a listener share.
  * @typeParam Connection what the listener keeps of its connections
  */
-export interface ListenerContext<Connection extends object = object> {
+export interface ListenerContext<Connection extends object = object> extends Surroundings {
   readonly broker: Broker;
   readonly limits: Limits;
   readonly logins: Logins;
@@ -29,8 +30,6 @@ export interface ListenerContext<Connection extends object = object> {
   readonly flusher: Flusher;
   readonly alarms: Alarms;
   readonly frames: UnfinishedFrames;
-  /** Milliseconds of a clock that never goes back. */
-  now(): number;
   /** Reports an internal fault. */
   log(error: unknown): void;
   /** A connection has logged in and is open. */

@@ -37,7 +37,7 @@ export class Traffic {
   #reserved = 0;
   #heardAt: number;
   #sentAt: number;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: () => void = () => undefined;
   #received = 0;
   #sent = 0;
 
@@ -144,7 +144,7 @@ export class Traffic {
   }
 
   gone(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
   }
 
   #relieve(): void {
@@ -155,7 +155,7 @@ export class Traffic {
   }
 
   #later(milliseconds: number, act: () => void): void {
-    clearTimeout(this.#timer);
-    if (!this.socket.destroyed) this.#timer = setTimeout(act, milliseconds).unref();
+    this.#cancelTimer();
+    if (!this.socket.destroyed) this.#cancelTimer = this.context.after(milliseconds, act);
   }
 }

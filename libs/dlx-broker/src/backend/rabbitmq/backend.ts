@@ -39,11 +39,9 @@ export interface RabbitMqHost extends LinkHost {
   readonly openPublisher: typeof openPublisher;
   /** Gets warnings for operators. */
   readonly warn: (text: string) => void;
+  /** Keeps the process alive, also while the backend reconnects. @returns ends this */
+  readonly keepAlive: () => () => void;
 }
-
-/** The longest timer of Node, in milliseconds. It only keeps the process alive while the backend reconnects. */
-const longestTimer = 2_147_483_647;
-const startKeepAlive = (): NodeJS.Timeout => setInterval(() => {}, longestTimer);
 
 /** Pauses before a command is tried again, in milliseconds. */
 const pauses = { first: 100, longest: 5_000 } as const;
@@ -60,7 +58,7 @@ export class RabbitMqBackend implements Backend {
   /** Callbacks that wait for a connection. */
   readonly #waiting = new Set<(link: OpenLink | undefined) => void>();
   readonly #home = new HomeContext();
-  #keepAlive: NodeJS.Timeout | undefined;
+  #endKeepAlive: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -144,12 +142,12 @@ export class RabbitMqBackend implements Backend {
   }
 
   async connect(): Promise<void> {
-    this.#keepAlive ??= this.#home.runInAsyncScope(startKeepAlive);
+    this.#endKeepAlive ??= this.#home.runInAsyncScope(this.host.keepAlive);
     try {
       await this.#home.runInAsyncScope(() => this.#link.start());
     } catch (error) {
-      clearInterval(this.#keepAlive);
-      this.#keepAlive = undefined;
+      this.#endKeepAlive?.();
+      this.#endKeepAlive = undefined;
       throw error;
     }
   }
@@ -232,8 +230,8 @@ export class RabbitMqBackend implements Backend {
     for (const replies of this.#replies) replies.close();
     for (const waiting of this.#waiting) waiting(undefined);
     await this.#link.close();
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = undefined;
+    this.#endKeepAlive?.();
+    this.#endKeepAlive = undefined;
   }
 
   readonly #publish = (publication: Publication, done: Done): void => this.#publisher.publish(publication, done);

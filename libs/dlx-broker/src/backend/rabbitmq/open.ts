@@ -14,6 +14,14 @@ export interface RabbitMqLog {
   readonly fault: (error: unknown) => void;
 }
 
+/** The longest timer of Node, in milliseconds. */
+const longestTimer = 2_147_483_647;
+
+function keepAlive(): () => void {
+  const timer = setInterval(() => {}, longestTimer);
+  return () => clearInterval(timer);
+}
+
 /**
  * The backend on a server, in real time and over sockets. Nothing is opened before `connect`.
  * @param options checked by name and type already
@@ -22,6 +30,6 @@ export interface RabbitMqLog {
 export function openRabbitMq(options: RabbitMqOptions, log: RabbitMqLog): RabbitMqBackend {
   const later = (act: () => void): void => void setImmediate(act);
   const sockets = { dial, openConnection, openPublisher };
-  const lent = { clock: new SystemClock(), random: Math.random, later };
+  const lent = { clock: new SystemClock(), random: Math.random, later, keepAlive };
   return new RabbitMqBackend(resolveRabbitMq(options), { ...lent, ...sockets, ...log });
 }

@@ -1,5 +1,4 @@
 import { AsyncResource } from 'node:async_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Settled, TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
@@ -13,6 +12,7 @@ import type { Durability } from './options.js';
 import { formatVersion } from './segment-header.js';
 import { Segment, type Segments } from './segment.js';
 import type { Space } from './space.js';
+import { nextTurn } from './surroundings.js';
 import { writeAll } from './write-all.js';
 
 /** A batch of fewer bytes extends its file in advance: a write inside the file costs half. */
@@ -70,7 +70,7 @@ export class Commits {
     this.#parts = parts;
     this.#compaction = new Compaction(parts.inventory, parts.segments, parts);
     this.#filling = new Filling(parts, this.#batch, this.#compaction, this.#isOver, checkpoint);
-    this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver);
+    this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver, parts.surroundings);
     parts.space.onExhausted = () => this.#wakeIdle();
   }
 
@@ -146,7 +146,7 @@ export class Commits {
   #schedule(): void {
     if (this.#isScheduled || this.#isWriting) return;
     this.#isScheduled = true;
-    this.#home.runInAsyncScope(setImmediate, undefined, this.#begin);
+    this.#home.runInAsyncScope(this.#parts.surroundings.later, undefined, this.#begin);
   }
 
   readonly #begin = (): void => {
@@ -207,7 +207,7 @@ export class Commits {
       const isUsed = segment.end > Math.min(inUse, segmentSize / 2);
       if (durability === 'fsync' && isUsed && !this.#isOver()) this.#next.prepare(segments.nextNumber);
     } else if (this.#compaction.isReady) {
-      await nextTurn(); // the compaction found no record to copy in this turn
+      await nextTurn(this.#parts.surroundings); // the compaction found no record to copy in this turn
     }
     this.#isTorn = false;
     if (this.#isClosed) return;
@@ -233,11 +233,11 @@ export class Commits {
 
   /** The messages are durable, so their bodies may leave the memory. */
   async #cacheBodies(written: readonly Message[]): Promise<void> {
-    const { inventory, recordsInTurn } = this.#parts;
+    const { inventory, recordsInTurn, surroundings } = this.#parts;
     let left = recordsInTurn;
     for (const message of written) {
       if (left-- === 0) {
-        await nextTurn();
+        await nextTurn(surroundings);
         left = recordsInTurn - 1;
       }
       if (message.slot !== undefined) inventory.bodies.add(message);

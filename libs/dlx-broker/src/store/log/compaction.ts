@@ -9,6 +9,7 @@ import { recordHead, recordTypes, typeAt } from './record.js';
 import { RecordReader } from './scan.js';
 import { segmentHead } from './segment-header.js';
 import type { Segment, Segments } from './segment.js';
+import type { Surroundings } from './surroundings.js';
 
 /** Bytes of the record that closes a batch. */
 const commitBytes = recordHead + 16;
@@ -31,6 +32,7 @@ export interface CompactionOptions {
   readonly recordsInTurn: number;
   /** Called once for a segment that cannot be freed. */
   readonly damaged: (error: StoreError) => void;
+  readonly surroundings: Surroundings;
 }
 
 /** A segment in memory. Earlier batches may have copied a part of it. */
@@ -114,7 +116,7 @@ export class Compaction {
    */
   prepare(ready: () => void): void {
     if (this.#isReading || this.#isStuck || this.#source !== undefined) return;
-    if (performance.now() < this.#notBefore) return;
+    if (this.options.surroundings.now() < this.#notBefore) return;
     const segment = this.#next;
     if (segment === undefined) return;
     this.#isReading = true;
@@ -131,7 +133,8 @@ export class Compaction {
   }
 
   #failed(segment: Segment, error: unknown): void {
-    this.#notBefore = performance.now() + Math.min(longestWait, firstWait * 2 ** Math.min(this.#failures, 16));
+    this.#notBefore =
+      this.options.surroundings.now() + Math.min(longestWait, firstWait * 2 ** Math.min(this.#failures, 16));
     if (this.#failures++ === 0) this.options.damaged(cannotBeReadNow(segment.name, error));
   }
 

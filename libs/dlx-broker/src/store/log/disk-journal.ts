@@ -20,6 +20,7 @@ import { MessageRestorer } from './restore-messages.js';
 import { numberIn, slotOf } from './slot.js';
 import { Space } from './space.js';
 import { checkRecovered } from './check-recovered.js';
+import { processSurroundings, type Surroundings } from './surroundings.js';
 
 const megabyte = 1024 * 1024;
 /** Entries of deleted queues dropped in one turn: some milliseconds. */
@@ -50,7 +51,12 @@ export class DiskJournal implements Journal {
   /** Without it, dropping entries would keep the async context of the client that deleted the queue. */
   readonly #home = new AsyncResource('DlxJournalDrops');
 
-  private constructor(disk: Disk, options: DiskJournalOptions, recovered: Recovered) {
+  private constructor(
+    disk: Disk,
+    options: DiskJournalOptions,
+    recovered: Recovered,
+    private readonly surroundings: Surroundings,
+  ) {
     const { inventory, declared, segments, places } = recovered;
     this.damage = { places, ...checkRecovered(recovered) };
     this.#recovered = recovered;
@@ -63,7 +69,8 @@ export class DiskJournal implements Journal {
       if (isLow) this.#commits.makeRoom();
       spaceChanged(isLow);
     };
-    this.#space = new Space(disk, diskFree, checkInterval, changed, (error) => this.#commits.fail(error));
+    const failed = (error: unknown): void => this.#commits.fail(error);
+    this.#space = new Space(disk, diskFree, checkInterval, changed, failed, surroundings);
     if (options.damaged !== undefined) inventory.bodies.damaged = options.damaged;
     this.#commits = new Commits(
       {
@@ -80,6 +87,7 @@ export class DiskJournal implements Journal {
         now: options.now ?? Date.now,
         failed: options.failed ?? (() => undefined),
         damaged: options.damaged ?? (() => undefined),
+        surroundings,
       },
       recovered.checkpoint,
     );
@@ -89,11 +97,15 @@ export class DiskJournal implements Journal {
    * Reads the log, and cuts off a batch that is not complete.
    * @throws StoreError when the directory cannot be used; then nothing in it has changed
    */
-  static async open(disk: Disk, options: DiskJournalOptions = {}): Promise<DiskJournal> {
-    const recovered = await recover(disk, options.memory ?? 64 * megabyte);
+  static async open(
+    disk: Disk,
+    options: DiskJournalOptions = {},
+    surroundings: Surroundings = processSurroundings,
+  ): Promise<DiskJournal> {
+    const recovered = await recover(disk, options.memory ?? 64 * megabyte, surroundings);
     try {
       for (const repair of recovered.repairs) await repair();
-      const journal = new DiskJournal(disk, options, recovered);
+      const journal = new DiskJournal(disk, options, recovered, surroundings);
       await journal.#space.check();
       return journal;
     } catch (error) {
@@ -198,7 +210,7 @@ export class DiskJournal implements Journal {
     const goesOn = this.#isDropping;
     this.#isDropping = this.#inventory.dropSome(droppedInTurn) || this.#declared.forgetSome(droppedInTurn);
     if (goesOn) this.#inventory.releaseUnreferenced();
-    if (this.#isDropping) this.#home.runInAsyncScope(setImmediate, undefined, this.#dropSome);
+    if (this.#isDropping) this.#home.runInAsyncScope(this.surroundings.later, undefined, this.#dropSome);
     else if (goesOn) this.#commits.freeSegments();
   };
 

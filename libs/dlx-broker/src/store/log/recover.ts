@@ -8,6 +8,7 @@ import { Replay } from './replay.js';
 import { type Gap, isBlank, lastCommit, scan, type Scanned, startOfBatch } from './scan.js';
 import { draft, readHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
 import { Segment, Segments } from './segment.js';
+import { nextTurn, type Surroundings } from './surroundings.js';
 
 /** The content of a log, and the repairs to make before anything is written to it. */
 export interface Recovered {
@@ -25,8 +26,8 @@ export interface Recovered {
 }
 
 /** Reads all segments, oldest first. @param memory bytes of bodies to keep in memory @throws StoreError; then nothing has changed */
-export async function recover(disk: Disk, memory: number): Promise<Recovered> {
-  const recovery = new Recovery(disk, memory);
+export async function recover(disk: Disk, memory: number, surroundings: Surroundings): Promise<Recovered> {
+  const recovery = new Recovery(disk, memory, surroundings);
   try {
     await recovery.run();
     return recovery;
@@ -72,6 +73,7 @@ class Recovery implements Recovered {
   constructor(
     readonly disk: Disk,
     memory: number,
+    readonly surroundings: Surroundings,
   ) {
     this.inventory = new Inventory(this.segments, memory);
     this.replay = new Replay(this.inventory, this.declared);
@@ -94,7 +96,7 @@ class Recovery implements Recovered {
       }
       this.#segment(number, file, bytes, next === undefined);
       // Other work of the event loop gets its turn.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextTurn(this.surroundings);
     }
     this.#buffers = [nothing, nothing];
     for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);

@@ -1,4 +1,5 @@
 import type { Disk } from './disk.js';
+import { processSurroundings, type Surroundings } from './surroundings.js';
 
 /** Checks the free space of the disk after writes, and regularly while there is too little. */
 export class Space {
@@ -24,6 +25,7 @@ export class Space {
     readonly interval: number,
     readonly changed: (isLow: boolean) => void,
     readonly failed: (error: unknown) => void,
+    readonly surroundings: Pick<Surroundings, 'now'> = processSurroundings,
   ) {}
 
   /** The last write found no room. */
@@ -38,7 +40,7 @@ export class Space {
 
   /** Called after each batch: checks the free space if the last check is long enough ago. */
   afterWrite(): void {
-    const now = performance.now();
+    const now = this.surroundings.now();
     if (now - this.#lastCheck < this.interval) return;
     this.#lastCheck = now;
     void this.check();

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+
+/** What a log needs from its process. Simulations replace it. */
+export interface Surroundings {
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  /** Calls back in the next turn of the event loop. */
+  later(act: () => void): void;
+  /** A random number of 32 bits for the header of a segment. */
+  salt(): number;
+}
+
+/** The event loop and the random numbers of this process. */
+export const processSurroundings: Surroundings = {
+  now: () => performance.now(),
+  later: (act) => void setImmediate(act),
+  salt: () => randomBytes(4).readUInt32BE(),
+};
+
+/** Resolves in the next turn of the event loop. */
+export const nextTurn = (surroundings: Surroundings): Promise<void> =>
+  new Promise((resolve) => surroundings.later(resolve));
