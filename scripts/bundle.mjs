@@ -4,26 +4,29 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { rooms } from './rooms.mjs';
 
 const [dist, ...entries] = process.argv.slice(2);
 const joined = `${dist}.joined`;
 
-/** What every start of a broker reads. Nothing of it may stand in the chunk of Nest. */
-const atStart = ['message', 'history', 'wire', 'broker', 'options', 'topology', 'host', 'logins', 'backend'];
-const fronts = ['open-broker', 'listeners'];
-/** What an application with Nest reads besides. */
-const withNest = ['nest', 'streams', 'retry'];
-/** What the management API and the streams share: a server without Nest reads it, too. */
-const shared = ['redrive'];
+/** The chunks, in the order in which they take files: each takes what its rooms import from rooms without a chunk, too. */
+const chunks = ['broker', 'wire', 'redrive', 'nest'];
 
-const renamed = [...atStart, ...withNest, ...shared].filter((name) => !existsSync(join(dist, name)));
-if (renamed.length > 0) throw new Error(`scripts/bundle.mjs names rooms that are not there: ${renamed.join(', ')}`);
+/** Files beside the rooms that every start of a broker reads. */
+const atStart = ['open-broker', 'listeners'];
 
-/** A chunk of the files of these rooms, whichever entry imports them. */
-const room = (name, rooms) => ({
-  name,
-  test: new RegExp(`[\\\\/]${basename(dist)}[\\\\/](${rooms.join('|')})[\\\\/.]`),
-});
+const lazy = rooms.flatMap(({ name, lazy: folders = [] }) => folders.map((folder) => `${name}/${folder}`));
+
+const missingRooms = [...rooms.map(({ name }) => name), ...lazy].filter((name) => !existsSync(join(dist, name)));
+if (missingRooms.length > 0) throw new Error(`scripts/rooms.mjs names rooms that are not there: ${missingRooms}`);
+
+/** The files of the rooms of a chunk, without the folders that are read when they are needed. */
+function chunk(name) {
+  const names = rooms.filter((room) => room.chunk === name).map((room) => room.name);
+  if (name === 'broker') names.push(...atStart);
+  const path = `/${basename(dist)}/(?!(${lazy.join('|')})/)(${names.join('|')})(/|\\.)`;
+  return { name, test: new RegExp(path.replaceAll('/', '[\\\\/]')) };
+}
 
 /** Maps lead through what tsc made, which is deleted, to the sources, which are in the package. */
 const sources = {
@@ -48,7 +51,7 @@ await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
   // A file costs more than what is in it: what an application loads at its start is in few of them.
-  codeSplitting: { groups: [room('broker', [...atStart, ...fronts]), room('redrive', shared), room('nest', withNest)] },
+  codeSplitting: { groups: chunks.map(chunk) },
   sourcemap: true,
 });
 await bundle.close();

@@ -22,7 +22,7 @@ function importsOf(file: string): string[] {
 }
 
 /** Files and packages that a front door brings along. */
-function reachedFrom(entry: string): { readonly rooms: ReadonlySet<string>; readonly packages: ReadonlySet<string> } {
+function reachedFrom(entry: string): Readonly<Record<'files' | 'rooms' | 'packages', ReadonlySet<string>>> {
   const files = [resolve(source, entry)];
   const packages = new Set<string>();
   for (const file of files) {
@@ -34,15 +34,23 @@ function reachedFrom(entry: string): { readonly rooms: ReadonlySet<string>; read
       }
     }
   }
-  return { rooms: new Set(files.map((file) => relative(source, file).split('/')[0] as string)), packages };
+  const names = files.map((file) => relative(source, file));
+  return { files: new Set(names), rooms: new Set(names.map((name) => name.split('/')[0] as string)), packages };
 }
 
 describe('an application that opens no port and keeps nothing on disk starts without', () => {
-  const { rooms, packages } = reachedFrom('index.ts');
+  const { files, rooms, packages } = reachedFrom('index.ts');
 
   it('what it does not need of this library', () => {
     expect([...rooms]).toEqual(expect.arrayContaining(['nest', 'streams', 'broker', 'backend']));
-    for (const room of ['amqp', 'management', 'store', 'cli', 'testing']) expect(rooms).not.toContain(room);
+    for (const room of ['amqp', 'management', 'store', 'cli', 'testing', 'wire']) expect(rooms).not.toContain(room);
+  });
+
+  it('the client of a RabbitMQ, which is read when such a broker is chosen', () => {
+    const ofServer = [...files].filter((file) => file.startsWith('backend/rabbitmq/'));
+    // What checks the options of rabbitmq(), when a module is written.
+    expect(ofServer.toSorted()).toEqual(['backend/rabbitmq/address.ts', 'backend/rabbitmq/http.ts']);
+    expect(packages).not.toContain('node:tls');
   });
 
   it('other packages than Nest, RxJS and the reader of durations', () => {

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type Backend,
-  type BackendDelivery,
-  openRabbitMq,
-  type Publication,
-  type RabbitMqOptions,
+import type {
+  Backend,
+  BackendDelivery,
+  Publication,
+  RabbitMqOptions,
 } from '../../libs/dlx-broker/src/backend/index.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
 import { Proxy } from './proxy.js';
 import { serverKinds } from './worlds.js';
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openRabbitMq, type Publication } from '../../libs/dlx-broker/src/backend/index.js';
+import type { Publication } from '../../libs/dlx-broker/src/backend/index.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
 import { Proxy } from './proxy.js';
 import { serverKinds } from './worlds.js';
 

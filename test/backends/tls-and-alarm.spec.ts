@@ -1,10 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import {
-  type Backend,
-  openRabbitMq,
-  type Publication,
-  type RabbitMqOptions,
-} from '../../libs/dlx-broker/src/backend/index.js';
+import type { Backend, Publication, RabbitMqOptions } from '../../libs/dlx-broker/src/backend/index.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
 import { serve, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
 import { TestAuthority } from '../amqp/certificates.js';
 

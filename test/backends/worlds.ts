@@ -1,9 +1,5 @@
-import {
-  EmbeddedBackend,
-  openRabbitMq,
-  type Backend,
-  type RabbitMqLog,
-} from '../../libs/dlx-broker/src/backend/index.js';
+import { EmbeddedBackend, type Backend } from '../../libs/dlx-broker/src/backend/index.js';
+import { openRabbitMq, type RabbitMqLog } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
 import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';

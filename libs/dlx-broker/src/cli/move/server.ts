@@ -1,20 +1,12 @@
-import {
-  type AmqpChannel,
-  type AmqpConnection,
-  ChannelClosedError,
-  ConnectError,
-  dial,
-  NackedError,
-  openConnection,
-  openPublisher,
-  ReturnedError,
-  UnsendableError,
-} from '../../backend/index.js';
+import { type AmqpChannel, type AmqpConnection, loadRabbitMq } from '../../backend/index.js';
 import { SystemClock } from '../../host/index.js';
 import { Refusal } from '../refusal.js';
 import { delayQueueArguments, delayQueueFor, exchangeFor, withDelay } from './names.js';
 import { MoveFailure, type Moving, type Source, type Taken, type Target } from './ends.js';
 import { type ServerPlace, shownPlace } from './places.js';
+
+/** The AMQP client. It is read when a move needs a server. */
+type Client = Awaited<ReturnType<typeof loadRabbitMq>>;
 
 /** `basic.get`s that are sent without waiting for the answers before. */
 const pipelined = 32;
@@ -26,7 +18,10 @@ const answered = <T = void>(ask: (answer: Callback<T>) => void): Promise<T> =>
   new Promise((resolve, reject) => ask((failure, value) => (failure ? reject(failure) : resolve(value as T))));
 
 /** @throws Refusal when the server cannot be reached, or refuses the login */
-function connected({ host, port, isSecure, user, password, vhost }: ServerPlace): Promise<AmqpConnection> {
+function connected(
+  { ConnectError, dial, openConnection }: Client,
+  { host, port, isSecure, user, password, vhost }: ServerPlace,
+): Promise<AmqpConnection> {
   const place = `${host}:${port}`;
   const transport = dial({ host, port, ...(isSecure && { tls: {} }) });
   const surroundings = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
@@ -40,13 +35,20 @@ function connected({ host, port, isSecure, user, password, vhost }: ServerPlace)
   });
 }
 
-/** A connection with a channel, on which the queue was found. @throws Refusal */
-async function opened(place: ServerPlace): Promise<{ connection: AmqpConnection; channel: AmqpChannel }> {
-  const connection = await connected(place);
+interface OpenedServer {
+  readonly client: Client;
+  readonly connection: AmqpConnection;
+  readonly channel: AmqpChannel;
+}
+
+/** Connects, and checks that the queue exists. @throws Refusal */
+async function opened(place: ServerPlace): Promise<OpenedServer> {
+  const client = await loadRabbitMq();
+  const connection = await connected(client, place);
   const channel = connection.openChannel({ closed: () => undefined });
   try {
     await answered<unknown>((answer) => channel.checkQueue(place.queue, answer));
-    return { connection, channel };
+    return { client, connection, channel };
   } catch (error) {
     connection.close();
     throw new Refusal(`${shownPlace(place)} cannot be used: ${(error as Error).message}`);
@@ -102,9 +104,9 @@ export async function serverSource(place: ServerPlace): Promise<Source> {
 
 /** Sends messages to a queue of a server. @throws Refusal */
 export async function serverTarget(place: ServerPlace, tell: (line: string) => void): Promise<Target> {
-  const { connection, channel } = await opened(place);
+  const { client, connection, channel } = await opened(place);
   const exchange = exchangeFor(place.queue);
-  const publisher = openPublisher(connection, { closed: () => undefined });
+  const publisher = client.openPublisher(connection, { closed: () => undefined });
   try {
     await answered((done) => channel.declareExchange(exchange, 'fanout', { durable: false }, done));
     await answered((done) => channel.bindQueue(place.queue, exchange, '', undefined, done));
@@ -116,7 +118,7 @@ export async function serverTarget(place: ServerPlace, tell: (line: string) => v
     try {
       await answered((done) => publisher.publish(to, key, properties, body, true, done));
     } catch (error) {
-      throw failureOf(error as Error, place);
+      throw failureOf(client, error as Error, place);
     }
   };
   let delayQueue: Promise<string> | undefined;
@@ -126,7 +128,7 @@ export async function serverTarget(place: ServerPlace, tell: (line: string) => v
     try {
       await answered<unknown>((answer) => channel.declareQueue(name, options, answer));
     } catch (error) {
-      throw failureOf(error as Error, place);
+      throw failureOf(client, error as Error, place);
     }
     tell(`delayed messages wait in queue '${name}'; delete it when it is empty`);
     return name;
@@ -143,7 +145,8 @@ export async function serverTarget(place: ServerPlace, tell: (line: string) => v
   };
 }
 
-function failureOf(error: Error, place: ServerPlace): MoveFailure {
+function failureOf(client: Client, error: Error, place: ServerPlace): MoveFailure {
+  const { ChannelClosedError, NackedError, ReturnedError, UnsendableError } = client;
   const where = shownPlace(place);
   const options = { cause: error };
   if (error instanceof NackedError)

@@ -1,4 +1,4 @@
-import { type Backend, EmbeddedBackend, openRabbitMq, type RabbitMqOptions } from '../../backend/index.js';
+import { type Backend, EmbeddedBackend, loadRabbitMq, type RabbitMqOptions } from '../../backend/index.js';
 import { shownLines, shownText } from '../../host/index.js';
 import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
 import { DlxConfigurationError } from '../../options/index.js';
@@ -44,8 +44,9 @@ export async function connect(choice: BrokerChoice): Promise<Connected> {
 }
 
 /** Makes the backend of a RabbitMQ. Its connection is opened when the application starts. */
-function connectOver(options: Readonly<RabbitMqOptions>): Connected {
+async function connectOver(options: Readonly<RabbitMqOptions>): Promise<Connected> {
   const logger = new SafeLogger('DlxBroker');
+  const { openRabbitMq } = await loadRabbitMq();
   const backend = openRabbitMq(options, {
     warn: (text) => logger.warn(shownText(text)),
     fault: (error) => logger.error(error),
