@@ -9,7 +9,7 @@ import { type TopologyJson, topologyToJson } from './graph/topology-json.js';
 import { topologyOf } from './graph/topology.js';
 import { inTurns } from '../http/turns.js';
 
-/** How exchanges and queues hang together, and where dead letters go; of one virtual host or of all one may see. */
+/** Shows exchanges, queues and the ways of dead letters: of one virtual host, or of all that the user may see. */
 const show: Handler = async (request, management) => {
   onlyKnown(request.query.keys(), ['vhost'], 'parameter');
   const { turns } = management.dlx;

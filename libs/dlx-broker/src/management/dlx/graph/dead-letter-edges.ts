@@ -1,8 +1,8 @@
 import { overflowPolicies, type Queue, queueArguments } from '../../../broker/index.js';
 import type { DeathReason } from '../../../message/index.js';
-import { oneKey } from './keys.js';
+import { type Keys, oneKey } from './keys.js';
+import { type Certainty, nowhere, type Reach, type Reached } from './reach.js';
 import { keysInto } from './wiring.js';
-import type { Reach } from './reach.js';
 
 /** The dead-letter exchange of one queue, and the queues behind it. */
 export interface DeadLetterEdge {
@@ -14,49 +14,38 @@ export interface DeadLetterEdge {
   readonly by: 'argument' | 'policy';
   /** False: the exchange does not exist, so the dead letters are dropped. */
   readonly exchangeExists: boolean;
-  /** The queues: true for one that gets every dead letter, false for one that may get some. */
-  readonly reaches: ReadonlyMap<Queue, boolean>;
-  /** Deaths without a rejection: by a time to live, a length limit, a delivery limit. */
+  /** The queues that get dead letters of this queue: every one of them (`always`), or some (`sometimes`). */
+  readonly reaches: Reached;
+  /** The reasons for which messages die here without a rejection: time to live, length limit, delivery limit. */
   readonly automatic: readonly DeathReason[];
   /** Milliseconds until a message expires here, undefined for never. */
   readonly delay: number | undefined;
 }
 
-/** Undefined for a queue whose dead letters go nowhere. */
+/** Undefined for a queue without a dead-letter exchange. */
 export function deadLetterEdgeOf(queue: Queue, reach: Reach): DeadLetterEdge | undefined {
   const { deadLetterExchange: exchange, deadLetterRoutingKey: routingKey, messageTtl } = queue.settings;
   if (exchange === undefined) return undefined;
+  const keys = routingKey === undefined ? keysInto(queue, reach.wiring) : [oneKey(routingKey)];
   return {
     queue,
     exchange,
     routingKey,
     by: queue.declared.arguments.get('x-dead-letter-exchange')?.type === 'S' ? 'argument' : 'policy',
     exchangeExists: reach.wiring.vhost.exchanges.has(exchange),
-    reaches: reachedFrom(queue, exchange, routingKey, reach),
+    reaches: reachedWith(keys, exchange, reach),
     automatic: automaticDeaths(queue),
     delay: messageTtl,
   };
 }
 
-/** With a key of the queue's own choice it is known; otherwise the keys tell under which messages come to the queue. */
-function reachedFrom(
-  queue: Queue,
-  exchange: string,
-  routingKey: string | undefined,
-  reach: Reach,
-): Map<Queue, boolean> {
-  const reached = new Map<Queue, boolean>();
-  const keys = routingKey === undefined ? keysInto(queue, reach.wiring) : [oneKey(routingKey)];
-  const all = keys.map((each) => reach.from(exchange, each)).filter((each) => each !== undefined);
-  for (const each of all) {
-    // What only some keys lead to is not sure, however sure these are.
-    for (const queueReached of each.keys()) {
-      if (!reached.has(queueReached))
-        reached.set(
-          queueReached,
-          all.every((other) => other.get(queueReached) === true),
-        );
-    }
+/** The queues that messages with any of the keys reach. A queue is reached always only if it is so with each of the keys. */
+function reachedWith(keys: readonly Keys[], exchange: string, reach: Reach): Reached {
+  const byKeys = keys.map((each) => reach.from(exchange, each) ?? nowhere);
+  const reached = new Map<Queue, Certainty>();
+  for (const queue of byKeys.flatMap((each) => [...each.keys()])) {
+    if (reached.has(queue)) continue;
+    reached.set(queue, byKeys.every((each) => each.get(queue) === 'always') ? 'always' : 'sometimes');
   }
   return reached;
 }

@@ -1,11 +1,11 @@
 import { exchangeTypes } from '../../../broker/index.js';
 
-/** Routing keys a message may have, as far as bindings tell: one, or all that fit a pattern of a topic exchange. */
+/** The possible routing keys of a message: one key, or all keys that match a pattern of a topic exchange. */
 export interface Keys {
   readonly text: string;
   readonly isPattern: boolean;
   readonly words: readonly string[];
-  /** Whether the pattern has a word that stands for any number of words. */
+  /** True if the pattern has a `#`, which stands for any number of words. */
   readonly isOpen: boolean;
 }
 
@@ -22,7 +22,7 @@ function patternOf(text: string): Keys {
 
 export const anyKey: Keys = patternOf('#');
 
-/** Which keys a binding lets through. */
+/** The keys that pass a binding of an exchange of this type. */
 export function keysOf(type: string, bindingKey: string): Keys {
   const keys = exchangeTypes.get(type)?.keys;
   if (keys === 'equal') return oneKey(bindingKey);
@@ -31,19 +31,19 @@ export function keysOf(type: string, bindingKey: string): Keys {
 
 export const isAny = ({ isOpen, words }: Keys): boolean => isOpen && words.every((word) => word === '#');
 
-/** Whether some key fits both: `a.*` and `#.b` do (`a.b`), `a.*` and `b.#` do not. Rule P7's words, on both sides. */
+/** True if some key matches both: `a.b` matches `a.*` and `#.b`; no key matches `a.*` and `b.#` (rule P7). */
 export function overlaps(one: Keys, other: Keys): boolean {
   if (one.isOpen || other.isOpen) return meetSomewhere(one, other);
   if (one.words.length !== other.words.length) return false;
   return one.words.every((word, at) => fits(one, word, other, other.words[at] as string));
 }
 
-/** With any number of words on a side: tries both ways on at each. */
+/** Compares patterns of which at least one has a `#`: each `#` takes one more word, or ends. */
 function meetSomewhere(one: Keys, other: Keys): boolean {
   const left = one.words;
   const right = other.words;
   const isMany = (keys: Keys, word: string | undefined): boolean => keys.isPattern && word === '#';
-  /** What was found out already, by both positions: without it a row of `#` would be exponential. */
+  /** Earlier results, by both positions: without them a row of `#` would take exponential time. */
   const known = new Map<number, boolean>();
   const meet = (at: number, atOther: number): boolean => {
     if (at === left.length && atOther === right.length) return true;

@@ -3,10 +3,15 @@ import { Message, noProperties } from '../../../message/index.js';
 import { anyKey, isAny, type Keys, oneKey, overlaps } from './keys.js';
 import type { Wire, Wiring } from './wiring.js';
 
-/** The queues a message gets to from an exchange; true when it surely does, whatever else is in the message. */
-export type Reached = ReadonlyMap<Queue, boolean>;
+/** Whether every message with certain keys gets somewhere, or whether that depends on its key or its headers. */
+export type Certainty = 'always' | 'sometimes';
 
-const noBody = new Uint8Array();
+/** The queues that messages with certain keys reach. */
+export type Reached = ReadonlyMap<Queue, Certainty>;
+
+export const nowhere: Reached = new Map();
+
+const emptyBody = new Uint8Array();
 
 /** Finds where messages of an exchange go when only their keys are known, as the engine routes them (section G). */
 export class Reach {
@@ -27,72 +32,72 @@ export class Reach {
     return reached;
   }
 
-  /** Each exchange is visited once, and once more when it turns out that messages surely come there (rules G5, G6). */
+  /** Visits each exchange once, and once more if it was reached sometimes and is reached always (rules G5, G6). */
   #walk(first: Exchange, keys: Keys): Reached {
-    const queues = new Map<Queue, boolean>();
-    const visited = new Map<Exchange, boolean>();
-    const pending: [Exchange, boolean][] = [[first, true]];
+    const queues = new Map<Queue, Certainty>();
+    const visited = new Map<Exchange, Certainty>();
+    const pending: [Exchange, Certainty][] = [[first, 'always']];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const [exchange, surely] = next;
-      if (visited.get(exchange) === true || visited.get(exchange) === surely) continue;
-      visited.set(exchange, surely);
-      const found = this.#ask(exchange, keys);
-      for (const [destination, fits] of this.#withAlternate(exchange, found)) {
-        const isSure = surely && fits;
-        if (destination instanceof Exchange) pending.push([destination, isSure]);
-        else if (queues.get(destination) !== true) queues.set(destination, isSure);
+      const [exchange, certainty] = next;
+      const before = visited.get(exchange);
+      if (before === 'always' || before === certainty) continue;
+      visited.set(exchange, certainty);
+      for (const [destination, matches] of this.#withAlternate(exchange, this.#destinations(exchange, keys))) {
+        const reached = certainty === 'always' ? matches : 'sometimes';
+        if (destination instanceof Exchange) pending.push([destination, reached]);
+        else if (queues.get(destination) !== 'always') queues.set(destination, reached);
       }
     }
     return queues;
   }
 
-  /** An alternate exchange gets what finds nothing: perhaps, when something is found only perhaps. */
-  #withAlternate(exchange: Exchange, found: Map<Destination, boolean>): ReadonlyMap<Destination, boolean> {
+  /** Adds the alternate exchange, which gets a message that the exchange cannot route. */
+  #withAlternate(exchange: Exchange, found: Map<Destination, Certainty>): ReadonlyMap<Destination, Certainty> {
     const alternate = exchange.alternate === undefined ? undefined : this.#vhost.exchanges.get(exchange.alternate);
-    if (alternate === undefined || [...found.values()].includes(true)) return found;
-    return found.set(alternate, found.size === 0 && !decidesOtherwise(exchange));
+    if (alternate === undefined || [...found.values()].includes('always')) return found;
+    return found.set(alternate, found.size === 0 && !ignoresKeys(exchange) ? 'always' : 'sometimes');
   }
 
-  #ask(exchange: Exchange, keys: Keys): Map<Destination, boolean> {
-    if (decidesOtherwise(exchange)) return collect(this.wiring.from(exchange), () => false);
+  #destinations(exchange: Exchange, keys: Keys): Map<Destination, Certainty> {
+    if (ignoresKeys(exchange)) return collect(this.wiring.from(exchange), () => 'sometimes');
     if (exchangeTypes.get(exchange.routingType)?.keys === 'any' || !keys.isPattern)
       return this.#route(exchange, keys.text);
     if (exchange.name === '') return this.#queuesNamed(keys);
-    return collect(this.wiring.from(exchange), (wire) => fit(keys, wire.keys));
+    return collect(this.wiring.from(exchange), (wire) => matchOf(keys, wire.keys));
   }
 
   /** By the engine's own router, which has an index. */
-  #route(exchange: Exchange, key: string): Map<Destination, boolean> {
+  #route(exchange: Exchange, key: string): Map<Destination, Certainty> {
     const found = new Set<Destination>();
-    exchange.router.route(new Message(exchange.name, key, noProperties, noBody), key, found);
-    return new Map([...found].map((destination) => [destination, true]));
+    exchange.router.route(new Message(exchange.name, key, noProperties, emptyBody), key, found);
+    return new Map([...found].map((destination) => [destination, 'always']));
   }
 
-  #queuesNamed(keys: Keys): Map<Destination, boolean> {
-    const found = new Map<Destination, boolean>();
+  #queuesNamed(keys: Keys): Map<Destination, Certainty> {
+    const found = new Map<Destination, Certainty>();
     for (const queue of this.#vhost.queues.values()) {
-      if (overlaps(keys, oneKey(queue.name))) found.set(queue, false);
+      if (overlaps(keys, oneKey(queue.name))) found.set(queue, 'sometimes');
     }
     return found;
   }
 }
 
-/** Whether something else than the routing key decides who gets a message: headers, for example. */
-const decidesOtherwise = ({ routingType }: Exchange): boolean => exchangeTypes.get(routingType)?.keys === 'other';
+/** True if an exchange routes by something else than the routing key, such as headers. */
+const ignoresKeys = ({ routingType }: Exchange): boolean => exchangeTypes.get(routingType)?.keys === 'other';
 
-/** @param fits whether messages surely pass; undefined for never */
-function collect(wires: readonly Wire[], fits: (wire: Wire) => boolean | undefined): Map<Destination, boolean> {
-  const found = new Map<Destination, boolean>();
+/** @param match which messages pass a binding; undefined: none */
+function collect(wires: readonly Wire[], match: (wire: Wire) => Certainty | undefined): Map<Destination, Certainty> {
+  const found = new Map<Destination, Certainty>();
   for (const wire of wires) {
-    if (found.get(wire.destination) === true) continue;
-    const answer = fits(wire);
-    if (answer !== undefined) found.set(wire.destination, answer);
+    if (found.get(wire.destination) === 'always') continue;
+    const certainty = match(wire);
+    if (certainty !== undefined) found.set(wire.destination, certainty);
   }
   return found;
 }
 
-function fit(keys: Keys, binding: Keys): boolean | undefined {
-  if (isAny(binding)) return true;
-  if (binding.isPattern && binding.text === keys.text) return true;
-  return keys === anyKey || overlaps(keys, binding) ? false : undefined;
+function matchOf(keys: Keys, binding: Keys): Certainty | undefined {
+  if (isAny(binding)) return 'always';
+  if (binding.isPattern && binding.text === keys.text) return 'always';
+  return keys === anyKey || overlaps(keys, binding) ? 'sometimes' : undefined;
 }

@@ -7,8 +7,8 @@ import type { Topology } from './topology.js';
 import type { Wire } from './wiring.js';
 
 /**
- * A topology as JSON; everything says its virtual host, for several are shown together. Each row is made when it is
- * written, and shows what there is at that moment.
+ * A topology as JSON. Every row has its virtual host, because those of several are shown together. A row is made when it is
+ * written, and shows the state of that moment.
  */
 export function topologyToJson({ vhost, exchanges, queues, bindings, edges, loops, dangling }: Topology): TopologyJson {
   return {
@@ -70,17 +70,17 @@ const edgeToJson = (vhost: string, edge: DeadLetterEdge): Record<string, unknown
   policy: edge.by === 'policy' ? (edge.queue.inForce?.policy?.name ?? null) : null,
   strategy: edge.queue.settings.deadLetterStrategy,
   exchange_exists: edge.exchangeExists,
-  reaches: [...edge.reaches].map(([queue, certain]) => ({ queue: queue.name, certain })),
+  reaches: [...edge.reaches].map(([queue, certainty]) => ({ queue: queue.name, certain: certainty === 'always' })),
   automatic: edge.automatic,
   delay: edge.delay ?? null,
 });
 
-const loopToJson = (vhost: string, { edges, certain, cut, delay, kind }: Loop): Record<string, unknown> => ({
+const loopToJson = (vhost: string, { edges, certain, delay, kind }: Loop): Record<string, unknown> => ({
   vhost,
   queues: edges.map(({ queue }) => queue.name),
   exchanges: edges.map(({ exchange }) => exchange),
   kind,
-  cut_by_rule_i2: cut,
+  cut_by_rule_i2: kind === 'dropped',
   certain,
   delay,
 });

@@ -4,7 +4,7 @@ import { type Loop, loopsIn } from './loops.js';
 import { Reach } from './reach.js';
 import { type Wire, Wiring } from './wiring.js';
 
-/** How the queues of a virtual host hang together. */
+/** The exchanges and queues of a virtual host, and the ways of dead letters between them. */
 export interface Topology {
   readonly vhost: string;
   readonly exchanges: readonly Exchange[];
@@ -12,19 +12,19 @@ export interface Topology {
   readonly bindings: readonly Wire[];
   readonly edges: readonly DeadLetterEdge[];
   readonly loops: readonly Loop[];
-  /** Exchanges that are named and do not exist. */
+  /** References to exchanges that do not exist. */
   readonly dangling: readonly Dangling[];
 }
 
-/** A queue whose dead letters vanish, or an exchange whose alternate does. */
+/** A queue whose dead-letter exchange does not exist, or an exchange whose alternate exchange does not. */
 export interface Dangling {
   readonly kind: 'dead-letter-exchange' | 'alternate-exchange';
-  /** Who names it. */
+  /** The queue, or the exchange, that names the missing exchange. */
   readonly of: string;
   readonly exchange: string;
 }
 
-/** Looks at everything, changing nothing; yields wherever it may pause. */
+/** Reads the topology of a virtual host; yields wherever it may pause. */
 export function* topologyOf(vhost: VirtualHost): Generator<void, Topology, void> {
   const exchanges = [...vhost.exchanges.values()];
   const queues = [...vhost.queues.values()];

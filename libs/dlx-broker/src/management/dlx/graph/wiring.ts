@@ -2,27 +2,24 @@ import type { Destination, Exchange, Queue, VirtualHost } from '../../../broker/
 import type { FieldTable } from '../../../message/index.js';
 import { anyKey, isAny, type Keys, keysOf, oneKey } from './keys.js';
 
-/** One binding, with the exchange it begins at. */
+/** A binding, with its source exchange. */
 export interface Wire {
   readonly exchange: Exchange;
   readonly destination: Destination;
   readonly bindingKey: string;
   readonly arguments: FieldTable;
-  /** What it lets through. */
+  /** The routing keys that pass the binding. */
   readonly keys: Keys;
 }
 
-/**
- * All bindings of a virtual host, by both ends; collected once, for they are asked for again and again. Which bindings
- * there are is known at once.
- */
+/** An index of all bindings of a virtual host, by source and by destination, as they were when it was made. */
 export class Wiring {
   readonly #from = new Map<Exchange, readonly Wire[]>();
   readonly #into = new Map<Destination, Wire[]>();
 
   private constructor(readonly vhost: VirtualHost) {}
 
-  /** Collects them; yields after each. */
+  /** Indexes all bindings; yields after each. */
   static *of(vhost: VirtualHost): Generator<void, Wiring, void> {
     const wiring = new Wiring(vhost);
     const found = [...vhost.exchanges.values()].map((exchange) => ({ exchange, bindings: exchange.bindings() }));
@@ -54,7 +51,7 @@ export class Wiring {
   }
 }
 
-/** The keys under which messages come to a queue: of its bindings, and its own name at the default exchange. */
+/** The routing keys with which messages reach a queue: those of its bindings, and its name for the default exchange. */
 export function keysInto(queue: Queue, wiring: Wiring): readonly Keys[] {
   const keys = new Map<string, Keys>([[`=${queue.name}`, oneKey(queue.name)]]);
   for (const { keys: key } of wiring.into(queue)) {
