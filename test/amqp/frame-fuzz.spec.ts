@@ -18,7 +18,7 @@ const inputs = Number(process.env['FUZZ_INPUTS'] ?? (process.env['CI'] === undef
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
 
 /** Milliseconds of the processor that no input may take. */
-const patience = 50;
+const longest = 50;
 
 type Read = (from: MethodReader) => unknown;
 const readers = new Map<number, Read>(
@@ -66,7 +66,7 @@ describe('the frame parser, fed with mutated frames cut at random boundaries', (
       const outcome = read(decoder, pieces);
       const took = performance.now() - begun;
       // The machine may have done something else meanwhile; only such an input is looked at more closely.
-      slowest = Math.max(slowest, took < patience ? took : costOf(() => read(decoder, pieces)));
+      slowest = Math.max(slowest, took < longest ? took : costOf(() => read(decoder, pieces)));
       if (outcome === undefined) outcomes.whole += 1;
       else if (outcome instanceof WireError || outcome instanceof Malformed) outcomes.refused += 1;
       else throw new Error(`input ${count}: ${input.toString('hex')}`, { cause: outcome });
@@ -78,7 +78,7 @@ describe('the frame parser, fed with mutated frames cut at random boundaries', (
     );
     expect(outcomes.refused).toBeGreaterThan(inputs / 20);
     expect(outcomes.whole).toBeGreaterThan(inputs / 20);
-    expect(slowest).toBeLessThan(patience);
+    expect(slowest).toBeLessThan(longest);
     expect(grown).toBeLessThan(50e6);
   }, 300_000);
 });

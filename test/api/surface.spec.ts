@@ -5,7 +5,7 @@ import { exportsPageOf, reportOf } from './report.js';
 import { type Exported, root, Surface } from './surface.js';
 
 /** The compiler reads the whole library, and prettier formats what it says: twenty seconds of processor time. */
-const patience = 300_000;
+const timeout = 300_000;
 
 let surface: Surface;
 let report: string;
@@ -15,7 +15,7 @@ beforeAll(async () => {
   surface = new Surface();
   [report, page] = [await reportOf(surface), await exportsPageOf(surface)];
   all = surface.entries.flatMap(({ specifier, exported }) => exported.map((one) => ({ ...one, specifier })));
-}, patience);
+}, timeout);
 
 const titleOf = ({ specifier, name }: { readonly specifier: string; readonly name: string }): string =>
   `${specifier} ${name}`;

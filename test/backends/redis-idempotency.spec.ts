@@ -69,7 +69,7 @@ interface Payment {
 
 /** A broker in virtual time, for one application or several; Redis has a time of its own. */
 function newBroker(): DlxTesting {
-  const dlx = new DlxTesting({ patience: 5_000 });
+  const dlx = new DlxTesting({ timeout: 5_000 });
   opened.push(() => dlx.close());
   return dlx;
 }

@@ -15,8 +15,8 @@ beforeAll(async () => void (reason === undefined && (cluster = await ClusterNode
 afterAll(async () => void (reason === undefined && (await cluster.stop())), 60_000);
 
 /** Waits until no message is missing but so many, or nothing has happened for so many milliseconds. */
-async function drained({ account }: Running, patience: number, expected: () => number): Promise<void> {
-  for (let [quiet, before] = [0, -1]; quiet < patience && account.missing.length > expected(); quiet += 200) {
+async function drained({ account }: Running, timeout: number, expected: () => number): Promise<void> {
+  for (let [quiet, before] = [0, -1]; quiet < timeout && account.missing.length > expected(); quiet += 200) {
     await wait(200);
     if (account.handled.size !== before) quiet = 0;
     before = account.handled.size;
@@ -34,14 +34,14 @@ const row = (name: string, { account }: Running, published: number, parked: numb
   );
 
 /** Handles everything, at last also what was parked. @returns how many messages were parked */
-async function finished(name: string, running: Running, published: number, patience: number): Promise<number> {
+async function finished(name: string, running: Running, published: number, timeout: number): Promise<number> {
   const { account, app } = running;
   const poison = [...account.confirmed].filter(isPoison).length;
-  await drained(running, patience, () => poison);
-  for (let left = patience; left > 0 && (await running.parked()) < poison; left -= 200) await wait(200);
+  await drained(running, timeout, () => poison);
+  for (let left = timeout; left > 0 && (await running.parked()) < poison; left -= 200) await wait(200);
   const parked = await running.parked();
   await running.redrive();
-  await drained(running, patience, () => 0);
+  await drained(running, timeout, () => 0);
   row(name, running, published, parked);
   await app.close();
   return parked;

@@ -34,8 +34,8 @@ const ourBroker = ours(
 /** These need a RabbitMQ, which knows some of its own numbers only after seconds. */
 const onRabbitMq: readonly Target[] = [
   // It takes a second to start, three hundred times: asked on demand, RABBITMQCTL=1, for the record is what it said.
-  ...(process.env['RABBITMQCTL'] === '1' ? [{ ...rabbitmqctl(amqpUrl ?? ''), patience: 40_000 }] : []),
-  { ...ours('our ctl on RabbitMQ', managementUrl ?? '', amqpUrl ?? ''), patience: 40_000 },
+  ...(process.env['RABBITMQCTL'] === '1' ? [{ ...rabbitmqctl(amqpUrl ?? ''), timeout: 40_000 }] : []),
+  { ...ours('our ctl on RabbitMQ', managementUrl ?? '', amqpUrl ?? ''), timeout: 40_000 },
 ];
 
 const made = Date.now().toString(36);

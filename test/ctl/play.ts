@@ -26,7 +26,7 @@ export async function play(
       await script.scene?.(scene[1]);
       await scene[1].waitForConfirms();
     }
-    const end = Date.now() + target.patience;
+    const end = Date.now() + target.timeout;
     const outcomes: Outcome[] = [];
     for (const [at, line] of script.lines.entries())
       outcomes.push(await outcomeOf(target, line, names, expected?.[at], end));
@@ -37,7 +37,7 @@ export async function play(
   }
 }
 
-/** Numbers may come late: until the end of patience they are asked for again. */
+/** Numbers may come late: until the end of timeout they are asked for again. */
 async function outcomeOf(
   target: Target,
   { words, stdin, keep, late }: Line,

@@ -15,7 +15,7 @@ export interface Target {
   /** AMQP, for what has to be there. */
   readonly amqp: string;
   /** Milliseconds until it has to know its own numbers. */
-  readonly patience: number;
+  readonly timeout: number;
   run(words: readonly string[], stdin?: string): Promise<Outcome>;
 }
 
@@ -25,7 +25,7 @@ const text = (outcome: readonly string[]): string => outcome.map((line) => `${li
 export const ours = (name: string, url: string, amqp: string): Target => ({
   name,
   amqp,
-  patience: 0,
+  timeout: 0,
   async run(words, stdin = '') {
     const out: string[] = [];
     const errors: string[] = [];
@@ -44,7 +44,7 @@ export const ours = (name: string, url: string, amqp: string): Target => ({
 export const rabbitmqctl = (amqp: string): Target => ({
   name: 'rabbitmqctl',
   amqp,
-  patience: 0,
+  timeout: 0,
   run: (words, stdin = '') =>
     new Promise((resolve) => {
       const child = execFile('rabbitmqctl', [...words], { maxBuffer: 1e8 }, (error, out, errors) => {

@@ -5,7 +5,7 @@ import { powerCuts } from './power-cut.js';
 const points = Number(process.env['DURABILITY_POINTS'] ?? 5_000);
 const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
 /** A bug that is not found in so many power cuts is not found at all. */
-const patience = 20_000;
+const mostPoints = 20_000;
 
 describe('a power cut', () => {
   it(
@@ -24,7 +24,7 @@ describe('a power cut', () => {
   );
 
   it.each(Object.entries(mutants))('finds a store with %s', { timeout: 120_000 }, async (name, mutant) => {
-    const { violation, points: done } = await powerCuts({ seed, points: patience, mutant });
+    const { violation, points: done } = await powerCuts({ seed, points: mostPoints, mutant });
     console.info(`${name}: found in cut ${done}: ${violation?.what.split('\n')[0]}`);
     expect(violation, `${name} was not found in ${done} power cuts from seed ${seed} on`).toBeDefined();
   });

@@ -83,7 +83,7 @@ const idle = (app: { get(type: typeof DlxBroker): DlxBroker }, pattern: string):
     }),
   );
 
-describe('a request whose asker is gone is settled, and its stream torn down', () => {
+describe('a request whose requester is gone is settled, and its stream torn down', () => {
   it.each(['ticks', 'silent', 'late'])('when it was unsubscribed, however many were before: %s', async (pattern) => {
     const app = await microservice({ controllers: [Endless] });
     const [client, endless] = [app.get(DlxClient), app.get(Endless)];
@@ -215,7 +215,7 @@ describe('over AMQP, when', () => {
 it('a backend that cannot tell learns of it by a reply that is returned', async () => {
   const broker = createBroker();
   class Plain extends EmbeddedBackend {
-    override readonly onAskerGone = undefined as never;
+    override readonly onRequesterGone = undefined as never;
   }
   const app = await microservice({ controllers: [Endless], options: { broker: customBackend(new Plain(broker)) } });
   const backend = new EmbeddedBackend(broker);

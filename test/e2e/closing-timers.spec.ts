@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 const start = async (metadata: Parameters<DlxTesting['start']>[0], options: TransportOptions = {}) => {
-  const dlx = new DlxTesting({ logger: false, patience: 50 });
+  const dlx = new DlxTesting({ logger: false, timeout: 50 });
   opened.push(dlx);
   await dlx.start(metadata, { drainTimeout: 10, ...options });
   return dlx;

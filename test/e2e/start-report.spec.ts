@@ -39,7 +39,7 @@ interface Parts {
 }
 
 /** What a server has to be connected and started within, after the application is up. */
-const patience = (): unknown => vi.advanceTimersByTime(1_000);
+const passServerTimeout = (): unknown => vi.advanceTimersByTime(1_000);
 
 /** A started application and the lines of its log, those of our contexts only. */
 async function start({ controllers = [], providers = [], options = {}, connects = false, imports: more = [] }: Parts) {
@@ -193,19 +193,19 @@ describe('a second after the start the log warns of', () => {
     }
     const without = await start({ controllers: [Patterns] });
     expect(without.about('no DlxServer')).toEqual([]); // it may come yet
-    patience();
+    passServerTimeout();
     expect(without.about('no DlxServer is connected')).toEqual([
       expect.stringContaining(
         'so Patterns.event, Patterns.ask (@EventPattern, @MessagePattern) get no messages',
       ) as string,
     ]);
     const connected = await start({ controllers: [Patterns], connects: true });
-    patience();
+    passServerTimeout();
     expect(connected.about('DlxServer')).toEqual([]);
     const late = await start({ controllers: [Patterns] });
     late.app.connectMicroservice({ strategy: late.app.get(DlxServer) }, { inheritAppConfig: true });
     await late.app.startAllMicroservices();
-    patience();
+    passServerTimeout();
     expect(late.about('DlxServer')).toEqual([]);
   });
 
@@ -219,7 +219,7 @@ describe('a second after the start the log warns of', () => {
     expect(about('not started')).toEqual([]);
     await app.close();
     const forgetful = await start({ controllers: [Patterns], connects: 'unstarted' });
-    patience();
+    passServerTimeout();
     expect(forgetful.about('not started')).toEqual([
       "warn the DlxServer is connected but not started, so the handlers of 'order.*' get no messages: these wait in their " +
         'queues; call await app.startAllMicroservices(), or listen() of a microservice',
@@ -236,13 +236,13 @@ describe('a second after the start the log warns of', () => {
       foreign(): void {}
     }
     const { about } = await start({ providers: [Provider] });
-    patience();
+    passServerTimeout();
     expect(about('in controllers only')).toEqual([expect.stringContaining('warn Provider.event get no messages')]);
   });
 
   it("a policy of 'queueRetry' for a queue that no handler consumes", async () => {
     const { about } = await start({ providers: [Orders], options: { queueRetry: { oders: { attempts: 2 } } } });
-    patience();
+    passServerTimeout();
     expect(about('queueRetry')).toEqual([
       "warn option 'queueRetry' names queue 'oders', which no handler of this application consumes; did you mean 'orders'?",
     ]);

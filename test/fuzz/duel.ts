@@ -10,7 +10,7 @@ import { World } from './world.js';
 export type Verdict = 'equal' | 'late' | Difference;
 
 /** How long the real broker may take to show what the engine showed, in milliseconds. */
-const patience = 400;
+const timeout = 400;
 const attempts = 3;
 
 /**
@@ -70,7 +70,7 @@ async function comparedWith(
 ): Promise<{ readonly equal: boolean; readonly late: boolean; readonly seen: unknown }> {
   let seen = comparable(await world.observe());
   const late = Date.now() > slotEnd;
-  const until = Math.min(Date.now() + patience, Math.max(Date.now() + 60, slotEnd));
+  const until = Math.min(Date.now() + timeout, Math.max(Date.now() + 60, slotEnd));
   for (let equal = 0; ; seen = comparable(await world.observe())) {
     equal = isEqual(seen, expected) ? equal + 1 : 0;
     if (equal === 2 || (equal === 0 && Date.now() > until)) return { equal: equal === 2, late, seen };

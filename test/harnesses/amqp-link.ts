@@ -67,9 +67,9 @@ export class LinkedServer {
   }
 
   /** Looks at alarms and heartbeats, as the listener does twice a second. */
-  look(): void {
+  check(): void {
     const { alarms } = this.#context;
-    if (alarms.look()) for (const connection of this.connections) connection.unblock();
+    if (alarms.check()) for (const connection of this.connections) connection.unblock();
     for (const connection of this.connections) connection.traffic.tick(this.clock.now(), connection.tuning.heartbeat);
   }
 }

@@ -256,10 +256,10 @@ export const routingCases: readonly Case[] = [
   contract(
     'rule G9: a dead letter reaches a direct reply-to address',
     async (session, channel) => {
-      const asker = await session.channel();
-      const replies = await asker.consume('amq.rabbitmq.reply-to', { noAck: true });
+      const requester = await session.channel();
+      const replies = await requester.consume('amq.rabbitmq.reply-to', { noAck: true });
       await channel.declareQueue('requests');
-      await asker.publish('', 'requests', { properties: { replyTo: 'amq.rabbitmq.reply-to' } });
+      await requester.publish('', 'requests', { properties: { replyTo: 'amq.rabbitmq.reply-to' } });
       await session.settle();
       const address = (await channel.get('requests'))?.properties.replyTo ?? '';
       await channel.declareQueue('work', {

@@ -52,13 +52,13 @@ export const directReplyToCases: readonly Case[] = [
     soft(406, '60.20', 'reply consumer already set'),
   ),
   contract(
-    'rule S2: a declare of the address tells whether the asker lives',
+    'rule S2: a declare of the address tells whether the requester lives',
     async (session, channel) => {
       const other = await session.channel();
-      const asker = await session.channel();
-      const { address } = await ask(session, asker);
+      const requester = await session.channel();
+      const { address } = await ask(session, requester);
       const alive = await other.declareQueue(address, { passive: true });
-      await asker.close();
+      await requester.close();
       await session.settle();
       const gone = (await attempt(other.declareQueue(address, { passive: true }))) as { code: number; text: string };
       return [
@@ -72,7 +72,7 @@ export const directReplyToCases: readonly Case[] = [
     [1, 0, 404, `NOT_FOUND - no queue '${replyTo}.TOKEN' in vhost 'V'`, 'ok'],
   ),
   contract(
-    'rule S2: a mandatory answer is returned, also when the asker gets it',
+    'rule S2: a mandatory answer is returned, also when the requester gets it',
     async (session, channel) => {
       const { replies, address } = await ask(session, channel);
       const other = await session.channel();

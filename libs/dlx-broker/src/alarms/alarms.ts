@@ -17,7 +17,7 @@ export const memoryAlarm = (measure: () => MemoryUse): Alarm => ({
 });
 
 /** After so many received bytes the alarms are checked at once: a fast network fills the memory between two checks. */
-const lookAfter = 16_777_216;
+const checkAfter = 16_777_216;
 
 /** All alarms of a listener. Its connections see the state of the last check. */
 export class Alarms {
@@ -43,11 +43,11 @@ export class Alarms {
   /** Counts received bytes. After many of them the alarms are checked at once, so that they are raised in time. */
   received(bytes: number): void {
     this.#received += bytes;
-    if (this.#received >= lookAfter && !this.isRaised) this.look();
+    if (this.#received >= checkAfter && !this.isRaised) this.check();
   }
 
   /** Checks all alarms. @returns true when the last raised alarm has just ended */
-  look(): boolean {
+  check(): boolean {
     this.#received = 0;
     const was = this.isRaised;
     const raised = this.alarms.filter((alarm) => alarm.isRaised()).map(({ resource }) => resource);

@@ -61,7 +61,7 @@ export class Listener {
       server.once('error', reject);
       server.listen({ host, port, backlog: 1024 }, () => {
         server.off('error', reject);
-        alarms.look(); // the first client is blocked as well if a resource is short
+        alarms.check(); // the first client is blocked as well if a resource is short
         server.on('error', (error) => log(error));
         resolve();
       });

@@ -58,7 +58,7 @@ export class Reception {
     this.#shortage = new Shortage({
       alarms: this.context.alarms,
       memory,
-      patience: limited.unfinishedUnderAlarm,
+      timeout: limited.unfinishedUnderAlarm,
       unread: limited.unfinishedFrames,
       notice: (text) => notice?.(text),
     });
@@ -112,8 +112,8 @@ export class Reception {
     const { now, limits, alarms } = this.context;
     const time = now();
     this.looked();
-    if (alarms.look()) for (const connection of this.connections) connection.unblock();
-    this.#shortage.look(time, this.#loggedIn);
+    if (alarms.check()) for (const connection of this.connections) connection.unblock();
+    this.#shortage.check(time, this.#loggedIn);
     for (const connection of this.connections) {
       if (!connection.isShakingHands) connection.traffic.tick(time, connection.tuning.heartbeat);
       else if (time - connection.arrival.at >= limits.handshake) connection.socket.destroy();

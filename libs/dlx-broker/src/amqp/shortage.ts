@@ -7,7 +7,7 @@ export interface ShortageRules {
   readonly alarms: Alarms;
   readonly memory: () => MemoryUse;
   /** Milliseconds; see `limits.unfinishedUnderAlarm`. */
-  readonly patience: number;
+  readonly timeout: number;
   /**
    * Bytes that all connections together may have received without being read further. Blocked publishers have some each, as on
    * RabbitMQ; above this many they count as well. See `limits.unfinishedFrames`.
@@ -31,11 +31,11 @@ export class Shortage {
   }
 
   /** @param now milliseconds of a clock that never goes back */
-  look(now: number, connections: Iterable<ClientConnection>): void {
-    const { alarms, memory, patience } = this.#rules;
+  check(now: number, connections: Iterable<ClientConnection>): void {
+    const { alarms, memory, timeout } = this.#rules;
     if (!alarms.raised.includes('memory')) return void (this.#since = undefined);
     this.#since ??= now;
-    if (now - this.#since < patience) return;
+    if (now - this.#since < timeout) return;
     this.#since = now;
     const { used, limit } = memory();
     this.#relieve(used - limit, connections);

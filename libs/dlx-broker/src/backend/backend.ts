@@ -196,7 +196,7 @@ export interface Backend extends Capabilities {
    * where a broker in another process would have to be asked.
    * @returns what ends it
    */
-  onAskerGone?(replyTo: string, correlationId: string | undefined, gone: () => void): () => void;
+  onRequesterGone?(replyTo: string, correlationId: string | undefined, gone: () => void): () => void;
   status(queue: string): Promise<QueueStatus | undefined>;
   /** The dead-letter exchange of a queue by its arguments or a policy. Absent where the backend does not know it. */
   deadLetterExchange?(queue: string): string | undefined;

@@ -3,7 +3,7 @@ import { PendingLogins } from './pending-logins.js';
 
 function arrange() {
   const world = { now: 0, dropped: [] as string[] };
-  const pending = new PendingLogins({ ofAddress: 3, all: 6, patience: 1_000 }, () => world.now);
+  const pending = new PendingLogins({ ofAddress: 3, all: 6, idleTimeout: 1_000 }, () => world.now);
   const arrive = (name: string, address = '10.0.0.1') => pending.add(address, () => void world.dropped.push(name));
   return { world, pending, arrive };
 }

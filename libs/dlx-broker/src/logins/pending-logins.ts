@@ -6,10 +6,10 @@ export interface PendingLimits {
   readonly ofAddress: number;
   readonly all: number;
   /** Milliseconds of silence after which a connection may be closed to make room for another. Default 1,000. */
-  readonly patience?: number;
+  readonly idleTimeout?: number;
 }
 
-const usualPatience = 1_000;
+const defaultIdleTimeout = 1_000;
 
 /** The pending logins of one network. */
 interface Network {
@@ -116,7 +116,7 @@ export class PendingLogins {
   }
 
   #makeRoom(isFull: () => boolean, among: ReadonlySet<PendingLogin>): void {
-    const latest = this.#now() - (this.#limits.patience ?? usualPatience);
+    const latest = this.#now() - (this.#limits.idleTimeout ?? defaultIdleTimeout);
     while (isFull()) if (!this.#close(among, latest)) return;
   }
 

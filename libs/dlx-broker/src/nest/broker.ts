@@ -52,7 +52,7 @@ export interface BrokerCounts extends HandlerCounts {
 const restorePause = 1_000;
 
 /** How long an application may take, after its start, to connect and start its server, in milliseconds. */
-const patience = 1_000;
+const serverTimeout = 1_000;
 
 /**
  * One broker of an application: collects what handlers need, declares it, consumes when the application is up, and
@@ -73,7 +73,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #closing = false;
   #turn: Promise<void> = Promise.resolve();
   readonly #warned = new Set<string>();
-  #patience: NodeJS.Timeout | undefined;
+  #serverTimer: NodeJS.Timeout | undefined;
 
   /** @internal Made by DlxBrokerModule. */
   constructor(
@@ -201,7 +201,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       this.#logger.warn(`${count} letters of '${shownText(queue)}' were unsettled in a stream and return to the queue`);
     }
     this.parts.letters.close();
-    clearTimeout(this.#patience);
+    clearTimeout(this.#serverTimer);
     for (const timer of this.#restoring) clearTimeout(timer);
     this.#restoring.clear();
     await redrives;
@@ -300,7 +300,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** Warns later, because a server may be connected and started after the application. */
   #warnOfUnservedSoon(): void {
     const warn = (): void => this.#warnOfUnserved();
-    this.#patience = this.#home.runInAsyncScope(() => setTimeout(warn, patience).unref());
+    this.#serverTimer = this.#home.runInAsyncScope(() => setTimeout(warn, serverTimeout).unref());
   }
 
   /** Warns of handlers that get no messages, because no server was connected or started. */

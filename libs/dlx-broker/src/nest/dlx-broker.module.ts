@@ -163,7 +163,7 @@ const reportsOf = (name: string): Pick<DeadLettersOptions, 'report' | 'endFailed
   };
 };
 
-const reportLook = (name: string, failure: unknown): void =>
+const reportObserver = (name: string, failure: unknown): void =>
   new SafeLogger(`Redrives ${name}`).error(
     `the function that looks at the tasks of a schedule failed: ${textOf(failure)}`,
     stackOf(failure),
@@ -219,7 +219,7 @@ function coreModule(
       provide: redrives,
       inject: [connected, deadLetters],
       useFactory: ({ backend }: Connected, letters: DeadLetters) =>
-        new Redrives(backend, letters, (failure) => reportLook(name, failure)),
+        new Redrives(backend, letters, (failure) => reportObserver(name, failure)),
     },
     {
       provide: broker,

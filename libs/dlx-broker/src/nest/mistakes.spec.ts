@@ -405,7 +405,7 @@ describe('option topology and forFeature refuse', () => {
     [
       'a queue, a word and another argument',
       queues({ name: 'x', ttl: 1, arguments: { 'x-message-ttl': 2 } }),
-      /x-message-ttl is 2 here and 1 in a word beside it/,
+      /x-message-ttl is 2 here and 1 in a setting beside it/,
     ],
     [
       'a queue, a Map of plain values',
@@ -500,13 +500,13 @@ describe('records and redrives refuse', () => {
     ],
     [
       'a test, a misspelt option',
-      () => new DlxTesting(bad({ pacience: 5 })),
-      /DlxTesting: 'pacience' is no option; did you mean 'patience'\?/,
+      () => new DlxTesting(bad({ timout: 5 })),
+      /DlxTesting: 'timout' is no option; did you mean 'timeout'\?/,
     ],
     [
-      'a test, patience in words',
-      () => new DlxTesting(bad({ patience: '5s' })),
-      /patience of DlxTesting: '5s' is not a whole number/,
+      'a test, timeout in words',
+      () => new DlxTesting(bad({ timeout: '5s' })),
+      /timeout of DlxTesting: '5s' is not a whole number/,
     ],
     [
       'a harness, a start that is no time',

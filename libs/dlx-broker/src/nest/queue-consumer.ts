@@ -5,7 +5,7 @@ import type { Backend, BackendDelivery, CancelReason, Consumption } from '../bac
 import { deathsOf } from '../message/index.js';
 import { grantedAttempt } from '../history/index.js';
 import { matchesPattern } from '../topology/index.js';
-import { Askers } from './askers.js';
+import { Requesters } from './requesters.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
 import { mostCharacters, textOf } from './failure-log.js';
@@ -26,7 +26,7 @@ export class QueueConsumer {
   #idle: (() => void) | undefined;
   #single: PlannedHandler | undefined;
   #plan: ConsumerPlan;
-  readonly #askers: Askers;
+  readonly #requesters: Requesters;
   readonly #late = lateValues();
 
   constructor(
@@ -38,7 +38,7 @@ export class QueueConsumer {
     private readonly logger: Logger,
   ) {
     this.#plan = plan;
-    this.#askers = new Askers(backend);
+    this.#requesters = new Requesters(backend);
     this.update(plan);
   }
 
@@ -147,7 +147,7 @@ export class QueueConsumer {
   #repliesFor({ message }: BackendDelivery, handler: Handler, own: AsyncResource): Replies | undefined {
     const { replyTo, correlationId } = message.own;
     return handler.kind === 'request' && replyTo !== undefined
-      ? new Replies(this.backend, this.#askers, this.#late, replyTo, correlationId, own)
+      ? new Replies(this.backend, this.#requesters, this.#late, replyTo, correlationId, own)
       : undefined;
   }
 

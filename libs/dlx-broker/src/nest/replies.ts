@@ -1,7 +1,7 @@
 import type { AsyncResource } from 'node:async_hooks';
 import { isReplyAddress, UnroutableError, type Backend, type Done } from '../backend/index.js';
 import { longstr, type FieldTable, type Message } from '../message/index.js';
-import type { Askers, OpenAnswer } from './askers.js';
+import type { Requesters, OpenAnswer } from './requesters.js';
 import { Batch, type InBatch } from './batch.js';
 import { errorReply, UnserialisableReplyError } from './error-reply.js';
 import { dlxHeaders } from './headers.js';
@@ -64,7 +64,7 @@ export class Replies implements OpenAnswer {
 
   constructor(
     private readonly backend: Backend,
-    private readonly askers: Askers,
+    private readonly requesters: Requesters,
     private readonly late: LateValues,
     readonly replyTo: string,
     readonly correlationId: string | undefined,
@@ -78,12 +78,12 @@ export class Replies implements OpenAnswer {
 
   /** Watches the client from the next turn on, until {@link unwatch}. */
   watch(): void {
-    this.askers.add(this);
+    this.requesters.add(this);
   }
 
   unwatch(): void {
     this.#isOver = true;
-    this.askers.leave(this);
+    this.requesters.leave(this);
     this.#unwatch?.();
   }
 

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { EmbeddedBackend, type QueueStatus } from '../backend/index.js';
 import { createBroker } from '../engine.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { watchAsker } from './asker.js';
+import { watchRequester } from './requester.js';
 
 const there: QueueStatus = { messages: 0, unacknowledged: 0, consumers: 1 };
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A backend that does not tell by itself when an asker goes, and what it answers when it is asked. */
+/** A backend that does not tell by itself when a requester goes, and what it answers when it is asked. */
 function arrange(...answers: (QueueStatus | undefined | Error)[]) {
   const clock = new ManualClock();
   const asked: number[] = [];
   class Plain extends EmbeddedBackend {
-    override readonly onAskerGone = undefined as never;
+    override readonly onRequesterGone = undefined as never;
 
     override async status(): Promise<QueueStatus | undefined> {
       asked.push(clock.now());
@@ -23,7 +23,7 @@ function arrange(...answers: (QueueStatus | undefined | Error)[]) {
   }
   const begun = clock.now();
   let gone = 0;
-  const stop = watchAsker(new Plain(createBroker({ clock })), 'answers', 'c', () => void gone++);
+  const stop = watchRequester(new Plain(createBroker({ clock })), 'answers', 'c', () => void gone++);
   const advance = async (milliseconds: number): Promise<void> => {
     clock.advance(milliseconds);
     await turn();
@@ -31,7 +31,7 @@ function arrange(...answers: (QueueStatus | undefined | Error)[]) {
   return { advance, stop, gone: () => gone, asked: () => asked.map((time) => time - begun) };
 }
 
-describe('an asker of whom a backend does not tell', () => {
+describe('a requester of whom a backend does not tell', () => {
   it('is looked for every five seconds, and its end is told once', async () => {
     const { advance, gone, asked } = arrange(there, there, undefined);
     await advance(4_999);

@@ -2,23 +2,23 @@ import { after } from '../host/index.js';
 import { type Backend } from '../backend/index.js';
 
 /** Milliseconds between two checks of a reply-to address, where the backend does not report that it is gone. */
-const lookEvery = 5_000;
+const pollInterval = 5_000;
 
 /**
  * Calls `gone` once, when no client waits for the answer to a request any more.
  * @returns a function that ends the watch
  */
-export function watchAsker(
+export function watchRequester(
   backend: Backend,
   replyTo: string,
   correlationId: string | undefined,
   gone: () => void,
 ): () => void {
-  if (backend.onAskerGone !== undefined) return backend.onAskerGone(replyTo, correlationId, gone);
+  if (backend.onRequesterGone !== undefined) return backend.onRequesterGone(replyTo, correlationId, gone);
   let isOver = false;
   let callOff: (() => void) | undefined;
   // A passive declare finds a direct reply-to address as it finds a queue (rule S2).
-  const look = (): void => {
+  const poll = (): void => {
     backend.status(replyTo).then(
       (status) => {
         if (isOver) return;
@@ -28,7 +28,7 @@ export function watchAsker(
       () => !isOver && wait(), // after a failed check the client may still wait
     );
   };
-  const wait = (): void => void (callOff = after(backend.clock, lookEvery, look));
+  const wait = (): void => void (callOff = after(backend.clock, pollInterval, poll));
   wait();
   return () => {
     isOver = true;

@@ -1,5 +1,5 @@
 import type { Backend } from '../backend/index.js';
-import { watchAsker } from './asker.js';
+import { watchRequester } from './requester.js';
 import { Batch, type InBatch } from './batch.js';
 
 /** An answer of many values that has not ended. */
@@ -18,7 +18,7 @@ export interface OpenAnswer extends InBatch {
  * Watches the clients that wait for answers of many values. Most answers end soon, and a watch costs about as much as the
  * request itself. So an answer is watched only when it is older than a turn of the event loop.
  */
-export class Askers {
+export class Requesters {
   readonly #young = new Batch<OpenAnswer>(setImmediate, (answer) => this.#watch(answer));
 
   constructor(private readonly backend: Backend) {}
@@ -36,7 +36,7 @@ export class Askers {
   #watch(answer: OpenAnswer): void {
     answer.inOwnContext(() => {
       const { replyTo, correlationId } = answer;
-      answer.watched(watchAsker(this.backend, replyTo, correlationId, () => answer.gone()));
+      answer.watched(watchRequester(this.backend, replyTo, correlationId, () => answer.gone()));
     });
   }
 }

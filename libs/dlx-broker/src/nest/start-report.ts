@@ -1,7 +1,7 @@
 import type { Backend } from '../backend/index.js';
 import { waitQueueName } from '../retry/index.js';
 import { nearestWord } from '../options/index.js';
-import { misspeltArguments, unheardDeadLetters, type Topology } from '../topology/index.js';
+import { misspeltArguments, unreceivedDeadLetters, type Topology } from '../topology/index.js';
 import type { Override } from './explorer.js';
 import type { PlannedHandler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
@@ -54,7 +54,7 @@ export function lossWarning(
 
 /** A line for each queue whose dead letters no queue of this application gets, with the handler that would take them. */
 export function deadLetterWarnings(topology: Topology): readonly string[] {
-  return unheardDeadLetters(topology).map(({ queue, exchange, routingKey, hasBindings }) => {
+  return unreceivedDeadLetters(topology).map(({ queue, exchange, routingKey, hasBindings }) => {
     const start = `dead letters of queue '${queue}' are dropped: `;
     const elsewhere = 'unless another application does';
     if (exchange === '') {

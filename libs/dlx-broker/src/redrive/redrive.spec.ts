@@ -24,7 +24,7 @@ class Numbers extends Redrive {
       counts: new RedriveCounts(),
       circuit,
       batches,
-      lookEvery: 1_000,
+      pollInterval: 1_000,
     });
   }
 
@@ -49,7 +49,7 @@ class Numbers extends Redrive {
     this.seen.push(this.state);
   }
 
-  protected override look(seen: (count: number) => void): void {
+  protected override countReturned(seen: (count: number) => void): void {
     const { back } = this;
     this.back = 0;
     seen(back);

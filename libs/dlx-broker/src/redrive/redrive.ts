@@ -36,7 +36,7 @@ export interface RedriveRules {
   readonly circuit?: Circuit | undefined;
   readonly batches?: Batches | undefined;
   /** How often the redrive looks, after its end, for messages that come back: milliseconds. */
-  readonly lookEvery: number;
+  readonly pollInterval: number;
 }
 
 /** How long a redrive with a circuit counts, after its end, the messages that come back: milliseconds. */
@@ -66,7 +66,7 @@ export abstract class Redrive {
   protected abstract changed(): void;
 
   /** Counts the messages that came back dead since the last look. @param seen is called once, with the number */
-  protected abstract look(seen: (count: number) => void): void;
+  protected abstract countReturned(seen: (count: number) => void): void;
 
   /** True if the redrive counts, after its end, the messages that come back. */
   protected get isWatched(): boolean {
@@ -129,7 +129,7 @@ export abstract class Redrive {
     this.stop(reason);
     const { clock } = this.rules;
     if (this.#watchedUntil !== undefined) this.#watchedUntil = Math.min(this.#watchedUntil, clock.now());
-    clock.wakeAt(undefined, this.#lookBack);
+    clock.wakeAt(undefined, this.#poll);
   }
 
   /** Messages that may go now: by the rate, and by the batch. */
@@ -163,11 +163,11 @@ export abstract class Redrive {
   /** @returns false when the redrive had ended already */
   protected end(state: 'completed' | 'stopped' | 'failed', reason?: string): boolean {
     if (this.isOver) return false;
-    const { clock, lookEvery } = this.rules;
+    const { clock, pollInterval } = this.rules;
     this.#endedAt = clock.now();
     if (this.isWatched && !this.#isClosed) {
       this.#watchedUntil = this.#endedAt + watchedFor;
-      clock.wakeAt(this.#endedAt + lookEvery, this.#lookBack);
+      clock.wakeAt(this.#endedAt + pollInterval, this.#poll);
     }
     this.#become(state, reason);
     return true;
@@ -190,12 +190,12 @@ export abstract class Redrive {
   };
 
   /** Looks again after the end, because the messages that were redriven last fail after it. */
-  readonly #lookBack = (): void =>
-    this.look((count) => {
+  readonly #poll = (): void =>
+    this.countReturned((count) => {
       if (this.#isClosed) return;
       this.cameBack(count);
-      const { clock, lookEvery } = this.rules;
+      const { clock, pollInterval } = this.rules;
       const [now, until] = [clock.now(), this.#watchedUntil ?? 0];
-      if (now < until) clock.wakeAt(Math.min(until, now + lookEvery), this.#lookBack);
+      if (now < until) clock.wakeAt(Math.min(until, now + pollInterval), this.#poll);
     });
 }

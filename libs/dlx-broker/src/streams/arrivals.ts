@@ -39,16 +39,16 @@ export class Arrivals {
    * Where a backend cannot tell what is unacknowledged, the letters in the hands of this redrive count.
    * @returns how many letters arrived since the last look; never negative, although other consumers may take letters
    */
-  async look(): Promise<number> {
-    let count = 0;
+  async count(): Promise<number> {
+    let arrived = 0;
     for (const [queue, { length, redriven, taken }] of this.#queues) {
       const status = await this.backend.status(queue);
       if (status === undefined) continue;
       const inHand = status.unacknowledged ?? taken - redriven;
-      count += Math.max(0, status.messages + inHand + redriven - length);
+      arrived += Math.max(0, status.messages + inHand + redriven - length);
     }
     const before = this.#count;
-    this.#count = Math.max(before, count);
+    this.#count = Math.max(before, arrived);
     return this.#count - before;
   }
 }

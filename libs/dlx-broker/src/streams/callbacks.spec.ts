@@ -64,7 +64,7 @@ it.each<[string, () => unknown, RegExp]>([
   ['where', () => where(wrong('yes')), /where: the test: 'yes' is not a function/],
   ['parkWhen', () => parkWhen(wrong(true)), /parkWhen: the test: true is not a function/],
   ['parkWhen', () => parkWhen(() => true, wrong(5)), /parkWhen: queue: 5 is not the name of a queue/],
-  ['tapDeaths', () => tapDeaths(wrong(undefined)), /tapDeaths: look: undefined is not a function/],
+  ['tapDeaths', () => tapDeaths(wrong(undefined)), /tapDeaths: observe: undefined is not a function/],
   ['whereReason', () => whereReason(wrong('reject')), /whereReason.*rejected, expired, maxlen, delivery_limit/],
   ['whereReason', () => whereReason([]), /whereReason/],
   ['redriveTo', () => redriveTo(wrong(5)), /redriveTo: to: 5 is no target/],

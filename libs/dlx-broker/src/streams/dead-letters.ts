@@ -45,7 +45,7 @@ export interface FromOptions {
    */
   readonly leaveAtMost?: number;
   /** With a pattern: how often to look for new queues. Milliseconds or a text; default `'5s'`. */
-  readonly lookEvery?: number | string;
+  readonly pollInterval?: number | string;
 }
 
 /** The prefetch of a pipeline of {@link DeadLetters.run}, and its pause after a failure. */
@@ -107,7 +107,7 @@ export class DeadLetters {
     refuseUnknown(optionsOf(options, 'DeadLetters.from', 'write { prefetch: 10 }'), fromOptions, 'DeadLetters.from');
     const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
     const leaveAtMost = whole('leaveAtMost', options.leaveAtMost ?? 32 * prefetch, 0, Number.MAX_SAFE_INTEGER);
-    const lookEvery = parseDuration(options.lookEvery ?? '5s', 'DeadLetters.from: lookEvery');
+    const pollInterval = parseDuration(options.pollInterval ?? '5s', 'DeadLetters.from: pollInterval');
     const listener = {
       failed: (failure: SettlementFailure) => this.#home.fresh(this.#failures.next, this.#failures, failure),
       settled: this.#settled,
@@ -138,7 +138,7 @@ export class DeadLetters {
       if (queues instanceof RegExp && error instanceof ConsumerCancelledError) return EMPTY;
       throw error;
     });
-    const names = queueNames(backend, queues, lookEvery);
+    const names = queueNames(backend, queues, pollInterval);
     return names.pipe(
       mergeMap((queue) => one(queue).pipe(gone)),
       takeUntil(this.#closed),
@@ -208,7 +208,7 @@ const doNothing = (): void => undefined;
 const fromOptions: readonly string[] = [
   'prefetch',
   'leaveAtMost',
-  'lookEvery',
+  'pollInterval',
 ] satisfies readonly (keyof FromOptions)[];
 
 function checkQueues(queues: QueueNames): void {

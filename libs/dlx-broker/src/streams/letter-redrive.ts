@@ -14,7 +14,7 @@ import type { RedriveTarget } from './redrive-to.js';
 const inHand = 200;
 
 /** How often the redrive looks, after its end, for letters that come back: milliseconds. */
-const lookEvery = 1_000;
+const pollInterval = 1_000;
 
 /** The redrive of a backend: it consumes each letter, publishes its successor, and acks it. */
 export class LetterRedrive extends Redrive {
@@ -44,7 +44,7 @@ export class LetterRedrive extends Redrive {
       counts: new RedriveCounts(Infinity),
       circuit: circuit && new BatchCircuit(circuit.share, circuit.pause),
       batches: circuit && (Batches.for(perSecond, circuit.atLeast) ?? Batches.steady(circuit.atLeast)),
-      lookEvery,
+      pollInterval,
     });
     this.#arrivals = new Arrivals(backend);
   }
@@ -77,8 +77,8 @@ export class LetterRedrive extends Redrive {
   }
 
   /** Nothing is counted when the connection is gone. */
-  protected override look(seen: (count: number) => void): void {
-    this.#arrivals.look().then(seen, () => this.close());
+  protected override countReturned(seen: (count: number) => void): void {
+    this.#arrivals.count().then(seen, () => this.close());
   }
 
   async #run(): Promise<void> {
@@ -179,7 +179,7 @@ export class LetterRedrive extends Redrive {
     const wait = (batches?.next ?? 0) - this.backend.clock.now();
     if (wait > 0) await this.#wait(wait);
     if (this.isOver) return;
-    this.cameBack(await this.#arrivals.look());
+    this.cameBack(await this.#arrivals.count());
     while (this.state === 'tripped') await this.#wait();
   }
 

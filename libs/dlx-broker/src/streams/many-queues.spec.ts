@@ -51,7 +51,7 @@ describe('the letters of several queues', () => {
       letter.ack();
     });
     const subscription = letters
-      .from(/\.parked$/g, { lookEvery: '10s' })
+      .from(/\.parked$/g, { pollInterval: '10s' })
       .pipe(work)
       .subscribe();
     await turns();

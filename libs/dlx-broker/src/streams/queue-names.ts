@@ -5,8 +5,8 @@ import { type Backend, need } from '../backend/index.js';
 /** The names of queues: one, several, or a pattern. A pattern also selects queues that are declared later. */
 export type QueueNames = string | readonly string[] | RegExp;
 
-/** Emits every name once, when the queue is first seen. @param lookEvery milliseconds between two looks, for a pattern */
-export function queueNames(backend: Backend, which: QueueNames, lookEvery: number): Observable<string> {
+/** Emits every name once, when the queue is first seen. @param pollInterval milliseconds between two looks, for a pattern */
+export function queueNames(backend: Backend, which: QueueNames, pollInterval: number): Observable<string> {
   return new Observable((subscriber) => {
     if (!(which instanceof RegExp)) {
       for (const name of new Set(typeof which === 'string' ? [which] : which)) subscriber.next(name);
@@ -15,18 +15,18 @@ export function queueNames(backend: Backend, which: QueueNames, lookEvery: numbe
     const fits = new RegExp(which.source, which.flags.replace(/[gy]/g, '')); // these two remember where they were
     let callOff: (() => void) | undefined;
     let known = new Set<string>();
-    const look = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       try {
         const names = (await need(backend, 'listing').queueNames()).filter((name) => fits.test(name));
         const fresh = names.filter((name) => !known.has(name));
         known = new Set(names); // a deleted queue may be declared again
         for (const name of fresh) subscriber.next(name);
-        if (!subscriber.closed) callOff = after(backend.clock, lookEvery, () => void look());
+        if (!subscriber.closed) callOff = after(backend.clock, pollInterval, () => void poll());
       } catch (error) {
         subscriber.error(error);
       }
     };
-    void look();
+    void poll();
     return () => callOff?.();
   });
 }

@@ -17,7 +17,7 @@ export class Redrives {
   readonly #schedules = new Subscription();
   readonly #report: (failure: unknown) => void;
 
-  /** @internal Made by DlxBrokerModule. @param report called with what the function `look` of a schedule throws */
+  /** @internal Made by DlxBrokerModule. @param report called with what the function `observe` of a schedule throws */
   constructor(backend: Backend, letters: DeadLetters, report: (failure: unknown) => void = () => undefined) {
     this.#backend = backend;
     this.#letters = letters;
@@ -55,20 +55,20 @@ export class Redrives {
   /**
    * Redrives repeatedly: first after `every`, and then each time `every` after the end of the redrive before.
    * @param every milliseconds, or a text such as `'15m'`
-   * @param look called with every task when it begins; an error that it throws is logged, and the schedule continues
+   * @param observe called with every task when it begins; an error that it throws is logged, and the schedule continues
    * @returns unsubscribe it to end the schedule and the redrive under way; both end with the application as well
    */
   every<T = unknown>(
     every: number | string,
     request: RedriveRequest<T>,
-    look: (task: RedriveTask) => void = () => undefined,
+    observe: (task: RedriveTask) => void = () => undefined,
   ): Subscription {
     const pause = parseDuration(every, 'Redrives.every');
     resolveRedrive(request); // an invalid request is refused now, and not at the first redrive
     const { clock } = this.#backend;
     const once = new Observable<RedriveProgress>((subscriber) => {
       const task = this.start(request);
-      this.#show(task, look);
+      this.#show(task, observe);
       subscriber.add(() => task.stop());
       return task.progress.subscribe(subscriber);
     });
@@ -84,9 +84,9 @@ export class Redrives {
     return schedule;
   }
 
-  #show(task: RedriveTask, look: (task: RedriveTask) => void): void {
+  #show(task: RedriveTask, observe: (task: RedriveTask) => void): void {
     try {
-      look(task);
+      observe(task);
     } catch (failure) {
       this.#report(failure);
     }

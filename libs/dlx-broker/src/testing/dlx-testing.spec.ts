@@ -162,7 +162,7 @@ describe('a test of a whole application', () => {
 
 describe('waiting for handlers', () => {
   it('fails with the names of the queues when one never settles', async () => {
-    const dlx = testing({ patience: 20 });
+    const dlx = testing({ timeout: 20 });
     await dlx.start({ providers: [Stuck] });
     await dlx.publish('stuck', 1);
     await expect(dlx.settled()).rejects.toThrow(UnsettledError);

@@ -32,7 +32,7 @@ export interface DlxTestingOptions extends HarnessOptions {
    * How long `settled` and `advance` wait for handlers before they fail, in real milliseconds. Default 2000, so that
    * the test learns why before it runs into its own timeout.
    */
-  readonly patience?: number;
+  readonly timeout?: number;
   /** False: no log, for tests of failing handlers. Default: that of `@nestjs/testing`. */
   readonly logger?: LoggerService | false;
 }
@@ -49,13 +49,13 @@ export interface DlxTestingCreateOptions extends DlxTestingOptions {
   readonly transport?: TransportOptions;
 }
 
-const testingOptions = { ...harnessOptions, patience: true, logger: true } satisfies Record<
+const testingOptions = { ...harnessOptions, timeout: true, logger: true } satisfies Record<
   keyof DlxTestingOptions,
   true
 >;
 const createOptions = { ...testingOptions, transport: true } satisfies Record<keyof DlxTestingCreateOptions, true>;
 
-/** Handlers did not settle their messages within the patience of the test. */
+/** Handlers did not settle their messages within the timeout of the test. */
 export class UnsettledError extends Error {
   override readonly name = 'UnsettledError';
 }
@@ -73,7 +73,7 @@ export class UnsettledError extends Error {
  */
 export class DlxTesting {
   readonly #harness: Harness;
-  readonly #patience: number;
+  readonly #timeout: number;
   readonly #logger: LoggerService | undefined;
   readonly #timeline: Timeline;
   #app: INestMicroservice | undefined;
@@ -88,11 +88,11 @@ export class DlxTesting {
   }
 
   constructor(options: DlxTestingOptions = {}) {
-    const { patience = 2_000, logger, ...arranged } = optionsOf(options, 'DlxTesting', 'write { start: new Date() }');
+    const { timeout = 2_000, logger, ...arranged } = optionsOf(options, 'DlxTesting', 'write { start: new Date() }');
     refuseUnknown(options, Object.keys(testingOptions), 'DlxTesting');
-    whole(1, 2_147_483_647).read(patience, 'patience of DlxTesting');
+    whole(1, 2_147_483_647).read(timeout, 'timeout of DlxTesting');
     this.#harness = harness(arranged);
-    this.#patience = patience as number;
+    this.#timeout = timeout as number;
     this.#logger = logger === false ? silent : (logger as LoggerService | undefined);
     this.#timeline = new Timeline(this.#harness.clock.now());
   }
@@ -117,7 +117,7 @@ export class DlxTesting {
    */
   async start(metadata: ModuleMetadata, options: TransportOptions = {}): Promise<INestMicroservice> {
     const { Test } = await import('@nestjs/testing');
-    const root = DlxBrokerModule.forRoot({ drainTimeout: this.#patience, ...options });
+    const root = DlxBrokerModule.forRoot({ drainTimeout: this.#timeout, ...options });
     const imports = [root, ...(metadata.imports ?? [])];
     return this.startModule(Test.createTestingModule({ ...metadata, imports }));
   }
@@ -212,7 +212,7 @@ export class DlxTesting {
 
   /**
    * Waits until the handlers have settled all their messages.
-   * @throws UnsettledError naming the queues, when that takes longer than the patience of the test
+   * @throws UnsettledError naming the queues, when that takes longer than the timeout of the test
    */
   async settled({ except = [] }: SettledOptions = {}): Promise<void> {
     const start = performance.now();
@@ -221,10 +221,10 @@ export class DlxTesting {
       await new Promise<void>((resolve) => soon(resolve));
       const busy = this.#inHand(except);
       quiet = busy.length === 0 ? quiet + 1 : 0;
-      if (busy.length > 0 && performance.now() - start > this.#patience) {
+      if (busy.length > 0 && performance.now() - start > this.#timeout) {
         const queues = busy.map(([name, count]) => `${count} of '${name}'`).join(', ');
         throw new UnsettledError(
-          `after ${this.#patience} ms of real time messages are still unsettled: ${queues}; ` +
+          `after ${this.#timeout} ms of real time messages are still unsettled: ${queues}; ` +
             `if the test keeps them on purpose, name the queues in 'except'`,
         );
       }

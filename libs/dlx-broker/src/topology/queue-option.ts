@@ -6,7 +6,7 @@ import { putArgument, queueArguments, withSafeStrategy, type WrittenArgument } f
 import type { QueueDeclaration } from './topology.js';
 
 /** The dead-letter exchange of a queue, the routing key of its dead letters, and the strategy. */
-export interface DeadLetterWords {
+export interface DeadLetterProperties {
   /** `''` is the default exchange: then `routingKey` names a queue. */
   readonly exchange: string;
   /** Default: a dead letter keeps its own key. */
@@ -16,7 +16,7 @@ export interface DeadLetterWords {
 }
 
 /** How a queue without a handler is declared: the settings of the decorators, and those of AMQP's queue.declare. */
-export interface QueueWords {
+export interface QueueProperties {
   /** Survives a restart of the broker. Default true. */
   readonly durable?: boolean;
   /** Default false. */
@@ -34,7 +34,7 @@ export interface QueueWords {
   /** What a full queue does with a further message. Default `drop-head`. */
   readonly overflow?: Overflow;
   /** The dead-letter exchange; or the exchange and the routing key; or an object with the strategy as well. */
-  readonly deadLetter?: string | readonly [exchange: string, routingKey: string] | DeadLetterWords;
+  readonly deadLetter?: string | readonly [exchange: string, routingKey: string] | DeadLetterProperties;
   /** A quorum queue, and how often a message may come back to it before it is dead-lettered. Default false. */
   readonly quorum?: boolean | { readonly deliveryLimit?: number };
   /** The highest priority of the queue, at most 255. Messages of a higher one count as this one. */
@@ -46,7 +46,7 @@ export interface QueueWords {
 }
 
 /** A queue of the option `topology`: its name, and how it is declared. */
-export interface QueueOption extends QueueWords {
+export interface QueueOption extends QueueProperties {
   readonly name: string;
 }
 
@@ -62,11 +62,11 @@ const oneArgument = {
 } as const satisfies Readonly<Record<string, WrittenArgument>>;
 
 const flags = ['durable', 'exclusive', 'autoDelete'] as const;
-const deadLetterWords: readonly string[] = ['exchange', 'routingKey', 'strategy'];
+const deadLetterProperties: readonly string[] = ['exchange', 'routingKey', 'strategy'];
 
 /** Every setting, for errors. `mayDiffer` and `origin` belong to full declarations, which may be given as well. */
-const words: readonly string[] = [...flags, ...Object.keys(oneArgument), 'deadLetter', 'quorum', 'arguments'];
-const known: readonly string[] = ['name', ...words];
+const properties: readonly string[] = [...flags, ...Object.keys(oneArgument), 'deadLetter', 'quorum', 'arguments'];
+const known: readonly string[] = ['name', ...properties];
 const ofDeclarations: readonly string[] = ['mayDiffer', 'origin'];
 
 /**
@@ -74,9 +74,9 @@ const ofDeclarations: readonly string[] = ['mayDiffer', 'origin'];
  * @returns the queue for option `topology` or `forFeature`; it is durable by default
  * @throws DlxConfigurationError naming the queue, the setting and the accepted values
  */
-export function queue(name: string, given: QueueWords = {}): QueueOption {
+export function queue(name: string, given: QueueProperties = {}): QueueOption {
   const origin = `queue('${String(name)}')`;
-  const option = { ...optionsOf(given, origin, "write words such as { ttl: '30s' }"), name };
+  const option = { ...optionsOf(given, origin, "write settings such as { ttl: '30s' }"), name };
   readQueue(option, origin);
   return option;
 }
@@ -92,10 +92,10 @@ export function readQueue(given: unknown, where: string): QueueDeclaration {
   const name = checkedName(option['name'], `name of a queue of ${where}`);
   const origin = where.startsWith('queue(') ? where : `queue '${name}' of ${where}`;
   refuseUnknown(option, 'origin' in option || 'mayDiffer' in option ? [...known, ...ofDeclarations] : known, origin);
-  const flagOf = (word: (typeof flags)[number]): boolean =>
-    option[word] === undefined
-      ? word === 'durable'
-      : (flag.read(option[word], `${word} of ${origin}`).value as boolean);
+  const flagOf = (property: (typeof flags)[number]): boolean =>
+    option[property] === undefined
+      ? property === 'durable'
+      : (flag.read(option[property], `${property} of ${origin}`).value as boolean);
   const mayDiffer = option['mayDiffer'] as readonly string[] | undefined;
   return {
     name,
@@ -112,12 +112,12 @@ function readArguments(option: Readonly<Record<string, unknown>>, origin: string
   const args = new Map<string, Field>();
   const put = (argument: WrittenArgument, value: unknown, where: string): void => {
     if (value === undefined) return;
-    putArgument(args, argument, queueArguments[argument].read(value, where), where, `another word of ${origin}`);
+    putArgument(args, argument, queueArguments[argument].read(value, where), where, `another setting of ${origin}`);
   };
-  for (const [word, argument] of Object.entries(oneArgument)) put(argument, option[word], `${word} of ${origin}`);
+  for (const [property, argument] of Object.entries(oneArgument)) put(argument, option[property], `${property} of ${origin}`);
   const where = `deadLetter of ${origin}`;
-  for (const [word, value] of Object.entries(deadLetterOf(option['deadLetter'], where))) {
-    put(word === 'strategy' ? 'x-dead-letter-strategy' : deadLetterArgument[word]!, value, `${word} of ${where}`);
+  for (const [property, value] of Object.entries(deadLetterOf(option['deadLetter'], where))) {
+    put(property === 'strategy' ? 'x-dead-letter-strategy' : deadLetterArgument[property]!, value, `${property} of ${where}`);
   }
   const quorum = quorumOf(option['quorum'], `quorum of ${origin}`);
   if (quorum !== undefined) {
@@ -125,7 +125,7 @@ function readArguments(option: Readonly<Record<string, unknown>>, origin: string
     put('x-delivery-limit', quorum.deliveryLimit, `deliveryLimit of quorum of ${origin}`);
   }
   for (const [name, field] of checkedArguments(option['arguments'], `arguments of ${origin}`)) {
-    putArgument(args, name, field, `arguments of ${origin}`, 'a word beside it');
+    putArgument(args, name, field, `arguments of ${origin}`, 'a setting beside it');
   }
   return withSafeStrategy(args, `strategy of ${where}`, 'quorum: true beside it');
 }
@@ -135,7 +135,7 @@ const deadLetterArgument: Readonly<Record<string, 'x-dead-letter-exchange' | 'x-
   routingKey: 'x-dead-letter-routing-key',
 };
 
-function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterWords> {
+function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterProperties> {
   if (given === undefined) return {};
   if (typeof given === 'string') return { exchange: given };
   const remedy = "write 'exchange', ['exchange', 'key'] or { exchange, routingKey, strategy }";
@@ -145,9 +145,9 @@ function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterWords> 
     return { exchange, routingKey };
   }
   const option = optionsOf(given, origin, remedy);
-  refuseUnknown(option, deadLetterWords, origin);
+  refuseUnknown(option, deadLetterProperties, origin);
   if (option['exchange'] === undefined) throw refused(given, origin, `names no exchange; ${remedy}`);
-  return option as Partial<DeadLetterWords>;
+  return option as Partial<DeadLetterProperties>;
 }
 
 function quorumOf(given: unknown, origin: string): { readonly deliveryLimit?: unknown } | undefined {

@@ -2,11 +2,11 @@ import { type FieldTable, isPredeclared } from '../message/index.js';
 import { flag, text, optionsOf, refuseUnknown, refused } from '../options/index.js';
 import type { Contributions, MentionedExchange } from './collect.js';
 import { checkedArguments, checkedName, routingKeysOf } from './declared-parts.js';
-import { readQueue, type QueueOption } from './queue-words.js';
+import { readQueue, type QueueOption } from './queue-option.js';
 import type { BindingDeclaration, ExchangeDeclaration, ExchangeType, QueueDeclaration } from './topology.js';
 
 /** How an exchange is declared. */
-export interface ExchangeWords {
+export interface ExchangeProperties {
   /** Default `topic`. */
   readonly type?: ExchangeType;
   /** Survives a restart of the broker. Default true. */
@@ -21,7 +21,7 @@ export interface ExchangeWords {
 }
 
 /** An exchange of the option `topology`. */
-export interface ExchangeOption extends ExchangeWords {
+export interface ExchangeOption extends ExchangeProperties {
   readonly name: string;
 }
 
@@ -56,7 +56,7 @@ export const binding = (
  * Reads the declarations of a module besides its handlers. An exchange that is only mentioned, by `deadLetter` or a binding, is
  * declared as well, as it is for decorators.
  * @param origin where it is written: `option 'topology' of DlxBrokerModule`
- * @throws DlxConfigurationError naming the queue, exchange or binding, the word and a remedy
+ * @throws DlxConfigurationError naming the queue, exchange or binding, the property and a remedy
  */
 export function readTopology(given: unknown, origin: string): Required<Contributions> {
   const option = optionsOf(given, origin, 'write { queues: [], exchanges: [], bindings: [] }');
@@ -74,8 +74,8 @@ export function readTopology(given: unknown, origin: string): Required<Contribut
     const queue = readQueue(each, origin);
     const exchange = queue.arguments.get('x-dead-letter-exchange');
     // An exchange in a raw argument may be declared later (rule F2). One in the option `deadLetter` is declared, as by the decorator.
-    const isWord = typeof each === 'object' && each !== null && 'deadLetter' in each;
-    if (isWord && exchange?.type === 'S') mentioned.push({ name: exchange.value, origin: queue.origin ?? origin });
+    const isProperty = typeof each === 'object' && each !== null && 'deadLetter' in each;
+    if (isProperty && exchange?.type === 'S') mentioned.push({ name: exchange.value, origin: queue.origin ?? origin });
     return queue;
   });
   const bindings = listOf(option, 'bindings', origin).flatMap((each, index) =>
@@ -98,7 +98,7 @@ interface ReadExchange {
   readonly alternateExchange: string | undefined;
 }
 
-const exchangeWords: readonly string[] = [
+const exchangeProperties: readonly string[] = [
   'name',
   'type',
   'durable',
@@ -113,7 +113,7 @@ function readExchange(given: unknown, index: number, where: string): ReadExchang
   const at = `exchanges[${index}] of ${where}`;
   const option =
     typeof given === 'string' ? { name: given } : optionsOf(given, at, "write a name, or { name: 'shop' }");
-  refuseUnknown(option, 'origin' in option ? [...exchangeWords, 'origin'] : exchangeWords, at);
+  refuseUnknown(option, 'origin' in option ? [...exchangeProperties, 'origin'] : exchangeProperties, at);
   return checkedExchange(option, at, typeof option['origin'] === 'string' ? option['origin'] : where);
 }
 
@@ -124,8 +124,8 @@ function readExchange(given: unknown, index: number, where: string): ReadExchang
  */
 export function checkedExchange(option: Readonly<Record<string, unknown>>, at: string, origin: string): ReadExchange {
   const name = checkedName(option['name'], `name of ${at}`);
-  const flagOf = (word: string, preset: boolean): boolean =>
-    option[word] === undefined ? preset : (flag.read(option[word], `${word} of ${at}`).value as boolean);
+  const flagOf = (property: string, preset: boolean): boolean =>
+    option[property] === undefined ? preset : (flag.read(option[property], `${property} of ${at}`).value as boolean);
   const type = option['type'] === undefined ? 'topic' : (text.read(option['type'], `type of ${at}`).value as string);
   const alternate = option['alternateExchange'];
   const args = new Map(checkedArguments(option['arguments'], `arguments of ${at}`));
@@ -145,11 +145,11 @@ export function checkedExchange(option: Readonly<Record<string, unknown>>, at: s
   };
 }
 
-const bindingWords: readonly string[] = ['source', 'destination', 'destinationType', 'routingKey', 'arguments'];
+const bindingProperties: readonly string[] = ['source', 'destination', 'destinationType', 'routingKey', 'arguments'];
 
 function readBinding(given: unknown, at: string): readonly BindingDeclaration[] {
   const option = optionsOf(given, at, "write { source: 'exchange', destination: 'queue', routingKey: 'key' }");
-  refuseUnknown(option, 'origin' in option ? [...bindingWords, 'origin'] : bindingWords, at);
+  refuseUnknown(option, 'origin' in option ? [...bindingProperties, 'origin'] : bindingProperties, at);
   const { destinationType = 'queue', routingKey = '' } = option;
   if (destinationType !== 'queue' && destinationType !== 'exchange') {
     throw refused(destinationType, `destinationType of ${at}`, "is neither 'queue' nor 'exchange'");

@@ -198,7 +198,7 @@ export class EmbeddedBackend implements Backend {
     };
   }
 
-  onAskerGone(replyTo: string, correlationId: string | undefined, gone: () => void): () => void {
+  onRequesterGone(replyTo: string, correlationId: string | undefined, gone: () => void): () => void {
     const connection = this.#connected();
     const { replies, queues, scheduler } = connection.vhost;
     if (!queues.has(replyTo) && !replies.awaits(replyTo, correlationId)) {

@@ -77,7 +77,7 @@ describe('a mover', () => {
   it('gives back what is refused for too long, and ends', async () => {
     const [from, to] = [new Heap(...ids(5)), new Heap()];
     to.verdict = ({ properties }) => (properties.messageId === 'm1' ? new MoveFailure('refused', 'full') : undefined);
-    const outcome = await new Mover(from, to, { patience: 10, window: 2 }).run();
+    const outcome = await new Mover(from, to, { timeout: 10, window: 2 }).run();
     expect(outcome.failure?.message).toBe('full');
     expect([...from.ids, ...to.ids].sort()).toEqual(ids(5));
     expect(from.ids).toContain('m1');

@@ -12,7 +12,7 @@ export interface MoveOptions {
   /** Messages that were taken and not yet acked, at most. Default {@link defaultWindow}. */
   readonly window?: number;
   /** Milliseconds for which a message is offered again to a queue that refuses it. Default 30,000. */
-  readonly patience?: number;
+  readonly timeout?: number;
 }
 
 /** The result of a move. */
@@ -122,9 +122,9 @@ export class Mover {
     if (taken.redelivered) this.#repeated.push(nameOf(taken, number));
   }
 
-  /** Publishes a message, and again while the target refuses it, up to the option `patience`. @throws MoveFailure */
+  /** Publishes a message, and again while the target refuses it, up to the option `timeout`. @throws MoveFailure */
   async #publish(message: Moving): Promise<void> {
-    const until = performance.now() + (this.options.patience ?? 30_000);
+    const until = performance.now() + (this.options.timeout ?? 30_000);
     for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 2)) {
       try {
         const delay = Math.ceil((message.due ?? 0) - Date.now());

@@ -40,7 +40,7 @@ function integer(text: string | null): number | undefined {
 }
 
 /** The most steps of a pattern for all names of a request: a fixed number, and a number for each name. */
-const patience = { all: 1_000_000, each: 200 };
+const stepLimit = { all: 1_000_000, each: 200 };
 
 /**
  * Makes the filter of names, which ignores case. The steps of a pattern for all names together are limited.
@@ -59,7 +59,7 @@ export function nameFilter(
   try {
     const matcher = patterns.compile(`(?i)${name}`);
     const cost: MatchCost = { steps: 0 };
-    const most = patience.all + patience.each * count;
+    const most = stepLimit.all + stepLimit.each * count;
     return (text) => {
       const matched = matcher.matches(text, cost);
       if (cost.steps > most) throw tooDear(most, count);

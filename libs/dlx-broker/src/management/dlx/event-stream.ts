@@ -3,7 +3,7 @@ import { writtenJson } from '../http/json.js';
 import { longestTurn, type Turns } from '../http/turns.js';
 
 /** Milliseconds after which a client that reads nothing is disconnected, and the longest time between two events. */
-const patience = { unread: 30_000, silence: 15_000 };
+const timeouts = { unread: 30_000, silence: 15_000 };
 
 export interface EventSource {
   readonly clock: Clock;
@@ -14,7 +14,7 @@ export interface EventSource {
    * What there is to tell; undefined for nothing new. Asked only when the listener can take it. Yields wherever it may
    * pause.
    */
-  look(): Generator<void, LiveEvent | undefined, void>;
+  nextEvent(): Generator<void, LiveEvent | undefined, void>;
   /** Whether the listener may still listen. */
   mayListen(): boolean;
   ended(stream: EventStream): void;
@@ -65,7 +65,7 @@ export class EventStream {
     const now = clock.now();
     if (!this.#source.mayListen()) return this.close();
     if ((this.#controller.desiredSize ?? 0) > 0) this.#begin(now);
-    else if (now - this.#lastSent >= patience.unread) return this.close();
+    else if (now - this.#lastSent >= timeouts.unread) return this.close();
     clock.wakeAt(now + interval, this.#tick);
   };
 
@@ -93,7 +93,7 @@ export class EventStream {
   }
 
   #send(event: Buffer | undefined, now: number): void {
-    if (event === undefined && now - this.#lastSent < patience.silence) return;
+    if (event === undefined && now - this.#lastSent < timeouts.silence) return;
     this.#lastSent = now;
     // Without an event a comment is sent, because only a write detects a lost connection.
     this.#controller.enqueue(event ?? Buffer.from(':\n\n'));
@@ -108,7 +108,7 @@ export class EventStream {
 
 /** Looks for an event, and writes it; yields wherever it may pause. Undefined for nothing new. */
 function* eventText(source: EventSource): Generator<void, Buffer | undefined, void> {
-  const event = yield* source.look();
+  const event = yield* source.nextEvent();
   if (event === undefined) return undefined;
   const { pieces } = yield* writtenJson(event.data, Infinity);
   return Buffer.concat([Buffer.from(`event: ${event.name}\ndata: `), ...pieces, Buffer.from('\n\n')]);

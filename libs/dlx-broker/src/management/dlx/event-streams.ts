@@ -40,7 +40,7 @@ export class EventStreams {
       clock: broker.clock,
       turns,
       interval,
-      look: function* () {
+      nextEvent: function* () {
         const change = yield* changes.since(vhosts(), redrives.list());
         if (change === undefined && name === 'change') return undefined;
         const event = {

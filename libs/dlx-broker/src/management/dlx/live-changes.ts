@@ -24,7 +24,7 @@ const inOneGo = 32;
 interface Known {
   readonly vhost: string;
   readonly values: Float64Array;
-  look: number;
+  round: number;
 }
 
 /**
@@ -34,7 +34,7 @@ interface Known {
 export class LiveChanges {
   readonly #queues = new Map<Queue, Known>();
   readonly #redrives = new Map<string, string>();
-  #look = 0;
+  #round = 0;
 
   constructor(readonly filter: LiveFilter) {}
 
@@ -46,7 +46,7 @@ export class LiveChanges {
     vhosts: readonly VirtualHost[],
     redrives: readonly QueueRedrive[],
   ): Generator<void, LiveChange | undefined, void> {
-    this.#look++;
+    this.#round++;
     const queues: { readonly vhost: string; readonly queue: Queue }[] = [];
     let looked = 0;
     for (const vhost of vhosts) {
@@ -72,10 +72,10 @@ export class LiveChanges {
     let known = this.#queues.get(queue);
     let changed = known === undefined;
     if (known === undefined) {
-      known = { vhost, values: new Float64Array(liveCounters.length), look: 0 };
+      known = { vhost, values: new Float64Array(liveCounters.length), round: 0 };
       this.#queues.set(queue, known);
     }
-    known.look = this.#look;
+    known.round = this.#round;
     for (let index = 0; index < liveCounters.length; index++) {
       const value = liveCounters[index]![1](queue);
       if (known.values[index] === value) continue;
@@ -86,8 +86,8 @@ export class LiveChanges {
   }
 
   *#gone(): Iterable<{ vhost: string; name: string }> {
-    for (const [queue, { vhost, look }] of this.#queues) {
-      if (look === this.#look) continue;
+    for (const [queue, { vhost, round }] of this.#queues) {
+      if (round === this.#round) continue;
       this.#queues.delete(queue);
       yield { vhost, name: queue.name };
     }

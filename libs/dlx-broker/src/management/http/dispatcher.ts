@@ -32,7 +32,7 @@ export interface DispatcherLimits {
 }
 
 /** The user of a request, its address, and its notes for the audit log. */
-interface Asker extends Pick<ApiRequest, 'user' | 'peer' | 'note'> {
+interface Caller extends Pick<ApiRequest, 'user' | 'peer' | 'note'> {
   readonly share: BodyShare;
 }
 
@@ -175,7 +175,7 @@ export class Dispatcher {
     return this.answer(c, { status: 500, body: { error: 'internal_error', reason: 'Internal Server Error' } });
   }
 
-  #request({ req }: ApiContext, resource: Resource, { user, peer, share, note }: Asker): ApiRequest {
+  #request({ req }: ApiContext, resource: Resource, { user, peer, share, note }: Caller): ApiRequest {
     let kept = 0;
     const keep = (length: number): void => {
       share.keep(length);

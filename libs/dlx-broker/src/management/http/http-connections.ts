@@ -109,14 +109,14 @@ export class HttpConnections {
   }
 
   /** Ends connections whose clients do not read; sooner, while replies of the same user wait for it. */
-  look(): void {
+  check(): void {
     const now = this.#now();
     for (const connection of this.#open) {
       const stalled = connection.stalledFor(now);
       const limit = this.#replies.isShort(connection.user ?? '') ? shortWriteTimeout : this.#limits.writeTimeout;
       if (stalled >= limit) this.#drop(connection);
     }
-    this.#replies.look();
+    this.#replies.check();
   }
 
   #makeRoom(): boolean {

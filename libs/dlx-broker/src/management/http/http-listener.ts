@@ -48,7 +48,7 @@ export const defaultHttpLimits: HttpLimits = {
 };
 
 /** Milliseconds between two looks at what clients read. */
-const lookInterval = 500;
+const checkInterval = 500;
 
 /** The port of the management API, and the connections that came in through it. */
 export class HttpListener {
@@ -57,7 +57,7 @@ export class HttpListener {
   readonly #log: ManagementHost['log'];
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #connections: HttpConnections;
-  readonly #looks: NodeJS.Timeout;
+  readonly #checks: NodeJS.Timeout;
   /** The state that the listener made and closes; undefined if the host has given one. */
   readonly #dlx: Dlx | undefined;
 
@@ -100,7 +100,7 @@ export class HttpListener {
           );
     this.#server.on('connection', (socket: Socket) => connections.accept(socket));
     this.#server.on('secureConnection', (socket: Socket) => connections.secured(socket));
-    this.#looks = setInterval(() => connections.look(), lookInterval).unref();
+    this.#checks = setInterval(() => connections.check(), checkInterval).unref();
   }
 
   /** How many are open. */
@@ -134,7 +134,7 @@ export class HttpListener {
   /** Accepts no connection any more and closes the open ones. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    clearInterval(this.#looks);
+    clearInterval(this.#checks);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#dlx?.close();
     await eventLoop.next(); // ends the streams of events

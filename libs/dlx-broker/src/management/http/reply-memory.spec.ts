@@ -3,7 +3,7 @@ import { ReplyMemory } from './reply-memory.js';
 
 function arrange() {
   const world = { now: 0 };
-  const limits = { unreadOfUser: 100, unread: 250, madeAtATime: 2, patience: 1_000 };
+  const limits = { unreadOfUser: 100, unread: 250, madeAtATime: 2, timeout: 1_000 };
   const memory = new ReplyMemory(limits, () => world.now);
   const { signal } = new AbortController();
   /** @returns the reply's end, or its refusal, once there is one */
@@ -49,17 +49,17 @@ describe('replies', () => {
     const eve = turn('eve');
     const late = turn('late');
     world.now = 999;
-    memory.look();
+    memory.check();
     await settle();
     expect(eve).toEqual({});
     reads[1]?.();
-    memory.look();
+    memory.check();
     await settle();
     expect(eve.made).toBeDefined();
     expect(late.made).toBeDefined();
     const ada = turn('ada');
     world.now = 2_000;
-    memory.look();
+    memory.check();
     await settle();
     expect(ada.refused).toMatch(/have not been read/);
   });

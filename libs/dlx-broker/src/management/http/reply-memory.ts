@@ -9,14 +9,14 @@ export interface ReplyLimits {
   /** The most replies to one user that are made at the same time. */
   readonly madeAtATime: number;
   /** Milliseconds for which a reply waits to be made. */
-  readonly patience: number;
+  readonly timeout: number;
 }
 
 export const defaultReplyLimits: ReplyLimits = {
   unreadOfUser: 33_554_432,
   unread: 268_435_456,
   madeAtATime: 8,
-  patience: 10_000,
+  timeout: 10_000,
 };
 
 /** A reply that is not made yet. */
@@ -91,7 +91,7 @@ export class ReplyMemory {
   }
 
   /** Refuses replies that have waited too long, and begins those for which there is memory now. */
-  look(): void {
+  check(): void {
     const now = this.#now();
     for (const [user, share] of this.#shares) {
       for (const waiting of share.waiting) if (waiting.until <= now) waiting.refuse();
@@ -108,7 +108,7 @@ export class ReplyMemory {
       };
       const refuse = (): void => end(() => reject(tooManyUnread()));
       const begin = (): void => end(resolve);
-      const waiting: Waiting = { begin, refuse, until: this.#now() + this.#limits.patience };
+      const waiting: Waiting = { begin, refuse, until: this.#now() + this.#limits.timeout };
       share.waiting.add(waiting);
       signal.addEventListener('abort', refuse);
       if (signal.aborted) refuse();

@@ -19,7 +19,7 @@ interface Occupied {
  * How long hooks of other modules may take before an application that is neither up nor closed has failed, in
  * milliseconds.
  */
-const patience = 1_000;
+const timeout = 1_000;
 
 /**
  * The applications of this process by their directories. The lock of a directory names the process, so the process has to know
@@ -51,7 +51,7 @@ export async function vacated(directory: string): Promise<boolean> {
   if (entry === undefined || entry.occupant.isUp()) return false;
   const { occupant, left } = entry;
   await occupant.drained();
-  await within(patience, left);
+  await within(timeout, left);
   if (occupant.isUp() || occupied.get(resolve(directory)) !== entry) return false;
   await occupant.close();
   return true;

@@ -1,8 +1,8 @@
-import type { ExchangeWords } from '../../topology/index.js';
+import type { ExchangeProperties } from '../../topology/index.js';
 import { contribute } from './contribution.js';
 
 /** How an exchange is declared. */
-export interface ExchangeOptions extends Omit<ExchangeWords, 'arguments'> {
+export interface ExchangeOptions extends Omit<ExchangeProperties, 'arguments'> {
   readonly arguments?: Readonly<Record<string, unknown>>;
 }
 

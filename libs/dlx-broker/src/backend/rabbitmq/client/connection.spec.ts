@@ -114,12 +114,12 @@ describe('a connection', () => {
     const { connection, events, link, server } = await connected();
     const channel = connection.openChannel(silent);
     server.isShort = true;
-    server.look();
+    server.check();
     channel.publish('', 'q', {}, Buffer.from('x'));
     await settled(link);
     expect(connection.isBlocked).toBe(true);
     server.isShort = false;
-    server.look();
+    server.check();
     await settled(link);
     expect(events).toEqual(['opened RabbitMQ', 'blocked: low on memory', 'unblocked']);
     expect(connection.isBlocked).toBe(false);
@@ -150,7 +150,7 @@ describe('heartbeats', () => {
     const { events, link, server } = await connected({ heartbeat: 10 });
     for (let half = 0; half < 200; half++) {
       server.clock.advance(500);
-      server.look();
+      server.check();
       await settled(link);
     }
     expect(events).toEqual(['opened RabbitMQ']);

@@ -28,7 +28,7 @@ export const formatters = {
 export type FormatterName = keyof typeof formatters;
 
 /** The options of the output. */
-export interface Look {
+export interface OutputOptions {
   readonly formatter: FormatterName;
   readonly quiet: boolean;
   readonly headers: boolean;
@@ -37,7 +37,7 @@ export interface Look {
 }
 
 /** @returns the text for standard output, without the last line break; undefined for no output */
-export function written(answer: Answer, { formatter, quiet, headers, node }: Look): string | undefined {
+export function written(answer: Answer, { formatter, quiet, headers, node }: OutputOptions): string | undefined {
   const format: Formatter = formatters[formatter];
   if (answer !== undefined && 'rows' in answer) {
     const listing = format.listing(answer, headers);

@@ -17,7 +17,7 @@ export interface RedriveParts {
 }
 
 /** How often the redrive looks, after its end, for letters that come back: milliseconds. */
-const lookEvery = 250;
+const pollInterval = 250;
 
 /** Milliseconds between two turns, at least: what becomes due meanwhile goes together. */
 const shortestTick = 10;
@@ -59,7 +59,7 @@ export class QueueRedrive extends Redrive {
       counts: new RedriveCounts(),
       circuit: circuit && new WindowCircuit(circuit),
       batches: circuit && Batches.for(rate, circuit.atLeast),
-      lookEvery,
+      pollInterval,
     });
     this.#parts = parts;
     this.readyAtStart = queue.length;
@@ -83,9 +83,9 @@ export class QueueRedrive extends Redrive {
     if (this.isOver || this.state === 'tripped') ended?.(this);
   }
 
-  protected override look(seen: (count: number) => void): void {
+  protected override countReturned(seen: (count: number) => void): void {
     try {
-      seen(this.#watch.look());
+      seen(this.#watch.count());
     } catch (error) {
       this.#parts.log?.(error);
     }
@@ -105,7 +105,7 @@ export class QueueRedrive extends Redrive {
     const fault = this.#mover.fault();
     if (fault !== undefined) return void this.end('failed', fault);
     const { circuit, pacing, batches } = this.rules;
-    if (circuit !== undefined) this.cameBack(this.#watch.look());
+    if (circuit !== undefined) this.cameBack(this.#watch.count());
     if (this.state !== 'running') return;
     this.order.vhost.scheduler.batch(() => this.#move(now));
     if (this.#isFinished) return this.#finish();

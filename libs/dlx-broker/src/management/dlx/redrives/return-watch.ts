@@ -20,17 +20,17 @@ export class ReturnWatch {
   }
 
   /** @returns how many came since the last look */
-  look(): number {
-    let count = 0;
+  count(): number {
+    let returned = 0;
     for (const [queue, seen] of this.#seen) {
       const upTo = Math.min(queue.lastPosition, seen + mostAtOnce);
       for (let position = seen + 1; position <= upTo; position++) {
         const headers = queue.find(position)?.message.own.headers;
-        if (textAt(headers, redrivenHeaders.task) === this.task) count++;
+        if (textAt(headers, redrivenHeaders.task) === this.task) returned++;
       }
       this.#seen.set(queue, upTo);
     }
-    return count;
+    return returned;
   }
 }
 
