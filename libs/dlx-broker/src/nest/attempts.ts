@@ -39,8 +39,10 @@ export class Attempts {
     };
     if (planned.handler.settings.idempotence === undefined) return this.#run(planned, data, context, replies, end);
     const skip = (claim: 'busy' | 'done'): void => {
-      if (claim === 'done') this.settlement.duplicate(delivery, planned);
-      else this.settlement.postpone(delivery, planned, pauseWhileBusy);
+      if (claim === 'done') {
+        this.settlement.duplicate(delivery, planned);
+        replies?.complete(doNothing); // a packet of Nest may ask a handler of events
+      } else this.settlement.postpone(delivery, planned, pauseWhileBusy);
       settled();
     };
     const run = (ended: (outcome: Outcome) => void): void => this.#run(planned, data, context, replies, ended);
@@ -117,3 +119,5 @@ export class Attempts {
     );
   }
 }
+
+const doNothing = (): void => undefined;

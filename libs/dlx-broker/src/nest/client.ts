@@ -4,19 +4,24 @@ import type { ReadPacket, WritePacket } from '@nestjs/microservices';
 import { ClientProxy } from '@nestjs/microservices/client/client-proxy.js';
 import { InvalidMessageException } from '@nestjs/microservices/errors/invalid-message.exception.js';
 import { AsyncSubject, Observable, throwError } from 'rxjs';
-import { DelayedPublisher, parseDelay, type WaitQueueType } from '../retry/index.js';
+import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 
 import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
 import { type Message, type Properties } from '../message/index.js';
 import { shownText } from '../host/index.js';
-import { DlxConfigurationError, optionsOf, refuseUnknown, text } from '../options/index.js';
+import { DlxConfigurationError } from '../options/index.js';
+import { ClientClosedError } from './client-closed-error.js';
+import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
 import { asError } from './failure.js';
 import { textOf } from './failure-log.js';
 import { withMetadata } from './headers.js';
 import { decodePayload, encodePayload } from './payload.js';
+import { type ClientTarget, checkTarget } from './packets/client-target.js';
+import type { Envelope } from './packets/envelope.js';
+import { encodePacket, replyOf } from './packets/packet.js';
 import { type PendingRequest, PendingRequests } from './pending.js';
-import { DlxRecord } from './record-builder.js';
-import { replyKindOf } from './replies.js';
+import { DlxRecord, recordProperties } from './record-builder.js';
+import { hasReplyKind, replyKindOf } from './replies.js';
 import { SafeLogger } from './safe-logger.js';
 import { type DlxStatus, followStatus } from './status.js';
 import { UnroutableEvents } from './unroutable-events.js';
@@ -30,36 +35,10 @@ export interface DlxClientOptions {
   readonly requests?: string;
   /** The type of the wait queues for delayed events, on a broker without delayed exchanges. */
   readonly waitQueueType?: WaitQueueType;
-}
-
-/** How an event is published. */
-export interface EmitOptions {
-  /**
-   * The delay: milliseconds or `'10m'`, up to 49 days. To the millisecond where the broker has exact delays, elsewhere
-   * rounded up by at most 28 %.
-   */
-  readonly delay?: number | string;
-  /** The id for {@link DlxClient.cancelDelayed}; the client makes one by default. */
-  readonly messageId?: string;
-}
-
-const noOptions: EmitOptions = {};
-const emitOptions: readonly string[] = ['delay', 'messageId'];
-
-/** A publish failed, because the application or its client was closed before. */
-export class ClientClosedError extends Error {
-  override readonly name = 'ClientClosedError';
-
-  constructor() {
-    super('the client is closed, as its application is: nothing is published any more');
-  }
-}
-
-/** @throws DlxConfigurationError */
-function checkEmitOptions(options: EmitOptions): void {
-  const { messageId } = optionsOf(options, 'options of emit', "write { delay: '10m' }");
-  refuseUnknown(options, emitOptions, 'options of emit');
-  if (messageId !== undefined) text.read(messageId, 'messageId of emit');
+  /** `nest`: writes packets of Nest's RabbitMQ transport, and reads its replies. Default `none`: the body is the data. */
+  readonly envelope?: Envelope;
+  /** The queue to which packets go, in place of exchanges. */
+  readonly queue?: string;
 }
 
 /** The ids of a message that the client does not make itself. */
@@ -75,6 +54,13 @@ export class DlxClient extends ClientProxy {
   readonly #delayed: DelayedPublisher;
   readonly #events: string;
   readonly #requests: string;
+  readonly #waitQueueType: WaitQueueType | undefined;
+  /** True: messages and replies are packets of Nest. */
+  readonly #packets: boolean;
+  /** The routing key of all messages in place of their patterns. */
+  readonly #queue: string | undefined;
+  /** Clients made by {@link to}, by their targets. */
+  readonly #targets = new Map<string, DlxClient>();
   readonly #logger = new SafeLogger(DlxClient.name);
   readonly #prefix = randomBytes(6).toString('base64url');
   readonly #pending = new PendingRequests(this.#prefix);
@@ -87,8 +73,12 @@ export class DlxClient extends ClientProxy {
   #ended = false;
   #messageCount = 0;
 
-  constructor({ backend, events = 'dlx.events', requests = 'dlx.requests', waitQueueType }: DlxClientOptions) {
+  constructor(options: DlxClientOptions) {
     super();
+    const { backend, events = 'dlx.events', requests = 'dlx.requests', waitQueueType, envelope, queue } = options;
+    this.#waitQueueType = waitQueueType;
+    this.#packets = envelope === 'nest';
+    this.#queue = queue;
     this.#backend = backend;
     this.#delayed = new DelayedPublisher(backend, waitQueueType);
     this.#events = events;
@@ -99,7 +89,40 @@ export class DlxClient extends ClientProxy {
 
   /** Events that no queue got, as far as the backend can tell. */
   get unroutable(): number {
-    return this.#unroutable.count;
+    let { count } = this.#unroutable;
+    for (const client of this.#targets.values()) count += client.unroutable;
+    return count;
+  }
+
+  /**
+   * A client of the same broker for one queue or exchange, as Nest's `ClientRMQ` is. The same target gives the same client. It
+   * ends with the application.
+   * @throws DlxConfigurationError for an unknown option, for both or neither of queue and exchange, and for a queue without packets
+   */
+  to(target: ClientTarget): DlxClient {
+    const { queue, exchange, envelope = this.#packets ? 'nest' : 'none' } = checkTarget(target, this.#packets);
+    const key = JSON.stringify([queue, exchange, envelope]);
+    const known = this.#targets.get(key);
+    if (known !== undefined) return known;
+    const place = exchange ?? '';
+    const waitQueueType = this.#waitQueueType;
+    const client = new DlxClient({
+      backend: this.#backend,
+      events: place,
+      requests: place,
+      waitQueueType,
+      envelope,
+      queue,
+    });
+    if (this.onDispatchHook !== undefined) client.setOnDispatchHook(this.onDispatchHook);
+    if (this.#ended) client.end();
+    this.#targets.set(key, client);
+    return client;
+  }
+
+  override setOnDispatchHook(...[hook]: Parameters<ClientProxy['setOnDispatchHook']>): void {
+    super.setOnDispatchHook(hook);
+    for (const client of this.#targets.values()) client.setOnDispatchHook(hook);
   }
 
   /** Emits the present status of the connection once {@link connect} was called, and each change. */
@@ -133,6 +156,7 @@ export class DlxClient extends ClientProxy {
   end(): void {
     this.close();
     this.#ended = true;
+    for (const client of this.#targets.values()) client.end();
   }
 
   /** The backend. */
@@ -270,19 +294,24 @@ export class DlxClient extends ClientProxy {
   #publication(packet: ReadPacket, exchange: string, mandatory: boolean, ids: OwnIds): Publication {
     const data: unknown = packet.data;
     const record = data instanceof DlxRecord ? data : undefined;
-    const { contentType, body } = encodePayload(record === undefined ? data : record.data);
     const { correlationId } = ids;
+    const content = record === undefined ? data : record.data;
+    const { contentType, body } = this.#packets
+      ? encodePacket(packet.pattern, content, packet.metadata, correlationId)
+      : encodePayload(content);
     const messageId = ids.messageId ?? record?.properties.messageId ?? `${this.#prefix}.${++this.#messageCount}`;
     const properties =
       record === undefined
         ? { deliveryMode: 2, contentType, messageId, correlationId }
         : recordProperties(record, contentType, messageId, correlationId);
+    const key = typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string);
+    const isPlain = packet.metadata === undefined || this.#packets;
     return {
       exchange: record?.exchange ?? exchange,
-      routingKey: typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string),
-      properties: packet.metadata === undefined ? properties : withMetadata(properties, packet.metadata),
+      routingKey: this.#queue === undefined || record?.exchange !== undefined ? key : this.#queue,
+      properties: isPlain ? properties : withMetadata(properties, packet.metadata!),
       body,
-      mandatory: record?.mandatory ?? mandatory,
+      mandatory: record?.mandatory ?? (mandatory || this.#queue !== undefined),
       dropped: this.#dropped,
     };
   }
@@ -291,6 +320,7 @@ export class DlxClient extends ClientProxy {
     const id = message.properties.correlationId;
     const asked = id === undefined ? undefined : this.#pending.get(id);
     if (id === undefined || asked === undefined) return; // given up, or not ours
+    if (this.#packets && !hasReplyKind(message)) return this.#packetAnswered(message, asked);
     const kind = replyKindOf(message);
     if (kind !== 'next') this.#pending.delete(asked);
     try {
@@ -302,6 +332,19 @@ export class DlxClient extends ClientProxy {
       this.#pending.delete(asked);
       asked.end({ err: error });
     }
+  }
+
+  /** Reads a reply of Nest's server. */
+  #packetAnswered(message: Message, asked: PendingRequest): void {
+    let reply: WritePacket;
+    try {
+      reply = replyOf(decodePayload(message));
+    } catch (error) {
+      reply = { err: error, isDisposed: true };
+    }
+    if (reply.isDisposed !== true) return asked.answer(reply);
+    this.#pending.delete(asked);
+    asked.end(reply);
   }
 
   /** The routing key of a pattern, for errors; its type if it cannot be written as one. */
@@ -322,22 +365,4 @@ export class DlxClient extends ClientProxy {
       result.error(failure);
     });
   }
-}
-
-const recordProperties = (
-  { properties }: DlxRecord,
-  contentType: string | undefined,
-  messageId: string,
-  correlationId: string | undefined,
-): Properties => ({
-  ...properties,
-  contentType: properties.contentType ?? contentType,
-  messageId,
-  correlationId: correlationId ?? properties.correlationId,
-});
-
-/** The delay of an event. The option of `emit` takes precedence over that of the record. @returns milliseconds, 0 for none */
-function delayAsked(data: unknown, { delay }: EmitOptions): number {
-  if (delay !== undefined) return parseDelay(delay, 'delay of emit');
-  return data instanceof DlxRecord ? (data.delay ?? 0) : 0;
 }

@@ -188,9 +188,9 @@ function coreModule(
       provide: client,
       inject: [given, connected],
       useFactory: (options: DlxBrokerOptions, { backend }: Connected) => {
-        const { events, requests } = resolveOptions(options, name);
+        const { events, requests, envelope } = resolveOptions(options, name);
         const waitQueueType = waitQueueTypeOf(options);
-        return new DlxClient({ backend, events: events.name, requests: requests.name, waitQueueType });
+        return new DlxClient({ backend, events: events.name, requests: requests.name, waitQueueType, envelope });
       },
     },
     {

@@ -16,6 +16,7 @@ import { exchangeOptions, freeOptions, remedies } from './decorators/free-option
 import type { IdempotentOptions } from './decorators/idempotent.js';
 import type { QueueOptions } from './decorators/queue.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
+import type { Envelope } from './packets/envelope.js';
 import type { Idempotence } from './idempotency/idempotence.js';
 
 export interface NamedExchange extends ExchangeOptions {
@@ -39,6 +40,8 @@ export interface HandlerSettings {
   readonly losesFailures: boolean;
   readonly prefetch: number | undefined;
   readonly priority: number | undefined;
+  /** What the bodies of the queue are. Undefined: nothing is said about it. */
+  readonly envelope: Envelope | undefined;
   /** False: no retries, also if the module has a policy. */
   readonly retry: RetryPolicy | false | undefined;
   readonly idempotence: Idempotence | undefined;
@@ -69,15 +72,18 @@ export function readSettings(contributions: readonly Contribution[], handler: st
       for (const [name, field] of fieldTableOf(named, `arguments of ${origin}`)) put(args, name, field, origin);
     }
   }
+  const queue = (single(contributions, 'Queue', handler) ?? {}) as QueueOptions;
+  const consume = readConsume(single(contributions, 'Consume', handler), `@Consume on ${handler}`);
   return {
-    queue: (single(contributions, 'Queue', handler) ?? {}) as QueueOptions,
+    queue,
     queueArguments: withSafeStrategy(args, `strategy of @DeadLetter on ${handler}`, '@Quorum() beside it'),
     exchanges: all(contributions, 'Exchange') as unknown as readonly NamedExchange[],
     bindings: all(contributions, 'Bind').map((settings) => readBinding(settings, `@Bind on ${handler}`)),
-    consume: readConsume(single(contributions, 'Consume', handler), `@Consume on ${handler}`),
+    consume,
     losesFailures: mayLose(contributions, handler),
     prefetch: consumer.get('prefetch')?.value as number | undefined,
     priority: consumer.get('priority')?.value as number | undefined,
+    envelope: envelopeOf(queue, consume, handler),
     idempotence: readIdempotence(single(contributions, 'Idempotent', handler), `@Idempotent on ${handler}`),
     retry: readRetry(single(contributions, 'Retry', handler)?.['policy'], `@Retry on ${handler}`),
   };
@@ -98,6 +104,12 @@ function checkKnown(decorator: string, settings: Contribution['settings'], origi
 
 const all = (contributions: readonly Contribution[], decorator: string): readonly Contribution['settings'][] =>
   contributions.filter((contribution) => contribution.decorator === decorator).map(({ settings }) => settings);
+
+function envelopeOf(queue: QueueOptions, consume: ConsumeOptions | undefined, handler: string): Envelope | undefined {
+  const [ofQueue, ofConsume] = [queue.envelope, consume?.envelope];
+  if (ofQueue === undefined || ofConsume === undefined || ofQueue === ofConsume) return ofQueue ?? ofConsume;
+  throw new DlxConfigurationError(`${handler}: @Queue says envelope '${ofQueue}' and @Consume '${ofConsume}'`);
+}
 
 function mayLose(contributions: readonly Contribution[], handler: string): boolean {
   if (all(contributions, 'DeadLetter(false)').length === 0) return false;

@@ -1,6 +1,7 @@
 export * from './broker.js';
 export { CaptureErrors } from './capture.js';
 export * from './client.js';
+export { ClientClosedError } from './client-closed-error.js';
 export type { BrokerChoice } from './brokers/made.js';
 export { givenBackend } from './brokers/connect.js';
 export { customBackend, type CustomBackend } from './brokers/custom.js';

@@ -99,7 +99,7 @@ describe('decorators refuse', () => {
     [
       '@Consume, a misspelt option',
       () => above(Consume(bad({ routingkey: 'x' }))),
-      /'routingkey' is no option; did you mean 'routingKey'\? there are queue, exchange, routingKey, broker/,
+      /'routingkey' is no option; did you mean 'routingKey'\? there are queue, exchange, routingKey, envelope, broker/,
     ],
     ['@Consume, the default exchange', () => above(Consume({ exchange: '' })), /'' is the default exchange/],
     [

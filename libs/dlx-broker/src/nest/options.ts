@@ -8,6 +8,7 @@ import { embeddedChecks } from './brokers/embedded.js';
 import type { BrokerChoice } from './brokers/made.js';
 import { checkAll, type Checks, isFlag, isText } from './check-options.js';
 import type { LogFailures } from './failure-log.js';
+import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
 import { transportChecks } from './transport-checks.js';
 import type { ErrorHeaderOptions, TransportOptions } from './transport-options.js';
@@ -35,6 +36,7 @@ export interface ResolvedOptions {
   readonly name: string;
   readonly events: NamedExchange;
   readonly requests: NamedExchange;
+  readonly envelope: Envelope | undefined;
   readonly prefetch: number;
   readonly drainTimeout: number;
   readonly errorHeaders: Required<ErrorHeaderOptions> | undefined;
@@ -116,6 +118,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     name,
     events: exchange(options.events, { name: 'dlx.events', type: 'topic' }, origin('events')),
     requests: exchange(options.requests, { name: 'dlx.requests', type: 'direct' }, origin('requests')),
+    envelope: options.envelope,
     prefetch: options.prefetch ?? 100,
     drainTimeout: parseDuration(options.drainTimeout ?? '10s', origin('drainTimeout')),
     errorHeaders: errorHeaders(options.errorHeaders ?? true, origin('errorHeaders')),

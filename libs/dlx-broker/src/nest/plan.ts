@@ -23,7 +23,8 @@ import {
 } from '../topology/index.js';
 import { isPredeclared, isShortstr, longestShortstr } from '../message/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
-import type { NamedExchange } from './handler-settings.js';
+import type { HandlerSettings, NamedExchange } from './handler-settings.js';
+import type { Envelope } from './packets/envelope.js';
 import { notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from './options.js';
 
@@ -33,6 +34,8 @@ export interface ConsumerPlan {
   readonly prefetch: number;
   readonly priority: number | undefined;
   readonly handlers: readonly PlannedHandler[];
+  /** What the bodies of the queue are. Undefined: the data itself, and the log warns of a body that looks like a packet. */
+  readonly envelope: Envelope | undefined;
   /** How failed messages get to their wait queues. */
   readonly style: RetryStyle;
 }
@@ -198,14 +201,15 @@ function consumerOf(queue: string, handlers: readonly PlannedHandler[], options:
   const { queue: asked, queueArguments } = handler.settings;
   const mayReject = retry !== undefined && asked.declare !== false;
   const style = mayReject ? styleOf(retry, queueArguments, handlers.length === 1) : 'republish';
-  return { queue, prefetch, priority: agreed(queue, 'priority', handlers), handlers, style };
+  const envelope = agreed(queue, 'envelope', handlers) ?? options.envelope;
+  return { queue, prefetch, priority: agreed(queue, 'priority', handlers), handlers, envelope, style };
 }
 
-function agreed(
+function agreed<Setting extends 'prefetch' | 'priority' | 'envelope'>(
   queue: string,
-  setting: 'prefetch' | 'priority',
+  setting: Setting,
   handlers: readonly PlannedHandler[],
-): number | undefined {
+): HandlerSettings[Setting] | undefined {
   const said = handlers.filter(({ handler }) => handler.settings[setting] !== undefined);
   const [first] = said;
   const other = said.find(({ handler }) => handler.settings[setting] !== first?.handler.settings[setting]);

@@ -1,10 +1,10 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
+import { NO_MESSAGE_HANDLER } from '@nestjs/microservices/constants.js';
 import { type HomeContext, shownText } from '../host/index.js';
 import type { Backend, BackendDelivery, CancelReason, Consumption } from '../backend/index.js';
 import { deathsOf } from '../message/index.js';
 import { grantedAttempt } from '../history/index.js';
-import { matchesPattern } from '../topology/index.js';
 import { Requesters } from './requesters.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
@@ -12,11 +12,23 @@ import { mostCharacters, textOf } from './failure-log.js';
 import type { Handler, Outcome, PlannedHandler } from './handler.js';
 import { decodePayload } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
+import { type Packet, packetOf } from './packets/packet.js';
+import { PacketContext } from './packets/packet-context.js';
+import { PacketReplies } from './packets/packet-replies.js';
+import { mayBePacket, PacketSuspicion } from './packets/suspicion.js';
 import { lateValues, Replies } from './replies.js';
+import { handlersFor, handlersOfPacket } from './selection.js';
 import type { Settlement } from './settlement.js';
 
 export class UnknownPatternError extends Error {
   override readonly name = 'UnknownPatternError';
+}
+
+/** A payload that was read before its handler was known. */
+interface Opened {
+  readonly data: unknown;
+  /** Undefined: the payload is no packet. */
+  readonly packet: Packet | undefined;
 }
 
 /** The consumer of a queue: finds the handler of a message, runs it, settles the message, and waits for handlers at the end. */
@@ -26,6 +38,8 @@ export class QueueConsumer {
   #idle: (() => void) | undefined;
   #single: PlannedHandler | undefined;
   #plan: ConsumerPlan;
+  #opensPackets = false;
+  #suspicion: PacketSuspicion | undefined;
   readonly #requesters: Requesters;
   readonly #late = lateValues();
 
@@ -54,6 +68,9 @@ export class QueueConsumer {
   update(plan: ConsumerPlan): void {
     this.#plan = plan;
     this.#single = plan.handlers.length === 1 ? plan.handlers[0] : undefined;
+    this.#opensPackets = plan.envelope === 'nest';
+    if (plan.envelope !== undefined) this.#suspicion = undefined;
+    else this.#suspicion ??= new PacketSuspicion(this.logger);
   }
 
   /**
@@ -98,6 +115,7 @@ export class QueueConsumer {
 
   #take(delivery: BackendDelivery, own: AsyncResource): void {
     try {
+      if (this.#opensPackets) return this.#open(delivery, own);
       const context = new DlxContext(delivery);
       // The only handler of a queue gets all messages of the queue.
       if (this.#single !== undefined) this.#handle(delivery, context, this.#single, own);
@@ -107,22 +125,44 @@ export class QueueConsumer {
     }
   }
 
-  /** The routing key selects among handlers that share a queue; if several match, all of them have to succeed. */
-  #distribute(delivery: BackendDelivery, context: DlxContext, own: AsyncResource): void {
-    const key = patternOf(delivery.message, delivery.queue);
-    const matching = this.#plan.handlers.filter(({ handler }) => handles(handler, key));
-    const [first] = matching;
-    if (first === undefined) {
-      this.settlement.counts.unknownPattern++;
-      const error = new UnknownPatternError(`no handler of queue '${delivery.queue}' is for the pattern '${key}'`);
-      this.logger.error(`${shownText(error.message, mostCharacters)}; the message is refused`);
-      this.settlement.refuse(delivery, error, this.#plan);
-      return;
+  /** Takes a message of a queue of packets. A body that is no packet is the data. */
+  #open(delivery: BackendDelivery, own: AsyncResource): void {
+    const payload = payloadOf(delivery);
+    const packet = packetOf(payload);
+    if (packet !== undefined) {
+      const context = new PacketContext(delivery, packet);
+      return this.#give(delivery, context, handlersOfPacket(this.#plan.handlers, packet), own, {
+        data: packet.data,
+        packet,
+      });
     }
-    if (matching.length === 1) return this.#handle(delivery, context, first, own);
+    const context = new DlxContext(delivery);
+    const opened = { data: payload, packet };
+    if (this.#single !== undefined) this.#handle(delivery, context, this.#single, own, opened);
+    else this.#distribute(delivery, context, own, opened);
+  }
+
+  /** The routing key selects among handlers that share a queue. */
+  #distribute(delivery: BackendDelivery, context: DlxContext, own: AsyncResource, opened?: Opened): void {
+    const key = patternOf(delivery.message, delivery.queue);
+    this.#give(delivery, context, handlersFor(this.#plan.handlers, key), own, opened);
+  }
+
+  /** Gives a message to the handlers that were selected. If they are several, all of them have to succeed. */
+  #give(
+    delivery: BackendDelivery,
+    context: DlxContext,
+    matching: readonly PlannedHandler[],
+    own: AsyncResource,
+    opened?: Opened,
+  ): void {
+    const [first] = matching;
+    if (first === undefined) return this.#refuseUnknown(delivery, context, own, opened);
+    if (matching.length === 1) return this.#handle(delivery, context, first, own, opened);
     const spent = matching.find((planned) => isSpent(planned, context));
     if (spent !== undefined) return this.settlement.exhausted(delivery, spent, context.attempt);
-    const data = payloadOf(delivery);
+    const data = opened === undefined ? this.#payloadFor(delivery, first) : opened.data;
+    const replies = opened?.packet === undefined ? undefined : this.#packetReplies(delivery, opened.packet, own);
     let left = matching.length;
     let worst: readonly [Outcome, PlannedHandler] = [{ failed: false }, first];
     this.#atWork++;
@@ -130,18 +170,35 @@ export class QueueConsumer {
       this.attempts.shared(planned, data, context, (outcome) => {
         if (outcome.failed && !worst[0].failed) worst = [outcome, planned];
         if (--left > 0) return;
-        this.settlement.end(worst[0], { delivery, planned: worst[1], context, replies: undefined });
+        if (!worst[0].failed) replies?.complete(doNothing);
+        this.settlement.end(worst[0], { delivery, planned: worst[1], context, replies });
         this.#done();
       });
     }
   }
 
-  #handle(delivery: BackendDelivery, context: DlxContext, planned: PlannedHandler, own: AsyncResource): void {
+  #handle(
+    delivery: BackendDelivery,
+    context: DlxContext,
+    planned: PlannedHandler,
+    own: AsyncResource,
+    opened?: Opened,
+  ): void {
     if (isSpent(planned, context)) return this.settlement.exhausted(delivery, planned, context.attempt);
-    const data = payloadOf(delivery);
-    const replies = this.#repliesFor(delivery, planned.handler, own);
+    const data = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
+    const replies =
+      opened?.packet === undefined
+        ? this.#repliesFor(delivery, planned.handler, own)
+        : this.#packetReplies(delivery, opened.packet, own);
     this.#atWork++;
     this.attempts.single({ delivery, planned, context, replies }, data, () => this.#done());
+  }
+
+  /** The payload for a handler, which may be a packet that no option announced. */
+  #payloadFor(delivery: BackendDelivery, { handler }: PlannedHandler): unknown {
+    const payload = payloadOf(delivery);
+    if (mayBePacket(delivery.message)) this.#suspicion?.look(payload, delivery.queue, handler.origin);
+    return payload;
   }
 
   #repliesFor({ message }: BackendDelivery, handler: Handler, own: AsyncResource): Replies | undefined {
@@ -149,6 +206,32 @@ export class QueueConsumer {
     return handler.kind === 'request' && replyTo !== undefined
       ? new Replies(this.backend, this.#requesters, this.#late, replyTo, correlationId, own)
       : undefined;
+  }
+
+  /** A packet with an id wants an answer, whatever the kind of its handler. */
+  #packetReplies({ message }: BackendDelivery, { id }: Packet, own: AsyncResource): Replies | undefined {
+    const { replyTo, correlationId } = message.own;
+    return id === undefined || replyTo === undefined
+      ? undefined
+      : new PacketReplies(this.backend, this.#requesters, this.#late, replyTo, correlationId, own);
+  }
+
+  /** Refuses a message that no handler is for. The client of a request in a packet gets the error of Nest's own server. */
+  #refuseUnknown(delivery: BackendDelivery, context: DlxContext, own: AsyncResource, opened: Opened | undefined): void {
+    this.settlement.counts.unknownPattern++;
+    const { queue } = delivery;
+    const error = new UnknownPatternError(
+      `no handler of queue '${queue}' is for the pattern '${context.getPattern()}'`,
+    );
+    this.logger.error(`${shownText(error.message, mostCharacters)}; the message is refused`);
+    if (opened?.packet !== undefined)
+      this.#packetReplies(delivery, opened.packet, own)?.error(NO_MESSAGE_HANDLER, doNothing);
+    else if (mayBePacket(delivery.message)) this.#suspicion?.lookAtRefused(delivery, this.#origins());
+    this.settlement.refuse(delivery, error, this.#plan);
+  }
+
+  #origins(): readonly string[] {
+    return this.#plan.handlers.map(({ handler }) => handler.origin);
   }
 
   /** Refuses a message that no handler can take. It is not requeued, because it would return for ever. */
@@ -174,9 +257,7 @@ export class QueueConsumer {
 const isSpent = ({ retry }: PlannedHandler, { attempt, message, queue }: DlxContext): boolean =>
   retry !== undefined && attempt > retry.attempts && attempt > grantedAttempt(message, queue);
 
-const handles = ({ patterns, kind }: Handler, key: string): boolean =>
-  patterns.length === 0 ||
-  patterns.some((pattern) => (kind === 'request' ? pattern === key : matchesPattern(pattern, key)));
+const doNothing = (): void => undefined;
 
 /**
  * The payload for a handler. A message that another queue rejected may be undecodable: a handler of dead letters gets its bytes,

@@ -165,3 +165,16 @@ function propertiesOf(options: DlxRecordOptions): Properties {
     contentEncoding: options.contentEncoding,
   };
 }
+
+/** The properties of a message made of a record. The client knows the ids. */
+export const recordProperties = (
+  { properties }: DlxRecord,
+  contentType: string | undefined,
+  messageId: string,
+  correlationId: string | undefined,
+): Properties => ({
+  ...properties,
+  contentType: properties.contentType ?? contentType,
+  messageId,
+  correlationId: correlationId ?? properties.correlationId,
+});

@@ -5,10 +5,13 @@ import type { Requesters, OpenAnswer } from './requesters.js';
 import { Batch, type InBatch } from './batch.js';
 import { errorReply, UnserialisableReplyError } from './error-reply.js';
 import { dlxHeaders } from './headers.js';
-import { encodePayload } from './payload.js';
+import { type EncodedPayload, encodePayload } from './payload.js';
 
 /** The part of an answer that a reply has. A reply without the header (of other clients) is the last one. */
 export type ReplyKind = 'next' | 'last' | 'complete' | 'error';
+
+/** True for a reply of this library; those of other clients have no such header. */
+export const hasReplyKind = (message: Message): boolean => message.own.headers?.has(dlxHeaders.reply) === true;
 
 export function replyKindOf(message: Message): ReplyKind {
   const kind = message.own.headers?.get(dlxHeaders.reply)?.value;
@@ -132,6 +135,15 @@ export class Replies implements OpenAnswer {
     this.#publish('error', errorReply(error), done);
   }
 
+  protected headersOf(kind: ReplyKind): FieldTable | undefined {
+    return kindHeaders[kind];
+  }
+
+  /** Writes a reply. @throws what `JSON.stringify` throws */
+  protected encode(_kind: ReplyKind, value: unknown): EncodedPayload {
+    return encodePayload(value);
+  }
+
   #flush(): void {
     const waiting = this.#takeWaiting();
     if (waiting === undefined) return;
@@ -154,12 +166,12 @@ export class Replies implements OpenAnswer {
   #publish(kind: ReplyKind, value: unknown, done: Done): void {
     let payload;
     try {
-      payload = encodePayload(value);
+      payload = this.encode(kind, value);
     } catch (error) {
       return done(new UnserialisableReplyError(error));
     }
     const { contentType, body } = payload;
-    const properties = { contentType, correlationId: this.correlationId, headers: kindHeaders[kind] };
+    const properties = { contentType, correlationId: this.correlationId, headers: this.headersOf(kind) };
     // A mandatory reply to a direct reply-to address is always returned (rule S2).
     const mandatory = !isReplyAddress(this.replyTo);
     const settled: Done = (failure) => {

@@ -1,5 +1,6 @@
 import { optionsOf, parseDuration, refuseUnknown, whole } from '../options/index.js';
 import { type Check, type Checks, isFlag, isFunction, isOneOf, isText, readLater } from './check-options.js';
+import { anEnvelope } from './packets/envelope.js';
 import { checkExchange, checkStore } from './handler-settings.js';
 import type { TransportOptions } from './transport-options.js';
 
@@ -40,6 +41,7 @@ const isClusterTopology: Check = (value, origin) => {
 export const transportChecks = {
   events: isExchange,
   requests: isExchange,
+  envelope: (value, origin) => anEnvelope.read(value, origin),
   prefetch: (value, origin) => whole(0, 65_535).read(value, origin),
   drainTimeout: isDuration,
   errorHeaders: areErrorHeaders,

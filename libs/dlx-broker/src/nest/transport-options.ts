@@ -1,6 +1,7 @@
 import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { ClusterOptions, TopologyOption } from '../topology/index.js';
 import type { LogFailures } from './failure-log.js';
+import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 
@@ -10,6 +11,11 @@ export interface TransportOptions {
   readonly events?: string | NamedExchange;
   /** The direct exchange to which `send` publishes and `@MessagePattern` binds. Default `dlx.requests`. */
   readonly requests?: string | NamedExchange;
+  /**
+   * What bodies are: `nest` for packets of Nest's RabbitMQ transport, on the queues of handlers that do not say it themselves and
+   * for the client. Default: the data itself.
+   */
+  readonly envelope?: Envelope;
   /** The most unacknowledged messages of a handler without `@Prefetch`; 0 is unlimited. Default 100. */
   readonly prefetch?: number;
   /** How long a shutdown waits for running handlers: milliseconds or `'10s'`, which is the default. */

@@ -1,3 +1,4 @@
+import type { Envelope } from '../packets/envelope.js';
 import { contribute } from './contribution.js';
 import type { ExchangeOptions } from './exchange.js';
 
@@ -9,6 +10,8 @@ export interface ConsumeOptions {
   readonly exchange?: string | (ExchangeOptions & { readonly name: string });
   /** Binding keys; given without an exchange they bind the queue to the broker's exchange for events. */
   readonly routingKey?: string | readonly string[];
+  /** `nest`: bodies are packets of Nest's RabbitMQ transport. Default: the option of the module. */
+  readonly envelope?: Envelope;
   /** The name of the broker, if the application has several. */
   readonly broker?: string;
 }

@@ -1,3 +1,4 @@
+import { anEnvelope } from '../packets/envelope.js';
 import { optionsOf, refused } from '../../options/index.js';
 import { checkedArguments } from '../../topology/index.js';
 
@@ -14,6 +15,7 @@ const isFlag = typed('boolean');
 const isFunction = typed('function');
 const isTable: Check = (value, origin) =>
   checkedArguments(optionsOf(value, origin, "write { 'x-...': value }"), origin);
+const isEnvelope: Check = (value, origin) => anEnvelope.read(value, origin);
 /** The check of an option that is checked where it is used. */
 const later: Check = () => undefined;
 
@@ -43,10 +45,18 @@ export const exchangeOptions: Readonly<Record<string, Check>> = {
 
 /** The options of the decorators that are not rows of the table, and what checks them. */
 export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
-  Queue: { name: isText, durable: isFlag, exclusive: isFlag, autoDelete: isFlag, declare: isFlag, arguments: isTable },
+  Queue: {
+    name: isText,
+    durable: isFlag,
+    exclusive: isFlag,
+    autoDelete: isFlag,
+    declare: isFlag,
+    envelope: isEnvelope,
+    arguments: isTable,
+  },
   Exchange: exchangeOptions,
   Bind: { exchange: isSource, routingKey: later, arguments: isTable },
-  Consume: { queue: isText, exchange: later, routingKey: later, broker: isText },
+  Consume: { queue: isText, exchange: later, routingKey: later, envelope: isEnvelope, broker: isText },
   QueueArguments: { arguments: isTable },
   Retry: { policy: later },
   Idempotent: { key: isFunction, ttl: later, lease: later, store: later },

@@ -1,3 +1,4 @@
+import type { Envelope } from '../packets/envelope.js';
 import { contribute } from './contribution.js';
 
 /** How the queue of a handler is declared. */
@@ -10,6 +11,8 @@ export interface QueueOptions {
   readonly autoDelete?: boolean;
   /** False: the queue exists already and is not declared. */
   readonly declare?: boolean;
+  /** `nest`: bodies are packets of Nest's RabbitMQ transport. Default: the option of the module. */
+  readonly envelope?: Envelope;
   /** Further queue arguments, as AMQP names them. */
   readonly arguments?: Readonly<Record<string, unknown>>;
 }
