@@ -233,7 +233,12 @@ describe.each(places)('the client and %s', (name, place) => {
     const { host, port } = place();
     const wrong = { credentials: { user: 'guest', password: 'wrong-secret' } };
     const login: Error = await connected(place(), wrong).catch((error) => error);
-    expect(login).toMatchObject({ name: 'ConnectError', reason: 'credentials', code: 403, place: `${host}:${port}` });
+    expect(login).toMatchObject({
+      name: 'ConnectionFailedError',
+      reason: 'credentials',
+      code: 403,
+      place: `${host}:${port}`,
+    });
     expect(login.message).toContain("as user 'guest'");
     expect(login.message).not.toContain('wrong-secret');
     const nowhere: Error = await connected(place(), { virtualHost: 'nowhere' }).catch((error) => error);
@@ -253,11 +258,11 @@ describe.each(places)('the client and %s', (name, place) => {
     else await kill(new ManagementClient(management, 'guest', 'guest'), `killed ${process.pid}`);
     const lost = await own.ended;
     if (name === 'dlx-broker' || management !== undefined) {
-      expect(lost).toMatchObject({ name: 'ConnectionLostError', reason: 'server', code: 320 });
+      expect(lost).toMatchObject({ name: 'ConnectionClosedError', reason: 'server', code: 320 });
       expect(lost?.message).toMatch(/CONNECTION_FORCED - (killed|Closed via management plugin)/);
     }
     const failure = await failureOf((done) => publisher.publish('', 'q', {}, body, true, done));
-    expect(failure?.name).toBe('ConnectionLostError');
+    expect(failure?.name).toBe('ConnectionClosedError');
   });
 });
 
@@ -281,7 +286,7 @@ async function kill(api: ManagementClient, name: string): Promise<void> {
 describe('a server that cannot be reached', () => {
   it('is named, with the reason', async () => {
     const failure = await connected({ host: '127.0.0.1', port: 1 }).catch((error) => error);
-    expect(failure).toMatchObject({ name: 'ConnectError', reason: 'unreachable', place: '127.0.0.1:1' });
+    expect(failure).toMatchObject({ name: 'ConnectionFailedError', reason: 'unreachable', place: '127.0.0.1:1' });
     expect(failure.message).toContain('ECONNREFUSED');
   });
 
@@ -290,7 +295,7 @@ describe('a server that cannot be reached', () => {
     ['a certificate that is none', { port: 1, tls: { ca: 'no certificate', cert: 'none', key: 'none' } }, 'tls', 'PEM'],
   ] as const)('%s is named', async (_, address, reason, text) => {
     const failure = await connected({ host: '127.0.0.1', ...address }).catch((error) => error);
-    expect(failure).toMatchObject({ name: 'ConnectError', reason });
+    expect(failure).toMatchObject({ name: 'ConnectionFailedError', reason });
     expect(failure.message).toContain(text);
   });
 
@@ -308,7 +313,7 @@ describe('a server that cannot be reached', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const failure = await connected({ host: '127.0.0.1', port }, { handshakeTimeout: 300 }).catch((error) => error);
-    expect(failure).toMatchObject({ name: 'ConnectError', reason });
+    expect(failure).toMatchObject({ name: 'ConnectionFailedError', reason });
     expect(failure.message).toContain(text);
     server.close();
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../testing/manual-clock.js';
 import type { AmqpConnection, ConnectionEvents, ServerDescription } from './client/api.js';
 import type { Address } from './client/dial.js';
-import { ConnectError, type ConnectFailure, ConnectionLostError } from './client/errors.js';
+import { ConnectionFailedError, type ConnectFailure, ConnectionClosedError } from './client/errors.js';
 import type { ConnectionOptions } from './client/options.js';
 import type { Transport } from './client/transport.js';
 import { Link } from './link.js';
@@ -67,7 +67,7 @@ function arrange(options: RabbitMqOptions) {
   const hosts = (): string => attempts.map(({ options: { place } }) => place).join(' ');
   const refuse = async (reason: ConnectFailure = 'unreachable'): Promise<void> => {
     const { place, virtualHost = '/' } = last().options;
-    last().events.closed(new ConnectError(reason, place, virtualHost, reason));
+    last().events.closed(new ConnectionFailedError(reason, place, virtualHost, reason));
     await settle();
   };
   const accept = async (): Promise<void> => {
@@ -75,7 +75,7 @@ function arrange(options: RabbitMqOptions) {
     await settle();
   };
   const lose = async (): Promise<void> => {
-    last().events.closed(new ConnectionLostError('socket', last().options.place, 'reset'));
+    last().events.closed(new ConnectionClosedError('socket', last().options.place, 'reset'));
     await settle();
   };
   const advance = async (milliseconds: number): Promise<void> => {
@@ -105,7 +105,7 @@ describe('the start', () => {
     await advance(99);
     expect(hosts()).toBe('a:5672 b:7');
     await advance(1);
-    expect(link.state).toMatchObject({ kind: 'connecting', attempt: 2, failure: { name: 'ConnectError' } });
+    expect(link.state).toMatchObject({ kind: 'connecting', attempt: 2, failure: { name: 'ConnectionFailedError' } });
     await refuse();
     await refuse();
     await advance(199);

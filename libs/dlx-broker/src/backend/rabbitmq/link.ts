@@ -6,7 +6,7 @@ import { parseAddresses, placeOf, type ServerAddress } from './address.js';
 import type { AmqpConnection } from './client/api.js';
 import type { openConnection } from './client/connection.js';
 import type { dial } from './client/dial.js';
-import { type ClientError, ConnectError as ConnectFailed, type ConnectFailure } from './client/errors.js';
+import { type ClientError, ConnectionFailedError, type ConnectFailure } from './client/errors.js';
 import type { Surroundings } from './client/transport.js';
 import type { RabbitMqCredentials, ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
@@ -160,7 +160,7 @@ export class Link {
 
   #failed(failures: readonly Error[], attempt: number, begun: number): void {
     const failure = failures.at(-1) as Error;
-    const isHopeless = failures.every((each) => each instanceof ConnectFailed && permanent.has(each.reason));
+    const isHopeless = failures.every((each) => each instanceof ConnectionFailedError && permanent.has(each.reason));
     if (!this.#wasReady && (isHopeless || attempt >= this.options.startAttempts)) {
       const seconds = ((this.host.clock.now() - begun) / 1_000).toFixed(1);
       const reasons = [...new Set(failures.map(({ message }) => message))].join('; ');

@@ -19,7 +19,7 @@ const answered = <T = void>(ask: (answer: Callback<T>) => void): Promise<T> =>
 
 /** @throws Refusal when the server cannot be reached, or refuses the login */
 function connected(
-  { ConnectError, dial, openConnection }: Client,
+  { ConnectionFailedError, dial, openConnection }: Client,
   { host, port, isSecure, user, password, vhost }: ServerPlace,
 ): Promise<AmqpConnection> {
   const place = `${host}:${port}`;
@@ -29,7 +29,7 @@ function connected(
   return new Promise((resolve, reject) => {
     const connection = openConnection(options, transport, surroundings, {
       opened: () => resolve(connection),
-      closed: (failure) => reject(failure instanceof ConnectError ? new Refusal(failure.message) : failure),
+      closed: (failure) => reject(failure instanceof ConnectionFailedError ? new Refusal(failure.message) : failure),
       fault: (error) => reject(error as Error),
     });
   });

@@ -1,5 +1,5 @@
 import type { FieldTable, Properties } from '../../../message/index.js';
-import type { ClientError, ConnectError, ConnectionLostError } from './errors.js';
+import type { ClientError, ConnectionFailedError, ConnectionClosedError } from './errors.js';
 
 /** Called once: with a failure, or with nothing. */
 export type Done = (failure?: ClientError) => void;
@@ -23,9 +23,9 @@ export interface ConnectionEvents {
   opened(server: ServerDescription): void;
   /**
    * Called once, as the last event, when everything outstanding has failed.
-   * @param failure a `ConnectError` before `opened`; `ConnectionLostError` after; undefined when the client closed it
+   * @param failure a `ConnectionFailedError` before `opened`; `ConnectionClosedError` after; undefined when the client closed it
    */
-  closed(failure?: ConnectError | ConnectionLostError): void;
+  closed(failure?: ConnectionFailedError | ConnectionClosedError): void;
   /** The server is short of memory or disk. It stops reading from this connection, so publishes stay unconfirmed. */
   blocked?(reason: string): void;
   unblocked?(): void;
@@ -208,7 +208,7 @@ export interface ConfirmPublisher {
   /**
    * Publishes a message; a body of any size is split into frames. The body must not change until `done`.
    * @param done called once: without a failure when the server has taken the message; `NackedError`; `ReturnedError` for a
-   *   mandatory message that no queue got; `UnsendableError`, within the call; `ChannelClosedError` or `ConnectionLostError`,
+   *   mandatory message that no queue got; `UnsendableError`, within the call; `ChannelClosedError` or `ConnectionClosedError`,
    *   after which it is unknown whether the server took it
    */
   publish(

@@ -48,7 +48,7 @@ describe('a connection', () => {
   it('names place, virtual host, user and reason when its password is wrong, and not the password', async () => {
     const { events } = await connected({ credentials: { user: 'guest', password: 'secret' } });
     expect(events).toEqual([
-      "ConnectError (credentials): cannot connect to server:5672 (virtual host '/'): ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile. as user 'guest'",
+      "ConnectionFailedError (credentials): cannot connect to server:5672 (virtual host '/'): ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile. as user 'guest'",
     ]);
   });
 
@@ -58,14 +58,14 @@ describe('a connection', () => {
   ])('names a virtual host %s', async (_, virtualHost, text) => {
     const { events } = await connected({ virtualHost });
     expect(events).toEqual([
-      `ConnectError (virtual host): cannot connect to server:5672 (virtual host '${virtualHost}'): ${text}`,
+      `ConnectionFailedError (virtual host): cannot connect to server:5672 (virtual host '${virtualHost}'): ${text}`,
     ]);
   });
 
   it('by EXTERNAL is refused where the server does not offer it', async () => {
     const { events } = await connected({ credentials: { mechanism: 'EXTERNAL' } });
     expect(events).toEqual([
-      "ConnectError (credentials): cannot connect to server:5672 (virtual host '/'): the server takes logins by PLAIN AMQPLAIN, not by EXTERNAL",
+      "ConnectionFailedError (credentials): cannot connect to server:5672 (virtual host '/'): the server takes logins by PLAIN AMQPLAIN, not by EXTERNAL",
     ]);
   });
 
@@ -78,7 +78,7 @@ describe('a connection', () => {
     expect(events).toEqual([]);
     server.clock.advance(1);
     expect(events).toEqual([
-      "ConnectError (timeout): cannot connect to server:5672 (virtual host '/'): no answer within 700 ms",
+      "ConnectionFailedError (timeout): cannot connect to server:5672 (virtual host '/'): no answer within 700 ms",
     ]);
   });
 
@@ -92,7 +92,7 @@ describe('a connection', () => {
     channel.qos(1, noting(seen, 'qos'));
     link.cut(new Error('read ECONNRESET'));
     await settled(link);
-    const text = 'ConnectionLostError (socket): connection to server:5672 lost: read ECONNRESET';
+    const text = 'ConnectionClosedError (socket): connection to server:5672 lost: read ECONNRESET';
     expect(seen).toEqual([`declare: ${text}`, `qos: ${text}`, `closed: ${text}`]);
     expect(events).toEqual(['opened RabbitMQ', text]);
     channel.qos(1, noting(seen, 'later'));
@@ -106,7 +106,7 @@ describe('a connection', () => {
     server.broker.close();
     await settled(link);
     expect(events.at(-1)).toBe(
-      "ConnectionLostError (server): connection to server:5672 lost: CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'",
+      "ConnectionClosedError (server): connection to server:5672 lost: CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'",
     );
   });
 
@@ -141,7 +141,7 @@ describe('heartbeats', () => {
     server.clock.advance('1s');
     await settled(link);
     expect(events.at(-1)).toBe(
-      'ConnectionLostError (silence): connection to server:5672 lost: nothing came from the server for 20 seconds',
+      'ConnectionClosedError (silence): connection to server:5672 lost: nothing came from the server for 20 seconds',
     );
     expect(server.clock.nextWakeUp()).toBeUndefined();
   });

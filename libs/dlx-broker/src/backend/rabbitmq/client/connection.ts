@@ -6,7 +6,13 @@ import type { ChannelHost } from './channel-host.js';
 import { ServerChannel } from './channel.js';
 import { Channels } from './channels.js';
 import { HeldBytes } from './content-reader.js';
-import { ClientError, ConnectError, ConnectionLostError, type ConnectionEnd, UnsendableError } from './errors.js';
+import {
+  ClientError,
+  ConnectionFailedError,
+  ConnectionClosedError,
+  type ConnectionEnd,
+  UnsendableError,
+} from './errors.js';
 import { codeOf, socketFailure, textOf } from './failures.js';
 import { type Agreement, ClientHandshake } from './handshake.js';
 import { Heartbeat } from './heartbeat.js';
@@ -167,7 +173,7 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
   }
 
   failed(error: unknown): void {
-    if (error instanceof ConnectError) this.#end(error);
+    if (error instanceof ConnectionFailedError) this.#end(error);
     else if (error instanceof ClientError) this.#end(this.#handshake.failure('refused', error.message));
     else this.violated(error instanceof Error ? error.message : String(error), codeOf(error));
   }
@@ -229,7 +235,7 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
   }
 
   /** Ends the connection, and calls `closed` once. @param failure undefined after `close()` of the client */
-  #end(failure?: ConnectError | ConnectionLostError): void {
+  #end(failure?: ConnectionFailedError | ConnectionClosedError): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.#incoming.isOver = true;
@@ -251,8 +257,8 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
     return new UnsendableError(`the connection to ${this.#options.place} is not open`);
   }
 
-  #lost(reason: ConnectionEnd, detail: string, code?: number, options?: ErrorOptions): ConnectionLostError {
-    return new ConnectionLostError(reason, this.#options.place, detail, code, options);
+  #lost(reason: ConnectionEnd, detail: string, code?: number, options?: ErrorOptions): ConnectionClosedError {
+    return new ConnectionClosedError(reason, this.#options.place, detail, code, options);
   }
 }
 

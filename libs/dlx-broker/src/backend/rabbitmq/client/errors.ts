@@ -19,8 +19,8 @@ export type ConnectFailure =
   | 'closed';
 
 /** The connection could not be opened. */
-export class ConnectError extends ClientError {
-  override readonly name = 'ConnectError';
+export class ConnectionFailedError extends ClientError {
+  override readonly name = 'ConnectionFailedError';
 
   constructor(
     readonly reason: ConnectFailure,
@@ -50,8 +50,8 @@ export type ConnectionEnd =
   | 'client';
 
 /** The connection has ended. For each outstanding command it is unknown whether the server executed it. */
-export class ConnectionLostError extends ClientError {
-  override readonly name = 'ConnectionLostError';
+export class ConnectionClosedError extends ClientError {
+  override readonly name = 'ConnectionClosedError';
 
   constructor(
     readonly reason: ConnectionEnd,

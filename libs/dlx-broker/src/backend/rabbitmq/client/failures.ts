@@ -1,6 +1,6 @@
 import { Malformed } from '../../../message/index.js';
 import { WireError } from '../../../wire/index.js';
-import type { ConnectError } from './errors.js';
+import type { ConnectionFailedError } from './errors.js';
 import type { ClientHandshake } from './handshake.js';
 import { DialError } from './transport.js';
 
@@ -9,7 +9,11 @@ export const codeOf = (error: unknown): number =>
   error instanceof WireError ? error.code : error instanceof Malformed ? 501 : 541;
 
 /** The error for a transport that ended during the handshake. */
-export function socketFailure(handshake: ClientHandshake, failure: Error | undefined, detail: string): ConnectError {
+export function socketFailure(
+  handshake: ClientHandshake,
+  failure: Error | undefined,
+  detail: string,
+): ConnectionFailedError {
   if (!(failure instanceof DialError)) return handshake.ended(detail);
   return handshake.failure(failure.phase === 'tls' ? 'tls' : 'unreachable', detail, undefined, { cause: failure });
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../wire/index.js';
 import type { ServerDescription } from './api.js';
 import { clientProperties, describeServer } from './client-properties.js';
-import { ConnectError, type ConnectFailure } from './errors.js';
+import { ConnectionFailedError, type ConnectFailure } from './errors.js';
 import { type ConnectionOptions, type Credentials, defaults } from './options.js';
 
 /** The agreed parameters of a connection. */
@@ -40,7 +40,7 @@ export class ClientHandshake {
     return this.#agreed;
   }
 
-  /** @returns whether the virtual host is open @throws ConnectError, Malformed, WireError */
+  /** @returns whether the virtual host is open @throws ConnectionFailedError, Malformed, WireError */
   method(id: number, from: MethodReader): boolean {
     if (id === methodIds.connectionClose) throw this.#refusedBy(methods.readConnectionClose(from));
     if (id !== this.#due) throw this.failure('not AMQP', 'the server sent a method out of turn while connecting');
@@ -51,7 +51,7 @@ export class ClientHandshake {
   }
 
   /** The error when the socket ends during the handshake. */
-  ended(detail: string): ConnectError {
+  ended(detail: string): ConnectionFailedError {
     if (this.#due === methodIds.connectionStart) {
       return this.failure(
         'refused',
@@ -65,9 +65,9 @@ export class ClientHandshake {
     );
   }
 
-  failure(reason: ConnectFailure, detail: string, code?: number, options?: ErrorOptions): ConnectError {
+  failure(reason: ConnectFailure, detail: string, code?: number, options?: ErrorOptions): ConnectionFailedError {
     const { place, virtualHost = defaults.virtualHost } = this.options;
-    return new ConnectError(reason, place, virtualHost, detail, code, options);
+    return new ConnectionFailedError(reason, place, virtualHost, detail, code, options);
   }
 
   #start({ versionMajor, versionMinor, serverProperties, mechanisms }: methods.ConnectionStart): void {
@@ -108,7 +108,7 @@ export class ClientHandshake {
     this.#due = methodIds.connectionOpenOk;
   }
 
-  #refusedBy({ replyCode, replyText }: methods.ConnectionClose): ConnectError {
+  #refusedBy({ replyCode, replyText }: methods.ConnectionClose): ConnectionFailedError {
     const isLogin = this.#due === methodIds.connectionTune;
     if (replyCode === 403) return this.failure('credentials', `${replyText}${this.#as()}`, replyCode);
     if (replyCode === 530 && !isLogin) return this.failure('virtual host', `${replyText}${this.#as()}`, replyCode);

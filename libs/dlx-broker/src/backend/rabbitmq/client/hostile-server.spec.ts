@@ -111,7 +111,7 @@ describe('what is no server of AMQP 0-9-1', () => {
     const { server, events } = connecting();
     server.events.received(bytes);
     expect(events).toEqual([
-      `ConnectError (not AMQP): cannot connect to server:5672 (virtual host '/'): the server does not speak AMQP 0-9-1: ${text}`,
+      `ConnectionFailedError (not AMQP): cannot connect to server:5672 (virtual host '/'): the server does not speak AMQP 0-9-1: ${text}`,
     ]);
     expect(server.isEnded).toBe(true);
   });
@@ -162,7 +162,7 @@ describe('what is no server of AMQP 0-9-1', () => {
     act(found);
     found.server.events.closed(failure);
     expect(found.events).toHaveLength(1);
-    expect(found.events[0]).toMatch(`ConnectError (${reason})`);
+    expect(found.events[0]).toMatch(`ConnectionFailedError (${reason})`);
     expect(found.events[0]).toContain(text);
     expect(found.clock.nextWakeUp()).toBeUndefined();
   });
@@ -244,7 +244,7 @@ describe('a server that breaks the protocol ends the connection, once, with a cl
     server.says(write);
     expect(events).toHaveLength(2);
     expect(events[1]).toMatch(
-      'ConnectionLostError (protocol): connection to server:5672 lost: the server broke the protocol: ',
+      'ConnectionClosedError (protocol): connection to server:5672 lost: the server broke the protocol: ',
     );
     expect(events[1]).toContain(text);
     expect(seen.map((line) => line.split(':')[0])).toEqual(['closed', 'publisher']);

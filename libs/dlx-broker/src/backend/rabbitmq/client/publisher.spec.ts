@@ -103,7 +103,7 @@ describe('a publisher with confirms', () => {
     for (const name of ['1', '2']) publisher.publish('', 'q', {}, body, true, noting(seen, name));
     link.cut();
     await settle();
-    const failure = 'ConnectionLostError (socket): connection to server:5672 lost: the server closed the socket';
+    const failure = 'ConnectionClosedError (socket): connection to server:5672 lost: the server closed the socket';
     expect(seen).toEqual([`1: ${failure}`, `2: ${failure}`, `closed: ${failure}`]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../testing/manual-clock.js';
 import type { BackendDelivery } from '../../backend.js';
 import type { AmqpChannel, AmqpConnection, Answer, ChannelEvents, ConsumerEvents, Delivery } from '../client/api.js';
-import { ChannelClosedError, type ClientError, ConnectionLostError } from '../client/errors.js';
+import { ChannelClosedError, type ClientError, ConnectionClosedError } from '../client/errors.js';
 import { Pauses } from '../pauses.js';
 import { RabbitMqConsumer } from './consumer.js';
 
@@ -104,7 +104,7 @@ function arrange({ exclusive = false, late = false, fails = false } = {}) {
   return { clock, consumer, sessions, session: () => sessions.at(-1)!, happened, taken };
 }
 
-const lost = new ConnectionLostError('socket', 'host', 'gone');
+const lost = new ConnectionClosedError('socket', 'host', 'gone');
 
 describe('a consumer', () => {
   it('begins with its prefetch, and has begun when the server answers', async () => {

@@ -4,7 +4,7 @@ import type { Publication } from '../../backend.js';
 import type { AmqpConnection, ConfirmPublisher, Done } from '../client/api.js';
 import {
   ChannelClosedError,
-  ConnectionLostError,
+  ConnectionClosedError,
   NackedError,
   ReturnedError,
   UnsendableError,
@@ -70,7 +70,7 @@ class Channel implements ConfirmPublisher {
 
 const limits: PublisherLimits = { window: 10, messages: 20, bytes: 1_000_000, timeout: 30_000, refusedFor: 30_000 };
 const nacked = new NackedError('e', 'k');
-const lost = (code?: number): ConnectionLostError => new ConnectionLostError('server', 'host:5672', 'gone', code);
+const lost = (code?: number): ConnectionClosedError => new ConnectionClosedError('server', 'host:5672', 'gone', code);
 
 function arrange(more: Partial<PublisherLimits> = {}) {
   const clock = new ManualClock();

@@ -14,8 +14,8 @@ import type { openPublisher } from '../client/publisher.js';
 import {
   ChannelClosedError,
   type ClientError,
-  type ConnectError,
-  ConnectionLostError as ConnectionEnd,
+  type ConnectionFailedError,
+  ConnectionClosedError,
   NackedError,
   ReturnedError,
 } from '../client/errors.js';
@@ -186,7 +186,7 @@ export class Publisher {
   }
 
   #answered(outgoing: Outgoing, channel: PublishChannel, failure: ClientError | undefined): void {
-    if (failure instanceof ChannelClosedError || failure instanceof ConnectionEnd) {
+    if (failure instanceof ChannelClosedError || failure instanceof ConnectionClosedError) {
       // `#ended` decides about it. On a channel that had ended before, it was never sent.
       if (this.#channels.has(channel)) channel.doubtful.push(outgoing);
       else if (!outgoing.isOver) this.#waiting.putFirst([outgoing]);
@@ -260,20 +260,20 @@ export class Publisher {
   }
 
   /** A channel has ended. Fails the publishes that made the server close it, and sends the other unconfirmed ones again. */
-  #ended(channel: PublishChannel, failure: ClientError | ConnectError | undefined): void {
+  #ended(channel: PublishChannel, failure: ClientError | ConnectionFailedError | undefined): void {
     this.#channels.delete(channel);
     const doubtful = channel.doubtful.splice(0).filter(({ isOver }) => !isOver);
     const wasCurrent = channel === this.#channel;
     if (wasCurrent) this.#channel = undefined;
     const isChannelsOwn = failure instanceof ChannelClosedError && failure.code !== 200;
-    const isByPublish = isChannelsOwn || (failure instanceof ConnectionEnd && isCausedByPublish(failure.code));
+    const isByPublish = isChannelsOwn || (failure instanceof ConnectionClosedError && isCausedByPublish(failure.code));
     const closing = isChannelsOwn
       ? closingPublishes(failure, doubtful)
       : isByPublish && doubtful.length === 1
         ? doubtful
         : [];
     for (const outgoing of closing)
-      this.#finish(outgoing, refusedBy(failure as ChannelClosedError | ConnectionEnd, outgoing));
+      this.#finish(outgoing, refusedBy(failure as ChannelClosedError | ConnectionClosedError, outgoing));
     const others = closing.length === 0 ? doubtful : doubtful.filter((outgoing) => !outgoing.isOver);
     // A suspect that was unconfirmed when the network failed is still a suspect.
     const areSuspect = closing.length === 0 && (isByPublish || (wasCurrent && this.#isProbing));
@@ -353,7 +353,7 @@ export class Publisher {
   }
 }
 
-function refusedBy(failure: ChannelClosedError | ConnectionEnd, { publication }: Outgoing): ServerError {
+function refusedBy(failure: ChannelClosedError | ConnectionClosedError, { publication }: Outgoing): ServerError {
   const { exchange, routingKey } = publication;
   const text = failure instanceof ChannelClosedError ? failure.text : failure.message;
   const what = `the server refused a message to exchange '${exchange}' with routing key '${routingKey}'`;
