@@ -1,5 +1,8 @@
 import type { Done, Publication } from '../../backend.js';
 
+/** The estimated bytes of a message besides its body. */
+const overhead = 512;
+
 /** A publish that is not confirmed yet: it waits to be sent, was sent, or waits to be sent again. */
 export class Outgoing {
   isOver = false;
@@ -8,19 +11,18 @@ export class Outgoing {
   /** The number of nacks, and the time of the first. */
   nacks = 0;
   nackedSince = 0;
+  /** Bytes that count towards the bound of the buffer. */
+  readonly size: number;
 
   constructor(
     readonly publication: Publication,
     readonly done: Done | undefined,
     /** The time at which it fails, in milliseconds since 1970. */
     readonly deadline: number,
-    /** Bytes that count towards the bound of the buffer. */
-    readonly size: number,
-  ) {}
+  ) {
+    this.size = publication.body.length + overhead;
+  }
 }
-
-/** The estimated bytes of a message besides its body. */
-export const overhead = 512;
 
 /** Messages that wait to be sent, first in first out. */
 export class WaitingLine {

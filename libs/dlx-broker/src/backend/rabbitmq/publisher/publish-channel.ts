@@ -7,18 +7,42 @@ export class PublishChannel {
   readonly doubtful: Outgoing[] = [];
   /** True if there are no new publishes on it. It is closed when all of its publishes are confirmed. */
   isRetired = false;
+  /** True if the last publish is a suspect. While it is unconfirmed, nothing else is sent. */
+  isProbing = false;
   /** The time of the first nack since the last accepted message; undefined if there was none. */
   refusingSince: number | undefined;
-  /** The number of acks, nacks and returns so far. */
-  confirms = 0;
-  /** The value of `confirms` at the last check, and the time of its last change. */
-  seen = 0;
-  movedAt: number;
+  /** True if the server has confirmed or refused a publish since the last check. */
+  #hasMoved = false;
+  #movedAt: number;
 
   constructor(
     readonly publisher: ConfirmPublisher,
     now: number,
   ) {
-    this.movedAt = now;
+    this.#movedAt = now;
+  }
+
+  /** The number of unconfirmed publishes. */
+  get outstanding(): number {
+    return this.publisher.outstanding;
+  }
+
+  /** The server has confirmed, refused or returned a publish. */
+  moved(): void {
+    this.#hasMoved = true;
+  }
+
+  /** Called at regular intervals. @returns the milliseconds for which confirms have been due and none came */
+  stuckFor(now: number, isBlocked: boolean): number {
+    if (this.#hasMoved || this.outstanding === 0 || isBlocked) {
+      this.#hasMoved = false;
+      this.#movedAt = now;
+    }
+    return now - this.#movedAt;
+  }
+
+  /** Closes a retired channel after its last confirm. */
+  closeIfDone(): void {
+    if (this.isRetired && this.outstanding === 0) this.publisher.close();
   }
 }

@@ -1,36 +1,27 @@
 import type { Clock } from '../../../broker/index.js';
 import { after } from '../../../host/index.js';
 import type { Done, Publication } from '../../backend.js';
-import {
-  ConnectionLostError,
-  OverloadedError,
-  RefusedError,
-  ServerError,
-  UnconfirmedError,
-  UnroutableError,
-} from '../../errors.js';
+import { ConnectionLostError, UnroutableError } from '../../errors.js';
 import type { AmqpConnection } from '../client/api.js';
 import type { openPublisher } from '../client/publisher.js';
 import {
   ChannelClosedError,
   type ClientError,
-  type ConnectionFailedError,
   ConnectionClosedError,
   NackedError,
   ReturnedError,
 } from '../client/errors.js';
-import { closingPublishes, isCausedByPublish } from './closing-publishes.js';
+import { late, refused, unsendable } from './failures.js';
+import { type BufferLimits, OpenPublishes } from './open-publishes.js';
+import { Outgoing, WaitingLine } from './outgoing.js';
 import { PublishChannel } from './publish-channel.js';
-import { Outgoing, overhead, WaitingLine } from './outgoing.js';
+import { Replacements } from './replacements.js';
+import { verdictOn } from './verdict.js';
 
 /** The limits of a publisher. All times are milliseconds. */
-export interface PublisherLimits {
+export interface PublisherLimits extends BufferLimits {
   /** The most publishes that are sent and unconfirmed. Further ones wait. */
   readonly window: number;
-  /** The most messages that are not confirmed, waiting or sent. */
-  readonly messages: number;
-  /** The most bytes of these messages. A single message may be larger. */
-  readonly bytes: number;
   /** The time after which an unconfirmed publish fails. */
   readonly timeout: number;
   /** How long a refused message (nack) is published again. */
@@ -47,88 +38,68 @@ export interface PublisherHost {
   readonly fault: (error: unknown) => void;
 }
 
-/** The shortest and the longest pause before a refused message is published again. */
+/** The shortest and the longest pause before a refused message is published again, in milliseconds. */
 const pauses = { first: 50, longest: 1_000 } as const;
 
-/**
- * Milliseconds of nacks after which a channel is replaced. A channel that was opened while the leader of a queue was down may never
- * recover.
- */
-const replaceAfter = 1_000;
-
-/** The longest pause between two replacements for nacks, in milliseconds. The pause begins with `replaceAfter` and doubles. */
-const longestReplacement = 16_000;
-
 /** The longest pause between two checks of deadlines, in milliseconds. */
-const longestLook = 1_000;
+const longestCheck = 1_000;
 
 /**
  * Publishes with confirms on one channel, over all connections of a backend. A publish that is not confirmed is sent again
  * as the table in docs/decisions/0140 says, and fails at its deadline; none is forgotten.
  */
 export class Publisher {
+  readonly #open: OpenPublishes;
   readonly #waiting = new WaitingLine();
   /** Publishes of which one made the server close a channel. They are sent one at a time, to find it. */
   readonly #suspects = new WaitingLine();
-  /** All publishes that are neither confirmed nor failed, in the order of their deadlines. */
-  readonly #live = new Set<Outgoing>();
   readonly #channels = new Set<PublishChannel>();
-  #bytes = 0;
+  readonly #replacements = new Replacements();
+  /** The channel for new publishes. */
   #channel: PublishChannel | undefined;
   #connection: AmqpConnection | undefined;
-  #isBlocked = false;
-  #isPumping = false;
-  /** True while one of the suspects is unconfirmed. */
-  #isProbing = false;
+  /** Why nothing may be sent: there is no connection, or the server blocks publishers. */
+  #obstacle: string | undefined = 'the connection is not open yet';
   #isClosed = false;
-  /** Why nothing is sent at present. */
-  #trouble = 'the connection is not open yet';
-  #replacePause = replaceAfter;
-  #replacedAt = -Infinity;
-  #isLooking = false;
+  /** True during `pump`, which a callback may call again. */
+  #isPumping = false;
+  #isCheckScheduled = false;
   #idle: (() => void) | undefined;
 
   constructor(
     private readonly host: PublisherHost,
     private readonly limits: PublisherLimits,
-  ) {}
-
-  /** Publishes that are neither confirmed nor failed. */
-  get outstanding(): number {
-    return this.#live.size;
+  ) {
+    this.#open = new OpenPublishes(limits);
   }
 
   publish(publication: Publication, done?: Done): void {
     if (this.#isClosed) return done?.(new ConnectionLostError('the connection was closed by this application', false));
-    const size = publication.body.length + overhead;
-    const isFull = this.#live.size >= this.limits.messages || this.#bytes + size > this.limits.bytes;
-    if (isFull && this.#live.size > 0) return done?.(this.#full());
-    const outgoing = new Outgoing(publication, done, this.host.clock.now() + this.limits.timeout, size);
-    this.#live.add(outgoing);
-    this.#bytes += size;
-    this.#lookSoon();
-    if (this.#maySend() && this.#waiting.isEmpty) this.#send(outgoing);
+    const outgoing = new Outgoing(publication, done, this.host.clock.now() + this.limits.timeout);
+    if (!this.#open.hasRoomFor(outgoing)) return done?.(this.#open.full(this.#whyNot()));
+    this.#open.add(outgoing);
+    this.#scheduleCheck();
+    if (this.#maySend() && this.#waiting.isEmpty) this.#send(outgoing, false);
     else this.#waiting.push(outgoing);
   }
 
   /** A connection is open: the waiting publishes are sent. */
   attach(connection: AmqpConnection): void {
     this.#connection = connection;
-    this.#isBlocked = connection.isBlocked;
-    this.#openChannel();
+    this.#obstacle = connection.isBlocked ? blockedFor('it is short of memory or disk') : undefined;
+    this.#openChannel(connection);
   }
 
   /** The connection is gone. Unconfirmed publishes wait for the next one. @param trouble the reason, for errors */
   detach(trouble: string): void {
     this.#connection = undefined;
-    this.#isBlocked = false;
-    this.#trouble = trouble;
+    this.#obstacle = trouble;
   }
 
   /** The server takes no publishes at present. @param reason undefined: it takes them again */
   blocked(reason: string | undefined): void {
-    this.#isBlocked = reason !== undefined;
-    if (reason !== undefined) this.#trouble = `the server blocks publishers: ${reason}`;
+    if (this.#connection === undefined) return; // `attach` reads the state of the connection
+    this.#obstacle = reason === undefined ? undefined : blockedFor(reason);
     this.pump();
   }
 
@@ -141,8 +112,7 @@ export class Publisher {
         const suspect = this.#suspects.take();
         const next = suspect ?? this.#waiting.take();
         if (next === undefined) break;
-        this.#isProbing = suspect !== undefined;
-        this.#send(next);
+        this.#send(next, suspect !== undefined);
       }
     } finally {
       this.#isPumping = false;
@@ -155,7 +125,7 @@ export class Publisher {
    */
   async close(limit: number): Promise<void> {
     this.#isClosed = true;
-    if (this.#live.size > 0) {
+    if (this.#open.count > 0) {
       await new Promise<void>((resolve) => {
         const callOff = after(this.host.clock, limit, resolve);
         this.#idle = () => {
@@ -164,21 +134,20 @@ export class Publisher {
         };
       });
     }
-    for (const outgoing of this.#live) this.#finish(outgoing, this.#late(outgoing, 'before the connection was closed'));
+    this.#expire(Infinity, 'before the connection was closed');
   }
 
   /** True if a further message may be sent. While there are suspects, only one message may be unconfirmed. */
   #maySend(): boolean {
     const channel = this.#channel;
-    if (channel === undefined || this.#isBlocked || this.#connection?.isCongested !== false) return false;
-    if (this.#isProbing && channel.publisher.outstanding > 0) return false;
-    this.#isProbing = false;
-    return channel.publisher.outstanding < (this.#suspects.isEmpty ? this.limits.window : 1);
+    if (channel === undefined || this.#obstacle !== undefined || this.#connection?.isCongested !== false) return false;
+    return channel.outstanding < (channel.isProbing || !this.#suspects.isEmpty ? 1 : this.limits.window);
   }
 
-  #send(outgoing: Outgoing): void {
+  #send(outgoing: Outgoing, isSuspect: boolean): void {
     const channel = this.#channel as PublishChannel;
     const { exchange, routingKey, properties, body, mandatory = false, dropped } = outgoing.publication;
+    channel.isProbing = isSuspect;
     outgoing.mayBeTaken = true;
     channel.publisher.publish(exchange, routingKey, properties, body, mandatory || dropped !== undefined, (failure) =>
       this.#answered(outgoing, channel, failure),
@@ -192,9 +161,9 @@ export class Publisher {
       else if (!outgoing.isOver) this.#waiting.putFirst([outgoing]);
       return;
     }
-    channel.confirms++;
+    channel.moved();
     if (!outgoing.isOver) this.#decide(outgoing, channel, failure);
-    if (channel.isRetired && channel.publisher.outstanding === 0) channel.publisher.close();
+    channel.closeIfDone();
     this.pump();
   }
 
@@ -209,22 +178,17 @@ export class Publisher {
       channel.refusingSince = undefined;
       if (!mandatory) this.#guarded(() => dropped?.(outgoing.publication));
       this.#finish(outgoing, mandatory ? new UnroutableError(exchange, routingKey) : undefined);
-    } else {
-      const cannot = `a message to exchange '${exchange}' with routing key '${routingKey}' cannot be sent`;
-      this.#finish(outgoing, new ServerError(`${cannot}: ${failure.message}`, 0, { cause: failure }));
-    }
+    } else this.#finish(outgoing, unsendable(outgoing, failure));
   }
 
   /** Handles a nack: a queue is full or has no leader. The server does not say which. */
   #refused(outgoing: Outgoing, channel: PublishChannel): void {
     const now = this.host.clock.now();
     if (outgoing.nacks === 0) outgoing.nackedSince = now;
-    if (now - outgoing.nackedSince >= this.limits.refusedFor) {
-      const { exchange, routingKey } = outgoing.publication;
-      return this.#finish(outgoing, new RefusedError(exchange, routingKey));
-    }
+    if (now - outgoing.nackedSince >= this.limits.refusedFor) return this.#finish(outgoing, refused(outgoing));
     channel.refusingSince ??= now;
-    if (channel === this.#channel && now - channel.refusingSince >= replaceAfter) this.#replace(channel, now);
+    // Unconfirmed publishes of the old channel stay there until they are confirmed.
+    if (channel === this.#channel && this.#replacements.isDue(channel.refusingSince, now)) this.#retire(channel);
     const pause = Math.min(pauses.longest, pauses.first * 2 ** Math.min(outgoing.nacks++, 10));
     const spread = Math.ceil(pause * (0.5 + this.host.random() / 2));
     after(this.host.clock, spread, () => {
@@ -234,24 +198,13 @@ export class Publisher {
     });
   }
 
-  /** Opens another channel, but not too often. Unconfirmed publishes of the old channel stay there until they are confirmed. */
-  #replace(channel: PublishChannel, now: number): void {
-    if (now - this.#replacedAt > 2 * longestReplacement) this.#replacePause = replaceAfter;
-    if (now - this.#replacedAt < this.#replacePause) return;
-    this.#replacedAt = now;
-    this.#replacePause = Math.min(longestReplacement, this.#replacePause * 2);
-    this.#retire(channel);
-    if (channel.publisher.outstanding === 0) channel.publisher.close();
-  }
-
+  /** Opens another channel in the place of this one. */
   #retire(channel: PublishChannel): void {
     channel.isRetired = true;
-    if (channel === this.#channel) this.#openChannel();
+    if (channel === this.#channel && this.#connection !== undefined) this.#openChannel(this.#connection);
   }
 
-  #openChannel(): void {
-    const connection = this.#connection;
-    if (connection === undefined) return;
+  #openChannel(connection: AmqpConnection): void {
     const publisher = this.host.open(connection, { closed: (failure) => this.#ended(channel, failure) });
     const channel = new PublishChannel(publisher, this.host.clock.now());
     this.#channel = channel;
@@ -260,35 +213,24 @@ export class Publisher {
   }
 
   /** A channel has ended. Fails the publishes that made the server close it, and sends the other unconfirmed ones again. */
-  #ended(channel: PublishChannel, failure: ClientError | ConnectionFailedError | undefined): void {
+  #ended(channel: PublishChannel, failure: ClientError | undefined): void {
     this.#channels.delete(channel);
-    const doubtful = channel.doubtful.splice(0).filter(({ isOver }) => !isOver);
     const wasCurrent = channel === this.#channel;
     if (wasCurrent) this.#channel = undefined;
-    const isChannelsOwn = failure instanceof ChannelClosedError && failure.code !== 200;
-    const isByPublish = isChannelsOwn || (failure instanceof ConnectionClosedError && isCausedByPublish(failure.code));
-    const closing = isChannelsOwn
-      ? closingPublishes(failure, doubtful)
-      : isByPublish && doubtful.length === 1
-        ? doubtful
-        : [];
-    for (const outgoing of closing)
-      this.#finish(outgoing, refusedBy(failure as ChannelClosedError | ConnectionClosedError, outgoing));
-    const others = closing.length === 0 ? doubtful : doubtful.filter((outgoing) => !outgoing.isOver);
-    // A suspect that was unconfirmed when the network failed is still a suspect.
-    const areSuspect = closing.length === 0 && (isByPublish || (wasCurrent && this.#isProbing));
-    (areSuspect ? this.#suspects : this.#waiting).putFirst(others);
-    this.#isProbing &&= !wasCurrent;
-    if (wasCurrent && this.#connection?.isOpen === true) this.#openChannel();
+    const doubtful = channel.doubtful.splice(0).filter(({ isOver }) => !isOver);
+    const { guilty, suspects, innocent } = verdictOn(failure, doubtful, channel.isProbing);
+    for (const [outgoing, refusal] of guilty) this.#finish(outgoing, refusal);
+    this.#suspects.putFirst(suspects);
+    this.#waiting.putFirst(innocent);
+    if (wasCurrent && this.#connection?.isOpen === true) this.#openChannel(this.#connection);
     else this.pump();
   }
 
   #finish(outgoing: Outgoing, failure: Error | undefined): void {
     outgoing.isOver = true;
-    this.#live.delete(outgoing);
-    this.#bytes -= outgoing.size;
+    this.#open.remove(outgoing);
     if (outgoing.done !== undefined) this.#guarded(() => outgoing.done?.(failure));
-    if (this.#live.size === 0) this.#idle?.();
+    if (this.#open.count === 0) this.#idle?.();
   }
 
   #guarded(call: () => void): void {
@@ -299,63 +241,34 @@ export class Publisher {
     }
   }
 
-  #lookSoon(): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    const pause = Math.max(1, Math.min(longestLook, this.limits.timeout / 4));
-    after(this.host.clock, pause, this.#look);
+  #scheduleCheck(): void {
+    if (this.#isCheckScheduled) return;
+    this.#isCheckScheduled = true;
+    const pause = Math.max(1, Math.min(longestCheck, this.limits.timeout / 4));
+    after(this.host.clock, pause, this.#check);
   }
 
-  /** Fails publishes after their deadline, and replaces a channel whose confirms do not come. */
-  readonly #look = (): void => {
-    this.#isLooking = false;
+  /** Fails publishes after their deadline, and replaces a channel on which no confirm came for half of the time of a publish. */
+  readonly #check = (): void => {
+    this.#isCheckScheduled = false;
     const now = this.host.clock.now();
-    for (const outgoing of this.#live) {
-      if (outgoing.deadline > now) break;
-      this.#finish(outgoing, this.#late(outgoing, `within ${this.limits.timeout} ms`));
-    }
+    this.#expire(now, `within ${this.limits.timeout} ms`);
     for (const channel of this.#channels) {
-      if (!this.#isStuck(channel, now)) continue;
+      if (channel.stuckFor(now, this.#obstacle !== undefined) < this.limits.timeout / 2) continue;
       this.#retire(channel);
       channel.publisher.close(); // its publishes are sent again on the next one
     }
-    if (this.#live.size > 0) this.#lookSoon();
+    if (this.#open.count > 0) this.#scheduleCheck();
   };
 
-  /** True if confirms are due, and none came for half of the time limit of a publish. */
-  #isStuck(channel: PublishChannel, now: number): boolean {
-    if (channel.confirms !== channel.seen || channel.publisher.outstanding === 0 || this.#isBlocked) {
-      channel.seen = channel.confirms;
-      channel.movedAt = now;
-    }
-    return now - channel.movedAt >= this.limits.timeout / 2;
-  }
-
-  #late(outgoing: Outgoing, when: string): Error {
-    const { exchange, routingKey } = outgoing.publication;
-    const what = `a message to exchange '${exchange}' with routing key '${routingKey}' was not`;
-    if (outgoing.nacks > 0) return new RefusedError(exchange, routingKey);
-    if (outgoing.mayBeTaken)
-      return new UnconfirmedError(`${what} confirmed ${when}; whether a queue has it is unknown`);
-    return new OverloadedError(`${what} sent ${when}: ${this.#whyNot()}`);
-  }
-
-  #full(): OverloadedError {
-    const { messages, bytes } = this.limits;
-    const held = `${this.#live.size} messages of ${this.#bytes} bytes are not confirmed yet`;
-    const bound = `at most ${messages} messages of ${bytes} bytes are held (option 'publishBuffer')`;
-    return new OverloadedError(`${held}, and ${bound}: ${this.#whyNot()}`);
+  /** Fails the publishes whose deadline is not after this time. */
+  #expire(now: number, when: string): void {
+    for (const outgoing of this.#open.until(now)) this.#finish(outgoing, late(outgoing, when, this.#whyNot()));
   }
 
   #whyNot(): string {
-    const isFlowing = this.#channel !== undefined && !this.#isBlocked;
-    return isFlowing ? 'messages are published faster than the server takes them' : this.#trouble;
+    return this.#obstacle ?? 'messages are published faster than the server takes them';
   }
 }
 
-function refusedBy(failure: ChannelClosedError | ConnectionClosedError, { publication }: Outgoing): ServerError {
-  const { exchange, routingKey } = publication;
-  const text = failure instanceof ChannelClosedError ? failure.text : failure.message;
-  const what = `the server refused a message to exchange '${exchange}' with routing key '${routingKey}'`;
-  return new ServerError(`${what}: ${text}`, failure.code ?? 0, { cause: failure });
-}
+const blockedFor = (reason: string): string => `the server blocks publishers: ${reason}`;
