@@ -2,36 +2,24 @@ import type { Logger, OnApplicationShutdown, OnModuleInit } from '@nestjs/common
 import type { Observable } from 'rxjs';
 import { HomeContext, shownText } from '../host/index.js';
 import { type WaitQueues, describeRetry } from '../retry/index.js';
-import { MemoryIdempotencyStore } from './idempotency/memory-store.js';
 import { type Backend, ConnectionLostError } from '../backend/index.js';
+import { describeTopology, type Topology } from '../topology/index.js';
+import type { DeadLetters, Redrives } from '../streams/index.js';
 import { Attempts, type Processing } from './attempts.js';
 import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
-
-import { describeTopology, type Topology } from '../topology/index.js';
-import type { DeadLetters, Redrives } from '../streams/index.js';
-import { textOf } from './failure-log.js';
+import { MemoryIdempotencyStore } from './idempotency/memory-store.js';
 import type { HandlerSource } from './handler-source.js';
-import type { Handler, PlannedHandler } from './handler.js';
-import { defaultBrokerName, type Connected, type ResolvedOptions, type SocketAddress } from './options.js';
+import type { Handler } from './handler.js';
+import type { Connected, ResolvedOptions, SocketAddress } from './options.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from './outcome-events.js';
-import { type ConsumerPlan, planHandlers, type Plan } from './plan.js';
-import { QueueConsumer } from './queue-consumer.js';
+import { planHandlers, type Plan } from './plan.js';
+import { QueueConsumers } from './queue-consumers.js';
 import { SafeLogger } from './safe-logger.js';
 import type { DlxServer } from './server.js';
-import {
-  argumentWarnings,
-  deadLetterWarnings,
-  describeHandler,
-  idleRetryWarnings,
-  lossWarning,
-  misplacedWarning,
-  overrideWarning,
-  silentServerWarning,
-  unseenWarning,
-  unservedWarning,
-} from './start-report.js';
+import { StartReport } from './start-report.js';
 import { Settlement, type HandlerCounts } from './settlement.js';
+import { within } from './within.js';
 
 /** The parts of a broker besides its handlers. */
 export interface BrokerParts {
@@ -48,12 +36,6 @@ export interface BrokerCounts extends HandlerCounts {
   readonly unroutable: number;
 }
 
-/** How long to wait before a queue that was deleted is declared and consumed again, in milliseconds. */
-const restorePause = 1_000;
-
-/** How long an application may take, after its start, to connect and start its server, in milliseconds. */
-const serverTimeout = 1_000;
-
 /**
  * One broker of an application: collects what handlers need, declares it, consumes when the application is up, and
  * waits for handlers when the application shuts down.
@@ -61,19 +43,14 @@ const serverTimeout = 1_000;
 export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #logger: Logger;
   readonly #settlement: Settlement;
-  readonly #attempts: Attempts;
-  readonly #consumers = new Map<string, QueueConsumer>();
-  readonly #restoring = new Set<NodeJS.Timeout>();
+  readonly #consumers: QueueConsumers;
+  readonly #report: StartReport;
   /** Waits for the backend, each with the function that ends it. */
   readonly #waits = new Set<(reason: Error) => void>();
-  readonly #reported = new Set<Handler>();
-  readonly #home = new HomeContext();
   #booted = false;
   #listening = false;
   #closing = false;
   #turn: Promise<void> = Promise.resolve();
-  readonly #warned = new Set<string>();
-  #serverTimer: NodeJS.Timeout | undefined;
 
   /** @internal Made by DlxBrokerModule. */
   constructor(
@@ -83,13 +60,21 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     private readonly source: HandlerSource,
     private readonly parts: BrokerParts,
   ) {
-    this.#logger = new SafeLogger(`DlxBroker ${options.name}`);
-    this.#settlement = new Settlement(connected.backend, parts.waitQueues, parts.events, options, this.#logger);
-    const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => this.backend.clock.now());
-    const guard = new IdempotencyGuard(store, this.#logger);
+    const { backend } = connected;
+    const logger = new SafeLogger(`DlxBroker ${options.name}`);
+    const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, logger);
+    const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => backend.clock.now());
+    const guard = new IdempotencyGuard(store, logger);
     const processing: Processing = (context, run) => server.process(context, run);
-    this.#attempts = new Attempts(this.#settlement, guard, processing, this.#logger);
-    server.attach({ backend: connected.backend, listen: () => this.#listen(), drain: () => this.#drainServer() });
+    const attempts = new Attempts(settlement, guard, processing, logger);
+    const home = new HomeContext();
+    const { drainTimeout } = options;
+    const restore = (): Promise<void> => this.#inTurn(() => this.#consume());
+    this.#consumers = new QueueConsumers({ backend, settlement, attempts, home, logger, drainTimeout, restore });
+    this.#report = new StartReport({ options, backend, source, server, home, logger });
+    this.#logger = logger;
+    this.#settlement = settlement;
+    server.attach({ backend, listen: () => this.#listen(), drain: () => this.#drainServer() });
   }
 
   get name(): string {
@@ -158,8 +143,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.#consume();
     if (this.#closing) return;
     await this.connected.open();
-    this.#warnOfUnseen();
-    this.#warnOfUnservedSoon();
+    this.#report.unseen();
+    this.#report.unservedSoon(
+      () => this.#listening,
+      () => this.#consumers.queues,
+    );
     const { amqp, http } = this;
     if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
     if (http !== undefined) this.#logger.log(`the management API is at http://${http.host}:${http.port}/api`);
@@ -201,14 +189,13 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       this.#logger.warn(`${count} letters of '${shownText(queue)}' were unsettled in a stream and return to the queue`);
     }
     this.parts.letters.close();
-    clearTimeout(this.#serverTimer);
-    for (const timer of this.#restoring) clearTimeout(timer);
-    this.#restoring.clear();
+    this.#report.close();
+    this.#consumers.cancel();
     await redrives;
-    for (const consumer of this.#consumers.values()) consumer.cancel(); // also a consumer that the broker has not confirmed yet
     for (const end of this.#waits) end(new ConnectionLostError('the application was closed while it started', false));
-    await this.#atMost(this.#turn.catch(() => undefined));
-    await this.#stop([...this.#consumers.values()]);
+    const turn = this.#turn.catch(() => undefined);
+    await within(this.options.drainTimeout, turn);
+    await this.#consumers.stop();
   }
 
   /** Starts the server. In a hybrid application it waits until the application is up. */
@@ -219,8 +206,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   async #drainServer(): Promise<void> {
     this.#listening = false;
-    const handlers = new Set(this.source.ofServer(this.server));
-    await this.#stop([...this.#consumers.values()].filter((consumer) => consumer.serves(handlers)));
+    await this.#consumers.stopOf(new Set(this.source.ofServer(this.server)));
   }
 
   /** Runs one piece of work after the other, because start and listen may overlap. */
@@ -244,7 +230,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#retryByReject(plan, different);
     const lots = plan.consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.parkingLot ?? []));
     this.parts.waitQueues.declared(plan.delays, lots);
-    this.#warn(plan);
+    this.#report.plan(plan);
   }
 
   /** Notes the queues that dead-letter to the wait queue of their policy. Existing queues with other arguments do not. */
@@ -267,105 +253,15 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     for (const consumer of plan.consumers) {
       if (this.#closing) break;
       if (!consumer.handlers.every(({ handler }) => ready.has(handler))) continue;
-      const known = this.#consumers.get(consumer.queue);
-      const running =
-        known ?? new QueueConsumer(consumer, this.backend, this.#settlement, this.#attempts, this.#home, this.#logger);
-      running.update(consumer);
-      this.#consumers.set(consumer.queue, running);
-      if (!running.running) {
-        const started = running.start((lost, failure) => this.#restoreSoon(lost, failure));
-        if (started !== undefined) starts.push(started);
-      }
-      for (const planned of consumer.handlers) this.#report(planned, consumer, plan.topology);
+      const started = this.#consumers.start(consumer);
+      if (started !== undefined) starts.push(started);
+      for (const planned of consumer.handlers) this.#report.handler(planned, consumer, plan.topology);
     }
     await Promise.all(starts);
-  }
-
-  /** Logs each handler once. */
-  #report(planned: PlannedHandler, consumer: ConsumerPlan, topology: Topology): void {
-    if (this.#reported.has(planned.handler)) return;
-    this.#reported.add(planned.handler);
-    if (this.options.logHandlers) this.#logger.log(describeHandler(planned, consumer, topology));
-    const warning = lossWarning(planned, topology, this.backend);
-    if (warning !== undefined) this.#logger.warn(warning);
-  }
-
-  /** Warns of methods that look like handlers, and that no server can make handlers. */
-  #warnOfUnseen(): void {
-    for (const override of this.source.overrides()) this.#logger.warn(overrideWarning(override));
-    const unseen = this.source.unseen();
-    if (unseen.length > 0) this.#logger.warn(unseenWarning(unseen));
-  }
-
-  /** Warns later, because a server may be connected and started after the application. */
-  #warnOfUnservedSoon(): void {
-    const warn = (): void => this.#warnOfUnserved();
-    this.#serverTimer = this.#home.runInAsyncScope(() => setTimeout(warn, serverTimeout).unref());
-  }
-
-  /** Warns of handlers that get no messages, because no server was connected or started. */
-  #warnOfUnserved(): void {
-    const misplaced = this.source.misplaced();
-    if (misplaced.length > 0) this.#logger.warn(misplacedWarning(misplaced));
-    const unserved = this.source.unserved(this.server);
-    const token = this.name === defaultBrokerName ? 'DlxServer' : `getDlxServerToken('${this.name}')`;
-    if (unserved.length > 0) this.#logger.warn(unservedWarning(unserved, token));
-    const waiting = this.#listening ? [] : this.server.added.map(({ pattern }) => pattern);
-    if (waiting.length > 0) this.#logger.warn(silentServerWarning(waiting));
-    if (unserved.length + waiting.length > 0) return;
-    const idle = idleRetryWarnings(Object.keys(this.options.queueRetry), [...this.#consumers.keys()]);
-    for (const warning of idle) this.#logger.warn(warning);
   }
 
   #plan(): Plan {
     const handlers = [...this.source.ofModule(), ...this.source.ofServer(this.server)];
     return planHandlers(handlers, this.options, this.source.features());
-  }
-
-  #warn({ topology, notes }: Plan): void {
-    for (const warning of [...notes, ...argumentWarnings(topology), ...deadLetterWarnings(topology)]) {
-      if (!this.#warned.has(warning)) this.#logger.warn(warning);
-      this.#warned.add(warning);
-    }
-  }
-
-  /** Declares and consumes a queue again after a pause. The queue was deleted, or its node is down. */
-  #restoreSoon(consumer: QueueConsumer, failure?: Error): void {
-    this.#settlement.timers.sweep();
-    if (this.#closing) return;
-    const why = failure === undefined ? '' : ` (${textOf(failure)})`;
-    this.#logger.warn(
-      `the broker ended the consumer of '${shownText(consumer.queue)}'${why}; it starts again in ${restorePause} ms`,
-    );
-    const restore = (): void => {
-      this.#restoring.delete(timer);
-      this.#inTurn(() => this.#consume()).catch((error: unknown) => {
-        if (this.#closing) return;
-        this.#logger.error(`queue '${shownText(consumer.queue)}' cannot be consumed again: ${textOf(error)}`);
-        this.#restoreSoon(consumer);
-      });
-    };
-    const timer = this.#home.runInAsyncScope(() => setTimeout(restore, restorePause));
-    this.#restoring.add(timer);
-  }
-
-  async #stop(consumers: readonly QueueConsumer[]): Promise<void> {
-    for (const consumer of consumers) consumer.cancel();
-    await this.#atMost(Promise.all(consumers.map((consumer) => consumer.idle())));
-    for (const consumer of consumers) {
-      const left = consumer.close();
-      if (left > 0)
-        this.#logger.warn(`${left} messages of '${consumer.queue}' were still at work and go back to the queue`);
-      this.#consumers.delete(consumer.queue);
-    }
-    this.#settlement.timers.sweep();
-  }
-
-  /** Waits for work, but no longer than option `drainTimeout`. */
-  async #atMost(work: Promise<unknown>): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.options.drainTimeout)));
-    await Promise.race([work, timeout]);
-    clearTimeout(timer);
   }
 }

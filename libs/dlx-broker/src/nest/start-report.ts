@@ -1,122 +1,98 @@
+import type { Logger } from '@nestjs/common';
 import type { Backend } from '../backend/index.js';
-import { waitQueueName } from '../retry/index.js';
-import { nearestWord } from '../options/index.js';
-import { misspeltArguments, unreceivedDeadLetters, type Topology } from '../topology/index.js';
-import type { Override } from './explorer.js';
-import type { PlannedHandler } from './handler.js';
-import type { ConsumerPlan } from './plan.js';
+import type { HomeContext } from '../host/index.js';
+import type { Topology } from '../topology/index.js';
+import type { HandlerSource } from './handler-source.js';
+import type { Handler, PlannedHandler } from './handler.js';
+import { defaultBrokerName, type ResolvedOptions } from './options.js';
+import type { ConsumerPlan, Plan } from './plan.js';
+import type { DlxServer } from './server.js';
+import {
+  argumentWarnings,
+  deadLetterWarnings,
+  describeHandler,
+  idleRetryWarnings,
+  lossWarning,
+  misplacedWarning,
+  overrideWarning,
+  silentServerWarning,
+  unseenWarning,
+  unservedWarning,
+} from './start-texts.js';
 
-/** One line for the log about a handler: its queue, its bindings, its dead-letter exchange or retries. */
-export function describeHandler(
-  { handler, queue, retry }: PlannedHandler,
-  { style }: ConsumerPlan,
-  topology: Topology,
-): string {
-  const bindings = topology.bindings.filter(
-    ({ destination, destinationType }) => destinationType === 'queue' && destination === queue,
-  );
-  const keys = bindings.map(({ source, routingKey }) => `${source} '${routingKey}'`).join(', ');
-  const { value: exchange } = handler.settings.queueArguments.get('x-dead-letter-exchange') ?? {};
-  const { value: key } = handler.settings.queueArguments.get('x-dead-letter-routing-key') ?? {};
-  const dead =
-    exchange === undefined
-      ? []
-      : [`dead letters to '${String(exchange)}'${key === undefined ? '' : ` '${String(key)}'`}`];
-  const waits = retry?.delays.map((delay) => waitQueueName(delay, retry.waitQueueType)).join(', ') || 'wait queues';
-  const how = style === 'reject' ? 'rejected into' : 'republished to';
-  const retries = retry && [`${retry.attempts} attempts, ${how} ${waits}, then '${retry.parkingLot}'`];
-  return [`${handler.origin} consumes '${queue}'${keys === '' ? '' : ` (${keys})`}`, ...dead, ...(retries ?? [])].join(
-    '; ',
-  );
+/** How long an application may take, after its start, to connect and start its server, in milliseconds. */
+const serverTimeout = 1_000;
+
+/** Where a report of a start comes from and goes to. */
+export interface ReportParts {
+  readonly options: ResolvedOptions;
+  readonly backend: Backend;
+  readonly source: HandlerSource;
+  readonly server: DlxServer;
+  readonly home: HomeContext;
+  readonly logger: Logger;
 }
 
-/**
- * The warning for a handler whose failures would be lost: it has no retry policy, and its queue has no dead-letter exchange, by
- * arguments or by a policy of the broker. There is no warning for requests, whose client gets the error, and for
- * `@DeadLetter(false)`.
- */
-export function lossWarning(
-  { handler, queue, retry }: PlannedHandler,
-  topology: Topology,
-  backend: Pick<Backend, 'deadLetterExchange'>,
-): string | undefined {
-  const { losesFailures, queue: asked } = handler.settings;
-  if (retry !== undefined || losesFailures || handler.kind === 'request') return undefined;
-  const declared = topology.queues.find(({ name }) => name === queue);
-  if (declared?.arguments.has('x-dead-letter-exchange') === true) return undefined;
-  const isUnknown = asked.declare === false && backend.deadLetterExchange === undefined;
-  if (isUnknown || backend.deadLetterExchange?.(queue) !== undefined) return undefined;
-  return (
-    `a message on which ${handler.origin} fails is lost: queue '${queue}' has no dead-letter exchange, and the handler no retry ` +
-    "policy; add @DeadLetter('exchange') or @Retry({ attempts: 3 }), or @DeadLetter(false) if it may be lost"
-  );
-}
+/** Logs the handlers of a broker when they start, and warns of likely mistakes, each once. */
+export class StartReport {
+  readonly #reported = new Set<Handler>();
+  readonly #warned = new Set<string>();
+  #serverTimer: NodeJS.Timeout | undefined;
 
-/** A line for each queue whose dead letters no queue of this application gets, with the handler that would take them. */
-export function deadLetterWarnings(topology: Topology): readonly string[] {
-  return unreceivedDeadLetters(topology).map(({ queue, exchange, routingKey, hasBindings }) => {
-    const start = `dead letters of queue '${queue}' are dropped: `;
-    const elsewhere = 'unless another application does';
-    if (exchange === '') {
-      return (
-        `${start}they go to queue '${routingKey}', which this application does not declare; declare it by ` +
-        `@Consume('${routingKey}') or option 'topology', ${elsewhere}`
-      );
+  constructor(private readonly parts: ReportParts) {}
+
+  /** Warns of mistakes in a plan. */
+  plan({ topology, notes }: Plan): void {
+    for (const warning of [...notes, ...argumentWarnings(topology), ...deadLetterWarnings(topology)]) {
+      if (!this.#warned.has(warning)) this.parts.logger.warn(warning);
+      this.#warned.add(warning);
     }
-    const key = routingKey ?? '#';
-    const why = hasBindings
-      ? `they go to exchange '${exchange}' with the routing key '${key}', and no binding there fits it`
-      : `they go to exchange '${exchange}', to which this application binds no queue`;
-    const remedy = `@Consume({ queue: '${queue}.dead', exchange: '${exchange}', routingKey: '${key}' }) or option 'topology'`;
-    return `${start}${why}; bind a queue by ${remedy}, ${elsewhere}`;
-  });
-}
+  }
 
-/**
- * A line for each misspelt argument. It has no effect, because brokers accept arguments that they do not know (rule F9).
- */
-export const argumentWarnings = (topology: Topology): readonly string[] =>
-  misspeltArguments(topology).map(
-    ({ kind, name, argument, meant, origin }) =>
-      `argument '${argument}' of ${kind} '${name}'${origin === undefined ? '' : ` (${origin})`} does nothing: no broker knows ` +
-      `it; did you mean '${meant}'?`,
-  );
+  /** Logs a handler that starts. */
+  handler(planned: PlannedHandler, consumer: ConsumerPlan, topology: Topology): void {
+    if (this.#reported.has(planned.handler)) return;
+    this.#reported.add(planned.handler);
+    const { options, backend, logger } = this.parts;
+    if (options.logHandlers) logger.log(describeHandler(planned, consumer, topology));
+    const warning = lossWarning(planned, topology, backend);
+    if (warning !== undefined) logger.warn(warning);
+  }
 
-/** @param misplaced methods of providers, in which Nest reads no patterns */
-export const misplacedWarning = (misplaced: readonly string[]): string =>
-  `${misplaced.join(', ')} get no messages: Nest reads @EventPattern and @MessagePattern in controllers only, and these stand in ` +
-  'providers; list the class among the controllers of its module, or use @Consume';
+  /** Warns of methods that look like handlers, and that no server can make handlers. */
+  unseen(): void {
+    const { source, logger } = this.parts;
+    for (const override of source.overrides()) logger.warn(overrideWarning(override));
+    const unseen = source.unseen();
+    if (unseen.length > 0) logger.warn(unseenWarning(unseen));
+  }
 
-export const unseenWarning = (unseen: readonly string[]): string =>
-  `${unseen.join(', ')} get no messages: Nest does not see @EventPattern and @MessagePattern on methods whose names are symbols; ` +
-  'name the method by a text, or use @Consume';
+  /**
+   * Warns of handlers and retry policies that get no messages. It waits before, because a server may be connected and started
+   * after the application.
+   * @param isListening true if the server is started
+   * @param consumed the queues with a consumer
+   */
+  unservedSoon(isListening: () => boolean, consumed: () => readonly string[]): void {
+    const warn = (): void => this.#unserved(isListening(), consumed());
+    this.#serverTimer = this.parts.home.runInAsyncScope(() => setTimeout(warn, serverTimeout).unref());
+  }
 
-export function overrideWarning({ origin, overridden, contributions }: Override): string {
-  const decorators = contributions.map(({ decorator }) => `@${decorator}`).join(', ');
-  return (
-    `${origin} overrides ${overridden} without its decorators (${decorators}), which are not inherited: it gets no messages; ` +
-    `write them above ${origin} as well, or give it another name if it is no handler`
-  );
-}
+  /** Withdraws the warnings of {@link unservedSoon}. */
+  close(): void {
+    clearTimeout(this.#serverTimer);
+  }
 
-/** @param token the token by which the application gets its server, as source text */
-export const unservedWarning = (unserved: readonly string[], token: string): string =>
-  `no DlxServer is connected, so ${unserved.join(', ')} (@EventPattern, @MessagePattern) get no messages of this broker; ` +
-  `call app.connectMicroservice({ strategy: app.get(${token}) }, { inheritAppConfig: true }) before the application starts, ` +
-  "use @Consume, or name the transport that serves them: @EventPattern('x', Transport.TCP)";
-
-/** @param waiting patterns of a server that is connected and was never started: their queues fill up */
-export const silentServerWarning = (waiting: readonly string[]): string =>
-  `the DlxServer is connected but not started, so the handlers of '${waiting.join("', '")}' get no messages: these wait in their ` +
-  'queues; call await app.startAllMicroservices(), or listen() of a microservice';
-
-/** A policy for a queue that no handler consumes does nothing. */
-export function idleRetryWarnings(named: readonly string[], consumed: readonly string[]): readonly string[] {
-  return named
-    .filter((queue) => !consumed.includes(queue))
-    .map((queue) => {
-      const meant = nearestWord(queue, consumed);
-      const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
-      return `option 'queueRetry' names queue '${queue}', which no handler of this application consumes${hint}`;
-    });
+  #unserved(isListening: boolean, consumed: readonly string[]): void {
+    const { options, source, server, logger } = this.parts;
+    const misplaced = source.misplaced();
+    if (misplaced.length > 0) logger.warn(misplacedWarning(misplaced));
+    const unserved = source.unserved(server);
+    const token = options.name === defaultBrokerName ? 'DlxServer' : `getDlxServerToken('${options.name}')`;
+    if (unserved.length > 0) logger.warn(unservedWarning(unserved, token));
+    const waiting = isListening ? [] : server.added.map(({ pattern }) => pattern);
+    if (waiting.length > 0) logger.warn(silentServerWarning(waiting));
+    if (unserved.length + waiting.length > 0) return;
+    for (const warning of idleRetryWarnings(Object.keys(options.queueRetry), consumed)) logger.warn(warning);
+  }
 }

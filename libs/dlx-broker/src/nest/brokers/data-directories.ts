@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { within } from '../within.js';
 
 /** An application of this process that has a data directory open. */
 export interface Occupant {
@@ -55,10 +56,4 @@ export async function vacated(directory: string): Promise<boolean> {
   if (occupant.isUp() || occupied.get(resolve(directory)) !== entry) return false;
   await occupant.close();
   return true;
-}
-
-async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([promise, new Promise<void>((resolved) => (timer = setTimeout(resolved, milliseconds)))]);
-  clearTimeout(timer);
 }

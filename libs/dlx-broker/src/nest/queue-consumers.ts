@@ -1,0 +1,104 @@
+import type { Logger } from '@nestjs/common';
+import type { Backend } from '../backend/index.js';
+import { type HomeContext, shownText } from '../host/index.js';
+import type { Attempts } from './attempts.js';
+import { textOf } from './failure-log.js';
+import type { Handler } from './handler.js';
+import type { ConsumerPlan } from './plan.js';
+import { QueueConsumer } from './queue-consumer.js';
+import type { Settlement } from './settlement.js';
+import { within } from './within.js';
+
+/** How long to wait before a queue that was deleted is declared and consumed again, in milliseconds. */
+const restorePause = 1_000;
+
+/** What the consumers of a broker share. */
+export interface ConsumerParts {
+  readonly backend: Backend;
+  readonly settlement: Settlement;
+  readonly attempts: Attempts;
+  readonly home: HomeContext;
+  readonly logger: Logger;
+  /** How long running handlers may take when their consumer stops, in milliseconds. */
+  readonly drainTimeout: number;
+  /** Declares and consumes the queues again. */
+  readonly restore: () => Promise<void>;
+}
+
+/** The consumers of a broker, one for each queue. A consumer that the broker ended is restored. */
+export class QueueConsumers {
+  readonly #running = new Map<string, QueueConsumer>();
+  readonly #restoring = new Set<NodeJS.Timeout>();
+  #isClosed = false;
+
+  constructor(private readonly parts: ConsumerParts) {}
+
+  /** The queues that are consumed, or will be again. */
+  get queues(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  /**
+   * Starts the consumer of a queue, or gives a running one its new handlers.
+   * @returns a promise if the broker answers later; it rejects when the consumer could not start
+   */
+  start(plan: ConsumerPlan): Promise<void> | undefined {
+    const { backend, settlement, attempts, home, logger } = this.parts;
+    const known = this.#running.get(plan.queue);
+    const consumer = known ?? new QueueConsumer(plan, backend, settlement, attempts, home, logger);
+    consumer.update(plan);
+    this.#running.set(plan.queue, consumer);
+    return consumer.running ? undefined : consumer.start((lost, failure) => this.#restoreSoon(lost, failure));
+  }
+
+  /** Stops the consumers of handlers. Waits for those at work, no longer than `drainTimeout`. */
+  async stopOf(handlers: ReadonlySet<Handler>): Promise<void> {
+    await this.#stop([...this.#running.values()].filter((consumer) => consumer.serves(handlers)));
+  }
+
+  /** Ends deliveries, also to consumers that the broker has not confirmed yet. No consumer is restored after that. */
+  cancel(): void {
+    this.#isClosed = true;
+    for (const timer of this.#restoring) clearTimeout(timer);
+    this.#restoring.clear();
+    for (const consumer of this.#running.values()) consumer.cancel();
+  }
+
+  /** Stops all consumers, as {@link stopOf}. */
+  async stop(): Promise<void> {
+    await this.#stop([...this.#running.values()]);
+  }
+
+  async #stop(consumers: readonly QueueConsumer[]): Promise<void> {
+    const { drainTimeout, logger, settlement } = this.parts;
+    for (const consumer of consumers) consumer.cancel();
+    await within(drainTimeout, Promise.all(consumers.map((consumer) => consumer.idle())));
+    for (const consumer of consumers) {
+      const left = consumer.close();
+      if (left > 0) logger.warn(`${left} messages of '${consumer.queue}' were still at work and go back to the queue`);
+      this.#running.delete(consumer.queue);
+    }
+    settlement.timers.sweep();
+  }
+
+  /** Restores a consumer after a pause: its queue was deleted, or its node is down. */
+  #restoreSoon(consumer: QueueConsumer, failure?: Error): void {
+    const { settlement, home, logger } = this.parts;
+    settlement.timers.sweep();
+    if (this.#isClosed) return;
+    const why = failure === undefined ? '' : ` (${textOf(failure)})`;
+    logger.warn(
+      `the broker ended the consumer of '${shownText(consumer.queue)}'${why}; it starts again in ${restorePause} ms`,
+    );
+    const restore = (): void => {
+      this.#restoring.delete(timer);
+      this.parts.restore().catch((error: unknown) => {
+        if (this.#isClosed) return;
+        logger.error(`queue '${shownText(consumer.queue)}' cannot be consumed again: ${textOf(error)}`);
+        this.#restoreSoon(consumer);
+      });
+    };
+    const timer = home.runInAsyncScope(() => setTimeout(restore, restorePause));
+    this.#restoring.add(timer);
+  }
+}
