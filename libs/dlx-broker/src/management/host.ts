@@ -5,23 +5,23 @@ import type { Dlx } from './dlx/dlx.js';
 import type { Authenticate, LoginThrottle } from '../logins/index.js';
 import type { Statistics } from './statistics/statistics.js';
 
-/** A port for clients, as lists show it. */
+/** A port for clients, for lists. */
 export interface OpenPort {
-  /** `amqp`, `amqp/ssl` or `http`, as RabbitMQ calls them. */
+  /** `amqp`, `amqp/ssl` or `http`: RabbitMQ's names. */
   readonly protocol: string;
   readonly host: string;
   readonly port: number;
-  /** In PEM, where clients speak TLS. */
+  /** The certificate in PEM, if the port speaks TLS. */
   readonly certificate?: string | Buffer;
 }
 
-/** What is wrong with a part of the broker, for health checks. */
+/** A fault of the storage, for health checks. */
 export interface Fault {
-  /** `storage_failed`: nothing is kept any more. `storage_unreadable`: queues stand still until the disk answers. */
+  /** `storage_failed`: nothing is stored any more. `storage_unreadable`: queues are paused until the disk answers. */
   readonly name: 'storage_failed' | 'storage_unreadable';
-  /** For people. */
+  /** The reason, as a sentence. */
   readonly reason: string;
-  /** Queues that stand still. */
+  /** The paused queues. */
   readonly queues: readonly { readonly vhost: string; readonly name: string }[];
 }
 
@@ -30,32 +30,32 @@ export interface ManagementHost {
   readonly broker: Broker;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** For `use_regex`: the same that the policies are matched with. */
+  /** The patterns of `use_regex`; the policies of the broker use the same ones. */
   readonly patterns: Patterns;
-  /** Default: the users of the broker. */
+  /** Checks passwords. Default: against the users of the broker. */
   readonly authenticate?: Authenticate;
-  /** Shared with the other listeners, so that guessing at one port counts at all. */
+  /** Limits wrong passwords. Shared with the other listeners, so that guesses at all ports count. */
   readonly throttle?: LoginThrottle;
-  /** Samples for rates, which their owner takes. Default: samples of the HTTP listener. */
+  /** Samples for rates. Default: the HTTP listener takes its own. */
   readonly statistics?: Statistics;
-  /** Keeps the audit log beyond the process: a file, see {@link AuditFile}. Closed with the listener. */
+  /** Stores the audit log, see {@link AuditFile}. The listener closes it. */
   readonly audit?: AuditSink;
-  /** Redrives, audit log and streams. Default: those of the HTTP listener. */
+  /** Redrives, audit log and event streams. Default: the HTTP listener has its own. */
   readonly dlx?: Dlx;
   /** Default `rabbit@localhost`. */
   readonly nodeName?: string;
-  /** Ports of other listeners; the one of the HTTP API is added. */
+  /** The ports of other listeners. The HTTP listener adds its own. */
   readonly ports?: () => readonly OpenPort[];
-  /** Where messages are kept, and how many bytes of its disk have to stay free for publishers to go on. */
+  /** The data directory, and the bytes of its disk that have to stay free: below them publishers are blocked. */
   readonly data?: { readonly directory: string; readonly freeLimit: number };
-  /** Memory in use and its limit, the same that raises the alarm. Default: those of this process. */
+  /** The memory in use and its limit: the measure that raises the alarm. Default: that of this process. */
   readonly memory?: () => MemoryUse;
-  /** What stops publishers now: `memory`, `disk`. */
+  /** The raised alarms, which block publishers: `memory`, `disk`. */
   readonly alarms?: () => readonly string[];
-  /** Gets a line for the operator about clients: refused logins, never with a password. */
+  /** Gets a line for the operator about clients, such as a refused login. It contains no password. */
   readonly notice?: (text: string) => void;
   /** The present faults of the storage. Default: none. */
   readonly faults?: () => readonly Fault[];
-  /** Hears of faults of our own; nothing a client does is one. */
+  /** Gets internal errors, and no errors of clients. */
   readonly log?: (error: unknown) => void;
 }

@@ -17,13 +17,13 @@ import { Statistics } from './statistics/statistics.js';
 /** Default limit of a reply, in bytes. */
 export const defaultReplyLimit = 64_000_000;
 
-/** What every handler is given: the broker, and what the resources share. */
+/** The broker, and what the handlers of requests share. */
 export class Management {
   readonly nodeName: string;
   readonly statistics: Statistics;
   readonly dlx: Dlx;
 
-  /** @param replyLimit bytes of a reply at most */
+  /** @param replyLimit the most bytes of a reply */
   constructor(
     readonly host: ManagementHost,
     readonly replyLimit = defaultReplyLimit,
@@ -41,7 +41,7 @@ export class Management {
     return this.host.now();
   }
 
-  /** Numbers of this moment, with rates and pasts as a request asks for them. */
+  /** The present numbers, with the rates and samples that a request asks for. */
   measures({ query }: { readonly query: URLSearchParams }): Measures {
     return new Measures(this.statistics, query, this.now());
   }
@@ -53,25 +53,28 @@ export class Management {
     return vhost;
   }
 
-  /** The virtual hosts that lists show to a user, by name. */
+  /** The virtual hosts that a user may see, sorted by name. */
   vhostsOf(user: User): readonly VirtualHost[] {
     return visibleVhosts(this.broker, user).map((name) => this.vhost(name));
   }
 
   /**
-   * Acts on the engine as this user: its permissions and its errors are the engine's own. The connection ends with the
-   * call. @throws AmqpError; the registry makes HTTP of it
+   * Acts as a user, who needs the permissions for it. The connection ends with the call.
+   * @throws AmqpError, which reply.ts turns into a status
    */
   as<T>(user: User, vhost: string, act: (channel: Channel) => T): T {
     return this.#act({ vhost, user: user.name, isBrief: true }, act);
   }
 
-  /** Acts as the host application, to which everything is allowed: for what an administrator brings in as a whole. */
+  /** Acts as the host application, which needs no permissions: for imports by an administrator. */
   asHost<T>(vhost: string, act: (channel: Channel) => T): T {
     return this.#act({ vhost }, act);
   }
 
-  /** As {@link as}, for what takes several turns. The connection ends when it is done. @throws AmqpError */
+  /**
+   * As {@link as}, for an act of several turns. The connection ends with the act.
+   * @throws AmqpError
+   */
   async during<T>(user: User, vhost: string, act: (channel: Channel) => Promise<T>): Promise<T> {
     const connection = this.broker.connect({ vhost, user: user.name, isBrief: true });
     try {

@@ -1,4 +1,4 @@
-/** An object as it is shown. */
+/** An object of an answer. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
@@ -7,7 +7,7 @@ export type Row = Readonly<Record<string, unknown>>;
  */
 export type Columns<T> = Readonly<Record<string, (item: T) => unknown>>;
 
-/** `a,b.c` as a tree: all of `a`, of `b` only `c`. */
+/** The parameter `columns` as a tree: `a,b.c` asks for all of `a`, and of `b` for `c` only. */
 export type Wanted = ReadonlyMap<string, Wanted | 'all'>;
 
 export function wantedIn(query: URLSearchParams): Wanted | undefined {
@@ -34,7 +34,7 @@ function plant(tree: Tree, [first, ...rest]: readonly string[]): void {
   plant(below, rest);
 }
 
-/** All columns of an item, or the wanted ones. */
+/** The row of an item: all columns, or the wanted ones. */
 export function rowOf<T>(item: T, columns: Columns<T>, wanted?: Wanted): Row | readonly never[] {
   const row: Record<string, unknown> = {};
   const names =
@@ -48,7 +48,7 @@ export function rowOf<T>(item: T, columns: Columns<T>, wanted?: Wanted): Row | r
   return filled(row);
 }
 
-/** What is wanted of a value. Tables whose names are data, as arguments, come whole: they have no prototype. */
+/** The wanted part of a value. A table whose names are data, such as arguments, has no prototype and is shown whole. */
 function part(value: unknown, wanted: Wanted): unknown {
   if (Array.isArray(value)) return value.map((each) => part(each, wanted));
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) === null) return value;
@@ -63,7 +63,7 @@ function part(value: unknown, wanted: Wanted): unknown {
 /** RabbitMQ shows an object without columns as an empty list. */
 const filled = (row: Row): Row | readonly never[] => (Object.keys(row).length === 0 ? [] : row);
 
-/** The value a list is sorted by: `a.b` of an item. */
+/** The value of a column for sorting; the path `a.b` reads a nested one. */
 export function valueAt<T>(item: T, columns: Columns<T>, [first = '', ...path]: readonly string[]): unknown {
   let value = Object.hasOwn(columns, first) ? columns[first]?.(item) : undefined;
   for (const name of path) {

@@ -1,6 +1,6 @@
 import { type Field, type FieldTable, fieldTypeNames } from '../../message/index.js';
 
-/** Erlang's constants: the golden ratio and its multiples, one for each kind of term. */
+/** Constants of `erlang:phash2`: the golden ratio, and a multiple of it for each kind of term. */
 const golden = 0x9e3779b9;
 const kinds = {
   nil: 0x3c6ef372,
@@ -12,14 +12,15 @@ const kinds = {
   binary: 0x08d12e65,
 } as const;
 
-/** What stands for the empty list. */
+/** The value that is mixed in for the empty list. */
 const nil = 2;
 
 const utf8 = new TextEncoder();
 
 /**
- * `erlang:phash2` of binding arguments as RabbitMQ holds them: a list of {Name, Type, Value}, by name. It
- * distinguishes bindings with the same key in `properties_key`. @returns 32 bits, unsigned
+ * `erlang:phash2` of binding arguments in RabbitMQ's form: a list of {Name, Type, Value}, sorted by name. It
+ * distinguishes bindings with the same key in `properties_key`.
+ * @returns 32 bits, unsigned
  */
 export function hashOfTable(table: FieldTable): number {
   const hash = new TermHash();
@@ -27,7 +28,7 @@ export function hashOfTable(table: FieldTable): number {
   return hash.value >>> 0;
 }
 
-/** One hash over all parts of a term, in the order in which Erlang meets them. */
+/** One hash over all parts of a term, in the order in which Erlang visits them. */
 class TermHash {
   value = 0;
 
@@ -81,7 +82,10 @@ class TermHash {
     this.#mix(hash, 0, kinds.atom);
   }
 
-  /** Those of 28 bits are small to Erlang wherever it runs. */
+  /**
+   * Integers of up to 28 bits are small integers on every Erlang platform, and are hashed in another way than larger
+   * ones.
+   */
   #integer(value: number | bigint): void {
     if (value >= -0x8000000 && value < 0x8000000) {
       const small = Number(value);
@@ -109,7 +113,7 @@ class TermHash {
     for (; length - at >= 12; at += 12) {
       state = mixed(state[0] + word(at), state[1] + word(at + 4), state[2] + word(at + 8));
     }
-    // What is left of the third word stands above the length's lowest byte.
+    // The rest of the third word is above the lowest byte, which has the length.
     this.value = mixed(state[0] + word(at), state[1] + word(at + 4), state[2] + length + (word(at + 8) << 8))[2];
   }
 
@@ -120,7 +124,7 @@ class TermHash {
 
 type State = readonly [number, number, number];
 
-/** Nine steps that spread each bit over all others. */
+/** Bob Jenkins' mix: nine steps that spread each bit over all others. */
 function mixed(one: number, two: number, three: number): State {
   let a = one | 0;
   let b = two | 0;

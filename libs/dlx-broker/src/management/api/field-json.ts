@@ -5,7 +5,10 @@ export class FieldJsonError extends Error {
   override readonly name = 'FieldJsonError';
 }
 
-/** Values of one table, nested ones counted: a frame of 128 KB cannot hold many more, and each is converted in one turn. */
+/**
+ * The most values of one table, nested ones included. A frame of 128 KB holds few more, and a table is converted in one
+ * turn.
+ */
 const mostValues = 131_072;
 
 /** The number of values that may still be converted. */
@@ -52,7 +55,7 @@ function fieldOf(value: unknown, depth: number, budget: Budget): Field {
   }
 }
 
-/** Integers become int64, unless they have more than 64 bits. */
+/** An integer is an int64, unless it has more than 64 bits. */
 function numberOf(value: number): Field {
   const isLong = Number.isInteger(value) && !Object.is(value, -0) && Math.abs(value) < 2 ** 63;
   if (!isLong) return { type: 'd', value };

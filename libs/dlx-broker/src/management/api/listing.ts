@@ -12,12 +12,12 @@ export type { Row };
 const usually: readonly string[] = ['vhost', 'name'];
 
 /**
- * A list as RabbitMQ shows it: sorted (`sort`, `sort_reverse`), cut into pages when `page` is given (`page_size`, `name`,
- * `use_regex`), of each item the `columns` that were asked for. It is made in turns: which items there are is known from
- * the beginning, so none is shown twice; what is shown of each is as it stands when its row is made.
- * @param items all of them, as they are at this moment
- * @param sortedBy columns to sort by without a parameter, and among equal rows
- * @throws Problem 400 for a page that cannot be
+ * A list as RabbitMQ shows it: sorted (`sort`, `sort_reverse`), cut into pages (`page`, `page_size`, `name`,
+ * `use_regex`), with the requested `columns`. It is made in turns. Its items are those of the beginning, so none is
+ * shown twice; each row shows its item as it is when the row is made.
+ * @param items all items
+ * @param sortedBy the columns of the default order, which also orders equal rows
+ * @throws Problem 400 for an impossible page
  */
 export async function listOf<T>(
   request: ApiRequest,
@@ -35,7 +35,7 @@ export async function listOf<T>(
   return ok(page === undefined ? new Rows(inOrder, show) : cut(inOrder, page, items.length, show));
 }
 
-/** Undefined for all of them. */
+/** The filter of a page; undefined: all items pass. */
 function filterOf<T>(
   page: Page,
   { host: { patterns } }: Management,
@@ -71,7 +71,7 @@ function* arranged<T>(
   return yield* sorted(found, keysOf, query.get('sort_reverse') === 'true');
 }
 
-/** The same of rows that are there anyway. */
+/** As {@link listOf}, for rows that exist already. */
 export function list(
   request: ApiRequest,
   management: Management,

@@ -16,7 +16,7 @@ export function decodeName(part: string): string {
   }
 }
 
-/** The names in a path as a resource calls them. */
+/** The names in a path, by the placeholders of its resource: `/queues/:vhost/:name`. */
 export function namesIn(template: string, path: string): Readonly<Record<string, string>> {
   const names: Record<string, string> = Object.create(null) as Record<string, string>;
   const parts = partsOf(path);

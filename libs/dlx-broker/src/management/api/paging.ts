@@ -14,7 +14,10 @@ export interface Page {
 const defaultPageSize = 100;
 const largestPageSize = 500;
 
-/** Undefined without a parameter for pages: then nothing is filtered either. @throws Problem 400 for an invalid page */
+/**
+ * The requested page; undefined without the parameter `page`, and then `name` has no effect either.
+ * @throws Problem 400 for an invalid page
+ */
 export function pageIn(query: URLSearchParams): Page | undefined {
   const number = integer(query.get('page'));
   const asked = integer(query.get('page_size'));

@@ -12,5 +12,5 @@ export function placesOf({ names, user }: ApiRequest, management: Management): r
   return all.filter(({ name }) => broker.access.mayEnter(user.name, name));
 }
 
-/** The request asks only for what is declared. */
+/** True if a request asks for declarations only. */
 export const withoutStatistics = ({ query }: ApiRequest): boolean => query.get('disable_stats') === 'true';

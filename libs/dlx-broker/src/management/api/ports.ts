@@ -1,7 +1,7 @@
 import type { OpenPort } from '../host.js';
 import type { Management } from '../management.js';
 
-/** Every port of this broker, by protocol and number. */
+/** All ports of this broker, sorted by protocol and number. */
 export function portsOf({ host }: Management): readonly OpenPort[] {
   const all = [...(host.ports?.() ?? [])];
   return all.sort((one, other) => compare(one.protocol, other.protocol) || one.port - other.port);

@@ -6,7 +6,7 @@ import type { JsonObject } from '../http/json-object.js';
 type Name = keyof Properties;
 type Kind = 'string' | 'int' | 'table';
 
-/** The fourteen properties in JSON's spelling, and what each has to be. */
+/** The fourteen properties: the name in JSON, the name here, and the type. */
 const rows: readonly (readonly [json: string, name: Name, kind: Kind])[] = [
   ['content_type', 'contentType', 'string'],
   ['content_encoding', 'contentEncoding', 'string'],
@@ -24,7 +24,10 @@ const rows: readonly (readonly [json: string, name: Name, kind: Kind])[] = [
   ['cluster_id', 'clusterId', 'string'],
 ];
 
-/** Rule U1: what is not a property is not looked at. @throws Problem 400 for a value that is of another kind */
+/**
+ * Reads properties; unknown names are ignored (rule U1).
+ * @throws Problem 400 for a value of another type
+ */
 export function propertiesOfJson(json: unknown): Properties {
   if (typeof json !== 'object' || json === null) throw badRequest(['not_table', 'properties']);
   const properties: Partial<Record<Name, unknown>> = {};
@@ -43,13 +46,12 @@ function valueOf(value: unknown, key: string, kind: Kind): unknown {
   throw badRequest([`not_${kind}`, key]);
 }
 
-/** Rule U2: none at all are an empty list to RabbitMQ. */
+/** Properties as JSON. RabbitMQ shows no properties as an empty list (rule U2). */
 export function propertiesToJson(properties: Properties): object {
   const json: Record<string, unknown> = {};
   for (const [key, name, kind] of rows) {
     const value = properties[name];
     if (value === undefined) continue;
-    // Headers are a table, but not always a Map: those of a dead letter are put together when they are read.
     if (kind === 'table') json[key] = tableToJson(value as FieldTable);
     else json[key] = typeof value === 'bigint' ? Number(value) : value;
   }

@@ -8,7 +8,7 @@ export function propertiesKey(bindingKey: string, args: FieldTable): string {
   return key === '' ? '~' : key;
 }
 
-/** Four bytes in base64url. */
+/** The hash of arguments: four bytes in base64url. */
 function hashOf(args: FieldTable): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(hashOfTable(args));

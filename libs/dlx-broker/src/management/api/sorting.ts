@@ -1,4 +1,4 @@
-/** One key of an item: a number or a text as it is, anything else with the rank of its kind. */
+/** A sort key: a number, a text, or the text of another value with the rank of its type. */
 type Key = number | string | { readonly rank: number; readonly text: string };
 
 interface Keyed<T> {
@@ -6,14 +6,14 @@ interface Keyed<T> {
   readonly keys: readonly Key[];
 }
 
-/** Items that are sorted in one go, and merged in one go. */
+/** The number of items that are sorted, or merged, in one step. */
 const atOnce = 64;
-/** Characters of a table or list that count for its place. */
+/** The most characters of an object or list that are compared. */
 const longestText = 1_024;
 
 /**
- * Sorts by several keys of each item, in Erlang's order of kinds: numbers, then true, false and null, objects, lists,
- * text. What is not there is nothing, 0. Reversed means as a whole, equal ones too. Yields wherever it may pause.
+ * Sorts by several keys of each item, in Erlang's order of types: numbers, then true, false and null, objects, lists,
+ * text. A missing value is 0. `reverse` reverses the sorted list, equal items included. Yields wherever it may pause.
  */
 export function* sorted<T>(
   items: readonly T[],
@@ -30,7 +30,7 @@ export function* sorted<T>(
   return inOrder.map(({ item }) => item);
 }
 
-/** From short runs to long ones; equal ones stay in their order. */
+/** Merges short sorted runs to longer ones. Equal items keep their order. */
 function* mergeSorted<T>(items: readonly Keyed<T>[]): Generator<void, Keyed<T>[], void> {
   let runs: Keyed<T>[][] = [];
   for (let start = 0; start < items.length; start += atOnce) {

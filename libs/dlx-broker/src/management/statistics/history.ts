@@ -1,14 +1,17 @@
-/** What was counted at one time. */
+/** The counts of one time. */
 interface Sample {
   readonly time: number;
   readonly values: readonly number[];
 }
 
-/** How long every sample is kept; after that one a minute. */
+/** For how long all samples are kept, in milliseconds. Of older samples one a minute is kept. */
 const dense = 600_000;
 const sparse = 60_000;
 
-/** Samples of one object, oldest first: one is kept only when something had changed. Before the first all was nothing. */
+/**
+ * The samples of one object, oldest first. A sample is kept only if a count has changed. Before the first sample all
+ * counts are 0.
+ */
 export class History {
   #samples: Sample[] = [];
 
@@ -23,12 +26,12 @@ export class History {
     }
   }
 
-  /** When something last changed, as far as samples know. */
+  /** The time of the last sample, and so of the last known change. */
   get lastChange(): number | undefined {
     return this.#samples.at(-1)?.time;
   }
 
-  /** The values that held at a time; undefined is before the first sample. */
+  /** The counts at a time; undefined before the first sample. */
   at(time: number): readonly number[] | undefined {
     for (let index = this.#samples.length - 1; index >= 0; index--) {
       const sample = this.#samples[index] as Sample;
@@ -37,7 +40,7 @@ export class History {
     return undefined;
   }
 
-  /** Forgets what is older than `age`, but for what still holds then, and thins what is old. */
+  /** Removes samples older than `age`, except the one whose counts still held then, and thins out old samples. */
   trim(now: number, age: number): void {
     const samples = this.#samples;
     this.#samples = samples.filter(({ time }, index) => {

@@ -3,11 +3,11 @@ import { type MemoryUse, processMemory } from '../../alarms/index.js';
 import type { Broker } from '../../broker/index.js';
 import type { Series } from './series.js';
 
-/** The process and the machine it runs on, as far as Node tells. */
+/** Measures of this process and its machine. */
 export class Machine {
   /**
-   * @param directory whose disk is looked at
-   * @param memory the measure by which publishers have to wait
+   * @param directory the disk with this directory is measured
+   * @param memory the measure that raises the memory alarm
    */
   constructor(
     readonly broker: Broker,
@@ -21,7 +21,7 @@ export class Machine {
     return count;
   }
 
-  /** What would be processes in Erlang: connections, channels and queues. */
+  /** The number of connections, channels and queues: in Erlang each is a process. */
   get parts(): number {
     let count = 0;
     for (const { connections, queues } of this.broker.virtualHosts.values()) {
@@ -31,7 +31,7 @@ export class Machine {
     return count;
   }
 
-  /** Bytes; 0 where the system does not tell. */
+  /** The free bytes of the disk; 0 if the system does not report them. */
   get diskFree(): number {
     return orNothing(() => {
       const { bavail, bsize } = statfsSync(this.directory);
@@ -39,12 +39,12 @@ export class Machine {
     });
   }
 
-  /** Open files and sockets; 0 where the system does not tell. */
+  /** The number of open files and sockets; 0 if the system does not report it. */
   get files(): number {
     return orNothing(() => readdirSync('/proc/self/fd').length);
   }
 
-  /** How many there may be; 0 where the system does not tell. */
+  /** The most open files and sockets; 0 if the system does not report it. */
   get filesLimit(): number {
     return orNothing(() => Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 0));
   }
@@ -58,7 +58,7 @@ function orNothing(read: () => number): number {
   }
 }
 
-/** What of it has a rate. Reads and writes are those of the file system, in blocks. */
+/** The measures of the machine that have a rate. Reads and writes are those of the file system, in blocks. */
 export const machineSeries: Series<Machine> = {
   names: [
     'mem_used',

@@ -11,7 +11,7 @@ export interface Details {
   readonly avg_rate?: number;
 }
 
-/** Which range of the request goes with a number; the others are messages. */
+/** The kind of range of each number; all others have the range of messages. */
 const rangeKinds: Readonly<Record<string, RangeKind>> = {
   messages: 'lengths',
   messages_ready: 'lengths',
@@ -20,12 +20,12 @@ const rangeKinds: Readonly<Record<string, RangeKind>> = {
   send_oct: 'data_rates',
 };
 
-/** The numbers of objects at one moment, with rates and pasts as one request asks for them. */
+/** The numbers of objects at one moment, with the rates and samples for one request. */
 export class Measures {
   readonly #statistics: Statistics;
   readonly #query: URLSearchParams;
   readonly #now: number;
-  /** The columns of a row ask one after the other. */
+  /** The last measure: the columns of a row ask for the same one in succession. */
   #last: { readonly item: object; readonly series: unknown; readonly measure: Measure } | undefined;
   readonly #ranges = new Map<RangeKind, Range | undefined>();
 
@@ -35,7 +35,7 @@ export class Measures {
     this.#now = now;
   }
 
-  /** Of one object. */
+  /** The numbers of one object. */
   of<T extends object>(item: T, series: Series<T>): Measure {
     if (this.#last?.item === item && this.#last.series === series) return this.#last.measure;
     const measure = this.sum([item], series);
@@ -43,7 +43,7 @@ export class Measures {
     return measure;
   }
 
-  /** Of several objects together. */
+  /** The sums over several objects. */
   sum<T extends object>(items: readonly T[], series: Series<T>): Measure {
     const { windowStart } = this.#statistics;
     const seconds = (this.#now - windowStart) / 1000;
@@ -72,8 +72,8 @@ export class Measures {
   }
 
   /**
-   * Since when nothing has happened to an object, as samples and this moment know.
-   * @returns milliseconds since 1970, or undefined when something has of late
+   * The time since which the counts of an object have not changed.
+   * @returns milliseconds since 1970; undefined if a count has changed in the last second, or since the last sample
    */
   idleSince<T extends object>(item: T, series: Series<T>): number | undefined {
     const history = this.#statistics.history(item);
@@ -84,12 +84,12 @@ export class Measures {
     return isSame ? this.idle(since) : undefined;
   }
 
-  /** A moment's rest is not called idle. */
+  /** A rest of less than a second does not count as idle. */
   idle(since: number): number | undefined {
     return this.#now - since >= 1000 ? since : undefined;
   }
 
-  /** Of a number that is 0 for ever. */
+  /** The details of a number that is always 0. */
   unchanging(kind: RangeKind): Details {
     const range = this.#range(kind);
     return range === undefined ? { rate: 0 } : { ...pastOf(range, () => 0), rate: 0 };
@@ -101,13 +101,13 @@ export class Measures {
   }
 }
 
-/** Numbers of one object, or of several together. */
+/** The numbers of one object, or the sums over several. */
 export interface Measure {
   value(name: string): number;
   details(name: string): Details;
 }
 
-/** Each number and its `_details`, as answers have them. */
+/** Each number, and its rate and samples as `_details`. */
 export function withDetails(measure: Measure, names: readonly string[]): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (const name of names) {
@@ -117,7 +117,7 @@ export function withDetails(measure: Measure, names: readonly string[]): Record<
   return row;
 }
 
-/** Those groups of numbers of which at least one is not 0; undefined when there is none. */
+/** The numbers of each group in which some number is not 0; undefined if there is no such group. */
 export function happened(measure: Measure, groups: readonly (readonly string[])[]): object | undefined {
   const row: Record<string, unknown> = {};
   for (const names of groups) {
@@ -126,7 +126,7 @@ export function happened(measure: Measure, groups: readonly (readonly string[])[
   return Object.keys(row).length === 0 ? undefined : row;
 }
 
-/** Newest first. */
+/** Samples over a range, newest first, and their averages. */
 function pastOf({ first, last, step }: Range, valueAt: (time: number) => number): Omit<Details, 'rate'> {
   const samples = [];
   for (let timestamp = last; timestamp >= first; timestamp -= step) {

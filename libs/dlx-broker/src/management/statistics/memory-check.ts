@@ -2,8 +2,8 @@ import type { ManagementHost } from '../host.js';
 import { Problem } from '../http/reply.js';
 
 /**
- * To be asked before something large is read that is to stay (decision 81).
- * @throws Problem 503 while the memory alarm is raised
+ * Refuses a request that would bring in much to keep, while memory is short (decision 81).
+ * @throws Problem 503 during the memory alarm
  */
 export function checkMemory({ alarms }: ManagementHost): void {
   if (alarms?.().includes('memory') !== true) return;

@@ -12,7 +12,10 @@ export type RangeKind = 'lengths' | 'msg_rates' | 'data_rates' | 'node_stats';
 
 const mostSamples = 500;
 
-/** Undefined without parameters for it. @throws Problem 400 for an invalid range */
+/**
+ * The range of a kind that a request asks for; undefined without its parameters.
+ * @throws Problem 400 for an invalid range
+ */
 export function rangeIn(query: URLSearchParams, kind: RangeKind, now: number): Range | undefined {
   const age = integer(query.get(`${kind}_age`));
   const step = integer(query.get(`${kind}_incr`));
@@ -22,7 +25,7 @@ export function rangeIn(query: URLSearchParams, kind: RangeKind, now: number): R
   return { first: last - age * 1000, last, step: step * 1000 };
 }
 
-/** What is no number is not there. */
+/** A parameter that is no number counts as missing. */
 const integer = (text: string | null): number | undefined =>
   text !== null && /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
 

@@ -1,20 +1,20 @@
 import type { Broker, Channel, Connection, Exchange, Queue, VirtualHost } from '../../broker/index.js';
 
-/** What is counted of a kind of object, and so what has a rate: names as answers have them. */
+/** The counts of a kind of object that have a rate, by their names in answers. */
 export interface Series<T> {
   readonly names: readonly string[];
-  /** The numbers as they are now, in the order of the names. */
+  /** The present counts, in the order of the names. */
   read(item: T): readonly number[];
 }
 
-/** A table of readers is a series. */
+/** Makes a series of a table of readers. */
 function series<T>(readers: Readonly<Record<string, (item: T) => number>>): Series<T> {
   const names = Object.keys(readers);
   const reads = Object.values(readers);
   return { names, read: (item) => reads.map((read) => read(item)) };
 }
 
-/** What channels, queues and virtual hosts count of deliveries. */
+/** The counts of deliveries that channels, queues and virtual hosts have. */
 interface Delivered {
   readonly counters: {
     readonly get: number;
@@ -27,7 +27,7 @@ interface Delivered {
   };
 }
 
-/** What channels and virtual hosts count of publishes. */
+/** The counts of publishes that channels and virtual hosts have. */
 interface Published {
   readonly counters: {
     readonly publish: number;
@@ -56,7 +56,7 @@ const published = {
   drop_unroutable: ({ counters }: Published) => counters.dropUnroutable,
 };
 
-/** Groups of `message_stats`: one appears as a whole once anything in it happened. */
+/** Groups of `message_stats`: a group is shown if one of its counts is not 0. */
 export const deliveredNames: readonly string[] = Object.keys(delivered);
 export const publishedNames: readonly string[] = Object.keys(published);
 
@@ -97,7 +97,7 @@ export const vhostSeries = series<VirtualHost>({
   ...delivered,
 });
 
-/** Comings and goings in the whole broker, also in virtual hosts that are gone. */
+/** Counts of the whole broker, which include deleted virtual hosts. */
 export const churnSeries: Series<Broker> = {
   names: [
     'connection_created',

@@ -13,17 +13,17 @@ import {
   vhostSeries,
 } from './series.js';
 
-/** Milliseconds between samples, as RabbitMQ's `collect_statistics_interval`. */
+/** The time between samples in milliseconds, RabbitMQ's `collect_statistics_interval`. */
 export const interval = 5_000;
 
-/** Samples kept of all objects together; with more of them the past is shorter. */
+/** The number of samples above which only those of the last minute are kept. */
 const budget = 200_000;
 const longestPast = 3_900_000;
 const shortPast = 60_000;
 
 /**
- * Samples of what the broker counts, taken at a steady interval while the API is in use. A number in an answer is
- * always the one of this moment; the samples are for its rate and its past.
+ * Samples of the counts of a broker, taken at a steady interval while the API is in use. Answers have the present
+ * counts; samples give their rates and their past.
  */
 export class Statistics {
   readonly machine: Machine;
@@ -35,8 +35,8 @@ export class Statistics {
   #isSampling = false;
 
   /**
-   * @param directory whose disk counts: where messages are kept, else where this process is
-   * @param memory the measure of the alarm
+   * @param directory the disk with this directory is measured; default: that of the working directory
+   * @param memory the measure that raises the memory alarm
    */
   constructor(broker: Broker, now: () => number, directory?: string, memory?: () => MemoryUse) {
     this.#broker = broker;
@@ -52,7 +52,7 @@ export class Statistics {
     while (work.next().done !== true) continue;
   }
 
-  /** The same in turns; to be called every {@link interval} milliseconds. While one is under way there is no other. */
+  /** Takes a sample in turns, unless one is being taken. Its owner calls it every {@link interval} milliseconds. */
   async sampleIn(turns: Turns): Promise<void> {
     if (this.#isSampling) return;
     this.#isSampling = true;
@@ -63,7 +63,7 @@ export class Statistics {
     }
   }
 
-  /** What is counted of an object is as of the moment when its turn comes, and counted from the beginning of all. */
+  /** Samples each object when its turn comes. All samples have the time of the beginning. */
   *#sampling(): Generator<void, void, void> {
     const now = this.#now();
     this.#times = [this.#times[1], now];
@@ -91,7 +91,7 @@ export class Statistics {
     this.#kept = kept;
   }
 
-  /** When the window began over which rates are taken: five to ten seconds ago, or when sampling began. */
+  /** The beginning of the time over which rates are computed: five to ten seconds ago, or the first sample. */
   get windowStart(): number {
     return this.#times[0];
   }
@@ -100,7 +100,10 @@ export class Statistics {
     return this.#histories.get(item);
   }
 
-  /** @returns how many samples it has now */
+  /**
+   * Adds a sample of an object.
+   * @returns the number of its samples
+   */
   #keep<T extends object>(item: T, series: Series<T>, now: number, past: number): number {
     let history = this.#histories.get(item);
     if (history === undefined) this.#histories.set(item, (history = new History()));

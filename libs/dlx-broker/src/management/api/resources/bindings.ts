@@ -18,7 +18,7 @@ import {
 import { exchangeIn } from './exchanges.js';
 import { argumentsIn } from './queues.js';
 
-/** @param lists together all bindings that are shown */
+/** Answers with all bindings of some lists. */
 async function show(request: ApiRequest, management: Management, lists: readonly Bindings[]): Promise<Answer> {
   const bindings = await inTurns(joined(lists), management.dlx.turns, request.signal);
   // RabbitMQ does not cut bindings into pages.
@@ -56,7 +56,7 @@ const toDestination =
     return show(request, management, destination === undefined ? [] : bindingsTo(vhost, destination));
   };
 
-/** From one to another: `q` or `e` says what the other is. */
+/** The bindings between two objects of a path; `q` or `e` is the kind of the destination. */
 function between({ names }: ApiRequest, management: Management): Bindings {
   const { vhost = '', destination = '' } = names;
   const place = management.vhost(vhost);
@@ -86,7 +86,7 @@ const post: Handler = async (request, management) => {
     if (isQueue(names)) channel.bindQueue(destination, source, key, args);
     else channel.bindExchange(exchangeIn(destination), source, key, args);
   });
-  // Relative to where it was posted to.
+  // The location is relative to the path of the request.
   return created({ location: [destination, propertiesKey(key, args)].map(encodeURIComponent).join('/') });
 };
 
@@ -119,7 +119,7 @@ function* bindingCalled(asked: string, bindings: Bindings): Generator<void, Plac
   return undefined;
 }
 
-/** Key and hash apart, and the key as it is: who writes `a.*` and who writes `a.%2A` mean the same. */
+/** A properties key with its routing key decoded, because clients may encode `a.*` as `a.%2A` or not. */
 function plainKey(propsKey: string): string {
   const [key = '', ...rest] = propsKey.split('~');
   const bytes = Buffer.from(key.replaceAll('+', ' ')).toString('latin1');

@@ -8,7 +8,10 @@ import { consumerColumns, consumersOf } from '../views/consumer-columns.js';
 import { channelName, userName } from '../views/names.js';
 import { checkOwner, connectionOf, connectionsFor } from './connections.js';
 
-/** @throws Problem 400: without statistics nothing is known of channels and consumers */
+/**
+ * Refuses lists of channels and consumers for requests without statistics, as RabbitMQ does.
+ * @throws Problem 400
+ */
 function checkStatistics(request: ApiRequest): void {
   if (withoutStatistics(request)) throw badRequest('Stats in management UI are disabled on this node');
 }

@@ -10,8 +10,8 @@ import { connectionColumns, trackedConnectionColumns } from '../views/connection
 import { connectionName, userName } from '../views/names.js';
 
 /**
- * The connections a user may see: all with the tag monitoring, otherwise the own ones. @param vhost of all virtual
- * hosts if there is none
+ * The connections that a user may see: those of the user, or with the tag monitoring all; of one virtual host if the
+ * path names it.
  */
 export function connectionsFor({ names, user }: ApiRequest, management: Management): readonly Connection[] {
   const { vhost } = names;
@@ -22,7 +22,7 @@ export function connectionsFor({ names, user }: ApiRequest, management: Manageme
 
 const getAll: Handler = (request, management) => {
   const { nodeName } = management;
-  // For one virtual host RabbitMQ has no list with other columns.
+  // For one virtual host RabbitMQ has no list without statistics.
   const columns =
     withoutStatistics(request) && request.names['vhost'] === undefined
       ? trackedConnectionColumns(nodeName)
@@ -57,7 +57,7 @@ const deleteOfUser: Handler = async (request, management) => {
   return noContent;
 };
 
-/** Each may have many channels and consumers. */
+/** Ends one connection in each step, because a connection may have many channels and consumers. */
 function* endAll(connections: readonly Connection[], request: ApiRequest): Generator<void, void, void> {
   for (const connection of connections) {
     end(connection, request);
@@ -65,7 +65,10 @@ function* endAll(connections: readonly Connection[], request: ApiRequest): Gener
   }
 }
 
-/** @throws Problem 404, or 401 when it belongs to another user */
+/**
+ * The connection that the path names.
+ * @throws Problem 404, or 401 when it belongs to another user
+ */
 export function connectionOf(request: ApiRequest, { broker }: Management): Connection {
   for (const { connections } of broker.virtualHosts.values()) {
     for (const connection of connections) {
@@ -77,13 +80,16 @@ export function connectionOf(request: ApiRequest, { broker }: Management): Conne
   throw notFound();
 }
 
-/** Reading a connection of another user needs the tag monitoring, closing it the tag administrator. @throws Problem 401 */
+/**
+ * Reading a connection of another user needs the tag monitoring, and closing it the tag administrator.
+ * @throws Problem 401
+ */
 export function checkOwner({ method, user }: { readonly method: string; readonly user: User }, owner: string): void {
   const audience = method === 'DELETE' ? 'administrator' : 'monitor';
   if (user.name !== owner && !isOf(audience, user)) throw notAuthorised('User not authorised to access object');
 }
 
-/** Closes a connection with the reason of the operator (320). */
+/** Closes a connection with 320 and the reason of the operator. */
 function end(connection: Connection, { headers }: ApiRequest): void {
   connection.force(new AmqpError('CONNECTION_FORCED', headers.get('x-reason') ?? 'Closed via management plugin'));
 }

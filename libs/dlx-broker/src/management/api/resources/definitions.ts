@@ -6,7 +6,7 @@ import type { ApiRequest, Resource } from '../../http/resource.js';
 
 const accepts = ['application/json', 'multipart/form-data'];
 
-/** As a file to keep, if asked for. */
+/** An answer that a browser saves as a file, if the request names the file. */
 function download(request: ApiRequest, body: unknown): Answer {
   const name = request.query.get('download');
   if (name === null) return ok(body);

@@ -52,7 +52,7 @@ const deleteOne: Handler = (request, management) => {
   return noContent;
 };
 
-/** In a path the default exchange is called `amq.default`, for it has no name. */
+/** The name of an exchange in a path: `amq.default` is the default exchange, whose name is empty. */
 export const exchangeIn = (name: string | undefined): string => (name === 'amq.default' ? '' : (name ?? ''));
 
 const exchangeName = ({ names }: ApiRequest): string => exchangeIn(names['name']);

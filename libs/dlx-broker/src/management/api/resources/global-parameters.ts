@@ -8,7 +8,7 @@ import { wholeList } from '../whole-list.js';
 
 export const clusterNameOf = ({ broker, nodeName }: Management): string => broker.clusterName ?? nodeName;
 
-/** Parameters with a path of their own, and who may change them there: the same as here (rule V7). */
+/** Parameters that have a path of their own as well, and who may change them on both paths (rule V7). */
 const changedBy: ReadonlyMap<string, Audience> = new Map([
   ['cluster_name', 'administrator'],
   ['internal_cluster_id', 'administrator'],

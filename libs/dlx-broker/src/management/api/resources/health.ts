@@ -8,7 +8,7 @@ import { timeText } from '../views/times.js';
 
 const fine: Answer = ok({ status: 'ok' });
 
-/** 503 with the reason and what is behind it. */
+/** A failed check: 503 with the reason and further fields. */
 const failed = (reason: string, more: object): Answer => ({ status: 503, body: { status: 'failed', reason, ...more } });
 
 const alarms =
@@ -60,7 +60,7 @@ const port: Handler = (request, management) => {
   return failed('No active listener', { missing: wanted, ports: open });
 };
 
-/** All the names by which people ask for the protocols there are. */
+/** Other names of protocols, as RabbitMQ accepts them. */
 const protocols: ReadonlyMap<string, string> = new Map([
   ['amqp091', 'amqp'],
   ['amqp0.9.1', 'amqp'],
@@ -108,7 +108,7 @@ const healthOf: Handler = (request, management: Management) => {
   return reasons.length === 0 ? fine : failed(reasons.join('; '), {});
 };
 
-/** In RabbitMQ a virtual host ends when its message store does. */
+/** A storage fault stops all virtual hosts, as the end of a message store does in RabbitMQ. */
 const virtualHosts: Handler = (_, { host, broker }) => {
   const fault = faultsOf(host).find(({ name }) => name === 'storage_failed');
   if (fault === undefined) return fine;

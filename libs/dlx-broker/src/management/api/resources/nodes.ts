@@ -75,7 +75,7 @@ function facts(management: Management): object {
 
 const mechanism = (name: string, description: string): object => ({ name, description, enabled: true });
 
-/** What RabbitMQ still has to forget of those that are gone; here that is done at once. */
+/** Queues of RabbitMQ for objects whose statistics are not deleted yet. Here they are deleted at once, so each is 0. */
 const collected = [
   'connection_closed',
   'channel_closed',
@@ -87,7 +87,7 @@ const collected = [
   'channel_consumer_deleted',
 ];
 
-/** Of parts of RabbitMQ that are not here: its files, its database and its garbage collectors. */
+/** Numbers of RabbitMQ's files, database and garbage collectors, which this broker does not have: each is 0. */
 const nothing = [
   'gc_num',
   'gc_bytes_reclaimed',
@@ -129,7 +129,10 @@ const memory =
     return ok({ memory: read() });
   };
 
-/** There is one. @throws Problem 404 */
+/**
+ * Refuses the name of another node.
+ * @throws Problem 404
+ */
 function checkNode(request: ApiRequest, { nodeName }: Management): void {
   if (request.name('node') !== nodeName) throw notFound();
 }

@@ -12,7 +12,7 @@ import { exchangeTypeRows } from '../views/exchange-types.js';
 
 const lengths: readonly string[] = ['messages', 'messages_ready', 'messages_unacknowledged'];
 
-/** How long RabbitMQ keeps samples, in seconds; ours are kept for the same hour and ten minutes. */
+/** For how many seconds RabbitMQ keeps samples. This broker keeps them as long. */
 const retention = { global: [600, 3600], basic: [600, 3600], detailed: [600] };
 
 const get: Handler = (request, management) => {
@@ -35,7 +35,7 @@ function about({ query }: ApiRequest, { broker, nodeName }: Management): Columns
     product_name: product.name,
     rabbitmq_version: version,
     cluster_name: broker.clusterName ?? nodeName,
-    // What it runs on here; the keys are the ones that tools look at.
+    // Node.js is in the place of Erlang, under the keys that tools read.
     erlang_version: process.versions.node,
     erlang_full_version: `Node.js ${process.version} ${process.platform} ${process.arch}`,
     release_series_support_status: 'supported',
@@ -76,7 +76,7 @@ const many: Rest = (request, vhosts, management) => {
   };
 };
 
-/** RabbitMQ counts what went to and came from its disk among them; here nothing is paged out and in. */
+/** RabbitMQ includes the reads and writes of its disk. Here they are 0, because nothing is paged out. */
 function messageStats(measure: Measure): object {
   const stats = happened(measure, [publishedNames, deliveredNames]);
   if (stats === undefined) return {};
@@ -109,7 +109,7 @@ const listeners = (management: Management): readonly object[] =>
     socket_opts: protocol.startsWith('http') ? { port } : { backlog: 1024, nodelay: true },
   }));
 
-/** Where the HTTP API is. */
+/** The ports of the HTTP API. */
 export const contexts = (management: Management): readonly object[] =>
   portsOf(management)
     .filter(({ protocol }) => protocol.startsWith('http'))
@@ -120,7 +120,7 @@ export const contexts = (management: Management): readonly object[] =>
       port: String(port),
     }));
 
-/** A table that columns take all of or nothing, as RabbitMQ's own here. */
+/** An object that the parameter `columns` shows whole or not at all, as RabbitMQ does. */
 const whole = (row: object): object => Object.assign(Object.create(null) as object, row);
 
 export const overview: readonly Resource[] = [{ path: '/overview', allows: 'management', GET: get }];

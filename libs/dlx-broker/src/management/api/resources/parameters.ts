@@ -10,11 +10,11 @@ import { without } from '../without.js';
 import { policyKinds, policyRows, setPolicy } from './policies.js';
 import { clearLimits, limitsOf, setLimits } from './vhost-limits.js';
 
-/** What RabbitMQ keeps as a parameter of a virtual host; here other rooms keep it. */
+/** A kind of parameters of virtual hosts. RabbitMQ keeps them as parameters; here the virtual host has them. */
 interface Component {
-  /** Who may set and delete them: the same as on the component's own path (rule V7). */
+  /** The tag for changes, the same as on the path of the component itself (rule V7). */
   readonly allowsChange: Audience;
-  /** Its parameters in a virtual host, by name. */
+  /** The parameters of a virtual host, by name. */
   list(vhost: VirtualHost): ReadonlyMap<string, unknown>;
   /** @throws Problem */
   set(vhost: VirtualHost, name: string, value: JsonObject, refusal: (reason: string) => Problem): 'created' | 'changed';
@@ -23,7 +23,7 @@ interface Component {
 
 const limitsName = 'limits';
 
-/** Plugins would add others: shovels, federation. */
+/** The components of RabbitMQ without plugins. */
 const components: ReadonlyMap<string, Component> = new Map<string, Component>([
   [
     'vhost-limits',
@@ -62,7 +62,7 @@ const components: ReadonlyMap<string, Component> = new Map<string, Component>([
   ],
 ]);
 
-/** @param only one component, unless all are meant */
+/** @param only the component to show; default: all */
 export function parameterRows(vhosts: readonly VirtualHost[], only?: string): readonly Row[] {
   const asked = [...components].filter(([component]) => only === undefined || component === only);
   return vhosts.flatMap((vhost) =>
@@ -72,7 +72,10 @@ export function parameterRows(vhosts: readonly VirtualHost[], only?: string): re
   );
 }
 
-/** Also for definitions. @throws Problem */
+/**
+ * Sets a parameter, for requests and for definitions.
+ * @throws Problem
+ */
 export function setParameter(
   vhost: VirtualHost,
   component: string,
@@ -113,7 +116,10 @@ function find(name: (of: string) => string, management: Management): Row {
 
 const getOne: Handler = (request, management) => one(request, find(request.name, management));
 
-/** @throws Problem 401 when others may change this component, asked before anything else is looked at */
+/**
+ * Checks the tag for changes of a component, before the rest of the request.
+ * @throws Problem 401
+ */
 function checkChange({ name, user }: ApiRequest): void {
   checkAudience(user, components.get(name('component'))?.allowsChange ?? 'policymaker');
 }

@@ -38,7 +38,10 @@ const deleteOne: Handler = ({ name }, { broker }) => {
   return noContent;
 };
 
-/** Also for definitions. @throws Problem 400 */
+/**
+ * Sets permissions, for requests and for definitions.
+ * @throws Problem 400
+ */
 export function setPermissions(
   { broker, host }: Management,
   user: string,

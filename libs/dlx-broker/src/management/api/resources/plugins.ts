@@ -1,7 +1,7 @@
 import { badRequest, ok } from '../../http/reply.js';
 import type { Resource } from '../../http/resource.js';
 
-/** There are neither plugins nor feature flags here: the lists are empty, and nothing can be switched on. */
+/** This broker has neither plugins nor feature flags: the lists are empty, and enabling a flag is refused. */
 export const plugins: readonly Resource[] = [
   { path: '/extensions', allows: 'management', GET: () => ok([]) },
   { path: '/feature-flags', allows: 'administrator', GET: () => ok([]) },

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../http/json-object.js';
 import type { Resource } from '../../http/resource.js';
 import { wholeList } from '../whole-list.js';
 
-/** The two kinds of policies, and how the API treats each: RabbitMQ does not do so quite alike. */
+/** The two kinds of policies, and how they differ in the HTTP API of RabbitMQ. */
 export const policyKinds = {
   policies: {
     of: (vhost: VirtualHost) => vhost.policies.user,
@@ -46,7 +46,11 @@ export const policyRows = (kind: PolicyKind, vhosts: readonly VirtualHost[]): re
       .map((policy) => policyToJson(vhost.name, policy)),
   );
 
-/** Also for definitions. @param refusal what to make of RabbitMQ's text @throws Problem */
+/**
+ * Sets a policy, for requests and for definitions.
+ * @param refusal makes an error of RabbitMQ's text
+ * @throws Problem
+ */
 export function setPolicy(
   kind: PolicyKind,
   vhost: VirtualHost,

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../http/json-object.js';
 import type { Handler, Resource } from '../../http/resource.js';
 import { exchangeIn } from './exchanges.js';
 
-/** Rule U1. The answer comes when the message is safe, as a confirm would. */
+/** Publishes a message (rule U1). It answers when a publisher would get the confirm. */
 const publish: Handler = async ({ names, user, body }, management) => {
   checkMemory(management.host);
   const json = await body('routing_key', 'properties', 'payload', 'payload_encoding');
@@ -39,7 +39,7 @@ function payloadOf({ payload, payload_encoding: encoding }: JsonObject): Uint8Ar
   return bytes;
 }
 
-/** Publishes. An error that closes the channel is a bad request; an error that prevents its opening is not. */
+/** Publishes. An error that closes the channel is a 400; an error that prevents its opening is not. */
 function asked(publish: () => ReturnType<Management['as']>): Outcome {
   try {
     return publish() as Outcome;
@@ -49,7 +49,7 @@ function asked(publish: () => ReturnType<Management['as']>): Outcome {
   }
 }
 
-/** A promise of the confirm: true when the message is stored. */
+/** A promise of the confirm: true for an ack, false for a nack. */
 function safety(): { readonly promise: Promise<boolean>; readonly settled: Settled } {
   let settled: Settled = () => {};
   const promise = new Promise<boolean>((done) => (settled = (failure) => done(failure === undefined)));

@@ -9,7 +9,7 @@ import { badRequest, channelErrorOf, notAuthorised, ok, Problem } from '../../ht
 import type { JsonObject } from '../../http/json-object.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 
-/** What becomes of the messages afterwards. Unsettled messages return to the queue when the channel closes. */
+/** How the messages are settled. Unsettled messages return to the queue when the channel closes. */
 const ackModes: ReadonlyMap<unknown, AckMode> = new Map([
   ['ack_requeue_true', { noAck: false }],
   ['ack_requeue_false', { noAck: true }],
@@ -22,7 +22,7 @@ interface AckMode {
   readonly requeue?: boolean;
 }
 
-/** Rule U2. A long reply is made in turns: other clients get and publish meanwhile, as on RabbitMQ. */
+/** Gets messages (rule U2). A long reply is made in turns: other clients get and publish meanwhile, as on RabbitMQ. */
 const get: Handler = async (request, management) => {
   const json = await request.body('ackmode', 'count', 'encoding');
   const how = askedFor(json);
@@ -32,10 +32,10 @@ const get: Handler = async (request, management) => {
 };
 
 interface Asked {
-  /** Negative is no limit. */
+  /** The most messages; negative: no limit. */
   readonly count: number;
   readonly encoding: 'auto' | 'base64';
-  /** Bytes of a payload that are shown. */
+  /** The most bytes of a payload in the reply. */
   readonly truncate: number;
 }
 
@@ -64,8 +64,9 @@ async function fetched(
 }
 
 /**
- * Takes messages until there are enough, or none, or the reply is full: what does not fit stays in the queue.
- * @throws Problem 413 when not even the first fits
+ * Takes messages until there are enough, the queue is empty, or the reply is full. A message that does not fit stays in
+ * the queue.
+ * @throws Problem 413 when the first message does not fit
  */
 function* taken(
   channel: Channel,
@@ -90,7 +91,7 @@ function* taken(
     yield;
   }
   sink.add(count === 0 ? '[]' : ']');
-  // At the end, because a message that returns at once would be fetched again.
+  // Messages return at the end: a message that returns at once would be fetched again.
   for (const tag of requeue === undefined ? [] : tags) {
     channel.reject(tag, requeue);
     yield;
@@ -117,7 +118,10 @@ const isUnreadable = (error: unknown): boolean =>
 /** The bytes of a message in a reply without its body. */
 const envelope = 512;
 
-/** Whether the next message fits; base64 is the longest way to write a body, but for control characters. */
+/**
+ * True if the next message fits into the reply. Base64 is the longest form of a body, except for text of control
+ * characters.
+ */
 function hasRoom(queue: Queue | undefined, { truncate }: Asked, room: number): boolean {
   const size = queue?.head?.size;
   return size === undefined || envelope + (Math.min(size, truncate) * 4) / 3 <= room;
@@ -139,7 +143,9 @@ function shown({ message, body, redelivered, messageCount }: Got, { encoding, tr
   };
 }
 
-/** An error closes the channel: RabbitMQ tells it with its code, unless it is one that HTTP has a status for. */
+/**
+ * An error closes the channel. As RabbitMQ, it answers 400 with the code of the error, unless HTTP has a status for it.
+ */
 async function closing<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

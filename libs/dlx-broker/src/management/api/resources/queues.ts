@@ -56,7 +56,7 @@ const purge: Handler = async (request, management) => {
   return noContent;
 };
 
-/** Accepts RabbitMQ's actions on mirrors, and does nothing: there are no mirrors here. */
+/** Accepts RabbitMQ's actions on mirrors. They have no effect, because this broker has no mirrors. */
 const act: Handler = async (request, management) => {
   const { action } = await request.body('action');
   queueOf(request, management);
@@ -71,14 +71,20 @@ export function queueOf({ names }: ApiRequest, management: Management): Queue {
   return queue;
 }
 
-/** `arguments` as a field table; an empty list is none. @throws FieldJsonError */
+/**
+ * The `arguments` of a body as a field table. As in RabbitMQ, an empty list is an empty table.
+ * @throws FieldJsonError
+ */
 export function argumentsIn(body: JsonObject): ReturnType<typeof tableOfJson> {
   const value = body['arguments'] ?? {};
   if (typeof value !== 'object' || (Array.isArray(value) && value.length > 0)) throw badRequest(['not_table', value]);
   return tableOfJson(Array.isArray(value) ? {} : (value as object));
 }
 
-/** rabbitmqadmin may name a node; there is one. @throws Problem 400 */
+/**
+ * Checks the node that rabbitmqadmin may name.
+ * @throws Problem 400 for another node
+ */
 export function checkNode({ node }: JsonObject, { nodeName }: Management): void {
   if (node !== undefined && node !== null && node !== nodeName) {
     throw badRequest(`Node ${String(node)} could not be contacted`);

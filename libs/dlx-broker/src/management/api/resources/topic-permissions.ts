@@ -46,7 +46,10 @@ const deleteOne: Handler = ({ name }, { broker }) => {
   return noContent;
 };
 
-/** RabbitMQ takes no notice of the exchange but to delete, and finds it there if the user has any in the virtual host. */
+/**
+ * Deletes the permissions for one exchange. As RabbitMQ, it answers 404 only if the user has no topic permissions in
+ * the virtual host.
+ */
 const deleteOfExchange: Handler = ({ name }, { broker }) => {
   const { topics } = broker.access;
   if (!topics.list().some(({ user, vhost }) => user === name('user') && vhost === name('vhost'))) throw notFound();
@@ -54,7 +57,10 @@ const deleteOfExchange: Handler = ({ name }, { broker }) => {
   return noContent;
 };
 
-/** Also for definitions. @throws Problem 400 */
+/**
+ * Sets topic permissions, for requests and for definitions.
+ * @throws Problem 400
+ */
 export function setTopicPermissions({ broker, host }: Management, user: string, vhost: string, json: JsonObject): void {
   const exchange = requiredText(json, 'exchange');
   const write = requiredText(json, 'write');

@@ -26,7 +26,7 @@ const putOne: Handler = async ({ name, body }, { broker }) => {
   return noContent;
 };
 
-/** `all` is every limit; one that is none is not there, which is fine. */
+/** Deletes one limit, or with `all` each of them. An unknown limit is no error. */
 const deleteOne: Handler = ({ name }, { broker }) => {
   const [user, limit] = [name('user'), name('name')];
   if (broker.access.user(user) === undefined) throw noUser(user);

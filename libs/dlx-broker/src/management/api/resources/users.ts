@@ -45,7 +45,10 @@ const bulkDelete: Handler = async ({ body }, { broker }) => {
   return noContent;
 };
 
-/** Ends the connections of a deleted user. False when there is no such user. */
+/**
+ * Deletes a user, and closes the connections of the user.
+ * @returns false if there is no such user
+ */
 function deleteUser(broker: Broker, name: string): boolean {
   if (!broker.access.deleteUser(name)) return false;
   for (const vhost of broker.virtualHosts.values()) {

@@ -12,7 +12,11 @@ const rowsOf = (vhosts: readonly VirtualHost[]): readonly Row[] =>
 
 const isLimit = (name: string): name is LimitName => (limitNames as readonly string[]).includes(name);
 
-/** @param refusal what to make of RabbitMQ's text @throws Problem when one is no limit; none is set then */
+/**
+ * Sets limits: all of them, or none if one is invalid.
+ * @param refusal makes an error of RabbitMQ's text
+ * @throws Problem
+ */
 export function setLimits(vhost: VirtualHost, limits: JsonObject, refusal: (reason: string) => Problem): void {
   for (const [name, value] of Object.entries(limits)) {
     const wrong = isLimit(name)
@@ -23,7 +27,7 @@ export function setLimits(vhost: VirtualHost, limits: JsonObject, refusal: (reas
   for (const [name, value] of Object.entries(limits)) vhost.limits.set(name as LimitName, value as number);
 }
 
-/** False when there were none. */
+/** @returns false if there were no limits */
 export function clearLimits({ limits }: VirtualHost): boolean {
   return limitNames.map((name) => limits.delete(name)).includes(true);
 }

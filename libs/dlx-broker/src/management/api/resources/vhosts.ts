@@ -37,7 +37,10 @@ const putOne: Handler = async ({ name, body, user }, { broker }) => {
 
 const everything: Permissions = { configure: '.*', write: '.*', read: '.*' };
 
-/** Also for definitions. @param maker who made it may do everything in it */
+/**
+ * Adds a virtual host, for requests and for definitions.
+ * @param maker gets all permissions in it
+ */
 export function addVhost(
   broker: Broker,
   name: string,
@@ -52,9 +55,8 @@ export function addVhost(
 }
 
 /**
- * Streams are refused wherever they are asked for, and so is the wish that every new queue be one. Other default queue
- * types are passed over, as RabbitMQ 3.10.8 does over HTTP. Also for definitions, which newer RabbitMQ writes with
- * `metadata`.
+ * Refuses `stream` as the default queue type, because this broker has no streams. Other default queue types are
+ * ignored, as by RabbitMQ 3.10.8 over HTTP. Newer versions of RabbitMQ write the type into `metadata`.
  * @throws Problem 400
  */
 export function refuseStreams({ default_queue_type: asked, metadata }: JsonObject): void {
@@ -64,7 +66,10 @@ export function refuseStreams({ default_queue_type: asked, metadata }: JsonObjec
   }
 }
 
-/** Also for definitions. @throws Problem 400 */
+/**
+ * The metadata of a virtual host, for requests and for definitions.
+ * @throws Problem 400
+ */
 export function metadataIn({ description = '', tags = '' }: JsonObject): VirtualHostMetadata {
   if (typeof description !== 'string') throw badRequest('description should be a string');
   if (Array.isArray(tags)) return { description, tags: tags.map(String) };
@@ -78,7 +83,7 @@ const deleteOne: Handler = ({ name }, { broker }) => {
   return noContent;
 };
 
-/** RabbitMQ starts one again that failed on a node; here they all run. */
+/** RabbitMQ restarts a virtual host that failed on a node. Here every virtual host runs. */
 const start: Handler = ({ name }, { nodeName }) => {
   if (name('node') === nodeName) return noContent;
   throw badRequest(`Request to node ${name('node')} failed with nodedown`);

@@ -1,12 +1,12 @@
 import type { Queue } from '../../../broker/index.js';
 import type { Measure } from '../../statistics/measures.js';
 
-/** RabbitMQ does not tell it of queues with priorities. */
+/** RabbitMQ does not compute `delta` for queues with priorities. */
 const todo = ['todo', 'todo', 'todo', 'todo'];
 
 /**
- * What RabbitMQ tells of the inside of a classic queue. Ours has one line in memory, its `q4`; nothing is paged out.
- * A table of its own for tools that read it: it comes as a whole.
+ * The inside of a classic queue, as RabbitMQ shows it. All messages are in `q4`, because nothing is paged out to
+ * `delta`. It is shown as a whole, whatever `columns` asks for.
  */
 export function backingQueueStatus(queue: Queue, measure: Measure): object {
   const rate = (name: string): number => Math.max(0, measure.details(name).rate);

@@ -4,7 +4,7 @@ import type { Columns } from '../columns.js';
 import { tableToJson } from '../field-json.js';
 import { propertiesKey } from '../properties-key.js';
 
-/** A binding, as it is found from both of its ends. */
+/** A binding with the names of its source, its destination and its virtual host. */
 export interface PlacedBinding {
   readonly vhost: string;
   readonly source: string;
@@ -33,28 +33,28 @@ export const bindingOrder: readonly string[] = [
   'properties_key',
 ];
 
-/** Bindings of one source: which ones there are is known at once, each is made when it is asked for. */
+/** Bindings of a list that is known when it is made. Each row is made when it is read. */
 export type Bindings = Iterable<PlacedBinding>;
 
-/** All bindings of a virtual host, those of the default exchange too (rule O7). */
+/** All bindings of a virtual host, by source; those of the default exchange are included (rule O7). */
 export function bindingsOf(vhost: VirtualHost): readonly Bindings[] {
   return [...vhost.exchanges.values()].map((exchange) => bindingsFrom(vhost, exchange));
 }
 
-/** Those that begin at an exchange. */
+/** The bindings of which an exchange is the source. */
 export function bindingsFrom(vhost: VirtualHost, source: Source): Bindings {
   if (source.name === '') return each([...vhost.queues.values()], (queue) => defaultBinding(vhost, queue));
   return each(source.bindings(), (binding) => placed(vhost, source, binding));
 }
 
-/** Those that lead to a queue or an exchange: only exchanges that know it are looked at. */
+/** The bindings of a destination, read from the exchanges that are bound to it. */
 export function bindingsTo(vhost: VirtualHost, destination: Queue | Exchange): readonly Bindings[] {
   const sources = [...(destination.boundTo as ReadonlySet<Source>)];
   const found = sources.map((source) => each(source.bindingsTo(destination), (one) => placed(vhost, source, one)));
   return destination instanceof Exchange ? found : [[defaultBinding(vhost, destination)], ...found];
 }
 
-/** Those from an exchange to a queue or another exchange. */
+/** The bindings from an exchange to a queue or another exchange. */
 export function bindingsBetween(vhost: VirtualHost, source: Source, to: Queue | Exchange): Bindings {
   if (source.name === '') return to instanceof Exchange ? [] : [defaultBinding(vhost, to)];
   return each(source.bindingsTo(to), (binding) => placed(vhost, source, binding));
@@ -66,7 +66,7 @@ function* each<T>(items: readonly T[], place: (item: T) => PlacedBinding): Gener
 
 type Bound = ReturnType<Source['bindings']>[number];
 
-/** One that begins at an exchange other than the default one. */
+/** A binding of any exchange but the default exchange. */
 export const placed = (
   vhost: VirtualHost,
   source: Source,

@@ -7,7 +7,7 @@ import { channelName, connectionName, peerOf, userName } from './names.js';
 import { timeText } from './times.js';
 import { garbageCollection } from './unknown.js';
 
-/** Everything a list tells of a channel. */
+/** The columns of a channel in a list. */
 export const channelColumns = (nodeName: string, measures: Measures): Columns<Channel> => ({
   acks_uncommitted: ({ transaction }) => sizeOf(transaction?.settlements.map(({ records }) => records)),
   confirm: ({ confirms }) => confirms !== undefined,
@@ -37,7 +37,7 @@ export const channelColumns = (nodeName: string, measures: Measures): Columns<Ch
   vhost: ({ vhost }) => vhost.name,
 });
 
-/** The answer for one channel has more columns. */
+/** The columns of a single channel. */
 export const singleChannelColumns = (nodeName: string, measures: Measures): Columns<Channel> => ({
   ...channelColumns(nodeName, measures),
   consumer_details: ({ receiver }) =>

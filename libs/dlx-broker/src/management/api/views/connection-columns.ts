@@ -6,7 +6,7 @@ import { connectionSeries } from '../../statistics/series.js';
 import { connectionName, peerOf, userName } from './names.js';
 import { garbageCollection } from './unknown.js';
 
-/** What is known without asking the connection: the columns without statistics. */
+/** The columns of a connection without statistics. */
 export const trackedConnectionColumns = (nodeName: string): Columns<Connection> => ({
   name: connectionName,
   node: () => nodeName,
@@ -15,9 +15,9 @@ export const trackedConnectionColumns = (nodeName: string): Columns<Connection> 
 });
 
 /**
- * All columns of a connection. A connection of the host application itself is what RabbitMQ calls direct: it has no
- * socket, and so nothing of what belongs to one.
- * @param nothing the value of a missing column: null in RabbitMQ's lists, an empty text for a single connection
+ * All columns of a connection. A connection of the host application is one that RabbitMQ calls direct: it has no
+ * socket, and no columns about sockets.
+ * @param nothing the value of a missing column: null in lists of RabbitMQ, an empty text for a single connection
  */
 export const connectionColumns = (nodeName: string, measures: Measures, nothing: null | ''): Columns<Connection> => ({
   ...trackedConnectionColumns(nodeName),

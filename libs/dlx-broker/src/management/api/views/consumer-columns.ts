@@ -40,7 +40,7 @@ export function consumersOf({ connections }: VirtualHost): readonly Consumer[] {
   return found;
 }
 
-/** Those of one queue, the active one first if only one is. */
+/** The consumers of a queue. */
 export function consumersOfQueue(vhost: VirtualHost, queue: Queue): readonly Consumer[] {
   return queue.consumers.count === 0 ? [] : consumersOf(vhost).filter((consumer) => consumer.queue === queue);
 }

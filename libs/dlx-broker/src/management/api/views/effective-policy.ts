@@ -1,6 +1,6 @@
 import type { Queue, VirtualHost } from '../../../broker/index.js';
 
-/** What the policy and the operator's policy of a queue come to together: where both give a number, the smaller (rule F12). */
+/** The policy and the operator policy of a queue in one: of two numbers the smaller counts (rule F12). */
 export function effectivePolicy({ policies }: VirtualHost, queue: Queue): object {
   const effective = Object.create(null) as Record<string, unknown>;
   const definitions = [

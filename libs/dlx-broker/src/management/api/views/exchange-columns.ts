@@ -10,19 +10,19 @@ export const exchangeColumns = (measures: Measures): Columns<PlacedExchange> => 
   message_stats: ({ exchange }) => happened(measures.of(exchange, exchangeSeries), [['publish_in'], ['publish_out']]),
 });
 
-/** An exchange and where it is. */
+/** An exchange and its virtual host. */
 export interface PlacedExchange {
   readonly exchange: Exchange;
   readonly vhost: string;
 }
 
-/** The columns without statistics. */
+/** The columns of an exchange without statistics. */
 export const declaredExchangeColumns: Columns<PlacedExchange> = {
   arguments: ({ exchange }) => tableToJson(exchange.declared.arguments),
   auto_delete: ({ exchange }) => exchange.declared.autoDelete,
   durable: ({ exchange }) => exchange.declared.durable,
   internal: ({ exchange }) => exchange.declared.internal,
-  // Only a delayed exchange has it, as with RabbitMQ's delayed-message plugin.
+  // Only delayed exchanges have this column, as with RabbitMQ's delayed-message plugin.
   messages_delayed: ({ exchange }) => exchange.delayed?.count,
   name: ({ exchange }) => exchange.name,
   policy: ({ exchange }) => exchange.policy,
@@ -32,8 +32,8 @@ export const declaredExchangeColumns: Columns<PlacedExchange> = {
 };
 
 /**
- * The answer for one exchange has more columns. Its neighbours appear only with detailed rates, which are not
- * RabbitMQ's default.
+ * The columns of a single exchange. The lists of channels that publish to it are empty, because rates by channel are
+ * not RabbitMQ's default.
  */
 export const singleExchangeColumns = (measures: Measures): Columns<PlacedExchange> => ({
   ...exchangeColumns(measures),

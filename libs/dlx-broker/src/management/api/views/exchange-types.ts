@@ -6,7 +6,7 @@ interface ExchangeTypeRow {
   readonly enabled: boolean;
 }
 
-/** As RabbitMQ lists what it has, and as its delayed-message plugin describes itself: by name. */
+/** The exchange types by name, with the descriptions of RabbitMQ and of its delayed-message plugin. */
 export const exchangeTypeRows: readonly ExchangeTypeRow[] = [...exchangeTypeDescriptions]
   .map(([name, description]) => ({ name, description, enabled: true }))
   .sort((one, other) => (one.name < other.name ? -1 : 1));

@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import { bytesInUse } from '../../../alarms/index.js';
 
-/** Parts of Erlang's memory that have no counterpart here. */
+/** Parts of Erlang's memory that this process does not have. */
 const none = {
   connection_readers: 0,
   connection_writers: 0,
@@ -24,7 +24,7 @@ const none = {
   atom: 0,
 } as const;
 
-/** Where the memory of this process is, under the names RabbitMQ has for it: bodies are binaries, all else is the heap. */
+/** The memory of this process under RabbitMQ's names: message bodies are binaries, the rest is the heap. */
 function parts(): Readonly<Record<string, number>> {
   const { rss, heapTotal, heapUsed, external, arrayBuffers } = process.memoryUsage();
   const code = getHeapSpaceStatistics()
@@ -41,7 +41,7 @@ function parts(): Readonly<Record<string, number>> {
   };
 }
 
-/** In bytes. */
+/** The parts of the memory in bytes. */
 export function memoryOf(): object {
   const use = process.memoryUsage();
   return {
@@ -51,7 +51,7 @@ export function memoryOf(): object {
   };
 }
 
-/** In per cent of all, rounded up. */
+/** The parts of the memory in per cent of the total, rounded up. */
 export function relativeMemoryOf(): object {
   const all = Object.entries(parts());
   const total = all.reduce((sum, [, bytes]) => sum + bytes, 0);

@@ -1,15 +1,18 @@
 import type { ChannelContext, ConnectionContext, QueueOwner } from '../../../broker/index.js';
 
-/** A connection's name; one of the host application itself has no address, and is called as RabbitMQ calls its own. */
+/**
+ * The name of a connection. A connection of the host application has no address, and is named as RabbitMQ names its
+ * direct connections.
+ */
 export const connectionName = ({ client, number }: QueueOwner): string => client?.name ?? `<host.${number}>`;
 
 export const channelName = (channel: ChannelContext): string =>
   `${connectionName(channel.connection)} (${channel.number})`;
 
-/** Who uses it; the host application needs no user. */
+/** The user of a connection. The host application may have none. */
 export const userName = ({ user }: ConnectionContext): string => user?.name ?? 'none';
 
-/** Of the client's end; `undefined` as RabbitMQ says for its own connections. */
+/** The address of the client; `undefined` as text for direct connections, as in RabbitMQ. */
 export const peerOf = ({
   client,
 }: QueueOwner): { readonly peer_host: string; readonly peer_port: number | string } => ({

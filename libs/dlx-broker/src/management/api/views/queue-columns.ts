@@ -10,7 +10,7 @@ import { connectionName, peerOf } from './names.js';
 import { timeText } from './times.js';
 import { garbageCollection } from './unknown.js';
 
-/** What is declared, and where: the columns without statistics. */
+/** The columns of a queue without statistics. */
 export const declaredQueueColumns = (nodeName: string): Columns<Queue> => ({
   arguments: ({ declared }) => tableToJson(declared.arguments),
   auto_delete: ({ declared }) => declared.autoDelete,
@@ -26,7 +26,7 @@ export const declaredQueueColumns = (nodeName: string): Columns<Queue> => ({
   vhost: ({ home }) => home.name,
 });
 
-/** Everything a list tells of a queue. */
+/** The columns of a queue in a list. */
 export function queueColumns(nodeName: string, measures: Measures): Columns<Queue> {
   const counted = (name: string) => (queue: Queue) => measures.of(queue, queueSeries).value(name);
   const details = (name: string) => (queue: Queue) => measures.of(queue, queueSeries).details(name);
@@ -62,8 +62,8 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
 }
 
 /**
- * The answer for one queue has more columns. Its neighbours appear only with detailed rates, which are not RabbitMQ's
- * default.
+ * The columns of a single queue. The lists of channels that publish to it and consume from it are empty, because rates
+ * by channel are not RabbitMQ's default.
  */
 export const singleQueueColumns = (nodeName: string, measures: Measures): Columns<Queue> => ({
   ...queueColumns(nodeName, measures),
@@ -86,7 +86,7 @@ const sizes: Columns<Queue> = {
   messages_ram: (queue) => countOf(queue),
 };
 
-const isQuorum = ({ declared }: Queue): boolean => declared.type === 'quorum'; // rule D8: all are kept
+const isQuorum = ({ declared }: Queue): boolean => declared.type === 'quorum'; // rule D8: retained messages are in memory as well
 const bytesOf = ({ bytes, bytesUnacked, bytesRetained }: Queue): number => bytes + bytesUnacked + bytesRetained;
 const countOf = ({ length, unacked, retained, delayed }: Queue): number => length + unacked + retained + delayed;
 
@@ -120,7 +120,9 @@ function ofType(type: string, columns: Columns<Queue>): Columns<Queue> {
 
 const tagOf = (taker: unknown): string | null => (taker as { readonly tag?: string } | undefined)?.tag ?? null;
 
-/** How much of the time consumers could take a message at once: of this moment all or nothing. */
+/**
+ * The share of the time in which consumers could take a message at once. Only the present is known, so it is 0 or 1.
+ */
 function capacityOf({ consumers, length }: Queue): number {
   if (consumers.count === 0) return 0;
   return length === 0 ? 1 : 0;

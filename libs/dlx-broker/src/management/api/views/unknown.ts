@@ -1,9 +1,9 @@
 /*
- * Numbers of Erlang's machine that nothing here corresponds to. Tools read them, so they are answered with what RabbitMQ
- * itself answers when it does not know: -1 for the collector of garbage; `reductions`, the steps of its scheduler, are always 0.
+ * Numbers of Erlang's virtual machine, which Node.js does not have. Tools read them, so they have the values that
+ * RabbitMQ shows for unknown numbers: -1 for the garbage collector, and 0 for `reductions`, the steps of the scheduler.
  */
 
-/** Of the garbage collector of one Erlang process. */
+/** The garbage collector of an Erlang process. */
 export const garbageCollection = {
   fullsweep_after: -1,
   max_heap_size: -1,

@@ -5,7 +5,7 @@ import { deliveredNames, publishedNames, vhostSeries } from '../../statistics/se
 
 const names = ['messages', 'messages_ready', 'messages_unacknowledged', 'recv_oct', 'send_oct'];
 
-/** The numbers of a virtual host: its queues' and its clients' together. */
+/** The columns of a virtual host with statistics: sums over its queues and its clients. */
 export function vhostStatistics(measures: Measures): Columns<VirtualHost> {
   const columns: Record<string, (vhost: VirtualHost) => unknown> = {
     message_stats: (vhost) => happened(measures.of(vhost, vhostSeries), [publishedNames, deliveredNames]),
