@@ -12,6 +12,21 @@ const realTime = [
   'test/durability/processes/**/*.spec.ts',
 ];
 
+/** Whole applications that need no virtual time: the same cases run on the embedded broker and on both servers. */
+const onAllBrokers = [
+  'test/e2e/all-ends.spec.ts',
+  'test/e2e/all-features.spec.ts',
+  'test/e2e/async-context.spec.ts',
+  'test/e2e/code-of-others.spec.ts',
+  'test/e2e/differences.spec.ts',
+  'test/e2e/failure-log.spec.ts',
+  'test/e2e/handlers.spec.ts',
+  'test/e2e/letters.spec.ts',
+  'test/e2e/lifecycle.spec.ts',
+  'test/e2e/settlement.spec.ts',
+  'test/e2e/transport.spec.ts',
+];
+
 export default defineConfig({
   // The aliases of tsconfig.json: tests meet the library's sources, never an old build.
   resolve: { tsconfigPaths: true },
@@ -38,6 +53,17 @@ export default defineConfig({
         // Afterwards, one file at a time. What other processes and the machine do to a case it may survive twice.
         test: { name: 'real time', include: realTime, fileParallelism: false, retry: 2, sequence: { groupOrder: 1 } },
       },
+      ...(['serve', 'RabbitMQ'] as const).map((place) => ({
+        extends: true as const,
+        test: {
+          name: `on ${place}`,
+          include: onAllBrokers,
+          provide: { place },
+          setupFiles: ['test/e2e/server.setup.ts'],
+          retry: 2,
+          sequence: { groupOrder: 2 },
+        },
+      })),
     ],
   },
 });

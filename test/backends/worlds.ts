@@ -3,8 +3,7 @@ import { openRabbitMq, type RabbitMqLog } from '../../libs/dlx-broker/src/backen
 import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
-import { rabbitMqDriver } from '../contract/rabbitmq-driver.js';
-import { ManagementClient } from '../contract/management-client.js';
+import { realServerIsMissing, realVhost } from './real-vhost.js';
 import { WireBackend } from './wire-backend.js';
 
 /** A broker of either kind, empty. */
@@ -47,27 +46,6 @@ const embedded: WorldKind = {
   },
 };
 
-const amqpUrl = process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
-const managementUrl = process.env['RABBITMQ_MANAGEMENT_URL'] ?? 'http://127.0.0.1:15672';
-let worlds = 0;
-
-/** A virtual host of its own on the real server. */
-async function realVhost() {
-  const { hostname: host, port: given, username, password } = new URL(amqpUrl);
-  const [user, secret] = [decodeURIComponent(username) || 'guest', decodeURIComponent(password) || 'guest'];
-  const port = Number(given) || 5672;
-  const management = new ManagementClient(managementUrl, user, secret);
-  const vhost = `backends-${process.pid}-${Date.now().toString(36)}-${++worlds}`;
-  await management.call('PUT', `/vhosts/${vhost}`, {});
-  await management.call('PUT', `/permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' });
-  const login = `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`;
-  const remove = (): Promise<unknown> => management.call('DELETE', `/vhosts/${vhost}`);
-  const url = `amqp://${login}@${host}:${port}/${vhost}`;
-  return { host, port, user, password: secret, vhost, url, management, remove };
-}
-
-const isThere = () => rabbitMqDriver({ name: 'rabbitmq', amqpUrl, managementUrl }).unavailable();
-
 /** What a backend warns of fails no test, but a fault does. */
 const loud: RabbitMqLog = {
   warn: () => undefined,
@@ -78,7 +56,7 @@ const loud: RabbitMqLog = {
 
 const wire: WorldKind = {
   name: 'rabbitmq, by a plain client',
-  unavailable: isThere,
+  unavailable: realServerIsMissing,
   async open() {
     const { host, port, user, password, vhost, remove } = await realVhost();
     const backend = new WireBackend({ host, port, user, password, vhost });
@@ -94,7 +72,7 @@ const wire: WorldKind = {
 
 const rabbitMq: WorldKind = {
   name: 'rabbitmq()',
-  unavailable: isThere,
+  unavailable: realServerIsMissing,
   async open() {
     const { url: urls, vhost, management, remove } = await realVhost();
     const users: string[] = [];

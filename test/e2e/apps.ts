@@ -16,7 +16,8 @@ import {
 } from '@nestjs/microservices';
 import { Consume, DlxBrokerModule, DlxContext, DlxServer, type DlxBrokerOptions } from 'dlx-broker';
 import type { Plain } from 'dlx-broker/engine';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
+import { here, keepBrokers } from './places.js';
 
 const quiet = { logger: false as const };
 
@@ -29,7 +30,7 @@ export interface Parts {
 
 function rootModule({ controllers = [], providers = [], imports, options }: Parts): Type {
   @Module({
-    imports: [...(imports ?? [DlxBrokerModule.forRoot(options)])],
+    imports: [...(imports ?? [DlxBrokerModule.forRoot(here(options))])],
     controllers: [...controllers],
     providers: [...providers],
   })
@@ -41,6 +42,16 @@ const open: INestApplicationContext[] = [];
 afterEach(async () => {
   for (const app of open.splice(0)) await app.close();
 });
+const kept: INestApplicationContext[] = [];
+afterAll(async () => {
+  for (const app of kept.splice(0)) await app.close();
+});
+
+/** Keeps the applications that `beforeAll` started until the end of the file. */
+export function keepApps(): void {
+  kept.push(...open.splice(0));
+  keepBrokers();
+}
 
 /** An application without any transport or server. */
 export async function contextApp(parts: Parts): Promise<INestApplicationContext> {
@@ -98,20 +109,28 @@ export class Morgue {
 /** One way to become a handler: `@EventPattern` on a controller, or `@Consume` on a provider. */
 export type Kind = 'EventPattern' | 'Consume';
 
-/** A class with one handler of `work`, decorated as a user would write it. */
+/** How the class of one handler differs from `Worker`, whose handler takes the routing key `work`. */
+interface Naming {
+  readonly scoped?: boolean;
+  readonly name?: string;
+  readonly routingKey?: string;
+}
+
+/** A class with one handler, decorated as a user would write it. */
 export function handlerOf(
   kind: Kind,
   handle: (data: unknown) => unknown,
   above: readonly MethodDecorator[],
-  scoped = false,
+  { scoped = false, name = 'Worker', routingKey = 'work' }: Naming = {},
 ): Type {
   class Worker {
     work(data: unknown): unknown {
       return handle(data);
     }
   }
+  Object.defineProperty(Worker, 'name', { value: name });
   const descriptor = Object.getOwnPropertyDescriptor(Worker.prototype, 'work')!;
-  const entry = kind === 'Consume' ? Consume({ routingKey: 'work' }) : EventPattern<string>('work');
+  const entry = kind === 'Consume' ? Consume({ routingKey }) : EventPattern<string>(routingKey);
   for (const decorate of [entry, ...above]) decorate(Worker.prototype, 'work', descriptor as never);
   const scope = scoped ? { scope: 2 as const } : {};
   (kind === 'Consume' ? Injectable(scope) : Controller(scope))(Worker);

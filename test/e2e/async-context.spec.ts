@@ -29,12 +29,12 @@ import { createBroker } from 'dlx-broker/engine';
 import { firstValueFrom, interval, Observable, take } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { contextApp, microservice, type Parts } from './apps.js';
+import { isEmbedded, until } from './places.js';
 
 /** What a tracing library, or one that tells tenants apart, keeps for each request. */
 const tenants = new AsyncLocalStorage<string>();
 const seen: unknown[] = [];
 const note = (what: unknown): void => void seen.push([what, tenants.getStore()]);
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 1 });
 const later = (milliseconds = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 afterEach(() => void seen.splice(0));
@@ -193,7 +193,7 @@ describe('a handler runs where the application started', () => {
     expect(seen).toEqual([...guarded, ...guarded, ...intercepted, ...intercepted]);
   });
 
-  it('whether its message comes from this process or over AMQP', async () => {
+  it.runIf(isEmbedded)('whether its message comes from this process or over AMQP', async () => {
     @Injectable()
     class Remote {
       @Consume({ routingKey: 'remote' })
@@ -386,7 +386,7 @@ describe('who asks hears the answer in its own context', () => {
     );
   });
 
-  it('and of what it emitted when that is on a disk', async () => {
+  it.runIf(isEmbedded)('and of what it emitted when that is on a disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'async-context-'));
     @Injectable()
     class Keeps {
@@ -414,7 +414,7 @@ describe('who asks hears the answer in its own context', () => {
   });
 });
 
-describe('nothing keeps the store of a publisher alive', () => {
+describe.runIf(isEmbedded)('nothing keeps the store of a publisher alive', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const requests = new AsyncLocalStorage<object>();

@@ -20,6 +20,7 @@ import { createBroker } from 'dlx-broker/engine';
 import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { contextApp, handlerOf, microservice, Morgue } from './apps.js';
+import { idle, until } from './places.js';
 
 /** What would end the process. */
 const ends: unknown[] = [];
@@ -34,15 +35,12 @@ afterEach(() => {
   Logger.overrideLogger(false);
 });
 
-const until = (check: () => unknown): Promise<void> =>
-  vi.waitFor(async () => void (await check()), { interval: 1, timeout: 3_000 });
 /** Long enough for all that happens by itself. */
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 const fails = (what = 'bad'): never => {
   throw new Error(what);
 };
 const lying = { durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
-const idle = { messages: 0, unacknowledged: 0 };
 
 /** @returns what is logged from now on */
 function listen(): string[] {

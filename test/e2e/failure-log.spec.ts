@@ -22,7 +22,8 @@ import {
   type DlxBrokerOptions,
 } from 'dlx-broker';
 import { firstValueFrom, lastValueFrom, throwError } from 'rxjs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { here, idle, until } from './places.js';
 
 interface Line {
   readonly level: string;
@@ -44,7 +45,7 @@ async function start(handlers: Type, options: DlxBrokerOptions = {}) {
     (text: unknown, ...more: unknown[]): void =>
       void lines.push({ level, text: String(text), stack: more.length > 1 ? more[0] : undefined });
   const logger = { log: () => undefined, warn: keep('warn'), error: keep('error'), fatal: keep('fatal') };
-  @Module({ imports: [DlxBrokerModule.forRoot(options)], controllers: [handlers] })
+  @Module({ imports: [DlxBrokerModule.forRoot(here(options))], controllers: [handlers] })
   class Root {}
   const app = await NestFactory.createMicroservice<AsyncMicroserviceOptions>(Root, {
     logger,
@@ -82,7 +83,7 @@ describe.each([ByPattern, ByConsume])('a failure is logged once: %o', (handlers)
   const after = async (options: DlxBrokerOptions) => {
     const { lines, broker, client } = await start(handlers, options);
     await firstValueFrom(client.emit('work', 1));
-    await vi.waitFor(() => expect(broker.counts.parked).toBe(1), { interval: 1 });
+    await until(() => expect(broker.counts.parked).toBe(1));
     return lines;
   };
   const { name } = handlers;
@@ -122,7 +123,7 @@ it('what a client wrote is one line of bounded length', async () => {
   }
   const { lines, broker, client } = await start(Echoes);
   await firstValueFrom(client.emit('echo', `a\nERROR forged\u001b[2J\u202e${'x'.repeat(5_000)}`));
-  await vi.waitFor(() => expect(broker.counts.rejected).toBe(1), { interval: 1 });
+  await until(() => expect(broker.counts.rejected).toBe(1));
   expect(lines).toHaveLength(1);
   const [{ text, stack }] = lines as [Line];
   expect(text).toContain(
@@ -188,13 +189,13 @@ it('a logger that throws leaves no message in hand', async () => {
   const broken = (): never => {
     throw new Error('no disk');
   };
-  @Module({ imports: [DlxBrokerModule.forRoot()], providers: [ByConsume] })
+  @Module({ imports: [DlxBrokerModule.forRoot(here())], providers: [ByConsume] })
   class Root {}
   const logger = { log: () => undefined, warn: broken, error: broken };
   const app = await NestFactory.createApplicationContext(Root, { logger, abortOnError: false });
   close.push(() => app.close());
   await firstValueFrom(app.get(DlxClient).emit('work', 1));
   const broker = app.get(DlxBroker);
-  await vi.waitFor(() => expect(broker.counts.parked).toBe(1), { interval: 1 });
-  expect(await broker.backend.status('ByConsume.work')).toMatchObject({ messages: 0, unacknowledged: 0 });
+  await until(() => expect(broker.counts.parked).toBe(1));
+  expect(await broker.backend.status('ByConsume.work')).toMatchObject(idle);
 });

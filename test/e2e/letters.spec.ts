@@ -3,9 +3,10 @@ import { type DeadLetter, tapDeaths } from 'dlx-broker/streams';
 import { DeadLetters, DlxBroker, DlxBrokerModule, Redrives } from 'dlx-broker';
 import { finalize, mergeMap, NEVER, throwError } from 'rxjs';
 import { expect, it } from 'vitest';
+import { here, until } from './places.js';
 
 const start = async () => {
-  const module = { module: class {}, imports: [DlxBrokerModule.forRoot()] };
+  const module = { module: class {}, imports: [DlxBrokerModule.forRoot(here())] };
   const app = await NestFactory.createApplicationContext(module, { logger: false });
   const { backend } = app.get(DlxBroker);
   const lying = { durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
@@ -30,12 +31,13 @@ it('a stream that the application subscribed to itself completes with it, and a 
   const { app, publish, letters } = await start();
   for (let count = 0; count < 20; count++) publish();
   let completed = 0;
+  const isListed = app.get(DlxBroker).backend.listing !== undefined;
   letters.from('dead', { prefetch: 3 }).subscribe({ complete: () => completed++ });
-  letters.from(/^dead$/, { prefetch: 3 }).subscribe({ complete: () => completed++ });
+  if (isListed) letters.from(/^dead$/, { prefetch: 3 }).subscribe({ complete: () => completed++ });
   const task = app.get(Redrives).start({ from: 'dead', to: 'work', perSecond: 1 });
   await new Promise((resolve) => setImmediate(resolve));
   await app.close();
-  expect(completed).toBe(2);
+  expect(completed).toBe(isListed ? 2 : 1);
   expect((await task.ended).state).toBe('stopped');
   expect(app.get(Redrives).start({ from: 'dead' }).current.state).toBe('stopped');
 });
@@ -61,16 +63,22 @@ it('a shutdown names the queues of pipelines that hang, and ends although an ope
   const note = (line: unknown): void => void lines.push(String(line));
   app.useLogger({ log: () => undefined, warn: note, error: note });
   for (let count = 0; count < 20; count++) publish();
-  letters.run('dead', (all) => all.pipe(mergeMap(() => NEVER)), { prefetch: 3 });
+  let taken = 0;
+  const hangs = mergeMap(() => {
+    taken++;
+    return NEVER;
+  });
+  letters.run('dead', (all) => all.pipe(hangs), { prefetch: 3 });
   const fail = finalize<DeadLetter>(() => {
     throw new Error('the end failed');
   });
-  letters.run(/^wo/, (all) => all.pipe(fail));
-  await new Promise((resolve) => setImmediate(resolve));
+  const isListed = app.get(DlxBroker).backend.listing !== undefined;
+  letters.run(isListed ? /^wo/ : 'work', (all) => all.pipe(fail));
+  await until(() => expect(taken).toBe(3));
   await app.close();
   expect(lines).toEqual([
     expect.stringContaining("3 letters of 'dead' were unsettled in a stream and return to the queue"),
-    expect.stringMatching(/^the pipeline of \/\^wo\/ has ended, and threw an error: .*the end failed/),
+    expect.stringMatching(/^the pipeline of (\/\^wo\/|work) has ended, and threw an error: .*the end failed/),
   ]);
 });
 
@@ -79,6 +87,7 @@ it('what streams retry, park and redrive is counted', async () => {
   for (let count = 0; count < 3; count++) publish();
   const taken: DeadLetter[] = [];
   letters.from('dead').subscribe((letter) => taken.push(letter));
+  await until(() => expect(taken).toHaveLength(3));
   await taken[0]?.retryIn(60_000);
   await taken[1]?.park();
   await taken[2]?.redrive('work');

@@ -21,12 +21,10 @@ import {
   customBackend,
 } from 'dlx-broker';
 import { EmbeddedBackend } from 'dlx-broker/engine';
-import { silentOutbox } from 'dlx-broker/engine';
 import { firstValueFrom } from 'rxjs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { contextApp, hybrid, microservice } from './apps.js';
-
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 1 });
+import { deleteQueue, freshBroker, here, idle, isEmbedded, until } from './places.js';
 
 /** A handler that works until it is released. */
 @Controller()
@@ -60,31 +58,35 @@ describe.each([
   ['application without a server', contextApp, 'calm', 'Slow.consume'],
 ] as const)('when it is closed, a %s', (_, start, pattern, queue) => {
   it('waits for the handlers at work, and takes nothing more', async () => {
-    const app = await start({ controllers: [Slow] });
-    const [slow, broker, client] = [app.get(Slow), app.get(DlxBroker), app.get(DlxClient)];
+    const broker = freshBroker();
+    const app = await start({ controllers: [Slow], options: { broker } });
+    const { backend } = (await contextApp({ options: { broker } })).get(DlxBroker);
+    const [slow, client] = [app.get(Slow), app.get(DlxClient)];
     await firstValueFrom(client.emit(pattern, 1));
     await until(() => expect(slow.begun).toEqual([1]));
     const closed = app.close();
-    await until(async () => expect((await broker.backend.status(queue))?.consumers).toBe(0));
-    broker.backend.publish({ exchange: '', routingKey: queue, properties: {}, body: Buffer.from('2') });
+    await until(async () => expect((await backend.status(queue))?.consumers).toBe(0));
+    backend.publish({ exchange: '', routingKey: queue, properties: {}, body: Buffer.from('2') });
     slow.release();
     await closed;
     expect(slow.begun).toEqual([1]);
     expect(slow.done).toEqual([1]);
-    expect(broker.counts.acked).toBe(1);
-    expect(await broker.backend.status(queue)).toMatchObject({ messages: 1, unacknowledged: 0 });
+    expect(app.get(DlxBroker).counts.acked).toBe(1);
+    await until(async () => expect(await backend.status(queue)).toMatchObject({ ...idle, messages: 1 }));
   });
 
   it('gives back what takes too long', async () => {
-    const app = await start({ controllers: [Slow], options: { drainTimeout: '5ms' } });
-    const [slow, broker] = [app.get(Slow), app.get(DlxBroker)];
+    const broker = freshBroker();
+    const app = await start({ controllers: [Slow], options: { broker, drainTimeout: '5ms' } });
+    const { backend } = (await contextApp({ options: { broker } })).get(DlxBroker);
+    const [slow, served] = [app.get(Slow), app.get(DlxBroker)];
     await firstValueFrom(app.get(DlxClient).emit(pattern, 1));
     await until(() => expect(slow.begun).toEqual([1]));
     await app.close();
-    expect(await broker.backend.status(queue)).toMatchObject({ messages: 1, unacknowledged: 0, consumers: 0 });
+    await until(async () => expect(await backend.status(queue)).toMatchObject({ ...idle, messages: 1, consumers: 0 }));
     slow.release();
     await until(() => expect(slow.done).toEqual([1]));
-    expect(broker.counts).toMatchObject({ acked: 0, rejected: 0 });
+    expect(served.counts).toMatchObject({ acked: 0, rejected: 0 });
   });
 });
 
@@ -108,7 +110,7 @@ it('what is published while modules are initialised waits until they are up', as
   }
   @Module({ providers: [Early] })
   class Feature {}
-  await contextApp({ imports: [{ module: Feature }, DlxBrokerModule.forRoot()] });
+  await contextApp({ imports: [{ module: Feature }, DlxBrokerModule.forRoot(here())] });
   await until(() => expect(order).toEqual(['published', 'up', 'message']));
 });
 
@@ -133,7 +135,7 @@ it('handlers at work end before the providers of global modules do', async () =>
   }
   const app = await contextApp({
     providers: [Works],
-    imports: [{ module: Data, global: true }, DlxBrokerModule.forRoot()],
+    imports: [{ module: Data, global: true }, DlxBrokerModule.forRoot(here())],
   });
   app.get(DlxBroker).backend.publish({ exchange: '', routingKey: 'work', properties: {}, body: Buffer.from('1') });
   await until(() => expect(app.get(Works).begun).toBe(true));
@@ -169,7 +171,7 @@ describe('several brokers', () => {
         this.seen.push(['audit', data]);
       }
     }
-    const imports = [DlxBrokerModule.forRoot(), DlxBrokerModule.forRoot({ name: 'audit' })];
+    const imports = [DlxBrokerModule.forRoot(here()), DlxBrokerModule.forRoot(here({ name: 'audit' }))];
     const app = await contextApp({ providers: [Two], imports });
     await firstValueFrom(app.get<DlxClient>(getDlxClientToken('audit')).emit('x', 1));
     await until(() => expect(app.get(Two).seen).toEqual([['audit', 1]]));
@@ -193,7 +195,7 @@ describe('several brokers', () => {
       }
     }
     @Module({
-      imports: [DlxBrokerModule.forRoot(), DlxBrokerModule.forRoot({ name: 'audit' })],
+      imports: [DlxBrokerModule.forRoot(here()), DlxBrokerModule.forRoot(here({ name: 'audit' }))],
       controllers: [Named],
     })
     class AppModule {}
@@ -223,7 +225,7 @@ describe('several brokers', () => {
     expect(two.get(Mine).seen).toEqual([]);
   });
 
-  it('or they do, by a backend that is lent to both and that neither closes', async () => {
+  it.runIf(isEmbedded)('or they do, by a backend that is lent to both and that neither closes', async () => {
     @Injectable()
     class Mine {
       readonly seen: unknown[] = [];
@@ -265,13 +267,8 @@ it('a consumer starts again when its queue was deleted', async () => {
     }
   }
   const app = await contextApp({ providers: [Back] });
-  const { broker } = app.get(DlxBroker).backend as EmbeddedBackend;
-  const connection = broker.connect();
-  connection.openChannel(silentOutbox).deleteQueue('Back.take');
-  await vi.waitFor(
-    async () => expect(await app.get(DlxBroker).backend.status('Back.take')).toMatchObject({ consumers: 1 }),
-    { timeout: 5_000 },
-  );
+  await deleteQueue(app.get(DlxBroker).backend, 'Back.take');
+  await until(async () => expect(await app.get(DlxBroker).backend.status('Back.take')).toMatchObject({ consumers: 1 }));
   await firstValueFrom(app.get(DlxClient).emit('x', 5));
   await until(() => expect(app.get(Back).seen).toEqual([5]));
 });

@@ -7,14 +7,15 @@ import {
   UseInterceptors,
   UsePipes,
   type ExceptionFilter,
-  type Type,
+  type INestApplicationContext,
 } from '@nestjs/common';
 import { RpcException } from '@nestjs/microservices';
-import { CaptureErrors, DeadLetter, DlxBroker, DlxClient } from 'dlx-broker';
+import { CaptureErrors, DeadLetter, DlxBroker, DlxClient, type OutcomeEvent } from 'dlx-broker';
 import { concat, EMPTY, firstValueFrom, of, throwError, timer } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
-import { describe, expect, it, vi } from 'vitest';
-import { handlerOf, hybrid, contextApp, microservice, Morgue, type Kind } from './apps.js';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { contextApp, handlerOf, hybrid, keepApps, microservice, Morgue } from './apps.js';
+import { idle, isEmbedded, until } from './places.js';
 
 class OutOfStock extends Error {}
 
@@ -120,41 +121,41 @@ const rows: readonly Row[] = [
 
 const apps = { EventPattern: microservice, Consume: contextApp } as const;
 
-async function afterOne(
-  kind: Kind,
-  { handle = () => 1, above = [] }: Row,
-  scoped: boolean,
-): Promise<[DlxBroker, Morgue]> {
-  const worker: Type = handlerOf(kind, handle, [...above, DeadLetter('dlx')], scoped);
-  const parts = kind === 'Consume' ? { providers: [worker, Morgue] } : { controllers: [worker], providers: [Morgue] };
-  const app = await apps[kind](parts);
-  await firstValueFrom(app.get(DlxClient).emit('work', { id: 1 }));
-  const broker = app.get(DlxBroker);
-  await vi.waitFor(() => expect(broker.counts.acked + broker.counts.rejected).toBeGreaterThan(0), { interval: 1 });
-  return [broker, app.get(Morgue)];
-}
-
 describe.each(['EventPattern', 'Consume'] as const)('a message is settled by its outcome: @%s', (kind) => {
   describe.each([false, true])('request-scoped: %s', (scoped) => {
-    it.each(rows)('$settles when the handler $what', async (row) => {
-      const [broker, morgue] = await afterOne(kind, row, scoped);
-      if (row.settles === 'ack') {
-        expect(broker.counts).toMatchObject({ acked: 1, rejected: 0 });
-        expect(morgue.bodies).toEqual([]);
-        expect(await broker.backend.status('Worker.work')).toMatchObject({ messages: 0, unacknowledged: 0 });
-      } else {
-        await vi.waitFor(() => expect(morgue.bodies).toHaveLength(1), { interval: 1 });
-        const [body] = morgue.bodies;
-        expect(body!.data).toEqual({ id: 1 });
-        expect(body!.context.deaths).toMatchObject([{ queue: 'Worker.work', reason: 'rejected', count: 1 }]);
-        expect(body!.context.deaths[0]!.time).toBeInstanceOf(Date);
-        expect(body!.headers['dlx-error-class']).toBe(row.tells);
-      }
+    let app: INestApplicationContext;
+    const outcomes = new Map<string, OutcomeEvent['kind']>();
+    beforeAll(async () => {
+      const workers = rows.map(({ handle = () => 1, above = [] }, index) =>
+        handlerOf(kind, handle, [...above, DeadLetter('dlx')], { scoped, name: `Row${index}`, routingKey: `${index}` }),
+      );
+      const parts =
+        kind === 'Consume' ? { providers: [...workers, Morgue] } : { controllers: workers, providers: [Morgue] };
+      app = await apps[kind](parts);
+      keepApps();
+      app.get(DlxBroker).events.subscribe(({ kind, queue }) => outcomes.set(queue, kind));
+    });
+
+    it.each(rows.map((row, index) => ({ ...row, index })))('$settles when the handler $what', async (row) => {
+      const queue = `Row${row.index}.work`;
+      const { backend } = app.get(DlxBroker);
+      const bodies = () => app.get(Morgue).bodies.filter(({ context }) => context.deaths[0]?.queue === queue);
+      await firstValueFrom(app.get(DlxClient).emit(`${row.index}`, { id: row.index }));
+      const outcome = row.settles === 'ack' ? 'acked' : 'rejected';
+      await until(() => expect(outcomes.get(queue)).toBe(outcome));
+      await until(async () => expect(await backend.status(queue)).toMatchObject(idle));
+      await until(() => expect(bodies()).toHaveLength(row.settles === 'ack' ? 0 : 1));
+      const [body] = bodies();
+      if (body === undefined) return;
+      expect(body.data).toEqual({ id: row.index });
+      expect(body.context.deaths).toMatchObject([{ queue, reason: 'rejected', count: 1 }]);
+      expect(body.context.deaths[0]!.time).toBeInstanceOf(Date);
+      expect(body.headers['dlx-error-class']).toBe(backend.rejectsWithHeaders ? row.tells : undefined);
     });
   });
 });
 
-describe('in a hybrid application that does not share its configuration', () => {
+describe.runIf(isEmbedded)('in a hybrid application that does not share its configuration', () => {
   const headersOf = async (above: MethodDecorator[]): Promise<Morgue['bodies'][number]['headers']> => {
     const worker = handlerOf('EventPattern', fails, [...above, DeadLetter('dlx')]);
     const app = await hybrid({ controllers: [worker], providers: [Morgue] }, false);

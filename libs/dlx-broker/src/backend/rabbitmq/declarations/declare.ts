@@ -1,4 +1,5 @@
 import type { Field, FieldTable } from '../../../message/index.js';
+import { nearestWord } from '../../../options/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../../topology/index.js';
 import { differing, ServerError, type TopologyDifference, TopologyError } from '../../errors.js';
 import { type Calls, codeOf, textOf } from './calls.js';
@@ -88,11 +89,14 @@ export const bind = (
 const knowsType = ({ type }: ExchangeDeclaration, knows: (type: string) => boolean): boolean =>
   sureTypes.has(type) || knows(type);
 
-const unsureType = ({ name, type, origin }: ExchangeDeclaration): TopologyError =>
-  new TopologyError(
+function unsureType({ name, type, origin }: ExchangeDeclaration): TopologyError {
+  const meant = nearestWord(type, [...sureTypes]);
+  const remedy = 'declare the exchange by other means before the application starts';
+  return new TopologyError(
     `cannot declare exchange '${name}'${byName(origin)}: the server does not say whether it has the type '${type}', and to try a ` +
-      'type that it has not would close the connection; declare the exchange by other means before the application starts',
+      `type that it has not would close the connection; ${meant === undefined ? remedy : `did you mean '${meant}'? Otherwise ${remedy}`}`,
   );
+}
 
 /** @throws TopologyError that names the object and the place of its declaration */
 async function attempt(what: string, origin: string | undefined, declare: () => Promise<unknown>): Promise<void> {

@@ -1,0 +1,25 @@
+import { ManagementClient } from '../contract/management-client.js';
+import { rabbitMqDriver } from '../contract/rabbitmq-driver.js';
+
+const amqpUrl = process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
+export const managementUrl = process.env['RABBITMQ_MANAGEMENT_URL'] ?? 'http://127.0.0.1:15672';
+let vhosts = 0;
+
+/** Makes a virtual host of its own on the real server. */
+export async function realVhost() {
+  const { hostname: host, port: given, username, password } = new URL(amqpUrl);
+  const [user, secret] = [decodeURIComponent(username) || 'guest', decodeURIComponent(password) || 'guest'];
+  const port = Number(given) || 5672;
+  const management = new ManagementClient(managementUrl, user, secret);
+  const vhost = `backends-${process.pid}-${Date.now().toString(36)}-${++vhosts}`;
+  await management.call('PUT', `/vhosts/${vhost}`, {});
+  await management.call('PUT', `/permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' });
+  const login = `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`;
+  const remove = (): Promise<unknown> => management.call('DELETE', `/vhosts/${vhost}`);
+  const url = `amqp://${login}@${host}:${port}/${vhost}`;
+  return { host, port, user, password: secret, vhost, url, management, remove };
+}
+
+/** @returns why the real server cannot be had; undefined when it can */
+export const realServerIsMissing = (): Promise<string | undefined> =>
+  rabbitMqDriver({ name: 'rabbitmq', amqpUrl, managementUrl }).unavailable();
