@@ -1,6 +1,7 @@
 import { format, resolveConfig } from 'prettier';
 import { overflowPolicies, queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
 import { decoratorTable } from '../../libs/dlx-broker/src/nest/index.js';
+import { differences } from '../e2e/differences.js';
 import { read, root } from './pages.js';
 
 type Argument = (typeof queueArguments)[number];
@@ -16,6 +17,12 @@ const mergeNames = {
   maximum: 'the greater',
   limit: 'the smaller',
 } as const;
+
+/** The brokers that give an error. */
+const placesWith = (errors: Readonly<Record<string, string>>, text: string): string =>
+  Object.keys(errors)
+    .filter((where) => errors[where] === text)
+    .join(', ');
 
 /** Which value applies if argument and policy are both set. */
 function bothOf({ policy, merge }: Argument): string {
@@ -50,6 +57,17 @@ export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'overflow policies': [
     ['`overflow`', 'when the queue is full'],
     ...Object.entries(overflowPolicies).map(([name, { says }]) => [code(name), says]),
+  ],
+  differences: [
+    ['feature', 'embedded', '`dlx-broker serve`', 'RabbitMQ'],
+    ...Object.values(differences).map(({ feature, embedded, serve, RabbitMQ }) => [feature, embedded, serve, RabbitMQ]),
+  ],
+  'errors of differences': [
+    ['feature', 'on', 'error'],
+    ...Object.values(differences).flatMap(({ feature, errors = {}, instead }) => [
+      ...[...new Set(Object.values(errors))].map((text) => [feature, placesWith(errors, text), code(text)]),
+      ...(instead === undefined ? [] : [[feature, '', `none; ${instead}`]]),
+    ]),
   ],
   'settings of decorators': [
     ['decorator', 'setting', 'becomes', 'accepts'],
