@@ -1,6 +1,14 @@
 import { Controller, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { type ClientProxy, Ctx, EventPattern, MessagePattern, Payload, RpcException } from '@nestjs/microservices';
+import {
+  type ClientProxy,
+  Ctx,
+  EventPattern,
+  MessagePattern,
+  Payload,
+  RmqRecordBuilder,
+  RpcException,
+} from '@nestjs/microservices';
 import {
   type BrokerChoice,
   Consume,
@@ -63,7 +71,8 @@ async function ourApp(broker: BrokerChoice) {
     @packets()
     @Retry({ attempts: 2, backoff: 20 })
     ordered(@Payload() order: { readonly bad?: true }, @Ctx() context: DlxContext): void {
-      seen.push([context.getPattern(), order]);
+      const { tenant } = context.headers;
+      seen.push([context.getPattern(), order, ...(tenant === undefined ? [] : [tenant])]);
       if (order.bad === true && isBroken) throw new Error('broken');
     }
 
@@ -173,6 +182,15 @@ for (const place of places) {
         await expect.poll(() => ours.seen).toContainEqual(['order.sent', { id: 2 }]);
       });
 
+      it('sends the properties of a record', async () => {
+        const record = new RmqRecordBuilder({ id: 15 }).setOptions({
+          headers: { tenant: 'acme' },
+          contentType: 'application/json',
+        });
+        await one(clientRmq({ queue: 'packets', noAssert: true }).emit('order.tenant', record.build()));
+        await expect.poll(() => ours.seen).toContainEqual(['order.tenant', { id: 15 }, 'acme']);
+      });
+
       it('parks an event that fails as the packet it was, and a redrive handles it', async () => {
         const { parked } = ours.counts();
         await one(
@@ -243,6 +261,9 @@ for (const place of places) {
       });
 
       it('packets to a queue without the option: the handler gets the packet', async () => {
+        await one(ours.client.emit('plain.c', { id: 14 }));
+        await expect.poll(() => ours.seen).toContainEqual({ id: 14 });
+        expect(await one(ours.client.send('plain.count', { of: [1] }))).toEqual({ count: 1 });
         await one(ours.client.to({ queue: 'plain', envelope: 'nest' }).emit('plain.b', { id: 12 }));
         await expect.poll(() => ours.seen).toContainEqual({ pattern: 'plain.b', data: { id: 12 } });
       });
@@ -275,6 +296,12 @@ for (const place of places) {
         await one(theirClient.emit('stock.out', { id: 13 }));
         await expect.poll(() => golevelup.seen).toContainEqual({ pattern: 'stock.out', data: { id: 13 } });
       });
+    });
+
+    it('both other packages talk to themselves', async () => {
+      expect(await one(clientRmq({ queue: 'theirs', noAssert: true }).send('sum', [7, 8]))).toBe(15);
+      await golevelup.connection.publish(golevelupExchange, 'stock.own', { id: 16 });
+      await expect.poll(() => golevelup.seen).toContainEqual({ id: 16 });
     });
   });
 }
