@@ -80,6 +80,9 @@ export class Consumers {
     }
     for (const rank of this.#ranks) {
       const { ring } = rank;
+      // The only consumer of a rank keeps its place.
+      const only = ring.length === 1 && rank.gone === 0 ? ring.first() : undefined;
+      if (only?.canTake() === true) return only;
       for (let consumer = ring.shift(); consumer !== undefined; consumer = ring.shift()) {
         if (rank.gone > 0 && !this.#inRing.has(consumer)) {
           rank.gone--;

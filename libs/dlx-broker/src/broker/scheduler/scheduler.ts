@@ -92,7 +92,7 @@ export class Scheduler {
   end(now: number): void {
     if (this.#isBusy) this.#work(now);
     if (--this.#depth > 0) return;
-    this.#tasks.callWaiters();
+    if (this.#tasks.hasWaiters) this.#tasks.callWaiters();
     if (this.journal !== undefined) this.#commit(this.journal);
     if (this.timers.next !== this.#wakeTime && !this.#stopped && !this.#isFiring) this.#askClock();
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
@@ -119,13 +119,17 @@ export class Scheduler {
   /** Routes dead letters. @param limit so many at most @returns how many there were */
   routeDeadLetters(now: number, limit: number): number {
     let count = 0;
-    for (; count < limit; count++) {
-      const letter = this.dead.shift();
-      if (letter === undefined) break;
-      letter.route(now);
-      this.#routed++;
-    }
+    while (count < limit && this.#routeNext(now)) count++;
     return count;
+  }
+
+  /** Routes the oldest dead letter. @returns false when there is none */
+  #routeNext(now: number): boolean {
+    const letter = this.dead.shift();
+    if (letter === undefined) return false;
+    letter.route(now);
+    this.#routed++;
+    return true;
   }
 
   /** Inside a command that is about to fail: does the work it has left, and sends what goes out because of it. */
@@ -276,7 +280,7 @@ export class Scheduler {
         this.#steps -= steps > 0 ? steps : 1;
         continue;
       }
-      if (this.routeDeadLetters(now, 1) > 0) {
+      if (this.#routeNext(now)) {
         this.#steps--;
         continue;
       }

@@ -40,6 +40,10 @@ export class TaskQueue {
     else this.#waiters.push({ upTo, callback });
   }
 
+  get hasWaiters(): boolean {
+    return this.#waiters.length > 0;
+  }
+
   /** Calls those that wait for tasks that are done by now. They may begin commands of their own. */
   callWaiters(): void {
     for (let next = this.#waiters.first(); next !== undefined; next = this.#waiters.first()) {
