@@ -14,15 +14,15 @@ export interface UserPermissions extends Permissions {
   readonly vhost: string;
 }
 
-/** Users, and what they may do where. */
+/** Users, and their permissions in virtual hosts. */
 export class Access {
   readonly topics: TopicAccess;
-  /** What users have now, and may have (rule N7). */
+  /** The connections and channels of users, and their limits (rule N7). */
   readonly presence = new UserPresence((user) => this.#users.get(user)?.limits);
   readonly #patterns: Patterns;
   readonly #report: (change: TopologyChange) => void;
   readonly #users = new Map<string, User>();
-  /** By user, then virtual host. */
+  /** Permissions by user and virtual host. */
   readonly #grants = new Map<string, Map<string, Grant>>();
 
   /** @param report called after every change */
@@ -40,21 +40,28 @@ export class Access {
     return [...this.#users.values()];
   }
 
-  /** Makes a user or replaces tags and password; permissions stay, and so do limits that are not given. */
+  /** Adds a user, or replaces tags and password. Permissions stay, and limits that are not given. */
   setUser(name: string, { tags = [], passwordHash, limits }: Partial<Omit<User, 'name'>> = {}): 'created' | 'changed' {
     const existing = this.#users.get(name);
     this.#putUser({ name, tags, passwordHash, limits: { ...existing?.limits, ...limits } });
     return existing === undefined ? 'created' : 'changed';
   }
 
-  /** Sets some limits, the others stay (rule N7). False when there is no such user. */
+  /**
+   * Sets some limits of a user; the others stay (rule N7).
+   * @returns false if there is no such user
+   */
   setUserLimits(name: string, limits: UserLimits): boolean {
     const user = this.#users.get(name);
     if (user !== undefined) this.#putUser({ ...user, limits: { ...user.limits, ...limits } });
     return user !== undefined;
   }
 
-  /** @param limit one, unless all are to go. False when there is no such user */
+  /**
+   * Removes a limit of a user.
+   * @param limit default: all limits
+   * @returns false if there is no such user
+   */
   clearUserLimits(name: string, limit?: UserLimitName): boolean {
     const user = this.#users.get(name);
     if (user?.limits !== undefined) {
@@ -70,7 +77,10 @@ export class Access {
     this.#report({ kind: 'user', change: 'added', name: user.name, details });
   }
 
-  /** With all permissions; false when there is no such user. */
+  /**
+   * Deletes a user and all permissions of the user.
+   * @returns false if there is no such user
+   */
   deleteUser(name: string): boolean {
     this.#grants.delete(name);
     this.topics.forgetUser(name);
@@ -79,7 +89,10 @@ export class Access {
     return existed;
   }
 
-  /** @throws PatternError when a pattern is no regular expression; nothing has changed then */
+  /**
+   * Sets the permissions of a user in a virtual host.
+   * @throws PatternError for an invalid pattern; nothing has changed then
+   */
   setPermissions(user: string, vhost: string, permissions: Permissions): 'created' | 'changed' {
     const grant = new Grant(permissions, this.#patterns, `of user '${user}' in vhost '${vhost}'`);
     let grants = this.#grants.get(user);
@@ -90,7 +103,7 @@ export class Access {
     return existed ? 'changed' : 'created';
   }
 
-  /** False when there were none. */
+  /** @returns false if there were no permissions */
   deletePermissions(user: string, vhost: string): boolean {
     const existed = this.#grants.get(user)?.delete(vhost) ?? false;
     if (existed) this.#report({ kind: 'permission', change: 'removed', vhost, name: user });
@@ -108,19 +121,19 @@ export class Access {
     );
   }
 
-  /** The virtual host is gone, and every permission in it. */
+  /** Removes all permissions in a virtual host that was deleted. */
   forgetVirtualHost(vhost: string): void {
     for (const grants of this.#grants.values()) grants.delete(vhost);
     this.topics.forgetVirtualHost(vhost);
   }
 
-  /** Whether a user has any permissions there, be they empty (rule N1). */
+  /** True if a user has permissions in the virtual host, even empty ones (rule N1). */
   mayEnter(user: string, vhost: string): boolean {
     return this.#grants.get(user)?.has(vhost) ?? false;
   }
 
   /**
-   * @param user undefined is the host application itself: it may do everything
+   * @param user undefined for the host application, which needs no permissions
    * @throws 403 with the text of rule N1; the default exchange is called `amq.default` (rule N2)
    */
   check(user: string | undefined, vhost: string, right: Right, kind: AccessKind, name: string): void {
@@ -131,12 +144,12 @@ export class Access {
   }
 }
 
-/** The patterns of one user in one virtual host. */
+/** The permissions of a user in a virtual host. */
 class Grant {
   readonly permissions: Permissions;
   readonly #matchers: Readonly<Record<Right, RememberedMatcher>>;
 
-  /** @throws PatternError that says which pattern it is, and whose */
+  /** @throws PatternError naming the pattern, the user and the virtual host */
   constructor({ configure, write, read }: Permissions, patterns: Patterns, whose: string) {
     const compile = (right: Right, pattern: string): RememberedMatcher => {
       try {

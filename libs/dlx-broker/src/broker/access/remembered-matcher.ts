@@ -1,16 +1,16 @@
 import type { Matcher, Patterns } from '../patterns.js';
 
-/** Answers remembered of one pattern. */
+/** The most remembered results of one pattern. */
 const cacheLimit = 1_000;
 
-/** The pattern of a permission, and what it said of names asked before. */
+/** The pattern of a permission, with its results for earlier names. */
 export class RememberedMatcher implements Matcher {
   readonly #matcher: Matcher;
   readonly #answers = new Map<string, boolean>();
 
-  /** @throws PatternError when it is no regular expression */
+  /** @throws PatternError for an invalid regular expression */
   constructor(pattern: string, patterns: Patterns) {
-    // RabbitMQ reads an empty pattern as one that fits the empty name only.
+    // In RabbitMQ an empty pattern matches the empty name only.
     this.#matcher = patterns.compile(pattern === '' ? '^$' : pattern);
   }
 

@@ -15,11 +15,11 @@ interface Grant {
   readonly read: RememberedMatcher;
 }
 
-/** Topic permissions of all users. Where a user has none for an exchange, every routing key is allowed. */
+/** The topic permissions of all users. A user without any for an exchange may use every routing key there. */
 export class TopicAccess {
   readonly #patterns: Patterns;
   readonly #report: (change: TopologyChange) => void;
-  /** By virtual host, then user, then exchange. */
+  /** Permissions by virtual host, user and exchange. */
   readonly #grants = new Map<string, Map<string, Map<string, Grant>>>();
 
   /** @param report called after every change */
@@ -28,12 +28,12 @@ export class TopicAccess {
     this.#report = report;
   }
 
-  /** @throws PatternError when a pattern is no regular expression; nothing has changed then */
+  /** @throws PatternError for an invalid pattern; nothing has changed then */
   set(user: string, vhost: string, { exchange, write, read }: TopicPermissions): 'created' | 'changed' {
     const permissions = { exchange, write, read };
     const matcher = (right: string, pattern: string): RememberedMatcher => {
       try {
-        this.#patterns.compile(pattern); // as it is written, for the error
+        this.#patterns.compile(pattern); // compiled without its variables, for the error
       } catch (error) {
         if (!(error instanceof PatternError)) throw error;
         throw error.of(right, pattern, `for topics of exchange '${exchange}' of user '${user}' in vhost '${vhost}'`);
@@ -48,7 +48,10 @@ export class TopicAccess {
     return existed ? 'changed' : 'created';
   }
 
-  /** @param exchange default: all of them. @returns false when there were none */
+  /**
+   * @param exchange default: all exchanges
+   * @returns false if there were no permissions
+   */
   delete(user: string, vhost: string, exchange?: string): boolean {
     const grants = this.#grants.get(vhost)?.get(user);
     if (grants === undefined) return false;
@@ -69,7 +72,7 @@ export class TopicAccess {
     );
   }
 
-  /** @throws 403 when there are permissions for this topic exchange, and they do not allow this routing key (rule N5) */
+  /** @throws 403 if the user has permissions for this topic exchange that do not allow the routing key (rule N5) */
   check(user: string, vhost: string, right: 'write' | 'read', exchange: string, routingKey: string): void {
     const grant = this.#grants.get(vhost)?.get(user)?.get(exchange);
     if (grant === undefined || grant[right].matches(routingKey)) return;
@@ -77,7 +80,7 @@ export class TopicAccess {
     throw accessRefused(`access to ${topic} refused for user '${user}'`);
   }
 
-  /** The user is gone, and every permission with it. */
+  /** Removes all permissions of a user who was deleted. */
   forgetUser(user: string): void {
     for (const users of this.#grants.values()) users.delete(user);
   }
@@ -96,8 +99,8 @@ export class TopicAccess {
 }
 
 /**
- * Rule V6: the names stand for themselves. RabbitMQ reads them as patterns, so that a user called `.*` may do
- * everything, and one with a lone bracket loses the connection.
+ * Puts names into a pattern as literal text (rule V6). RabbitMQ reads them as patterns: a user called `.*` may do
+ * everything there, and a name with a single bracket closes the connection.
  */
 const expanded = (pattern: string, user: string, vhost: string): string =>
   pattern.replaceAll('{username}', () => literal(user)).replaceAll('{vhost}', () => literal(vhost));

@@ -5,7 +5,7 @@ import { AmqpError, methodOf } from '../errors.js';
 export const isUserLimit = (name: string): name is UserLimitName =>
   (userLimitNames as readonly string[]).includes(name);
 
-/** In the order of their names; undefined when there are none. */
+/** The limits in the order of their names; undefined if there are none. */
 export function orderedLimits(limits: UserLimits | undefined): UserLimits | undefined {
   const known = userLimitNames.filter((name) => limits?.[name] !== undefined);
   return known.length === 0 ? undefined : Object.fromEntries(known.map((name) => [name, limits?.[name]]));
@@ -16,16 +16,16 @@ interface Count {
   channels: number;
 }
 
-/** The limits of a user as they are now. */
+/** Reads the present limits of a user. */
 type LimitsOf = (user: string) => UserLimits | undefined;
 
-/** How many connections and channels each user has now, and whether it may have one more (rule N7). */
+/** Counts the connections and channels of each user, and checks the limits (rule N7). */
 export class UserPresence {
   readonly #counts = new Map<string, Count>();
 
   constructor(readonly limitsOf: LimitsOf) {}
 
-  /** @throws 530 when the user has as many connections as it may have */
+  /** @throws 530 when the user has the most connections allowed */
   checkConnection(user: string): void {
     const limit = this.#reached(user, 'max-connections', this.#counts.get(user)?.connections ?? 0);
     if (limit === undefined) return;
@@ -35,7 +35,7 @@ export class UserPresence {
     throw error;
   }
 
-  /** @throws 530 when the user has as many channels as it may have */
+  /** @throws 530 when the user has the most channels allowed */
   checkChannel(user: string): void {
     const limit = this.#reached(user, 'max-channels', this.#counts.get(user)?.channels ?? 0);
     if (limit === undefined) return;

@@ -4,12 +4,12 @@ import type { MatchCost } from '../patterns.js';
 import type { PolicyBook } from './policy-book.js';
 import type { Queue } from '../queue/queue.js';
 
-/** Steps of matching that take as long as one of the scheduler. */
+/** The steps of pattern matching that count as one step of the scheduler. */
 const matchingSteps = 20;
-/** Steps of the scheduler that a queue or an exchange takes beside the matching. */
+/** The steps of the scheduler for a queue or an exchange, besides the matching. */
 const eachTakes = 2;
 
-/** All exchanges and queues of a virtual host, and its policies. */
+/** The exchanges, queues and policies of a virtual host. */
 export interface PolicyTargets {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly queues: ReadonlyMap<string, Queue>;
@@ -17,8 +17,9 @@ export interface PolicyTargets {
 }
 
 /**
- * Puts the policies in force on everything there is (rule F6). It is counted by the steps that the patterns take. What
- * is declared meanwhile has them from its beginning; after a change of the policies meanwhile it begins once more.
+ * Applies the policies to all queues and exchanges (rule F6), in turns that count the steps of pattern matching. An
+ * object that is declared meanwhile has its policy from the start. A change of the policies meanwhile makes it begin
+ * again.
  */
 export class ApplyPolicies implements Task {
   readonly #cost: MatchCost = { steps: 0 };
@@ -29,16 +30,16 @@ export class ApplyPolicies implements Task {
 
   constructor(
     readonly targets: PolicyTargets,
-    /** Called when the last step is done. */
+    /** Called after the last step. */
     readonly ended: () => void,
   ) {}
 
-  /** The policies have changed once more. */
+  /** Begins again, because the policies have changed. */
   again(): void {
     this.#isAskedAgain = true;
   }
 
-  /** Calls `callback` when all has the policies of this moment. */
+  /** Calls `callback` when the present policies are applied to all objects. */
   whenDone(callback: () => void): void {
     this.#waiters.push(callback);
   }
@@ -59,7 +60,7 @@ export class ApplyPolicies implements Task {
     return steps;
   }
 
-  /** @returns false when there was none left */
+  /** @returns false if no object was left */
   #applyNext(now: number): boolean {
     const { exchanges, queues, policies } = this.targets;
     this.#exchanges ??= exchanges.values();

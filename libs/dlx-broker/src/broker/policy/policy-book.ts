@@ -5,7 +5,7 @@ import type { Profile } from '../profile.js';
 import type { QueueDeclared } from '../declarations.js';
 import { effectiveSettings, type InForce } from '../queue/settings.js';
 
-/** A virtual host's policies, and what they come to for each queue and exchange (rules F3 to F8, F12). */
+/** The policies of a virtual host, and the settings that they give to each queue and exchange (rules F3 to F8, F12). */
 export class PolicyBook {
   readonly user: Policies;
   readonly operator: Policies;
@@ -17,7 +17,7 @@ export class PolicyBook {
     this.#profile = profile;
   }
 
-  /** Each pattern is asked once: names and settings come of the same answer. */
+  /** Names and settings of the policies of a queue. Each pattern is matched once. */
   inForce(queue: QueueDeclared, cost?: MatchCost): InForce {
     const { name, type, arguments: args } = queue;
     const policy = this.user.matchQueue(name, type, cost);
@@ -26,7 +26,7 @@ export class PolicyBook {
     return { settings, policy, operatorPolicy };
   }
 
-  /** An alternate exchange by argument, else by policy (rule G6); the default exchange never has one. */
+  /** Sets the alternate exchange: by argument, or else by policy (rule G6). The default exchange never has one. */
   applyToExchange(exchange: Exchange, cost?: MatchCost): void {
     const policy = this.user.matchExchange(exchange.name, cost);
     exchange.policy = policy?.name;

@@ -4,7 +4,7 @@ import type { QueueArgument } from '../queue/argument-row.js';
 import { isKnown, queueArguments } from '../queue/arguments.js';
 import type { QueueType } from '../declarations.js';
 
-/** The keys that set no queue argument. Those of mirrored queues are accepted, and have no effect here. */
+/** The keys that set no queue argument. Those of mirrored queues have no effect. */
 const otherKeys: readonly PolicyKey[] = [
   key('alternate-exchange', text, 'alternate exchange name', ['classic', 'quorum']),
   key('ha-mode', oneOf('all', 'exactly', 'nodes'), 'ha-mode value', ['classic']),
@@ -15,13 +15,13 @@ const otherKeys: readonly PolicyKey[] = [
   key('ha-promote-on-failure', oneOf('always', 'when-synced'), 'ha-promote-on-failure value', ['classic']),
 ];
 
-/** A key, and the queue argument that it sets, if it sets one. */
+/** A key, and the queue argument that it sets, if any. */
 interface Row {
   readonly key: PolicyKey;
   readonly argument?: QueueArgument;
 }
 
-/** Every key that a policy may have (rules F1, F13). A Map, since the names come from clients. */
+/** All keys of policies (rules F1, F13). A Map, because the names come from clients. */
 const policyKeys: ReadonlyMap<string, Row> = new Map<string, Row>([
   ...queueArguments.flatMap((argument): readonly [string, Row][] =>
     argument.policy === undefined ? [] : [[argument.policy.name, { key: argument.policy, argument }]],
@@ -29,14 +29,14 @@ const policyKeys: ReadonlyMap<string, Row> = new Map<string, Row>([
   ...otherKeys.map((one): [string, Row] => [one.name, { key: one }]),
 ]);
 
-/** @param operator whether the policy is an operator's, which knows few keys (rule F12) */
+/** @param operator true for an operator policy, which has few keys (rule F12) */
 export function policyKey(name: string, operator: boolean, profile: Profile): PolicyKey | undefined {
   const row = policyKeys.get(name);
   if (row === undefined || (row.argument !== undefined && !isKnown(row.argument, profile))) return undefined;
   return operator && row.argument?.operator !== true ? undefined : row.key;
 }
 
-/** What is wrong with values that are right each for itself (rule W7). */
+/** The error of values that are valid one by one, and not together (rule W7). */
 export function wrongTogether(definition: ReadonlyMap<string, unknown>): string | undefined {
   const type = definition.get('delayed-retry-type');
   const min = definition.get('delayed-retry-min') as number | undefined;
@@ -51,7 +51,7 @@ export function wrongTogether(definition: ReadonlyMap<string, unknown>): string 
 const applies = ({ key, argument }: Row, type: QueueType): boolean =>
   key.on === undefined ? argument?.on[type] !== undefined : key.on.includes(type);
 
-/** Rule F8: one key that a queue type does not know keeps the whole policy from its queues. */
+/** False if the type does not support one of the keys: the policy then applies to no queue of the type (rule F8). */
 export function supportsAll(type: QueueType, keys: Iterable<string>): boolean {
   for (const name of keys) {
     const row = policyKeys.get(name);

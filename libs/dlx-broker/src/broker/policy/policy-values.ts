@@ -1,12 +1,12 @@
 import type { Profile } from '../profile.js';
 import type { QueueType } from '../declarations.js';
 
-/** A key of a policy's definition. */
+/** A key of the definition of a policy. */
 export interface PolicyKey {
   readonly name: string;
-  /** What stands after the value when it is refused (rule F13). */
+  /** The text after the value in its refusal (rule F13). */
   readonly refusal: string;
-  /** The queue types to which a policy with the key applies, where they are not the types of the argument (rule F8). */
+  /** The queue types to which a policy with the key applies. Default: those of the argument (rule F8). */
   readonly on?: readonly QueueType[];
   accepts(value: unknown, profile: Profile): boolean;
 }
@@ -22,11 +22,11 @@ export const oneOf =
   (value) =>
     values.includes(value);
 
-/** Rule W6: where a negative limit is none, any whole number is one. */
+/** An integer; negative ones only where they mean no limit (rule W6). */
 export const limit: Check = (value, profile) =>
   profile.negativeLimitIsNone ? Number.isInteger(value) : natural(value, profile);
 
-/** @param what names the value in RabbitMQ's refusal of another one */
+/** @param what the name of the expected value in the refusal of RabbitMQ */
 export const key = (name: string, accepts: Check, what: string, on?: readonly QueueType[]): PolicyKey => ({
   name,
   accepts,

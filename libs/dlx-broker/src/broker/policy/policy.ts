@@ -6,7 +6,7 @@ import type { MatchCost, Matcher, Patterns } from '../patterns.js';
 import { policyKey, supportsAll, wrongTogether } from './policy-keys.js';
 import { type Profile, profiles } from '../profile.js';
 
-/** A policy as a client asks for it, perhaps in JSON; {@link Policies.set} checks every part. */
+/** A policy as a client sends it; {@link Policies.set} checks every part. */
 export interface PolicyRequest {
   readonly pattern: unknown;
   /** A Map or a plain object of policy keys. */
@@ -42,7 +42,7 @@ export class Policies {
   readonly #operator: boolean;
   readonly #profile: Profile;
   readonly #byName = new Map<string, Ranked>();
-  /** Highest priority first, equal ones by name; made again after a change. */
+  /** By priority, highest first, and then by name. Undefined after a change. */
   #ranking: readonly Ranked[] | undefined;
 
   constructor(patterns: Patterns, kind: 'user' | 'operator' = 'user', profile: Profile = profiles['3.10']) {
@@ -52,8 +52,8 @@ export class Policies {
   }
 
   /**
-   * Makes a policy or replaces the one of that name. The same once more changes nothing: its object stays (rule B12).
-   * @throws PolicyError with all that is wrong, a line each
+   * Sets a policy. An identical policy keeps its object (rule B12).
+   * @throws PolicyError with a line for each error
    */
   set(name: string, request: PolicyRequest): 'created' | 'changed' {
     for (const part of ['pattern', 'definition'] as const) {
@@ -82,7 +82,7 @@ export class Policies {
     return before === undefined ? 'created' : 'changed';
   }
 
-  /** False when there is none of that name. */
+  /** @returns false if there is no such policy */
   delete(name: string): boolean {
     this.#ranking = undefined;
     return this.#byName.delete(name);
@@ -96,7 +96,7 @@ export class Policies {
     return [...this.#byName.values()].map((each) => each.policy);
   }
 
-  /** The one policy that applies to a queue (rules F7, F8). */
+  /** The policy that applies to a queue (rules F7, F8). */
   matchQueue(name: string, type: QueueType, cost?: MatchCost): Policy | undefined {
     if (this.#byName.size === 0) return undefined;
     for (const { policy, matcher, fits } of this.#ranked()) {
@@ -105,7 +105,7 @@ export class Policies {
     return undefined;
   }
 
-  /** The one policy that applies to an exchange; its keys for queues do no harm there. */
+  /** The policy that applies to an exchange. Keys for queues have no effect on it. */
   matchExchange(name: string, cost?: MatchCost): Policy | undefined {
     if (this.#byName.size === 0 || this.#operator) return undefined;
     for (const { policy, matcher } of this.#ranked()) {
@@ -120,7 +120,7 @@ export class Policies {
     ));
   }
 
-  /** What is wrong, if it is no pattern. */
+  /** The compiled pattern, or the error of an invalid one. */
   #compile(pattern: unknown): Matcher | string {
     if (typeof pattern !== 'string') return `pattern should be a binary but was ${erlangJson(pattern)}`;
     try {
@@ -146,14 +146,14 @@ function wrongApplyTo(applyTo: unknown, { appliesToQueueTypes }: Profile): strin
   return `${wrong} one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'`; // rule W13
 }
 
-/** By name, as RabbitMQ checks them. */
+/** The entries of a definition, sorted by name: the order in which RabbitMQ checks them. */
 function entriesOf(definition: unknown): ReadonlyMap<string, unknown> | undefined {
   if (typeof definition !== 'object' || definition === null || Array.isArray(definition)) return undefined;
   const entries: [string, unknown][] = definition instanceof Map ? [...definition] : Object.entries(definition);
   return new Map(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** RabbitMQ accepts any depth; here showing and storing a value must end. */
+/** True above the depth that this broker can show and store. RabbitMQ has no limit. */
 function isTooDeep(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth > deepestNesting) return true;
@@ -162,7 +162,7 @@ function isTooDeep(value: unknown, depth: number): boolean {
   return false;
 }
 
-/** The first value that is refused, else all unknown keys. */
+/** The error of the first refused value, or else of all unknown keys. */
 function wrongDefinition(
   definition: ReadonlyMap<string, unknown> | undefined,
   operator: boolean,

@@ -10,7 +10,12 @@ export function wholeList(
   rows: readonly Row[],
   sortedBy: readonly string[] = ['vhost', 'name'],
 ): Promise<Answer> {
+  return list(withoutPages(request), management, rows, sortedBy);
+}
+
+/** A request whose list is not cut into pages. */
+export function withoutPages(request: ApiRequest): ApiRequest {
   const query = new URLSearchParams(request.query);
   query.delete('page');
-  return list({ ...request, query }, management, rows, sortedBy);
+  return { ...request, query };
 }

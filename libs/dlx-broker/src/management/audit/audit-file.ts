@@ -2,16 +2,16 @@ import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { AuditEntry, AuditSink } from './audit-log.js';
 
-/** Bytes at the end of the file that are read at the start. */
+/** The bytes at the end of the file that are read at the start. */
 const readBack = 1_048_576;
 
 /** The largest size of the file, in bytes. Then it is renamed to `audit.ndjson.1`, and replaces the file of that name. */
 const defaultSize = 104_857_600;
 
-/** Characters that wait for the disk. */
+/** The most characters that wait for the disk. */
 const mostPending = 8_388_608;
 
-/** The audit log cannot be kept where it should be. */
+/** The audit log cannot be written to its file. */
 export class AuditFileError extends Error {
   override readonly name = 'AuditFileError';
 
@@ -21,7 +21,7 @@ export class AuditFileError extends Error {
   }
 }
 
-/** The audit log on disk: a line of JSON for each entry, only ever appended to. */
+/** The audit log on disk: one line of JSON for each entry, append-only. */
 export class AuditFile implements AuditSink {
   readonly earlier: readonly AuditEntry[];
   #file: FileHandle;
@@ -42,9 +42,9 @@ export class AuditFile implements AuditSink {
   }
 
   /**
-   * @param path a file, or a directory in which it is `audit.ndjson`; a new one is its owner's alone to read
-   * @param longest bytes; a longer one becomes `audit.ndjson.1` and a new one begins
-   * @param failed hears that entries could not be written; they are tried again with the next
+   * @param path a file, or a directory for `audit.ndjson`; only the owner can read a new file
+   * @param longest the largest size in bytes; then the file becomes `audit.ndjson.1`, and a new one begins
+   * @param failed called when entries could not be written; they are tried again with the next entry
    * @throws AuditFileError
    */
   static async open(
@@ -80,7 +80,7 @@ export class AuditFile implements AuditSink {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when what was appended so far is written, or could not be. */
+  /** Resolves when all entries so far are written, or could not be. */
   async flush(): Promise<void> {
     await this.#writing;
   }
@@ -91,7 +91,7 @@ export class AuditFile implements AuditSink {
     await this.#file.close();
   }
 
-  /** Begins a new file when this one is long enough; the one before it is kept, older ones are not. */
+  /** Begins a new file when this one is long enough. One earlier file is kept. */
   async #turnOver(): Promise<void> {
     if (this.#size < this.#longest) return;
     // The file may be missing: a tool for log rotation moved it, or an earlier rename whose `open` failed.
@@ -124,7 +124,7 @@ export class AuditFile implements AuditSink {
   }
 }
 
-/** What the file before it ends with; nothing when there is none. */
+/** The last entries of the earlier file; none if there is no such file. */
 async function entriesBefore(path: string): Promise<readonly AuditEntry[]> {
   const file = await open(`${path}.1`, 'r').catch(() => undefined);
   if (file === undefined) return [];
@@ -148,7 +148,7 @@ async function entriesAtEnd(file: FileHandle): Promise<{ entries: readonly Audit
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
   const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
   const rest = lines.pop();
-  if (size > length) lines.shift(); // it begins somewhere in a line
+  if (size > length) lines.shift(); // the read may have begun within a line
   const entries = lines.map(entryIn).filter((entry) => entry !== undefined);
   return { entries, endsInLine: rest !== undefined && rest !== '' };
 }

@@ -2,44 +2,44 @@ import { longestShortstr } from '../../message/index.js';
 import { cutText } from '../../host/index.js';
 import { Refusals } from './refusals.js';
 
-/** One thing an operator did, or tried to. Never a password, never the body of a request or of a message. */
+/** One action of an operator. It contains no password, and no body of a request or message. */
 export interface AuditEntry {
   /** Counts up from 1. */
   readonly number: number;
   /** Milliseconds since 1970. */
   readonly time: number;
   readonly user: string;
-  /** The address of the client; empty for what the broker did in the user's name. */
+  /** The address of the client; empty for an action of the broker on behalf of the user. */
   readonly from: string;
-  /** `DELETE /api/queues/:vhost/:name`, or what a task came to: `redrive completed`. */
+  /** `DELETE /api/queues/:vhost/:name`, or the end of a task: `redrive completed`. */
   readonly action: string;
   /** The names in the path: `vhost`, `name` ... */
   readonly names: Readonly<Record<string, string>>;
-  /** Of the answer; below 400 it was done. */
+  /** The status of the answer; below 400 the action was done. */
   readonly status?: number;
-  /** What else there is to know: filters, counts. */
+  /** Further details: filters, counts. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Where entries are kept for longer than the process lives. */
+/** Stores entries for longer than the process lives. */
 export interface AuditSink {
   /** Entries of earlier processes, the oldest first. */
   readonly earlier: readonly AuditEntry[];
   append(entry: AuditEntry): void;
-  /** When all is written. */
+  /** Resolves when all entries are written. */
   close(): Promise<void>;
 }
 
-/** Characters of a name: more than any name of AMQP has. */
+/** Cuts names to a length that no name of AMQP exceeds. */
 const cut = (names: AuditEntry['names']): AuditEntry['names'] =>
   Object.fromEntries(Object.entries(names).map(([key, name]) => [key, cutText(name, longestShortstr)]));
 
-/** Entries that can be asked for. */
+/** The number of entries that can be read. */
 const remembered = 10_000;
 
-/** What operators did, in order; nothing is ever changed or taken out, only the oldest is forgotten here. */
+/** The actions of operators, in order. Entries never change; only the oldest are removed from memory. */
 export class AuditLog {
-  /** From the oldest; up to twice as long as it needs to be, so that it is not moved for each. */
+  /** Oldest first. It may be twice as long as needed, so that it is not moved for every entry. */
   #entries: AuditEntry[];
   #number: number;
   readonly #refusals = new Refusals();
@@ -52,7 +52,7 @@ export class AuditLog {
     this.#number = this.#entries.at(-1)?.number ?? 0;
   }
 
-  /** Names are cut; of refused requests there are only so many in a minute. */
+  /** Records an action. Names are cut, and refused requests are limited by the minute. */
   record(entry: Omit<AuditEntry, 'number' | 'time'>): void {
     const time = this.now();
     const { user, names, status = 200 } = entry;
@@ -66,7 +66,7 @@ export class AuditLog {
   }
 
   /**
-   * The newest first.
+   * A page of entries, newest first.
    * @param before only entries with a lower number
    */
   page(limit: number, before = Infinity, wanted: (entry: AuditEntry) => boolean = () => true): readonly AuditEntry[] {

@@ -1,4 +1,4 @@
-/** Refused requests on record in a span of time, and how long that is in milliseconds. */
+/** The most recorded refusals in a span of time: of a user and in all; the span is in milliseconds. */
 const most = { ofUser: 20, all: 200, span: 60_000 };
 
 /** Limits the recorded refusals of a user, so that they do not displace the entries of other users. */
@@ -8,7 +8,9 @@ export class Refusals {
   #left = 0;
   readonly #byUser = new Map<string, number>();
 
-  /** @returns how many refusals were left out since the last recorded one; undefined when this one is left out */
+  /**
+   * @returns the number of refusals that were not recorded since the last one; undefined if this one is not recorded
+   */
   place(user: string, now: number): number | undefined {
     if (now - this.#since >= most.span) {
       this.#since = now;

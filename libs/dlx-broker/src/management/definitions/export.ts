@@ -11,7 +11,7 @@ import { placed, type PlacedBinding } from '../api/views/binding-columns.js';
 import { without } from '../api/without.js';
 import { userToJson } from './user-json.js';
 
-/** All that is declared, in the shape that RabbitMQ's own tools write and read. */
+/** The definitions of a broker, in the format of RabbitMQ. */
 export function exportBroker(broker: Broker): Row {
   const vhosts = [...broker.virtualHosts.values()];
   const version = versionOf(broker);
@@ -33,7 +33,7 @@ export function exportBroker(broker: Broker): Row {
   };
 }
 
-/** What is declared in one virtual host; objects do not say in which, so that they can go into another. */
+/** The definitions of one virtual host. Objects do not name it, so that they can be imported into another one. */
 export function exportVhost(broker: Broker, vhost: VirtualHost): Row {
   const bare = (rows: Iterable<Row>): Rows<Row, Row> => new Rows(rows, (row) => without(row, 'vhost'));
   return {
@@ -47,11 +47,11 @@ export function exportVhost(broker: Broker, vhost: VirtualHost): Row {
 }
 
 function vhostToJson({ name, metadata: { description, tags } }: VirtualHost): Row {
-  // RabbitMQ 3.10 writes the name alone, and reads the rest.
+  // RabbitMQ 3.10 writes only the name, and reads the other fields.
   return description === '' && tags.length === 0 ? { name } : { name, description, tags };
 }
 
-/** An exclusive queue belongs to a connection, and goes with it. */
+/** True unless the queue is exclusive: such a queue ends with its connection. */
 const isExported = ({ declared }: Queue): boolean => declared.owner === undefined;
 
 /** The queues of a virtual host. The list is made at once; each row is made when it is written. */
@@ -79,8 +79,8 @@ const exchangesOf = (vhost: VirtualHost): readonly Row[] =>
     }));
 
 /**
- * Of each exchange, without the bindings of the default exchange, which every queue has. Which there are is known at once;
- * the rows are made when they are written.
+ * The bindings by exchange, without those of the default exchange, which every queue has. The lists are made at once,
+ * and each row when it is written.
  */
 const bindingsIn = (vhost: VirtualHost): readonly Iterable<Row>[] =>
   [...vhost.exchanges.values()]

@@ -12,10 +12,10 @@ import { declareAll } from './declare-all.js';
 import { listIn } from './lists.js';
 import { userOfJson } from './user-json.js';
 
-/** @param maker who brings them, if that is a user */
+/** @param maker the importing user, if there is one */
 type Step = (management: Management, json: JsonObject, maker: string | undefined) => void;
 
-/** Everything that can stand in definitions, in the order in which one thing may need another: RabbitMQ's own. */
+/** The parts of definitions, in the order of RabbitMQ: each comes before the parts that need it. */
 const steps: readonly (readonly [key: string, add: Step])[] = [
   ['users', ({ broker }, json) => void broker.access.setUser(requiredText(json, 'name'), userOfJson(json))],
   ['vhosts', ({ broker }, json, maker) => void addVhost(broker, requiredText(json, 'name'), newMetadata(json), maker)],
@@ -35,10 +35,10 @@ const steps: readonly (readonly [key: string, add: Step])[] = [
 ];
 
 /**
- * Adds what definitions tell of to the broker. Users, policies, permissions and parameters replace those of their name;
- * exchanges and queues that exist stay as they are. What went before a fault has been added, as in RabbitMQ. Yields after
- * each thing that was added.
- * @throws Problem 400 with RabbitMQ's reasons
+ * Adds definitions to the broker. Users, policies, permissions and parameters replace those of their name; existing
+ * exchanges and queues stay unchanged. As in RabbitMQ, the parts before an error have been added. Yields after each
+ * object.
+ * @throws Problem 400 with the reason of RabbitMQ
  */
 export function* importBroker(
   management: Management,
@@ -54,7 +54,10 @@ export function* importBroker(
   yield* declareAll(management, definitions, (json) => vhostIn(management, json));
 }
 
-/** Into one virtual host, whatever the definitions say of virtual hosts. @throws Problem 400 */
+/**
+ * Adds definitions to one virtual host, whichever they name.
+ * @throws Problem 400
+ */
 export function* importVhost(
   management: Management,
   vhost: VirtualHost,
@@ -67,7 +70,10 @@ export function* importVhost(
   yield* declareAll(management, definitions, () => vhost);
 }
 
-/** Definitions of RabbitMQ 3.10 tell nothing: what is known stays then. */
+/**
+ * The metadata of a virtual host; undefined if definitions have none, as those of RabbitMQ 3.10, so that existing
+ * metadata stay.
+ */
 function newMetadata(json: JsonObject): VirtualHostMetadata | undefined {
   refuseStreams(json);
   return json['description'] === undefined && json['tags'] === undefined ? undefined : metadataIn(json);

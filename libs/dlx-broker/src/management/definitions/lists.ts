@@ -1,7 +1,10 @@
 import { badRequest } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
 
-/** @throws Problem 400 when it is no list of objects */
+/**
+ * A list of objects in definitions.
+ * @throws Problem 400 for another value
+ */
 export function listIn(definitions: JsonObject, key: string): readonly JsonObject[] {
   const list = definitions[key] ?? [];
   const isObject = (each: unknown): boolean => typeof each === 'object' && each !== null && !Array.isArray(each);

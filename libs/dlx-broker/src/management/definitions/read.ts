@@ -6,7 +6,10 @@ import { badRequest } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
 import { existingVhost, importBroker, importVhost } from './import.js';
 
-/** The object that definitions are; nothing at all is an empty one. Yields wherever it may pause. @throws Problem 400 */
+/**
+ * The object of definitions; an empty text is an empty object. Yields wherever it may pause.
+ * @throws Problem 400
+ */
 function* readDefinitions(text: string): Generator<void, JsonObject, void> {
   if (text.trim() === '') return {};
   yield* checkNesting(text);
@@ -21,15 +24,15 @@ function* readDefinitions(text: string): Generator<void, JsonObject, void> {
 }
 
 export interface Adding {
-  /** Into this virtual host, whatever they say themselves. */
+  /** The virtual host into which they are imported, whichever they name. */
   readonly vhost?: string;
-  /** Who brings them, if that is a user: to whom new virtual hosts are open. */
+  /** The importing user, who gets permissions in new virtual hosts. */
   readonly maker?: string;
 }
 
 /**
- * Adds them in turns, in each as many as there is time for: RabbitMQ's order lets whatever is there already be whole, for
- * policies come before the queues they are for. What went before a fault has been added, as in RabbitMQ.
+ * Adds definitions in turns, in the order of RabbitMQ: each part comes before the parts that need it, so a pause leaves
+ * no object without its policy. As in RabbitMQ, the parts before an error have been added.
  * @throws Problem 400 or 404
  */
 export async function addDefinitions(management: Management, text: string, adding: Adding = {}): Promise<void> {

@@ -5,15 +5,16 @@ import type { Row } from '../api/listing.js';
 import { badRequest } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
 
-/** A user as the API and definitions show it; the hash is RabbitMQ's, so that users travel both ways. */
+/** A user as the API and definitions show it. The password hash is in the format of RabbitMQ. */
 export function userToJson({ name, passwordHash, tags, limits = {} }: User): Row {
   const { hash, algorithm } = keptPassword(passwordHash ?? '');
   return { name, password_hash: hash, hashing_algorithm: algorithm, tags, limits };
 }
 
 /**
- * Tags, limits and password of a user: as `password`, as `password_hash` with or without `hashing_algorithm`, or neither, which
- * means that no password is accepted. @throws Problem 400
+ * Tags, limits and password of a user. The password is `password`, or `password_hash` with or without
+ * `hashing_algorithm`; without both, no password is accepted.
+ * @throws Problem 400
  */
 export function userOfJson(json: JsonObject): {
   readonly tags: readonly string[];
@@ -38,7 +39,7 @@ function limitsIn(value: unknown): UserLimits | undefined {
   throw badRequest('limits should be an object');
 }
 
-/** @throws Problem 400 in RabbitMQ's words when one is no limit */
+/** @throws Problem 400 with the reason of RabbitMQ for a value that is no limit */
 export function userLimitsIn(values: JsonObject): UserLimits {
   for (const [name, value] of Object.entries(values)) {
     if (!isUserLimit(name)) {
@@ -50,7 +51,7 @@ export function userLimitsIn(values: JsonObject): UserLimits {
   return values as UserLimits;
 }
 
-/** `"a, b"` or `["a", "b"]`. */
+/** Tags as `"a, b"` or `["a", "b"]`. */
 function tagsOf(value: unknown): readonly string[] {
   if (value === undefined) throw badRequest('tags_not_present');
   if (Array.isArray(value)) return value.map(String);

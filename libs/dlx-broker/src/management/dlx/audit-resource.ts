@@ -3,7 +3,7 @@ import { ok } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
 import { numberIn, onlyKnown } from './input.js';
 
-/** What operators did, the newest first. */
+/** The entries of the audit log, newest first. */
 const list: Handler = ({ query }, { dlx }) => {
   onlyKnown(query.keys(), ['page_size', 'cursor', 'user', 'vhost', 'action'], 'parameter');
   const limit = numberIn(query, 'page_size', 100, 1, 500);

@@ -1,6 +1,6 @@
 import type { Queue } from '../../broker/index.js';
 
-/** What changes from one moment to the next in a queue, by the names they have in JSON. */
+/** The counters of a queue that a live event shows, by their names in JSON. */
 export const liveCounters: readonly (readonly [string, (queue: Queue) => number])[] = [
   ['messages_ready', (queue) => queue.length],
   ['messages_unacknowledged', (queue) => queue.unacked],

@@ -3,8 +3,8 @@ import type { Handler, Resource } from '../http/resource.js';
 import { onlyKnown } from './input.js';
 
 /**
- * Drops the messages of one message id that a delayed exchange has not released. The user needs the right to write to the
- * exchange, as for publishing them.
+ * Drops the messages with a message id that a delayed exchange has not released. The user needs the right to write to
+ * the exchange.
  */
 const cancel: Handler = (request, management) => {
   onlyKnown(request.query.keys(), [], 'parameter');

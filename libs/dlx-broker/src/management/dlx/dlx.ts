@@ -7,17 +7,17 @@ import { filterToJson } from './input.js';
 import { Searches } from './searches.js';
 import { SharedTurns, type Turns } from '../http/turns.js';
 
-/** What {@link Dlx} gets from its host. Everything but the broker has a default. */
+/** The parts that {@link Dlx} gets from its host. All but the broker are optional. */
 export interface DlxParts {
   readonly broker: Broker;
-  /** Keeps the audit log beyond the process. */
+  /** Stores the audit log. */
   readonly audit?: AuditSink;
   readonly turns?: Turns;
-  /** Gets internal faults, which are not the fault of a client. */
+  /** Gets internal errors, and no errors of clients. */
   readonly log?: (error: unknown) => void;
 }
 
-/** The state of `/api/dlx` that outlives a request: running redrives, the audit log, the listeners. */
+/** The state of `/api/dlx` that outlives a request: running redrives, the audit log, event streams. */
 export class Dlx {
   readonly audit: AuditLog;
   readonly redrives: QueueRedrives;

@@ -2,41 +2,42 @@ import type { Clock } from '../../broker/index.js';
 import { writtenJson } from '../http/json.js';
 import { longestTurn, type Turns } from '../http/turns.js';
 
-/** Milliseconds after which a client that reads nothing is disconnected, and the longest time between two events. */
+/**
+ * The milliseconds after which a client that reads nothing is disconnected, and the longest time between two events.
+ */
 const timeouts = { unread: 30_000, silence: 15_000 };
 
 export interface EventSource {
   readonly clock: Clock;
   readonly turns: Turns;
-  /** Milliseconds between two looks. */
+  /** The milliseconds between two events. */
   readonly interval: number;
   /**
-   * What there is to tell; undefined for nothing new. Asked only when the listener can take it. Yields wherever it may
-   * pause.
+   * Makes the next event; undefined if nothing has changed. It is called only when the client has read the last event.
+   * Yields wherever it may pause.
    */
   nextEvent(): Generator<void, LiveEvent | undefined, void>;
-  /** Whether the listener may still listen. */
+  /** True while the user may read events. */
   mayListen(): boolean;
   ended(stream: EventStream): void;
 }
 
 export interface LiveEvent {
   readonly name: string;
-  /** With `Rows` in it for long lists. */
+  /** The event as JSON; long lists are `Rows`. */
   readonly data: unknown;
 }
 
 /**
- * Server-Sent Events for one listener. Nothing is buffered: no new event is made until the listener has read the last
- * one, and the next event has all changes since. A listener that does not read at all is disconnected. An event that
- * takes longer than a turn is looked for and written in turns.
+ * Server-Sent Events for one client. Nothing is buffered: the next event is made when the client has read the last one,
+ * and has all changes since. A client that reads nothing is disconnected. A long event is made in turns.
  */
 export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #source: EventSource;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #lastSent: number;
-  /** The event that is looked for and written. */
+  /** The event that is being made. */
   #work: Iterator<void, Buffer | undefined, void> | undefined;
   #isOpen = true;
 
@@ -53,7 +54,7 @@ export class EventStream {
     this.#tick();
   }
 
-  /** Ends it cleanly. */
+  /** Ends the response. */
   close(): void {
     if (!this.#isOpen) return;
     this.#end();
@@ -69,13 +70,13 @@ export class EventStream {
     clock.wakeAt(now + interval, this.#tick);
   };
 
-  /** Nothing while the last one is still written. */
+  /** Begins the next event, unless the last one is still being made. */
   #begin(now: number): void {
     if (this.#work !== undefined) return;
     this.#continue((this.#work = eventText(this.#source)), now);
   }
 
-  /** One turn of the work; what fits into it is sent when this returns. */
+  /** Works on an event for one turn. A short event is sent before this returns. */
   #continue(work: Iterator<void, Buffer | undefined, void>, began: number): void {
     const { turns } = this.#source;
     const start = turns.now();
@@ -106,7 +107,7 @@ export class EventStream {
   }
 }
 
-/** Looks for an event, and writes it; yields wherever it may pause. Undefined for nothing new. */
+/** The next event as bytes; undefined if nothing has changed. Yields wherever it may pause. */
 function* eventText(source: EventSource): Generator<void, Buffer | undefined, void> {
   const event = yield* source.nextEvent();
   if (event === undefined) return undefined;

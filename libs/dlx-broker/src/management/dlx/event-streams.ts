@@ -6,10 +6,10 @@ import type { Turns } from '../http/turns.js';
 import { EventStream } from './event-stream.js';
 import { LiveChanges, type LiveFilter } from './live-changes.js';
 
-/** Listeners at the same time: in all, and of one user. */
+/** The most streams: in all, and of one user. */
 const most = { all: 64, ofUser: 8 };
 
-/** The clients of the live counters. */
+/** The open event streams. */
 export class EventStreams {
   readonly #streams = new Map<EventStream, string>();
 
@@ -24,8 +24,8 @@ export class EventStreams {
   }
 
   /**
-   * @param interval milliseconds between two looks
-   * @throws Problem 429 when too many listen already
+   * @param interval milliseconds between two events
+   * @throws Problem 429 when too many streams are open
    */
   open(user: User, interval: number, filter: LiveFilter): EventStream {
     const ofUser = [...this.#streams.values()].filter((name) => name === user.name).length;
@@ -57,7 +57,7 @@ export class EventStreams {
     return stream;
   }
 
-  /** Ends all of them. */
+  /** Ends all streams. */
   close(): void {
     for (const stream of this.#streams.keys()) stream.close();
   }

@@ -4,8 +4,8 @@ import { bodyOf, Unread } from './payload.js';
 import { diedIn, failedOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
 
 /**
- * Selects messages of a queue: those that fit every part of the filter. An empty reason, queue or error selects messages without
- * one; an empty exchange is the default exchange.
+ * Selects messages of a queue: those that match every part of the filter. An empty reason, queue or error selects
+ * messages without one; an empty exchange is the default exchange.
  */
 export interface MessageFilter {
   /** The reason of the latest death. */
@@ -17,11 +17,11 @@ export interface MessageFilter {
   /** The exchange of the first publish. */
   readonly exchange?: string;
   readonly routingKey?: string;
-  /** An error's class, or its kind as the groups name it. */
+  /** The class of an error, or its kind as the groups show it. */
   readonly error?: string;
-  /** Headers of the message: with this value, or with any. */
+  /** The headers that a message must have: with a value, or with any value. */
   readonly headers?: readonly WantedHeader[];
-  /** A text in the first {@link searchedBytes} of the body. Case counts. */
+  /** A text in the first {@link searchedBytes} of the body, case-sensitive. */
   readonly text?: string;
   /** Milliseconds since its latest death, or since its publisher sent it. */
   readonly olderThan?: number;
@@ -33,15 +33,15 @@ export interface WantedHeader {
   readonly value: string | undefined;
 }
 
-/** How far into a body a text is looked for. */
+/** The number of bytes at the beginning of a body that are searched for a text. */
 export const searchedBytes = 65_536;
 
 type Test = (message: Message, now: number) => boolean;
 
-/** A test of messages, made of a filter once. */
+/** The test of messages that a filter comes to. */
 export type Matches = Test;
 
-/** One row for each part of a filter. The slow ones come last. */
+/** One row for each part of a filter; the slow ones are last. */
 const tests: readonly ((filter: MessageFilter, unread: Unread) => Test | undefined)[] = [
   ({ headers }) => headers && ((message) => headers.every((wanted) => hasHeader(message, wanted))),
   ({ error }) => whenSaid(error, (wanted) => (message) => failedOf(message, wanted)),
@@ -70,7 +70,7 @@ function hasHeader(message: Message, { name, value }: WantedHeader): boolean {
   return field !== undefined && (value === undefined || textOf(field) === value);
 }
 
-/** A value as one would type it; tables and arrays as JSON. */
+/** The text of a value as a user would type it; tables and arrays are JSON. */
 function textOf(field: Field): string {
   const value = fromField(field);
   if (typeof value !== 'object') return String(value ?? '');

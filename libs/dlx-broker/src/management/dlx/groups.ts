@@ -13,7 +13,7 @@ import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
 import { inTurns } from '../http/turns.js';
 
-/** The properties by which messages are grouped; each is the filter parameter of the same name, with `-` for `_`. */
+/** The properties by which messages are grouped. Each is also a parameter of the filter, with `-` for `_`. */
 const groupings = {
   reason: reasonOf,
   error: (message) => errorOf(message)?.kind,
@@ -23,12 +23,12 @@ const groupings = {
   'routing-key': (message) => recordedAddressOf(message).routingKey,
 } as const satisfies Record<string, (message: Message) => string | undefined>;
 
-/** The largest number of groups; further messages are counted together. */
+/** The largest number of groups. Messages of further groups are counted together. */
 const mostGroups = 1_000;
 
 interface Group {
   count: number;
-  /** The first of them, as it stands in the queue. */
+  /** The id of the first message of the group. */
   readonly example: string;
   oldest: number | undefined;
   newest: number | undefined;

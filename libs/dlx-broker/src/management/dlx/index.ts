@@ -7,7 +7,7 @@ import { messages } from './messages.js';
 import { redrives } from './redrives-resource.js';
 import { topology } from './topology-resource.js';
 
-/** Everything under `/api/dlx/`: what RabbitMQ's own API does not have. */
+/** The resources under `/api/dlx/`, which RabbitMQ does not have. */
 export const dlx: readonly Resource[] = [
   ...delayed,
   ...messages,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../http/json-object.js';
 import type { MessageFilter, WantedHeader } from './filter.js';
 import { cursorOf } from './scan.js';
 
-/** Everything that can be said about which messages are meant; each is a query parameter and a key of a JSON filter. */
+/** The parts of a filter: each is a query parameter, and a key of a JSON filter. */
 export const filterNames = {
   reason: 'reason',
   queue: 'queue',
@@ -17,18 +17,24 @@ export const filterNames = {
   younger_than: 'youngerThan',
 } as const satisfies Record<string, keyof MessageFilter>;
 
-/** Characters a text may have. */
+/** The most characters of a text. */
 const longest = 1_024;
 const mostHeaders = 10;
 
-/** Refuses what it does not know: a filter mistyped would be one that lets everything pass. @throws Problem 400 */
+/**
+ * Refuses unknown names: a filter with a typing error would select every message.
+ * @throws Problem 400
+ */
 export function onlyKnown(names: Iterable<string>, known: readonly string[], what: string): void {
   for (const name of names) {
     if (!known.includes(name)) throw badRequest(`unknown ${what} '${name}'; known are ${known.join(', ')}`);
   }
 }
 
-/** The filter in a query; `header=name=value`, or `header=name`, may be said several times. @throws Problem 400 */
+/**
+ * The filter of a query. `header=name=value` and `header=name` may be repeated.
+ * @throws Problem 400
+ */
 export function filterInQuery(query: URLSearchParams): MessageFilter {
   const said = new Map<string, unknown>();
   for (const name of Object.keys(filterNames)) {
@@ -43,7 +49,10 @@ export function filterInQuery(query: URLSearchParams): MessageFilter {
   return filterOf(said, headers);
 }
 
-/** The same in JSON; `headers` is an object of texts, or of nulls where any value will do. @throws Problem 400 */
+/**
+ * The filter of a JSON object. In `headers` a text is the wanted value, and null is any value.
+ * @throws Problem 400
+ */
 export function filterInJson(value: unknown): MessageFilter {
   if (value === undefined || value === null) return {};
   const entries = objectEntries(value, 'filter');
@@ -79,7 +88,10 @@ function durationOf(text: string, name: string): number {
   return Number(number) * (units[unit] as number);
 }
 
-/** A whole number of the query within limits. @throws Problem 400 */
+/**
+ * An integer of the query, within limits.
+ * @throws Problem 400
+ */
 export function numberIn(query: URLSearchParams, name: string, otherwise: number, least: number, most: number): number {
   const text = query.get(name);
   if (text === null) return otherwise;
@@ -88,7 +100,10 @@ export function numberIn(query: URLSearchParams, name: string, otherwise: number
   throw badRequest(`'${name}' should be a whole number from ${least} to ${most}: '${text}'`);
 }
 
-/** One of a few words. @throws Problem 400 */
+/**
+ * A parameter that has one of a few values.
+ * @throws Problem 400
+ */
 export function wordIn<T extends string>(query: URLSearchParams, name: string, words: readonly T[], otherwise?: T): T {
   const text = query.get(name) ?? otherwise;
   if (words.includes(text as T)) return text as T;
@@ -104,7 +119,10 @@ export function cursorIn(query: URLSearchParams): Cursor | undefined {
   return cursor;
 }
 
-/** A JSON object as a Map, for `__proto__` is a key like any other. @throws Problem 400 */
+/**
+ * A JSON object as a Map, because a key may be `__proto__`.
+ * @throws Problem 400
+ */
 export function objectEntries(value: unknown, name: string): ReadonlyMap<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAn('object', name);
   return new Map(Object.entries(value as JsonObject));
@@ -112,7 +130,7 @@ export function objectEntries(value: unknown, name: string): ReadonlyMap<string,
 
 export const notAn = (kind: string, name: string): Problem => badRequest(`'${name}' should be an ${kind}`);
 
-/** A filter as it can be said again; null when all are meant. */
+/** A filter in the form in which clients send it; null if it selects all messages. */
 export function filterToJson(filter: MessageFilter | undefined): Readonly<Record<string, unknown>> | null {
   const json: Record<string, unknown> = {};
   for (const [name, key] of Object.entries(filterNames)) {

@@ -1,27 +1,29 @@
 import { deathsOf, firstDeathOf, type Message, textAt } from '../../message/index.js';
 import { errorHeaders, failingSince, retryHeaders } from '../../history/index.js';
 
-/** Characters of an error's message that tell it from others. */
+/** The most characters of an error message that count for its kind. */
 const longestKind = 200;
 
-/** What varies from one failure to the next of the same kind: identifiers first, then every other number. */
+/** The parts of a message that differ between failures of the same kind: identifiers first, then all other numbers. */
 const varying = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|0x[0-9a-f]+|\d+/gi;
 
-/** Why a handler failed. */
+/** The error of a handler, as the headers of a message describe it. */
 export interface LetterError {
   readonly class: string;
   readonly message: string | undefined;
-  /** The same for failures that differ in numbers and identifiers only: `TimeoutError: no answer after # ms`. */
+  /**
+   * The message without numbers and identifiers, the same for similar failures: `TimeoutError: no answer after # ms`.
+   */
   readonly kind: string;
 }
 
-/** Whether it failed of this: a class, or a kind. An empty text is meant for those that tell of no error. */
+/** True if a message has an error of this class or kind. An empty text selects messages without an error. */
 export function failedOf(message: Message, wanted: string): boolean {
   const name = textAt(message.own.headers, errorHeaders.class) ?? '';
   return name === wanted || (name !== '' && wanted.startsWith(name) && errorOf(message)?.kind === wanted);
 }
 
-/** Undefined when no handler said so. */
+/** The error in the headers of a message; undefined if no handler wrote one. */
 export function errorOf(message: Message): LetterError | undefined {
   const { headers } = message.own;
   const name = textAt(headers, errorHeaders.class);
@@ -31,15 +33,15 @@ export function errorOf(message: Message): LetterError | undefined {
   return { class: name, message: said, kind };
 }
 
-/** The reason of its latest death; undefined for a message that never died. */
+/** The reason of the latest death of a message; undefined if it never died. */
 export const reasonOf = (message: Message): string | undefined => deathsOf(message)[0]?.reason;
 
-/** The queue of its latest death, or the work queue of a message that was parked. */
+/** The queue of the latest death, or the work queue of a parked message. */
 export function diedIn(message: Message): string | undefined {
   return deathsOf(message)[0]?.queue ?? textAt(message.own.headers, retryHeaders.queue);
 }
 
-/** The queue in which it failed at first, whichever queues it went through since; where none was recorded, as its headers tell. */
+/** The queue in which a message failed first, as the broker recorded it, or else as its headers say. */
 export function firstDiedIn(message: Message): string | undefined {
   if (message.origin?.queue !== undefined) return message.origin.queue;
   const queue = textAt(message.own.headers, retryHeaders.queue);
@@ -47,8 +49,8 @@ export function firstDiedIn(message: Message): string | undefined {
 }
 
 /**
- * Since when it is dead, in milliseconds since 1970: since its latest death was first recorded, or since it began to fail
- * for one that was parked, or else since its publisher says it was sent.
+ * Since when a message is dead, in milliseconds since 1970: since its latest death was first recorded; if it was
+ * parked, since its first failure; or else since its timestamp.
  */
 export function timeOf(message: Message): number | undefined {
   const { timestamp } = message.own;

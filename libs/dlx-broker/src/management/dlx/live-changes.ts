@@ -4,21 +4,21 @@ import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { liveCounters, liveRow } from './counters-json.js';
 import { redriveToJson } from './redrive-json.js';
 
-/** The queues of a listener. Default: all. */
+/** The queues of which a client wants the changes. Default: all. */
 export interface LiveFilter {
   readonly vhost?: string;
   readonly queues?: ReadonlySet<string>;
 }
 
-/** What is new since the last look; only what changed. */
+/** The changes since the last event. */
 export interface LiveChange {
   readonly queues: Iterable<unknown>;
-  /** Queues that are no more. */
+  /** The queues that were deleted. */
   readonly gone: readonly { readonly vhost: string; readonly name: string }[];
   readonly redrives: readonly unknown[];
 }
 
-/** Queues that are looked at in one go: some hundredths of a millisecond. */
+/** The number of queues that are compared in one step: some hundredths of a millisecond. */
 const inOneGo = 32;
 
 interface Known {
@@ -28,8 +28,8 @@ interface Known {
 }
 
 /**
- * Remembers the last event of a listener, and finds the changes since. Each change is in one event, however rarely the
- * listener reads.
+ * Remembers the last event of a client, and finds the changes since. Each change is in one event, however rarely the
+ * client reads.
  */
 export class LiveChanges {
   readonly #queues = new Map<Queue, Known>();
@@ -39,8 +39,8 @@ export class LiveChanges {
   constructor(readonly filter: LiveFilter) {}
 
   /**
-   * Yields wherever it may pause. The rows are made when they are written: a queue that changes after it was looked at
-   * is in the next change, too. Undefined when nothing changed.
+   * Finds the changes; undefined if nothing has changed. Rows are made when they are written: a queue that changes in
+   * between is in the next event, too. Yields wherever it may pause.
    */
   *since(
     vhosts: readonly VirtualHost[],

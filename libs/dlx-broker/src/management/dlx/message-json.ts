@@ -5,16 +5,16 @@ import { errorOf } from './letter-facts.js';
 import { type PayloadEncoding, payloadOf } from './payload.js';
 import { typedTable } from './typed-field.js';
 
-/** How much of a message is shown. */
+/** The parts of a message that are shown. */
 export interface Shown {
   readonly encoding: PayloadEncoding;
-  /** Bytes of the body. */
+  /** The most bytes of the body. */
   readonly truncate: number;
-  /** Characters of each header. */
+  /** The most characters of each header. */
   readonly longestHeader: number;
 }
 
-/** Properties as RabbitMQ's JSON calls them. */
+/** The properties by their names in JSON. */
 const propertyNames: readonly (readonly [keyof Properties, string])[] = [
   ['contentType', 'content_type'],
   ['contentEncoding', 'content_encoding'],
@@ -31,7 +31,7 @@ const propertyNames: readonly (readonly [keyof Properties, string])[] = [
   ['clusterId', 'cluster_id'],
 ];
 
-/** The id of a message is its position in its queue, which stays the same from one page to the next. */
+/** The id of a message: its position in its queue, which stays the same between pages. */
 export const idOf = ({ position }: Entry): string => String(position);
 
 /** A waiting message as JSON; times are milliseconds since 1970. */

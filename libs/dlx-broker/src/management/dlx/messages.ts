@@ -11,20 +11,22 @@ import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
 import { inTurns } from '../http/turns.js';
 
-/** Messages of a page: the default and the maximum. */
+/** The messages of a page: the default and the maximum. */
 const pageSize = { usual: 50, most: 500 };
 const truncation = { usual: 1_024, most: 1_048_576 };
-/** Bytes of bodies on one page, and of a page: one with long histories ends early, and its cursor tells where. */
+/**
+ * The most bytes of bodies on a page, and of a page. A page with long histories ends early, and its cursor says where.
+ */
 const mostBytes = 16_777_216;
-/** Characters of a header on a page; one message alone is shown whole. */
+/** The most characters of a header on a page. A single message is shown whole. */
 const longestHeader = 4_096;
-/** Messages looked at for one request. */
+/** The messages that one request examines: the default and the maximum. */
 export const scanned = { usual: 100_000, most: 1_000_000 };
 
 const filterParameters = [...Object.keys(filterNames), 'header'];
 const shownParameters = ['encoding', 'truncate'];
 
-/** A page of what waits in a queue; nothing is delivered, counted or flagged. */
+/** A page of the ready messages of a queue. Reading delivers, counts and flags nothing. */
 const browse: Handler = async (request, management) => {
   const { query } = request;
   onlyKnown(query.keys(), [...filterParameters, ...shownParameters, 'page_size', 'cursor', 'scan'], 'parameter');
@@ -60,7 +62,7 @@ const browse: Handler = async (request, management) => {
   });
 };
 
-/** How a queue stands at this moment. */
+/** The present state of a queue. */
 export const aboutQueue = (queue: Queue): Record<string, unknown> => ({
   queue: queue.name,
   messages_ready: queue.length,
@@ -82,7 +84,7 @@ const discard: Handler = (request, management) => {
   return noContent;
 };
 
-/** Deletes all that match and were there when it began, dead-lettering none. */
+/** Deletes the messages that match and were there at the beginning. None is dead-lettered. */
 const discardAll: Handler = async (request, management) => {
   const { query } = request;
   onlyKnown(query.keys(), [...filterParameters, 'dry_run'], 'parameter');
@@ -123,7 +125,10 @@ async function discardMatching(
   return { ...counts, scanned: looked, ...unread.json };
 }
 
-/** @throws Problem 404 when it waits there no more */
+/**
+ * The message that the path names.
+ * @throws Problem 404 if it is not ready any more
+ */
 function entryNamed({ names }: ApiRequest, queue: Queue): Entry {
   const id = names['id'] ?? '';
   if (!/^\d{1,16}$/.test(id)) throw badRequest(`'${id}' is no id of a message`);

@@ -1,26 +1,26 @@
 import { isLost, type Message } from '../../message/index.js';
 
-/** How a payload is wanted: as text where it is text, or as base64 always. */
+/** The form of a payload: text if it is text (`auto`), or always base64. */
 export type PayloadEncoding = 'auto' | 'base64';
 
-/** A body in JSON, in the words of RabbitMQ's `get`. */
+/** A body in JSON, with the names of RabbitMQ's `get`. */
 export interface Payload {
   /** Null when the body cannot be read back from disk: `payload_error` says why. */
   readonly payload: string | null;
-  /** `lost` for good, or `unreadable` now: then it may be there at the next try. */
+  /** `lost` for good, or `unreadable` now, so that a later try may succeed. */
   readonly payload_error?: { readonly kind: 'lost' | 'unreadable'; readonly reason: string };
   readonly payload_encoding: 'string' | 'base64';
-  /** Of the whole body. */
+  /** The size of the whole body. */
   readonly payload_bytes: number;
   readonly payload_truncated: boolean;
 }
 
 const nothing = new Uint8Array();
 
-/** A character of UTF-8 is no longer than this. */
+/** The most bytes of a character in UTF-8. */
 const longestCharacter = 4;
 
-/** @param truncate bytes of the body that are shown; a character is not cut in two. With 0 the body is not even read */
+/** @param truncate the most bytes of the body; no character is cut. With 0 the body is not read */
 export function payloadOf(message: Message, encoding: PayloadEncoding, truncate: number): Payload {
   const payload_truncated = message.size > truncate;
   const about = { payload_bytes: message.size, payload_truncated };
@@ -40,16 +40,16 @@ export function payloadOf(message: Message, encoding: PayloadEncoding, truncate:
 /** Counts messages whose bodies could not be read, so that a search could not test them. */
 export class Unread {
   count = 0;
-  /** Why the last of them could not be read. */
+  /** Why the last of these bodies could not be read. */
   reason = '';
 
-  /** To be added to an answer; nothing when all were read. */
+  /** The fields for an answer; none if all bodies were read. */
   get json(): { readonly unreadable?: { readonly count: number; readonly reason: string } } {
     return this.count === 0 ? {} : { unreadable: { count: this.count, reason: this.reason } };
   }
 }
 
-/** Undefined when it cannot be read back from disk: the others are looked at all the same. */
+/** The body of a message; undefined if it cannot be read back from disk, which is counted. */
 export function bodyOf(message: Message, unread: Unread): Uint8Array | undefined {
   try {
     return message.body;
@@ -62,7 +62,7 @@ export function bodyOf(message: Message, unread: Unread): Uint8Array | undefined
   }
 }
 
-/** Undefined when the bytes are no text. */
+/** The bytes as text; undefined if they are no UTF-8. */
 function textOf(bytes: Buffer, wasCut: boolean): string | undefined {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const least = wasCut ? Math.max(0, bytes.length - longestCharacter + 1) : bytes.length;
@@ -70,7 +70,7 @@ function textOf(bytes: Buffer, wasCut: boolean): string | undefined {
     try {
       return decoder.decode(bytes.subarray(0, length));
     } catch {
-      // Perhaps only the last character is incomplete.
+      // The last character may be cut.
     }
   }
   return undefined;

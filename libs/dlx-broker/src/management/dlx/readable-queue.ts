@@ -4,9 +4,10 @@ import { notFound } from '../http/reply.js';
 import type { ApiRequest } from '../http/resource.js';
 
 /**
- * The queue a request names, if its user may read from it: looking into a queue shows what a consumer would get.
+ * The queue that a request names. The user needs the right to read from it, because a look into a queue shows what a
+ * consumer would get.
  * @throws Problem 404
- * @throws AmqpError 403 without the right to read, 405 for another connection's exclusive queue
+ * @throws AmqpError 403 without the right to read, 405 for the exclusive queue of another connection
  */
 export function readableQueue({ names, user }: ApiRequest, management: Management): Queue {
   const vhost = management.vhost(names['vhost'] ?? '');

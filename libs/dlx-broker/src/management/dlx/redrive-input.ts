@@ -7,18 +7,21 @@ import type { JsonObject } from '../http/json-object.js';
 import { filterInJson, notAn, objectEntries, onlyKnown } from './input.js';
 
 const keys = ['vhost', 'queue', 'filter', 'ids', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'dry_run'];
-/** Messages a second that can be asked for; 0 is as many as the broker can. */
+/** The highest rate in messages a second; 0 is no limit. */
 const fastest = 100_000;
 const mostIds = 10_000;
 
-/** Whose queue it is, and who asks. */
+/** The queue of a request, and its user. */
 export interface Asked {
   readonly vhost: VirtualHost;
   readonly queue: Queue;
   readonly user: User;
 }
 
-/** @throws Problem 400 for whatever makes no sense, by its name */
+/**
+ * Reads a redrive.
+ * @throws Problem 400 naming the invalid field
+ */
 export function redriveIn(body: JsonObject, { vhost, queue, user }: Asked): RedriveOrder {
   onlyKnown(Object.keys(body), keys, 'key');
   const ids = idsIn(body['ids']);
@@ -43,7 +46,7 @@ export function redriveIn(body: JsonObject, { vhost, queue, user }: Asked): Redr
   };
 }
 
-/** As a number or in digits; undefined when it is not there. */
+/** A number, or its digits as text; undefined if the key is missing. */
 function within(object: JsonObject, key: string, least: number, most: number): number | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
@@ -70,7 +73,7 @@ function idsIn(value: unknown): readonly number[] | undefined {
   });
 }
 
-/** Undefined is the origin of each message. */
+/** The destination; undefined: the origin of each message. */
 function addressIn(value: unknown): Address | undefined {
   if (value === undefined || value === null) return undefined;
   const entries = objectEntries(value, 'to');
@@ -83,7 +86,7 @@ function addressIn(value: unknown): Address | undefined {
   return { exchange, routingKey };
 }
 
-/** `false` is none. */
+/** The circuit; `false` is no circuit. */
 function circuitIn(value: unknown): CircuitSettings | undefined {
   if (value === undefined || value === null) return defaultCircuit;
   if (value === false) return undefined;

@@ -68,7 +68,7 @@ const list: Handler = ({ user }, management) => {
 
 const show: Handler = (request, management) => ok(redriveToJson(taskNamed(request, management)));
 
-/** Ends it; what it moved stays moved. */
+/** Stops a redrive. Messages that it has moved stay moved. */
 const stop: Handler = (request, management) => {
   const task = ownTask(request, management);
   if (!task.stop(`stopped by ${request.user.name}`)) throw isNot(task, 'stopped');
@@ -90,7 +90,10 @@ const resume: Handler = (request, management) => {
 const isNot = ({ id, state }: QueueRedrive, done: string): Problem =>
   new Problem(409, 'conflict', `redrive '${id}' is ${state} and cannot be ${done}`);
 
-/** @throws Problem 404 also for one of a virtual host that is closed to the user */
+/**
+ * The redrive that the path names.
+ * @throws Problem 404, also if its virtual host is closed to the user
+ */
 function taskNamed({ names, user }: ApiRequest, management: Management): QueueRedrive {
   const task = management.dlx.redrives.get(names['id'] ?? '');
   if (task === undefined || !management.vhostsOf(user).includes(task.order.vhost)) throw notFound();

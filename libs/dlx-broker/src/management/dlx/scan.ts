@@ -1,33 +1,33 @@
 import type { Cursor, Entry, Queue } from '../../broker/index.js';
 import type { Matches } from './filter.js';
 
-/** Messages looked at before others may have their turn. */
+/** The messages that are examined between two pauses. */
 const stride = 64;
 
 export interface Scan {
   readonly queue: Queue;
-  /** Default: all. */
+  /** The test of messages. Default: all messages. */
   readonly matches: Matches | undefined;
-  /** Default: the first. */
+  /** Where to begin. Default: the first message. */
   readonly after?: Cursor | undefined;
-  /** Messages looked at, at most. */
+  /** The most messages to examine. */
   readonly most: number;
   /** Milliseconds since 1970, for ages. */
   readonly now: () => number;
-  /** Called for each that matches; false ends the scan behind it. */
+  /** Called for each matching message; false ends the scan after it. */
   readonly found: (entry: Entry) => boolean;
 }
 
 export interface Scanned {
-  /** Messages looked at. */
+  /** The number of examined messages. */
   readonly scanned: number;
-  /** Where to go on; undefined at the end of the queue. */
+  /** Where the next scan begins; undefined at the end of the queue. */
   readonly next: Cursor | undefined;
 }
 
 /**
- * Reads the ready messages of a queue in order, and changes nothing. It yields wherever it may pause. It finds its place again by
- * the position of the last message, so messages may come and go in a pause.
+ * Reads the ready messages of a queue in order, and changes nothing. Yields wherever it may pause. It finds its place
+ * again by the position of the last message, because messages come and go in a pause.
  */
 export function* scan({ queue, matches, after, most, now, found }: Scan): Generator<void, Scanned, void> {
   let cursor = after;
@@ -51,11 +51,11 @@ export function* scan({ queue, matches, after, most, now, found }: Scan): Genera
   return { scanned, next: queue.deleted ? undefined : cursor };
 }
 
-/** A cursor as a text for the wire. */
+/** A cursor as text. */
 export const cursorText = (cursor: Cursor | undefined): string | null =>
   cursor === undefined ? null : `${cursor.section}-${cursor.position}`;
 
-/** Undefined when the text is none. */
+/** The cursor of a text; undefined if the text is invalid. */
 export function cursorOf(text: string): Cursor | undefined {
   const [, section, position] = /^(\d{1,4})-(\d{1,16})$/.exec(text) ?? [];
   return section === undefined ? undefined : { section: Number(section), position: Number(position) };

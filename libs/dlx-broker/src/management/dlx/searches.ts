@@ -1,11 +1,11 @@
 import { Problem } from '../http/reply.js';
 
-/** Searches and dry runs at the same time: in all, and of one user. */
+/** The most searches and dry runs: in all, and of one user. */
 const most = { all: 16, ofUser: 4 };
 
-/** All searches through queues that run: browsing, grouping, discarding by a filter, dry runs of redrives. */
+/** The running searches: browsing, grouping, discarding by a filter, dry runs of redrives. */
 export class Searches {
-  /** How many run, by user; only of users who have some. */
+  /** The number of running searches by user. A user without a search has no entry. */
   readonly #running = new Map<string, number>();
   #count = 0;
 
@@ -14,8 +14,8 @@ export class Searches {
   }
 
   /**
-   * Runs a search. It has to end by itself when its client goes.
-   * @throws Problem 429 when too many run already
+   * Runs a search. The search has to end when its client has gone.
+   * @throws Problem 429 when too many searches run
    */
   async run<T>(user: string, search: () => Promise<T>): Promise<T> {
     const ofUser = this.#running.get(user) ?? 0;

@@ -1,22 +1,22 @@
 import { type Field, type FieldTable, type FieldType, fieldTypeNames } from '../../message/index.js';
 
-/** A field with its wire type kept visible, as JSON: an int16 is not an int32, and text not bytes. */
+/** A field as JSON that shows its wire type, because an int16 differs from an int32, and text from bytes. */
 export interface TypedField {
-  /** What RabbitMQ calls it: `longstr`, `signedint`, `timestamp` ... */
+  /** RabbitMQ's name of the type: `longstr`, `signedint`, `timestamp` ... */
   readonly type: (typeof fieldTypeNames)[FieldType];
   /**
-   * Integers JSON cannot hold exactly, and numbers it does not know (NaN), are texts; bytes are base64; a timestamp is in
-   * seconds; a decimal is `{ scale, value }`; void is null.
+   * Integers that JSON cannot represent, and NaN and infinities, are text; bytes are base64; a timestamp is in seconds;
+   * a decimal is `{ scale, value }`; void is null.
    */
   readonly value: unknown;
-  /** Characters or bytes it has, when only the beginning is shown. */
+  /** The full length in characters or bytes, if only the beginning is shown. */
   readonly length?: number;
 }
 
-/** Headers by their names: an object without a prototype, for a header may be called `__proto__`. */
+/** Headers by their names. The object has no prototype, because a header may be called `__proto__`. */
 export type TypedTable = Readonly<Record<string, TypedField>>;
 
-/** @param longest characters of a text, or bytes, that are shown */
+/** @param longest the most characters of a text, or bytes, that are shown */
 export function typedTable(table: FieldTable, longest = Infinity): TypedTable {
   const typed = Object.create(null) as Record<string, TypedField>;
   for (const [name, field] of table) typed[name] = typedField(field, longest);

@@ -7,25 +7,25 @@ import type { Resource } from './resource.js';
 import { resources as allResources } from '../api/resources.js';
 import { checkOrigin, safeHeaders } from './safety.js';
 
-/** What the world sees of the API; everything has a default. */
+/** Options of the API. All have defaults. */
 export interface ApiOptions {
-  /** Names in the Host header beside `localhost` and addresses; `*` for any. */
+  /** The accepted names in the Host header, besides `localhost` and addresses; `*` for any. */
   readonly hosts?: readonly string[];
-  /** Bytes of a request's body. Default 20 MB, as in later releases of RabbitMQ. */
+  /** The most bytes of a request body. Default 20 MB, as in later releases of RabbitMQ. */
   readonly bodyLimit?: number;
-  /** Bytes of a reply. Default 64 MB; a longer reply is refused with 413. */
+  /** The most bytes of a reply. Default 64 MB; a longer reply is refused with 413. */
   readonly replyLimit?: number;
-  /** Beside those of the registry. */
+  /** Further resources. */
   readonly resources?: readonly Resource[];
 }
 
 export type Api = Hono<{ Bindings: Bindings }>;
 
-/** The whole API as a function of a request, without a port. */
+/** Makes the API as a function of a request, without a port. */
 export function createApi(host: ManagementHost, options: ApiOptions = {}): Api {
   const { hosts = [], bodyLimit = 20_000_000, replyLimit = defaultReplyLimit, resources = [] } = options;
   const dispatcher = new Dispatcher(host, { bodyLimit, replyLimit });
-  // Paths are taken as they came: a name may be `..` or hold any percent sign.
+  // Paths are not normalised: a name may be `..` or have any percent sign.
   const app: Api = new Hono({ getPath: (request, { env } = {}) => pathOf(request, (env as Bindings).incoming?.url) });
   app.use(async (c, next) => {
     await next();

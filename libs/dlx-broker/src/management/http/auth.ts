@@ -1,13 +1,13 @@
 import type { Broker, User } from '../../broker/index.js';
 import { notAuthorised, notFound, noVhost } from './reply.js';
 
-/** What a resource asks of the user beside any right to be here at all. */
+/** The tag that a resource requires. */
 export type Audience = 'management' | 'monitor' | 'policymaker' | 'administrator';
 
 interface Rule {
   readonly tags: readonly string[];
   readonly refusal: string;
-  /** The reason for users with the tag and without access to the virtual host, if not the usual one. */
+  /** The reason of the refusal for users without access to the virtual host. Default: the usual one. */
   readonly vhostRefusal?: string;
 }
 
@@ -30,20 +30,20 @@ const audiences: Readonly<Record<Audience, Rule>> = {
 export const isOf = (audience: Audience, user: User): boolean =>
   user.tags.some((tag) => audiences[audience].tags.includes(tag));
 
-/** @throws Problem 401: first for users without any tag of the API, then for users without the required tag */
+/** @throws Problem 401 for users without any tag of the API, and then for users without the required tag */
 export function checkAudience(user: User, audience: Audience): void {
   for (const asked of ['management', audience] as const) {
     if (!isOf(asked, user)) throw notAuthorised(audiences[asked].refusal);
   }
 }
 
-/** A resource, as far as rights are concerned. */
+/** The rights of a resource. */
 interface Guarded {
   readonly allows: Audience;
   readonly visibleVhost?: true;
 }
 
-/** @throws Problem 404 when there is no such virtual host, 401 when it is closed to the user */
+/** @throws Problem 404 if there is no such virtual host, 401 if it is closed to the user */
 export function checkVhost(
   broker: Broker,
   user: User,
@@ -57,7 +57,7 @@ export function checkVhost(
   throw notAuthorised(audiences[allows].vhostRefusal ?? 'User not authorised to access virtual host');
 }
 
-/** The content of lists: everything for users who monitor, otherwise the virtual hosts of the user. */
+/** The virtual hosts in lists for a user: all with the tag monitoring, otherwise those that the user may access. */
 export function visibleVhosts(broker: Broker, user: User): readonly string[] {
   const all = [...broker.virtualHosts.keys()].sort();
   return isOf('monitor', user) ? all : all.filter((vhost) => broker.access.mayEnter(user.name, vhost));

@@ -1,4 +1,4 @@
-/** Bytes of base64; undefined when it is none. Line ends and spaces in it do not count. */
+/** The bytes of base64; undefined if the text is none. Line ends and spaces are ignored. */
 export function bytesOfBase64(text: string): Uint8Array | undefined {
   const plain = text.replaceAll(/\s/g, '');
   const isBase64 = plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);

@@ -1,23 +1,23 @@
 import { Problem } from './reply.js';
 
-/** Bytes of bodies of requests that are not answered yet. */
+/** The most bytes of bodies of requests that are not answered yet. */
 export interface BodyLimits {
   readonly ofUser: number;
   readonly all: number;
 }
 
-/** The bytes of one request. */
+/** The bytes of the body of one request. */
 export interface BodyShare {
   /** Counts received bytes. @throws Problem 503 when there is no memory for them */
   keep(bytes: number): void;
-  /** The request was answered: its bytes are free. */
+  /** Frees the bytes of a request that was answered. */
   end(): void;
 }
 
 /** Limits the memory of unfinished bodies of requests, by user and in all (decision 104). */
 export class BodyMemory {
   readonly #limits: BodyLimits;
-  /** By user. A user without an unfinished body has no entry. */
+  /** The bytes by user. A user without an unfinished body has no entry. */
   readonly #ofUser = new Map<string, number>();
   #all = 0;
 
@@ -25,7 +25,7 @@ export class BodyMemory {
     this.#limits = limits;
   }
 
-  /** Bytes kept now. */
+  /** The bytes of all unfinished bodies. */
   get bytes(): number {
     return this.#all;
   }
@@ -54,7 +54,7 @@ export class BodyMemory {
   }
 }
 
-/** At least three bodies of the largest size for each user, and four times as much in all. */
+/** Room for three bodies of the largest size for each user, at least, and for four times as much in all. */
 export function bodyLimitsFor(bodyLimit: number): BodyLimits {
   const ofUser = Math.max(67_108_864, 3 * bodyLimit);
   return { ofUser, all: 4 * ofUser };

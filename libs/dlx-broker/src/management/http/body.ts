@@ -3,13 +3,13 @@ import { LargeJsonError, nestingOf, parsedJson } from './json-parse.js';
 import type { JsonObject } from './json-object.js';
 import { badRequest } from './reply.js';
 
-/** The words of the releases of RabbitMQ that have such a limit. */
+/** The refusal of releases of RabbitMQ that have this limit. */
 const tooLong = () => badRequest('Exceeded HTTP request body size limit');
 
 /**
- * Reads a body as long as it is short enough.
- * @param keep called with each piece before it is kept; may throw
- * @throws Problem 400
+ * Reads the body of a request.
+ * @param keep called with each piece before it is kept; it may throw
+ * @throws Problem 400 for a body above the limit
  */
 export async function readBody(request: Request, limit: number, keep: (bytes: number) => void): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLong();
@@ -25,7 +25,10 @@ export async function readBody(request: Request, limit: number, keep: (bytes: nu
   return Buffer.concat(pieces, size);
 }
 
-/** What a body says as JSON; nothing at all is an empty object. Yields wherever it may pause. @throws Problem 400 */
+/**
+ * The JSON value of a body; an empty body is an empty object. Yields wherever it may pause.
+ * @throws Problem 400
+ */
 export function* valueIn(text: string): Generator<void, unknown, void> {
   if (text.trim() === '' || text === 'undefined') return {};
   yield* checkNesting(text);
@@ -36,13 +39,16 @@ export function* valueIn(text: string): Generator<void, unknown, void> {
   }
 }
 
-/** See {@link ApiRequest.body}. @param value what {@link valueIn} gave: JSON that is parsed already */
+/**
+ * The object of a body, see {@link ApiRequest.body}.
+ * @param value the result of {@link valueIn}
+ */
 export function jsonObject(value: unknown, required: readonly string[]): JsonObject {
   if (typeof value === 'string') {
     const doubly = 'the request body JSON-decoded to a string. Is the input doubly-JSON-encoded?';
     throw badRequest(`invalid payload: ${doubly}`);
   }
-  // Some clients send a null, and older ones of RabbitMQ's own an undefined, for nothing.
+  // Some clients send null for an empty body, and older tools of RabbitMQ send `undefined`.
   if (value === null || typeof value === 'boolean') return jsonObject({}, required);
   if (typeof value !== 'object' || Array.isArray(value)) throw badRequest('not_json');
   const object = Object.setPrototypeOf(value, null) as JsonObject;
@@ -51,19 +57,25 @@ export function jsonObject(value: unknown, required: readonly string[]): JsonObj
   return object;
 }
 
-/** What is nested without end could be read, but never shown again. @throws Problem 400 */
+/**
+ * Refuses deeply nested JSON, which could be read and not written again.
+ * @throws Problem 400
+ */
 export function* checkNesting(json: string): Generator<void, void, void> {
   const limit = 2 * deepestNesting;
   if ((yield* nestingOf(json, limit)) > limit) throw badRequest(`nested more than ${limit} levels deep`);
 }
 
-/** As Erlang prints a list: over several lines when it is long. */
+/** A list as Erlang prints it: over several lines if it is long. */
 function erlangList(parts: readonly string[]): string {
   const line = `[${parts.join(',')}]`;
   return line.length < 79 ? line : `[${parts.join(',\n ')}]`;
 }
 
-/** A boolean as rabbitmqadmin may send it. @throws Problem 400 */
+/**
+ * A boolean, or its text, which rabbitmqadmin sends.
+ * @throws Problem 400
+ */
 export function booleanIn(object: JsonObject, key: string, otherwise = false): boolean {
   const value = object[key];
   if (value === undefined || value === null) return otherwise;
@@ -72,7 +84,10 @@ export function booleanIn(object: JsonObject, key: string, otherwise = false): b
   throw badRequest(['not_boolean', value]);
 }
 
-/** An integer as a number or in digits, as rabbitmqadmin may send it; undefined when it is not there. @throws Problem 400 */
+/**
+ * An integer, or its digits as text, which rabbitmqadmin sends; undefined if the key is missing.
+ * @throws Problem 400
+ */
 export function integerIn(object: JsonObject, key: string): number | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
@@ -81,14 +96,20 @@ export function integerIn(object: JsonObject, key: string): number | undefined {
   throw badRequest(['not_integer', value]);
 }
 
-/** @throws Problem 400 when it is there and no text */
+/**
+ * A text; undefined if the key is missing.
+ * @throws Problem 400 for another type
+ */
 export function textIn(object: JsonObject, key: string): string | undefined {
   const value = object[key];
   if (value === undefined || typeof value === 'string') return value;
   throw badRequest(`${key} should be a string`);
 }
 
-/** @throws Problem 400 when it is no text */
+/**
+ * A text.
+ * @throws Problem 400 if it is missing or of another type
+ */
 export function requiredText(object: JsonObject, key: string): string {
   const value = textIn(object, key);
   if (value !== undefined) return value;

@@ -15,17 +15,17 @@ import { type Answer, notFound, Problem, problemOf } from './reply.js';
 import type { JsonObject } from './json-object.js';
 import { type ApiRequest, methodNames, type Resource } from './resource.js';
 
-/** What the adapter to Node gives to the API; a test gives its own. */
+/** The bindings that the adapter to Node.js, or a test, passes to the API. */
 export interface Bindings {
   readonly incoming?: Pick<IncomingMessage, 'socket' | 'url'>;
-  /** Of the port; there is none without one. */
+  /** The visit of the port; undefined if there is no port. */
   readonly visit?: Visit | undefined;
 }
 
-/** Bytes of a body that are read during a memory alarm, too: what an operator asks for then is small. */
+/** The most bytes of a body that is read during a memory alarm: requests of an operator are small. */
 const smallBody = 65_536;
 
-/** In bytes. */
+/** The limits of bodies and replies, in bytes. */
 export interface DispatcherLimits {
   readonly bodyLimit: number;
   readonly replyLimit: number;
@@ -38,7 +38,9 @@ interface Caller extends Pick<ApiRequest, 'user' | 'peer' | 'note'> {
 
 export type ApiContext = Context<{ Bindings: Bindings }>;
 
-/** Between a path and its handler: method, login, tags, virtual host and type of the body, in RabbitMQ's order. */
+/**
+ * Checks what comes before a handler, in the order of RabbitMQ: method, login, tags, virtual host and type of the body.
+ */
 export class Dispatcher {
   readonly #host: ManagementHost;
   readonly #management: Management;
@@ -82,7 +84,7 @@ export class Dispatcher {
       return this.#act(c, resource, request);
     }
     this.#checkRights(resource, request);
-    // The body is read before, so that a slow client takes no turn.
+    // The body is read first, so that a slow client occupies no turn.
     const body = isChange(request.method) ? await request.bytes() : undefined;
     const made = await visit.turn(request.user.name, request.signal);
     try {
@@ -205,7 +207,7 @@ export class Dispatcher {
   }
 }
 
-/** One piece after the other, as the client takes them. */
+/** A response body that sends one piece after the other, as the client reads. */
 function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
   let next = 0;
   return new ReadableStream<Uint8Array>({

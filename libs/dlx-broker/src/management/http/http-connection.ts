@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net';
 import type { PendingLogin } from '../../logins/index.js';
 
-/** Bytes that a client reads at least in the time of a write timeout. */
+/** The bytes that a client has to read within a write timeout. */
 const least = 262_144;
 
 /** One connection of the HTTP API. */
 export class HttpConnection {
-  /** Speaks HTTP; with TLS the encrypted side. */
+  /** The socket of HTTP; with TLS its encrypted side. */
   socket: Socket;
-  /** Until it has logged in. */
+  /** The pending login; undefined once the client has logged in. */
   pendingLogin: PendingLogin | undefined;
   /** The user that logged in last. */
   user: string | undefined;
-  /** Requests whose answers are not over. */
+  /** The number of requests whose answers have not ended. */
   active = 0;
-  /** Bytes of replies that are made and not over. */
+  /** The bytes of replies that are made and not read. */
   unread = 0;
   #sent = 0;
   #sentAt: number;
@@ -28,7 +28,7 @@ export class HttpConnection {
     this.#sentAt = now;
   }
 
-  /** Milliseconds since its client last read enough; 0 when nothing waits for it. */
+  /** The milliseconds since the client last read enough; 0 if no reply waits. */
   stalledFor(now: number): number {
     const { bytesWritten, writableLength } = this.socket;
     const sent = bytesWritten - writableLength;

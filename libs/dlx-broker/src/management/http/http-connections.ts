@@ -5,15 +5,15 @@ import { HttpConnection } from './http-connection.js';
 import { Problem } from './reply.js';
 import { ReplyMemory, defaultReplyLimits } from './reply-memory.js';
 
-/** Connections of the HTTP API at a time. */
+/** The limits of connections of the HTTP API. */
 export interface ConnectionLimits {
   readonly connections: number;
-  /** Of one user. */
+  /** The most connections of one user. */
   readonly connectionsOfUser: number;
-  /** That have not logged in: of one address, and in all. */
+  /** The most connections without a login: of one address, and in all. */
   readonly pendingLoginsOfAddress: number;
   readonly pendingLogins: number;
-  /** Milliseconds in which a client has to read 256 kB of its reply, or the rest of it. */
+  /** The milliseconds in which a client has to read 256 kB of its reply, or the rest of it. */
   readonly writeTimeout: number;
 }
 
@@ -25,31 +25,34 @@ export const defaultConnectionLimits: ConnectionLimits = {
   writeTimeout: 30_000,
 };
 
-/** Milliseconds in which a client has to read as much while replies of the same user wait for room. */
+/** The write timeout while replies of the same user wait for memory. */
 const shortWriteTimeout = 1_000;
 
-/** What the port hears of a request on its way through the API. */
+/** The calls of the API to the port, for one request. */
 export interface Visit {
-  /** Its user is known. @throws Problem 429 when the user has too many connections */
+  /**
+   * The request was authenticated.
+   * @throws Problem 429 when the user has too many connections
+   */
   entered(user: string): void;
   /** See {@link ReplyMemory.turn}. */
   turn(user: string, signal: AbortSignal): Promise<() => void>;
-  /** The reply was made, and has so many bytes. */
+  /** The reply was made and has this many bytes. */
   made(user: string, bytes: number): void;
 }
 
-/** The connections of the HTTP API: which of them makes room for others, and what waits to be read. */
+/** The connections of the HTTP API: decides which of them makes room for others, and limits unread replies. */
 export class HttpConnections {
   readonly #limits: ConnectionLimits;
   readonly #now: () => number;
   readonly #pendingLogins: PendingLogins;
   readonly #replies: ReplyMemory;
   readonly #open = new Set<HttpConnection>();
-  /** Of users, between two requests; the one that is idle longest first. */
+  /** Authenticated connections between two requests; the one that is idle longest is first. */
   readonly #idle = new Set<HttpConnection>();
   readonly #ofUser = new Map<string, number>();
   readonly #bySocket = new WeakMap<object, HttpConnection>();
-  /** By the two ends of the socket: the encrypted and the plain side of one have the same. */
+  /** By the addresses of both ends, which the encrypted and the plain side of a socket share. */
   readonly #byEnds = new Map<string, HttpConnection>();
 
   /** @param now milliseconds of a clock that never goes back */
@@ -65,7 +68,7 @@ export class HttpConnections {
     return this.#open.size;
   }
 
-  /** A socket was accepted; without room for it, it ends without a word. */
+  /** Accepts a socket. Without room the socket ends without an answer. */
   accept(socket: Socket): void {
     if (this.#open.size >= this.#limits.connections && !this.#makeRoom()) return void socket.destroy();
     const connection = new HttpConnection(socket, endsOf(socket), this.#now());
@@ -76,7 +79,7 @@ export class HttpConnections {
     socket.once('close', () => this.#forget(connection));
   }
 
-  /** TLS is through. */
+  /** The TLS handshake of a socket has ended. */
   secured(socket: Socket): void {
     const connection = this.#byEnds.get(endsOf(socket));
     if (connection === undefined) return void socket.destroy();
@@ -84,7 +87,7 @@ export class HttpConnections {
     this.#bySocket.set(socket, connection);
   }
 
-  /** A request has come whole, up to its body. Undefined when its connection had to make room meanwhile. */
+  /** A request has arrived up to its body. Undefined if its connection had to make room meanwhile. */
   visit({ socket }: Pick<IncomingMessage, 'socket'>, response: Pick<ServerResponse, 'once'>): Visit | undefined {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined || !this.#open.has(connection)) return undefined;
@@ -108,7 +111,7 @@ export class HttpConnections {
     };
   }
 
-  /** Ends connections whose clients do not read; sooner, while replies of the same user wait for it. */
+  /** Ends connections whose clients do not read, and sooner while other replies of the same user wait for memory. */
   check(): void {
     const now = this.#now();
     for (const connection of this.#open) {

@@ -13,29 +13,33 @@ import { interval, Statistics } from '../statistics/statistics.js';
 export interface HttpOptions extends ApiOptions {
   /** Default `127.0.0.1`. */
   readonly host?: string;
-  /** Default 15672; 0 is any free port. */
+  /** Default 15672; 0 is a free port. */
   readonly port?: number;
   readonly limits?: Partial<HttpLimits>;
-  /** Certificate and key in PEM; TLS 1.2 at least. Without them passwords cross the network as they are. */
+  /** Certificate and key in PEM, for TLS 1.2 or later. Without them passwords cross the network in clear text. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
 }
 
-/** Opens a port for the HTTP API. @returns once clients can connect @throws what the system says, e.g. EADDRINUSE */
+/**
+ * Opens a port for the HTTP API.
+ * @returns when clients can connect
+ * @throws the error of the system, such as EADDRINUSE
+ */
 export async function listenHttp(host: ManagementHost, options: HttpOptions = {}): Promise<HttpListener> {
   const listener = new HttpListener(host, options);
   await listener.open(options.host ?? '127.0.0.1', options.port ?? 15672);
   return listener;
 }
 
-/** Limits of a client: a client that sends a request letter by letter delays no other client. */
+/** Limits of the HTTP listener. A client that sends a request byte by byte delays no other client. */
 export interface HttpLimits extends ConnectionLimits {
-  /** Milliseconds for a connection to send the headers of its first request, and each further one. */
+  /** The milliseconds in which a connection has to send the headers of its first request, and of each further one. */
   readonly headersTimeout: number;
-  /** Milliseconds for a whole request. */
+  /** The milliseconds in which a whole request has to arrive. */
   readonly requestTimeout: number;
-  /** Milliseconds between two requests. */
+  /** The milliseconds that a connection may be idle between two requests. */
   readonly keepAliveTimeout: number;
-  /** Bytes of all headers of a request. */
+  /** The most bytes of all headers of a request. */
   readonly maxHeaderSize: number;
 }
 
@@ -47,10 +51,10 @@ export const defaultHttpLimits: HttpLimits = {
   maxHeaderSize: 16_384,
 };
 
-/** Milliseconds between two looks at what clients read. */
+/** The milliseconds between two checks of unread replies. */
 const checkInterval = 500;
 
-/** The port of the management API, and the connections that came in through it. */
+/** The port of the management API, and its connections. */
 export class HttpListener {
   readonly #server: Server;
   readonly #protocol: 'http' | 'https';
@@ -103,7 +107,7 @@ export class HttpListener {
     this.#checks = setInterval(() => connections.check(), checkInterval).unref();
   }
 
-  /** How many are open. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#connections.count;
   }
@@ -131,7 +135,7 @@ export class HttpListener {
     });
   }
 
-  /** Accepts no connection any more and closes the open ones. */
+  /** Closes the port and all connections. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     clearInterval(this.#checks);

@@ -1,2 +1,2 @@
-/** What came in as JSON. Without a prototype: a key that is not there is not there. */
+/** A JSON object of a request. It has no prototype, so a missing key is undefined. */
 export type JsonObject = { readonly [key: string]: unknown };

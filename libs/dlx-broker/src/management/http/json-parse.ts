@@ -1,24 +1,27 @@
-/** Characters that are parsed in one go. */
+/** The most characters that are parsed in one step. */
 const small = 65_536;
-/** Characters looked at between two pauses. */
+/** The characters that are scanned between two pauses. */
 const stride = 8_192;
-/** So deep large parts are parsed part by part; each level is one more look at them. */
+/** The depth to which large values are parsed in parts. Each level scans them once more. */
 const deepest = 3;
-/** Characters of what is nested deeper, which is parsed in one go. */
+/** The most characters of a value below that depth, which is parsed in one step. */
 const largestDeep = 1_048_576;
 
-/** Names of one object, each once or more: what is made of an object is made in one turn. */
+/** The most names of one object, because an object is converted in one turn. */
 const mostNames = 16_384;
 
 const [quote, comma, colon, backslash] = [34, 44, 58, 92];
 const [bracket, closingBracket, brace, closingBrace] = [91, 93, 123, 125];
 
-/** JSON that would have to be parsed or converted in one long turn; the message says what is too large. */
+/** JSON that would take one long turn; the message says which part is too large. */
 export class LargeJsonError extends SyntaxError {
   override readonly name = 'LargeJsonError';
 }
 
-/** Parses as `JSON.parse` does, and yields wherever it may pause. @throws SyntaxError, or {@link LargeJsonError} */
+/**
+ * Parses as `JSON.parse` does; yields wherever it may pause.
+ * @throws SyntaxError, or {@link LargeJsonError}
+ */
 export function* parsedJson(text: string, depth = 0): Generator<void, unknown, void> {
   const [from, end] = [afterSpace(text, 0), beforeSpace(text)];
   const first = text.charCodeAt(from);
@@ -62,7 +65,7 @@ function* parsedObject(parts: readonly string[], depth: number): Generator<void,
   return object;
 }
 
-/** What stands between the commas of a list or an object. */
+/** The values between the commas of a list or an object. */
 function* partsOf(text: string, from: number, end: number): Generator<void, string[], void> {
   const parts: string[] = [];
   let [start, depth, next] = [from, 0, from + stride];
@@ -86,7 +89,7 @@ function* partsOf(text: string, from: number, end: number): Generator<void, stri
   return parts;
 }
 
-/** How deep it is nested, or one more than the limit; yields wherever it may pause. */
+/** The depth of a JSON text, or one more than the limit. Yields wherever it may pause. */
 export function* nestingOf(text: string, limit: number): Generator<void, number, void> {
   let [depth, deep, next] = [0, 0, stride];
   for (let at = 0; at < text.length && deep <= limit; at++) {
@@ -102,7 +105,7 @@ export function* nestingOf(text: string, limit: number): Generator<void, number,
   return deep;
 }
 
-/** The place of the quote that ends a text, or the end of everything. */
+/** The position of the closing quote of a text, or the end of the input. */
 function endOfText(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let escapes = 0;

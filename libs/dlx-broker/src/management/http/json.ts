@@ -1,6 +1,6 @@
 import { Problem } from './reply.js';
 
-/** Rows of a list in a reply. Each is made when it is written, so that a long list is made in turns. */
+/** Rows of a list in a reply. A row is made when it is written, so that a long list is made in turns. */
 export class Rows<T, R = unknown> implements Iterable<R> {
   readonly #items: Iterable<T>;
   readonly #show: (item: T) => R;
@@ -14,7 +14,7 @@ export class Rows<T, R = unknown> implements Iterable<R> {
     for (const item of this.#items) yield this.#show(item);
   }
 
-  /** In one piece, for callers that do not write in turns. */
+  /** All rows, for callers that do not write in turns. */
   toJSON(): readonly R[] {
     return [...this];
   }
@@ -30,18 +30,18 @@ export function joined<R>(lists: readonly Iterable<R>[]): Rows<R, R> {
   return new Rows(all, (row) => row);
 }
 
-/** A reply that is written already. */
+/** A reply that was written already. */
 export class WrittenJson {
   constructor(
     readonly pieces: readonly Uint8Array[],
-    /** Of all pieces together. */
+    /** The length of all pieces. */
     readonly bytes: number,
   ) {}
 }
 
-/** Characters that become bytes in one go. */
+/** The characters that are encoded in one step. */
 const pieceSize = 65_536;
-/** Values that are written in one go: some hundredths of a millisecond. */
+/** The values that are written in one step: some hundredths of a millisecond. */
 const light = 256;
 
 /** Collects JSON as bytes. */
@@ -50,21 +50,27 @@ export class JsonSink {
   #text = '';
   #bytes = 0;
 
-  /** @param limit bytes at most */
+  /** @param limit the most bytes */
   constructor(readonly limit: number) {}
 
-  /** Bytes so far; the last characters are counted as one each. */
+  /** The bytes so far; characters that are not encoded yet count as one each. */
   get bytes(): number {
     return this.#bytes + this.#text.length;
   }
 
-  /** @throws Problem 413 when it is too much */
+  /**
+   * Appends JSON.
+   * @throws Problem 413 above the limit
+   */
   add(json: string): void {
     this.#text += json;
     if (this.#text.length >= pieceSize) this.#flush();
   }
 
-  /** What was written already. @throws Problem 413 when it is too much */
+  /**
+   * Appends JSON that was written already.
+   * @throws Problem 413 above the limit
+   */
   addWritten({ pieces, bytes }: WrittenJson): void {
     this.#flush();
     this.#bytes += bytes;
@@ -86,7 +92,7 @@ export class JsonSink {
   }
 }
 
-/** Names the ways to ask for less. */
+/** The refusal of a reply that is too long; its reason names the ways to ask for less. */
 export const tooLarge = (limit: number): Problem =>
   new Problem(
     413,
@@ -96,10 +102,10 @@ export const tooLarge = (limit: number): Problem =>
   );
 
 /**
- * Writes a value as `JSON.stringify` does, and yields wherever it may pause: between the rows of {@link Rows} and the
- * parts of whatever is large.
- * @param limit bytes at most
- * @throws Problem 413 when it is longer
+ * Writes a value as `JSON.stringify` does. Yields wherever it may pause: between the rows of {@link Rows}, and between
+ * the parts of large values.
+ * @param limit the most bytes
+ * @throws Problem 413 above the limit
  */
 export function* writtenJson(value: unknown, limit: number): Generator<void, WrittenJson, void> {
   const sink = new JsonSink(limit);
@@ -136,7 +142,7 @@ function* writeList(list: Iterable<unknown>, sink: JsonSink): Generator<void, vo
   sink.add(before === '[' ? '[]' : ']');
 }
 
-/** A long text by parts; a pair of surrogates stays together. */
+/** Writes a long text in parts. Surrogate pairs are not split. */
 function* writeText(text: string, sink: JsonSink): Generator<void, void, void> {
   sink.add('"');
   for (let from = 0; from < text.length;) {
@@ -151,13 +157,16 @@ function* writeText(text: string, sink: JsonSink): Generator<void, void, void> {
 
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
 
-/** An object that JSON writes by its own keys. */
+/** True for an object that JSON writes by its own keys. */
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return typeof (value as { readonly toJSON?: unknown }).toJSON !== 'function';
 }
 
-/** Subtracts the number of values in this one, itself included, from a limit. @returns 0 or less above the limit */
+/**
+ * Subtracts the number of nested values, the value itself included, from a limit.
+ * @returns 0 or less above the limit
+ */
 function weight(value: unknown, left: number): number {
   if (typeof value === 'string') return left - 1 - (value.length >> 10);
   if (typeof value !== 'object' || value === null) return left - 1;

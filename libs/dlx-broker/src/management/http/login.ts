@@ -5,14 +5,14 @@ import { clientGone, notAuthorised, Problem } from './reply.js';
 
 const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
 
-/** The request does not say who asks. */
+/** The refusal of a request without credentials. */
 const unknownUser = (): Problem => new Problem(401, 'not_authorized', undefined, challenge);
 const loginFailed = (): Problem => new Problem(401, 'not_authorized', 'Login failed', challenge);
 const malformed = (): Problem => new Problem(400, 'bad_request', undefined);
 const tooMany = (): Problem =>
   new Problem(429, 'too_many_requests', 'Too many failed logins of this address wait', { 'retry-after': '1' });
 
-/** Who asks, by the words of HTTP's Basic scheme. Nothing is remembered but failures. */
+/** Authenticates requests by HTTP Basic. Only failures are remembered. */
 export class Login {
   readonly #host: ManagementHost;
   readonly #isUser: NonNullable<ManagementHost['authenticate']>;
@@ -26,9 +26,9 @@ export class Login {
   }
 
   /**
-   * @param peer the client's address
-   * @param signal ends when the client goes; then nothing is looked at
-   * @throws Problem 401, 429 when too many failed logins of the address wait already, 400 for what is not Basic
+   * @param peer the address of the client
+   * @param signal aborted when the client has gone; then the password is not checked
+   * @throws Problem 401, 429 when too many failed logins of the address wait already, 400 for another scheme than Basic
    */
   async user(headers: Headers, peer: string, signal: AbortSignal): Promise<User> {
     const authorization = headers.get('authorization');
@@ -48,7 +48,10 @@ export class Login {
   }
 }
 
-/** Waits for the turn of an attempt. @throws Problem when the client has gone meanwhile */
+/**
+ * Waits for the turn of an attempt.
+ * @throws Problem if the client has gone meanwhile
+ */
 async function waited(attempt: LoginAttempt, clock: Clock, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const end = (): void => {
@@ -65,7 +68,7 @@ async function waited(attempt: LoginAttempt, clock: Clock, signal: AbortSignal):
   throw clientGone();
 }
 
-/** A proxy on this machine speaks for clients that may be anywhere. */
+/** True if a proxy forwarded the request: the client may then be on another machine. */
 const isForwarded = (headers: Headers): boolean => headers.has('x-forwarded-for') || headers.has('forwarded');
 
 /** @throws Problem */

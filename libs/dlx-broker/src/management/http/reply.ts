@@ -1,10 +1,10 @@
 import { AmqpError, PolicyError } from '../../broker/index.js';
 import { FieldJsonError } from '../api/field-json.js';
 
-/** What a handler answers. */
+/** The answer of a handler. */
 export interface Answer {
   readonly status: number;
-  /** Anything JSON can say, with `Rows` in it for long lists, or a `WrittenJson`; undefined for an empty body. */
+  /** A JSON value with `Rows` for long lists, or a `WrittenJson`; undefined for an empty body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -12,16 +12,16 @@ export interface Answer {
 export const ok = (body: unknown): Answer => ({ status: 200, body });
 export const created = (headers: Readonly<Record<string, string>> = {}): Answer => ({ status: 201, headers });
 export const noContent: Answer = { status: 204 };
-/** After a PUT: 201 for what is new, 204 for what was there. */
+/** The answer to a PUT: 201 for a new object, 204 for one that existed. */
 export const put = (result: 'created' | 'changed'): Answer => (result === 'created' ? created() : noContent);
 
-/** An answer that is a refusal, in the shape RabbitMQ gives all of them. */
+/** A refusal, in the form of RabbitMQ. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
   /**
-   * @param reason a text, or the term that RabbitMQ shows instead of one
-   * @param text for people, where the term alone says too little: the message, never the answer
+   * @param reason a text, or the Erlang term that RabbitMQ shows
+   * @param text the message of the error, for the log and the command line, if the term says too little
    */
   constructor(
     readonly status: number,
@@ -34,7 +34,7 @@ export class Problem extends Error {
   }
 
   get answer(): Answer {
-    // Without a reason RabbitMQ sends no body either.
+    // As in RabbitMQ, a refusal without a reason has no body.
     const body = this.reason === undefined ? undefined : { error: this.error, reason: this.reason };
     return { status: this.status, body, headers: this.headers };
   }
@@ -43,22 +43,21 @@ export class Problem extends Error {
 export const notFound = (): Problem => new Problem(404, 'Object Not Found', 'Not Found');
 export const noVhost = (): Problem => new Problem(404, 'not_found', 'vhost_not_found');
 export const badRequest = (reason: unknown): Problem => new Problem(400, 'bad_request', reason);
-/** No client reads it: it ends work whose client has gone. */
+/** Ends work whose client has gone. The answer is not sent. */
 export const clientGone = (): Problem => badRequest('the client did not wait for the answer');
 export const notAuthorised = (reason: string): Problem => new Problem(401, 'not_authorised', reason);
 
-/**
- * Rule F13: errors of policies and parameters are escaped as HTML, because RabbitMQ's own pages show them unchanged.
- */
+/** Errors of policies and parameters are escaped as HTML (rule F13), because pages of RabbitMQ show them unescaped. */
 export const escapedRequest = (reason: string): Problem =>
   badRequest(reason.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
 
-/** Erlang's text is a list of characters, and some of RabbitMQ's reasons show it as such. */
+/** A text as the list of its character codes, which some reasons of RabbitMQ show. */
 export const codes = (text: string): readonly number[] => Array.from(text, (char) => char.codePointAt(0) ?? 0);
 
 /**
- * What an error of the core is over HTTP: here and nowhere else. RabbitMQ says 401 where a user may not, 404 for
- * what is not there, and 400 with the text of the error for everything else. @returns undefined for a fault of our own
+ * The HTTP status of an error of the core. As in RabbitMQ: 401 without a right, 404 for a missing object, otherwise 400
+ * with the text of the error.
+ * @returns undefined for an internal error
  */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
@@ -70,7 +69,7 @@ export function problemOf(error: unknown): Problem | undefined {
   return badRequest(detailOf(error));
 }
 
-/** The text without the name of the code, as RabbitMQ shows what a declaration was refused for. */
+/** The text of an error without its code, as RabbitMQ shows refused declarations. */
 export const detailOf = (error: AmqpError): string => error.message.slice(error.reply.length + ' - '.length);
-/** With the number and the name, as RabbitMQ shows what a channel was closed for. */
+/** The text of an error with its code, as RabbitMQ shows the reason of a closed channel. */
 export const channelErrorOf = (error: AmqpError): string => `${error.code} ${error.message}`;

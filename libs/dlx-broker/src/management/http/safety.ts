@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Problem } from './reply.js';
 
-/** Of every answer. Pages that need more say so themselves; no page may frame them or read them from another origin. */
+/** Headers of every answer. Pages may weaken some of them; no page may be framed, or read from another origin. */
 export const safeHeaders: ReadonlyMap<string, string> = new Map([
   ['content-security-policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"],
   ['x-content-type-options', 'nosniff'],
@@ -13,8 +13,8 @@ export const safeHeaders: ReadonlyMap<string, string> = new Map([
 
 /**
  * Refuses requests that a page of another origin makes a browser send.
- * @param known names of this server beside those of the machine; `*` for any
- * @throws Problem 421 when the request is for another host, 403 when it is from another page
+ * @param known names of this server besides those of the machine; `*` for any
+ * @throws Problem 421 for another host, 403 for a page of another origin
  */
 export function checkOrigin({ method, headers, url }: Request, known: readonly string[]): void {
   const host = headers.get('host') ?? new URL(url).host;
@@ -25,8 +25,8 @@ export function checkOrigin({ method, headers, url }: Request, known: readonly s
 }
 
 /**
- * Whether a Host header names this server. A foreign page that makes its own name point to this machine (DNS rebinding)
- * has the same origin for its browser: only the name differs. An address is not the name of a foreign page.
+ * True if a Host header names this server. With DNS rebinding a foreign page makes its own name point to this machine,
+ * and has the same origin for the browser: only the name differs. An address is not the name of a foreign page.
  */
 export function isKnownHost(host: string, known: readonly string[]): boolean {
   const name = hostname(host);
@@ -35,7 +35,7 @@ export function isKnownHost(host: string, known: readonly string[]): boolean {
   return isOwn || known.includes('*') || known.some((each) => each.toLowerCase() === name);
 }
 
-/** Without port and brackets, in small letters; undefined when it is none. */
+/** The host without port and brackets, in lower case; undefined if it is invalid. */
 function hostname(authority: string): string | undefined {
   try {
     const { hostname: name, username, password, pathname, search, hash } = new URL(`http://${authority}`);
@@ -48,15 +48,15 @@ function hostname(authority: string): string | undefined {
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Whether the headers of a browser name a page of another site, for which the browser would send a stored password,
- * too. A client that sends neither header is no current browser: curl and rabbitmqadmin send none.
+ * True if the headers of a browser name a page of another site, for which the browser would also send a stored
+ * password. Clients that send neither header, such as curl and rabbitmqadmin, are no current browsers.
  */
 export function isForeign(method: string, headers: Headers, host: string): boolean {
   const site = headers.get('sec-fetch-site');
-  // A browser's own word, which no page can put in its mouth; a proxy may have changed the name of the host meanwhile.
+  // Pages cannot set this header. A proxy may have changed the name of the host, so it counts more than the origin.
   if (site === 'same-origin' || site === 'none') return false;
   if (site !== null) {
-    // A link to here may be followed: what is gone to is shown, not read by the page with the link.
+    // A link to this server may be followed: the browser shows the answer, and the page with the link cannot read it.
     return !(safeMethods.includes(method) && headers.get('sec-fetch-mode') === 'navigate');
   }
   const origin = headers.get('origin');

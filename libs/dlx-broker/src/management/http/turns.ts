@@ -2,21 +2,21 @@ import { clientGone } from './reply.js';
 
 /** Pauses of long work, in which the event loop serves other clients. */
 export interface Turns {
-  /** Milliseconds, monotonic, with fractions. */
+  /** A monotonic time in milliseconds, with fractions. */
   now(): number;
-  /** After other work of the host. */
+  /** Resolves after other work of the host. */
   next(): Promise<void>;
 }
 
-/** Real ones. */
+/** The turns of the event loop. */
 export const eventLoop: Turns = {
   now: () => performance.now(),
   next: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
 /**
- * Real ones for all long work of one API: one piece of it in each turn of the event loop, so that many requests at a time
- * hold it up no longer than one.
+ * The turns of all long work of one API: one piece of work in each turn of the event loop, so that many requests at a
+ * time delay other clients no longer than one.
  */
 export class SharedTurns implements Turns {
   readonly #waiting: (() => void)[] = [];
@@ -37,14 +37,14 @@ export class SharedTurns implements Turns {
   };
 }
 
-/** Milliseconds after which other work of the host gets a turn. */
+/** The longest turn in milliseconds; then other work of the host runs. */
 export const longestTurn = 5;
 
 /**
  * Runs work to its end with pauses.
- * @param work yields wherever it could pause; between two yields it should take well below a millisecond
- * @param signal ends it in a pause when its client has gone
- * @throws Problem 400 then
+ * @param work yields wherever it may pause; between two yields it should take well below a millisecond
+ * @param signal aborted when the client has gone: the work ends in the next pause
+ * @throws Problem 400 if the signal was aborted
  */
 export async function inTurns<T>(work: Iterator<void, T, void>, turns: Turns, signal?: AbortSignal): Promise<T> {
   let began = turns.now();

@@ -15,16 +15,14 @@ import {
   bindingsTo,
   type PlacedBinding,
 } from '../views/binding-columns.js';
+import { withoutPages } from '../whole-list.js';
 import { exchangeIn } from './exchanges.js';
 import { argumentsIn } from './queues.js';
 
-/** Answers with all bindings of some lists. */
+/** Answers with all bindings of some lists. RabbitMQ does not cut bindings into pages. */
 async function show(request: ApiRequest, management: Management, lists: readonly Bindings[]): Promise<Answer> {
   const bindings = await inTurns(joined(lists), management.dlx.turns, request.signal);
-  // RabbitMQ does not cut bindings into pages.
-  const query = new URLSearchParams(request.query);
-  query.delete('page');
-  return listOf({ ...request, query }, management, bindings, bindingColumns, bindingOrder);
+  return listOf(withoutPages(request), management, bindings, bindingColumns, bindingOrder);
 }
 
 function* joined(lists: readonly Bindings[]): Generator<void, readonly PlacedBinding[], void> {

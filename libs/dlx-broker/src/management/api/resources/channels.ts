@@ -1,6 +1,6 @@
 import { isOf } from '../../http/auth.js';
 import { listOf, oneOf } from '../listing.js';
-import { withoutStatistics } from '../places.js';
+import { vhostsIn, withoutStatistics } from '../places.js';
 import { badRequest, notFound } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import { channelColumns, singleChannelColumns } from '../views/channel-columns.js';
@@ -46,9 +46,7 @@ const getOne: Handler = (request, management) => {
 const consumersAll: Handler = (request, management) => {
   checkStatistics(request);
   const { names, user } = request;
-  const places =
-    names['vhost'] === undefined ? management.broker.virtualHosts.values() : [management.vhost(names['vhost'])];
-  const all = [...places].flatMap((vhost) => [...consumersOf(vhost)]);
+  const all = vhostsIn(names, management).flatMap(consumersOf);
   const own = all.filter(({ receiver }) => receiver.channel.connection.user?.name === user.name);
   const shown = isOf('monitor', user) ? all : own;
   return listOf(request, management, shown, consumerColumns(management.nodeName));

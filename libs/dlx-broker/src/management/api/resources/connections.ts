@@ -2,7 +2,7 @@ import { AmqpError, type Connection, type User } from '../../../broker/index.js'
 import { isOf } from '../../http/auth.js';
 import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../../management.js';
-import { withoutStatistics } from '../places.js';
+import { vhostsIn, withoutStatistics } from '../places.js';
 import { noContent, notAuthorised, notFound } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import { inTurns } from '../../http/turns.js';
@@ -14,9 +14,7 @@ import { connectionName, userName } from '../views/names.js';
  * path names it.
  */
 export function connectionsFor({ names, user }: ApiRequest, management: Management): readonly Connection[] {
-  const { vhost } = names;
-  const places = vhost === undefined ? management.broker.virtualHosts.values() : [management.vhost(vhost)];
-  const all = [...places].flatMap(({ connections }) => [...connections]);
+  const all = vhostsIn(names, management).flatMap(({ connections }) => [...connections]);
   return isOf('monitor', user) ? all : all.filter((connection) => connection.user?.name === user.name);
 }
 

@@ -14,7 +14,7 @@ const mostAfterlives = 50;
 export class Mover {
   readonly #known = new Set<string>();
 
-  /** @param settled called for each message that moved, when the journal has it, or has given up */
+  /** @param settled called for each moved message, when the journal has stored it or has failed */
   constructor(
     readonly order: RedriveOrder,
     readonly task: string,
@@ -22,14 +22,14 @@ export class Mover {
     readonly settled: Settled,
   ) {}
 
-  /** Why no message can be moved any more; undefined if messages can be moved. */
+  /** The reason why no message can be moved now; undefined if there is none. */
   fault(): string | undefined {
     const { vhost, queue, user } = this.order;
     if (queue.deleted) return `queue '${queue.name}' is gone`;
     return refusalOf(() => vhost.check(user, 'read', 'queue', queue.name))?.message;
   }
 
-  /** @returns the queues that got it, or would in a dry run; undefined when it stayed */
+  /** @returns the queues that got the message, or would in a dry run; undefined if it stayed */
   move(entry: Entry, now: number): readonly string[] | undefined {
     const { order, counts, task } = this;
     const { message, position } = entry;
@@ -47,7 +47,7 @@ export class Mover {
     return result;
   }
 
-  /** The queues to which the dead letters of these go; each is asked once. */
+  /** The queues that get the dead letters of these queues. Each is computed once. */
   *afterlives(message: Message, queues: readonly string[]): Iterable<Queue> {
     const { vhost } = this.order;
     for (const name of queues) {

@@ -7,7 +7,7 @@ import type { RedriveOrder } from './redrive-order.js';
 import { isWaitingRoom, ReturnWatch } from './return-watch.js';
 import { Filtered, Picked, type Selection } from './selection.js';
 
-/** What a redrive gets from its host. */
+/** The parts that a redrive gets from its host. */
 export interface RedriveParts {
   readonly clock: Clock;
   /** Called at the end, and when the circuit stops the redrive. */
@@ -16,26 +16,29 @@ export interface RedriveParts {
   readonly log?: ((error: unknown) => void) | undefined;
 }
 
-/** How often the redrive looks, after its end, for letters that come back: milliseconds. */
+/** How often the redrive counts returned messages after its end, in milliseconds. */
 const pollInterval = 250;
 
-/** Milliseconds between two turns, at least: what becomes due meanwhile goes together. */
+/** The least milliseconds between two turns. Messages that become due in between go together. */
 const shortestTick = 10;
 
-/** After a delay of the host the messages of so many milliseconds follow together; those of a longer time are not made up for. */
+/**
+ * After a delay of the host, the messages of this many milliseconds follow together; the rest of the delay is not made
+ * up for.
+ */
 const keptTime = 100;
 
 /** The most messages examined and moved in one turn of the event loop, and its most milliseconds. */
 const inOneGo = { scanned: 4_096, moved: 512, milliseconds: 4 };
 
 /**
- * The redrive of the HTTP API: takes messages from a queue of an engine back to where they came from, or to another place, in
- * turns of the host. Its memory does not grow with the number of messages.
+ * The redrive of the HTTP API: moves messages from a queue to their origins or to another address, in turns. Its memory
+ * does not grow with the number of messages.
  */
 export class QueueRedrive extends Redrive {
-  /** Ready messages when it began. */
+  /** The number of ready messages at the start. */
   readonly readyAtStart: number;
-  /** Messages that moved and are not yet stored by the journal. */
+  /** The number of moved messages that the journal has not stored yet. */
   #unsafe = 0;
   /** True while the redrive waits for the journal only. */
   #isWaiting = false;
@@ -113,7 +116,7 @@ export class QueueRedrive extends Redrive {
     this.#parts.clock.wakeAt(Math.max(due, batches?.next ?? now), this.#tick);
   }
 
-  /** One batch: its messages leave together, with one commit of the journal. */
+  /** Moves one batch, with one commit of the journal. */
   #move(now: number): void {
     let left = Math.min(this.allowed(now), inOneGo.moved, this.#missing);
     let looks = inOneGo.scanned;
@@ -158,7 +161,7 @@ export class QueueRedrive extends Redrive {
     if (!this.#isWaiting) this.end('completed', this.#left);
   }
 
-  /** The reason why messages stayed that the filter could not test. */
+  /** Says how many messages stayed because their bodies could not be read for the filter. */
   get #left(): string | undefined {
     const { count, reason } = this.#unread;
     return count === 0 ? undefined : `${count} messages could not be looked at, and stay: ${reason}`;

@@ -3,27 +3,29 @@ import type { Address } from '../../../message/index.js';
 import type { CircuitSettings } from '../../../redrive/index.js';
 import type { MessageFilter } from '../filter.js';
 
-/** What is to be redriven, where to, and how fast. */
+/** The messages of a redrive, their destination and the rate. */
 export interface RedriveOrder {
   readonly vhost: VirtualHost;
   readonly queue: Queue;
-  /** With whose rights, see {@link VirtualHost.check}; undefined for the host application, which may do everything. */
+  /**
+   * The user whose rights apply, see {@link VirtualHost.check}; undefined for the host application, which needs none.
+   */
   readonly user: User | undefined;
-  /** What is written on the messages as `dlx-redriven-by`. */
+  /** The value of the header `dlx-redriven-by`. */
   readonly by: string;
-  /** Which messages: those that fit, or those of these positions. */
+  /** Selects messages by a filter, or by positions. */
   readonly filter?: MessageFilter;
   readonly ids?: readonly number[];
   /** Default: the origin of each message. */
   readonly to?: Address;
-  /** Messages a second; Infinity is as many as the host can. */
+  /** Messages a second; Infinity is no limit. */
   readonly rate: number;
-  /** So many at most. */
+  /** The most messages. */
   readonly limit?: number;
-  /** Undefined: it goes on whatever comes back. */
+  /** Undefined: the redrive continues, however many messages come back. */
   readonly circuit?: CircuitSettings;
-  /** Deaths, attempts and errors stay on the message: it is put aside, not tried again. */
+  /** Keeps deaths, attempts and errors on the message: it is put aside, and not tried again. */
   readonly keepsHistory?: boolean;
-  /** Looks where everything would go, and moves nothing. */
+  /** Only counts the destinations, and moves nothing. */
   readonly dryRun: boolean;
 }

@@ -10,14 +10,14 @@ export class RedriveConflictError extends Error {
 /** The most redrives at a time, and the most ended redrives that are remembered. */
 const most = { running: 20, remembered: 100 };
 
-/** The redrives of a broker: those that run, and the last of those that ran. */
+/** The redrives of a broker: all that run, and the last that ended. */
 export class QueueRedrives {
   readonly #tasks = new Map<string, QueueRedrive>();
   #number = 0;
 
   constructor(readonly parts: RedriveParts) {}
 
-  /** @throws RedriveConflictError when the queue is being redriven already, or too many are */
+  /** @throws RedriveConflictError if the queue is being redriven already, or too many redrives run */
   start(order: RedriveOrder): QueueRedrive {
     const running = this.list().filter((task) => !task.isOver);
     const same = running.find((task) => task.order.queue === order.queue);
@@ -32,8 +32,8 @@ export class QueueRedrives {
   }
 
   /**
-   * Looks where everything would go, as fast as the host's turns come. It has no part in the list.
-   * @param signal stops it when its client goes
+   * Counts the destinations as fast as the turns of the host allow. A dry run is not in the list.
+   * @param signal stops it when its client has gone
    */
   dryRun(order: RedriveOrder, turns: Turns, signal?: AbortSignal): Promise<QueueRedrive> {
     const { clock, log } = this.parts;
@@ -57,17 +57,17 @@ export class QueueRedrives {
     return this.#tasks.get(id);
   }
 
-  /** The newest first. */
+  /** All redrives, newest first. */
   list(): readonly QueueRedrive[] {
     return [...this.#tasks.values()].reverse();
   }
 
-  /** Stops them all, and those that are over look back no longer. */
+  /** Stops all redrives, and the watches of those that ended. */
   close(): void {
     for (const task of this.#tasks.values()) task.close('the broker shut down');
   }
 
-  /** Other than any before, also before a restart: it is written on messages. */
+  /** An id that no redrive had before, also before a restart, because messages carry it. */
   #name(): string {
     return `${this.parts.clock.now().toString(36)}-${++this.#number}`;
   }

@@ -4,10 +4,10 @@ import { redrivenHeaders } from './redriven-headers.js';
 
 /** The largest number of watched queues. */
 const mostQueues = 50;
-/** Messages of one queue looked at in one go. */
+/** The most messages of one queue that are examined in one step. */
 const mostAtOnce = 1_000;
 
-/** Counts the messages of a redrive that come back: those that arrive in the queues of their dead letters. */
+/** Counts the messages of a redrive that come back: they arrive in the queues of their dead letters. */
 export class ReturnWatch {
   /** The last position in each queue that was read. */
   readonly #seen = new Map<Queue, number>();
@@ -19,7 +19,7 @@ export class ReturnWatch {
     if (!this.#seen.has(queue) && this.#seen.size < mostQueues) this.#seen.set(queue, queue.lastPosition);
   }
 
-  /** @returns how many came since the last look */
+  /** @returns the number of messages that came back since the last call */
   count(): number {
     let returned = 0;
     for (const [queue, seen] of this.#seen) {

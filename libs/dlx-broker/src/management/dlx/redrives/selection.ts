@@ -2,22 +2,22 @@ import type { Cursor, Entry, Queue } from '../../../broker/index.js';
 import type { Matches } from '../filter.js';
 import { scan } from '../scan.js';
 
-/** The messages a redrive is about, a few at a time. What arrives after its start is not among them. */
+/** The messages of a redrive, a few at a time. Messages that arrive after its start are not among them. */
 export interface Selection {
-  /** @param most messages looked at, at most */
+  /** @param most the most messages to examine */
   next(most: number, limit: number): readonly Entry[];
-  /** Messages looked at. */
+  /** The number of examined messages. */
   readonly scanned: number;
   readonly isDone: boolean;
 }
 
-/** All that match a filter, in the order of the queue, each once. */
+/** The messages that match a filter, in the order of the queue. */
 export class Filtered implements Selection {
   scanned = 0;
   isDone = false;
   #cursor: Cursor | undefined;
   readonly #last: number;
-  /** Whether all that stand behind a newer one are newer, too. */
+  /** True if every message is newer than those before it. */
   readonly #inOrder: boolean;
 
   constructor(
@@ -48,10 +48,10 @@ export class Filtered implements Selection {
   }
 }
 
-/** Those of certain positions, in their order. */
+/** The messages of certain positions, in this order. */
 export class Picked implements Selection {
   scanned = 0;
-  /** How many were asked for and are not there. */
+  /** The number of positions without a message. */
   missing = 0;
   readonly #positions: readonly number[];
 
