@@ -24,7 +24,7 @@ export interface Case {
   readonly client: string;
   readonly unit: string;
   readonly more: 'better' | 'worse';
-  /** RabbitMQ alone unless told; nobody when the case starts a server of ours itself. */
+  /** Default: RabbitMQ alone; none if the case starts a server of this broker itself. */
   readonly rivals?: readonly Rival[];
   /** How ours is started, if not as usual. */
   readonly start?: () => Promise<Server | undefined>;

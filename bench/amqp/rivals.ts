@@ -6,7 +6,7 @@ import { appendAndSync } from './programs/disk.js';
 import { openRabbit, type Server } from './servers.js';
 import type { Target } from './target.js';
 
-/** Somebody who is measured beside us. */
+/** A program that is measured beside this broker. */
 export interface Rival {
   readonly name: string;
   /** What its program is made with, where that of the case is not for it. */

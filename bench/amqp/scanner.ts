@@ -2,7 +2,7 @@ import { ids } from './frames.js';
 
 /** Who hears what a server sends. */
 export interface Listener {
-  /** Messages with the tags `from` to `to` have arrived whole; told once for all that was read at a time. */
+  /** Messages with the tags `from` to `to` have arrived completely; called once for all that were read together. */
   delivered(from: number, to: number): void;
   /** A publish, or with `multiple` all up to it, is confirmed. */
   confirmed(tag: number, multiple: boolean): void;

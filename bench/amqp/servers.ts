@@ -114,6 +114,6 @@ function openFiles(pid: number): string[] {
     const folder = `/proc/${pid}/fd`;
     return readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
   } catch {
-    return []; // gone meanwhile, or somebody else's
+    return []; // it has ended, or belongs to another user
   }
 }

@@ -15,9 +15,9 @@ export interface OwnRedis {
 }
 
 /**
- * A server on a port that is free: in memory only, unless told otherwise.
+ * A server on a free port, by default in memory only.
  * @param options of redis-server
- * @param folder of its data, which is somebody else's; without one there is a temporary one until it stops
+ * @param folder the data directory, which the caller owns; default: a temporary one until it stops
  * @throws when there is no redis-server, or it ends at once
  */
 export async function openRedis(options: readonly string[] = [], folder?: string): Promise<OwnRedis> {

@@ -42,7 +42,7 @@ class Attempts {
   }
 }
 
-/** Somebody who retries. */
+/** A program that retries. */
 interface Retrier {
   publish(ids: readonly number[]): Promise<void>;
   attempts: Attempts | undefined;

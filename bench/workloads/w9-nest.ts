@@ -39,7 +39,7 @@ function emitted({ client, handled }: Pair): Promise<Measurement> {
     while (performance.now() - start < span) {
       for (let burst = 0; burst < 100; burst++) client.emit('e', payload);
       sent += 100;
-      // Two thousand on their way at most, so that nobody's memory is what is measured.
+      // At most two thousand are on their way, so that memory is not what is measured.
       while (sent - (handled() - before) > 2_000) await soon();
       await soon();
     }

@@ -45,7 +45,7 @@ export const fails = (): never => {
   throw new Error('no');
 };
 
-/** Without a handler nobody takes what waits there. */
+/** No handler consumes these queues. */
 export interface Queues {
   readonly [name: string]: Readonly<Record<string, string | number>>;
 }
@@ -99,7 +99,7 @@ export function standing(): DlxTesting {
 export interface Shop {
   readonly dlx: DlxTesting;
   readonly app: INestMicroservice;
-  /** As a client does it, by the exchange of events unless told otherwise; then everybody does what there is to do. */
+  /** Publishes as a client does, by default to the exchange of events; then all pending work is done. */
   emit(key: string, data: unknown, options?: DlxRecordOptions): Promise<void>;
   advance(duration: number | string): Promise<void>;
   /** What the morgue has, in order of arrival. */

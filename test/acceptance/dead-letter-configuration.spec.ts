@@ -99,7 +99,7 @@ describe('the dead-letter exchange', () => {
   });
 });
 
-describe('whoever declares a queue with a dead-letter exchange needs', () => {
+describe('a user who declares a queue with a dead-letter exchange needs', () => {
   const brokers: Broker[] = [];
   afterEach(() => {
     for (const broker of brokers.splice(0)) broker.close();

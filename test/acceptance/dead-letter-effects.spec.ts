@@ -70,7 +70,7 @@ describe('the header x-death has for every death', () => {
         queue: 'work',
         time: noon / 1_000 + 1, // whole seconds
         exchange: 'dlx.events',
-        'routing-keys': ['work', 'copy'], // BCC is nobody's business
+        'routing-keys': ['work', 'copy'], // BCC is not shown
       },
     ]);
     expect(lastOf(given).deaths[0]?.time).toEqual(new Date(noon + 1_000));
@@ -189,7 +189,7 @@ describe('the very first death', () => {
     });
   });
 
-  it('is told by the same values as the entry of that death', async () => {
+  it('has the same values as the entry of that death', async () => {
     const given = await shop(rejecting);
     await given.emit('work', 'bad');
     const { headers, deaths } = lastOf(given);

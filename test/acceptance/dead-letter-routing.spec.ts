@@ -51,7 +51,7 @@ describe('a dead letter is routed', () => {
 });
 
 describe('a circle of dead letters', () => {
-  it('forms when a queue dead-letters to the default exchange and names no key; it ends at once if nobody rejects (rule I4)', async () => {
+  it('forms when a queue dead-letters to the default exchange and names no key; it ends at once without a rejection (rule I4)', async () => {
     const { dlx, emit, advance } = await shop({
       providers: [],
       queues: { idle: { 'x-dead-letter-exchange': '', 'x-message-ttl': 1_000 } },

@@ -24,7 +24,7 @@ describe('dead-lettering at least once, for quorum queues', () => {
     ]);
   });
 
-  it('keeps a message that nobody takes until somebody does (rule M3)', async () => {
+  it('keeps a message that no queue takes until a queue does (rule M3)', async () => {
     const { dlx, emit } = await shop({ providers: [worker(fails, ...safely)] });
     await emit('work', 'kept');
     expect(dlx.queue('work').ready).toBe(0); // not to be delivered once more

@@ -20,7 +20,7 @@ class Switch implements Alarm {
   }
 }
 
-/** A publisher with confirms, and what it is told. */
+/** A publisher with confirms, and the notifications that it gets. */
 async function publisherOf(harness: AmqpHouse) {
   const connection = await amqplib.connect(harness.url);
   const log: string[] = [];
@@ -39,7 +39,7 @@ const stateOf = ({ broker }: AmqpHouse): string[] =>
   [...broker.virtualHost('/').connections].map(({ client }) => String(client?.state()));
 
 describe('while something is short', () => {
-  it('publishers wait and are told, everybody else goes on (connection.blocked)', async () => {
+  it('publishers wait and are notified, all other clients go on (connection.blocked)', async () => {
     let used = 0;
     const harness = await open({ memory: () => ({ used, limit: 100 }) });
     const { connection, channel, log, publish } = await publisherOf(harness);
@@ -75,7 +75,7 @@ describe('while something is short', () => {
     await connection.close();
   });
 
-  it('a publisher waits until all alarms are over, and is told of the first ones only', async () => {
+  it('a publisher waits until all alarms are over, and is notified of the first ones only', async () => {
     const disk = new Switch('disk');
     const memory = new Switch('memory');
     const harness = await open({ alarms: [memory, disk] });
@@ -96,7 +96,7 @@ describe('while something is short', () => {
     await connection.close();
   });
 
-  it('two reasons are told in one text', async () => {
+  it('two reasons are one text', async () => {
     const alarms = [new Switch('memory'), new Switch('disk')];
     const harness = await open({ alarms });
     const { connection, channel, log, publish } = await publisherOf(harness);

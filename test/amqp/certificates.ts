@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What somebody shows, and keeps secret. */
+/** A certificate and its private key. */
 export interface Identity {
   readonly cert: Buffer;
   readonly key: Buffer;

@@ -40,17 +40,17 @@ function nonsense(mutator: Mutator, corpus: readonly Buffer[]): Promise<void> {
 }
 
 it(`whatever ${connections} clients send, the listener has no fault of its own and serves others (seed ${seed})`, async () => {
-  const deathListener = await WireConnection.open(harness.wire);
-  const channel = await deathListener.openChannel();
-  await channel.call('queue.declare', { queue: 'deathListener' });
+  const otherClient = await WireConnection.open(harness.wire);
+  const channel = await otherClient.openChannel();
+  await channel.call('queue.declare', { queue: 'otherClient' });
   const mutator = new Mutator(seed);
   const corpus = frameCorpus();
   for (let begun = 0; begun < connections; begun += 20) {
     await Promise.all(Array.from({ length: 20 }, () => nonsense(mutator, corpus)));
-    channel.publish({ exchange: '', key: 'deathListener' }, {}, Buffer.from(String(begun)));
-    const got = await channel.call('basic.get', { queue: 'deathListener', noAck: true });
+    channel.publish({ exchange: '', key: 'otherClient' }, {}, Buffer.from(String(begun)));
+    const got = await channel.call('basic.get', { queue: 'otherClient', noAck: true });
     expect(String(got.body)).toBe(String(begun));
   }
   expect(faults).toEqual([]);
-  await deathListener.close();
+  await otherClient.close();
 }, 120_000);

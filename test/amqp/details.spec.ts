@@ -15,7 +15,7 @@ const detailsOf = ({ broker }: AmqpHouse): ClientDetails => {
 };
 
 describe('the broker knows of a client', () => {
-  it('who it is, where it is, and what was agreed on', async () => {
+  it('its name, its addresses, and the negotiated values', async () => {
     const before = Date.now();
     const connection = await amqplib.connect(`${harness.url}?frameMax=8192&channelMax=99&heartbeat=7`, {
       clientProperties: { connection_name: 'the till' },

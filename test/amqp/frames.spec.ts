@@ -43,7 +43,7 @@ describe('frames', () => {
     expect(said).toEqual(brokers.same(['basic.qos-ok', 'abcdef']));
   });
 
-  it('that forgot to count their overhead in frame-max are forgiven', async () => {
+  it('whose payload is as long as frame-max are accepted', async () => {
     const said = await brokers.each(async (wire) => {
       const { connection, channel, queue } = await withQueue({ ...wire, frameMax: 4096 });
       connection.frame(1, 1, writeMethod('basic.publish', { exchange: '', key: queue }));
@@ -56,7 +56,7 @@ describe('frames', () => {
     expect(said).toEqual(brokers.same(4_096));
   });
 
-  it('that claim still more than frame-max are refused before anything has come of them', async () => {
+  it('that announce a payload above frame-max are refused before it arrives', async () => {
     const said = await brokers.each(async (wire) => {
       const connection = await WireConnection.open({ ...wire, frameMax: 4096 });
       await connection.openChannel();
@@ -160,14 +160,14 @@ describe('methods', () => {
     expect(said).toEqual(brokers.same('basic.qos-ok'));
   });
 
-  it('nobody knows end the connection; RabbitMQ ends the socket without a word', async () => {
+  it('of an unknown type end the connection; RabbitMQ ends the socket without an error', async () => {
     const connection = await WireConnection.open(brokers.ours.wire);
     await connection.openChannel();
     connection.frame(1, 1, Buffer.from([0, 60, 0, 99]));
     expect(await endOf(connection)).toEqual(hard(540, '60.99', 'unknown method 60.99'));
   });
 
-  it('with a field of a type nobody knows are an internal error; RabbitMQ ends the socket without a word', async () => {
+  it('with a field of an unknown type are an internal error; RabbitMQ ends the socket without an error', async () => {
     const connection = await WireConnection.open(brokers.ours.wire);
     await connection.openChannel();
     const declare = writeMethod('queue.declare', { queue: '', exclusive: true });
@@ -175,7 +175,7 @@ describe('methods', () => {
     expect(await endOf(connection)).toEqual(internalError);
   });
 
-  it('a header with a field of a type nobody knows is an internal error', async () => {
+  it('a header with a field of an unknown type is an internal error', async () => {
     const said = await brokers.each(async (wire) => {
       const connection = await WireConnection.open(wire);
       await connection.openChannel();

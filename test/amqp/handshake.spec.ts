@@ -11,7 +11,7 @@ const brokers = new Brokers();
 const wellTuned = { channelMax: 2047, frameMax: 131_072, heartbeat: 0 };
 
 describe('in the handshake', () => {
-  it('the server says product, version and the like as long strings', async () => {
+  it('product, version and the other server properties are long strings', async () => {
     const said = await brokers.each(async (wire) => {
       const talk = await Talk.begin(wire);
       const { args } = await talk.method();
@@ -40,7 +40,7 @@ describe('in the handshake', () => {
     expect(said).toEqual(brokers.all.map((_, index) => (index === 0 ? own : undefined)));
   });
 
-  it('a locale nobody knows is fine, and open-ok says an empty text', async () => {
+  it('an unknown locale is accepted, and open-ok has an empty text', async () => {
     const said = await brokers.each(async (wire) => {
       const talk = await Talk.begin(wire);
       await talk.login({ locale: 'tlh' });
@@ -84,8 +84,8 @@ describe('in the handshake', () => {
     ['an unknown mechanism', { mechanism: 'EXTERNAL' }],
     ['PLAIN without a password', { response: '\0guest' }],
     ['AMQPLAIN of another shape', { mechanism: 'AMQPLAIN', response: 'guest' }],
-    ['a wrong password of a client that cannot be told', { response: '\0guest\0wrong' }],
-  ])('%s is met with silence, and the socket ends after three seconds', async (_, args) => {
+    ['a wrong password of a client without the capability', { response: '\0guest\0wrong' }],
+  ])('%s gets no answer, and the socket is closed after three seconds', async (_, args) => {
     const said = await Promise.all(
       brokers.all.map(async (wire) => {
         const talk = await Talk.begin(wire);
@@ -101,7 +101,7 @@ describe('in the handshake', () => {
   });
 
   it.concurrent(
-    'a wrong password is told at once to a client that can hear it, and the socket ends after three seconds',
+    'a wrong password is a 403 at once for a client with the capability, and the socket ends after three seconds',
     async () => {
       const capabilities = table(new Map([['authentication_failure_close', bool(true)]]));
       const said = await Promise.all(
@@ -125,7 +125,7 @@ describe('in the handshake', () => {
     ['frame_max above what is offered', { frameMax: 131_073 }],
     ['channel_max 0', { channelMax: 0 }],
     ['channel_max above what is offered', { channelMax: 2_048 }],
-  ])('%s is met with silence', async (_, args) => {
+  ])('%s gets no answer', async (_, args) => {
     const said = await Promise.all(
       brokers.all.map(async (wire) => {
         const talk = await Talk.begin(wire);
@@ -141,7 +141,7 @@ describe('in the handshake', () => {
     }
   });
 
-  it('a heartbeat above the one that is offered counts, too', async () => {
+  it('a heartbeat above the offer is accepted', async () => {
     const talk = await Talk.open(brokers.ours.wire, {}, { heartbeat: 120 });
     const [connection] = brokers.ours.broker.virtualHost('/').connections;
     expect(connection?.client?.timeout).toBe(120);

@@ -15,7 +15,7 @@ export interface AmqpHouse {
   close(): Promise<void>;
 }
 
-/** @param pace how long the broker works in one turn; as long as it does in production unless told */
+/** @param pace how long the broker works in one turn; default: as long as in production */
 export async function amqpHouse(options: ListenOptions = {}, pace: Pace = turnPace): Promise<AmqpHouse> {
   const broker = new Broker({
     clock: new SystemClock(),

@@ -148,7 +148,7 @@ describe.skipIf(!hasJava)("the guide's Java programs, with lines typed until one
     });
   }, 90_000);
 
-  it('a message that nobody takes for five seconds goes to the dead-letter queue', async () => {
+  it('a message that no consumer takes for five seconds goes to the dead-letter queue', async () => {
     const seen = await shownEverywhere({
       producer: 'MessageTTLProducer',
       consumers: [['MessageTTLConsumer', 'msg.ttl.dl.queue.test', 2]],

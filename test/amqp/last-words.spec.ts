@@ -21,7 +21,7 @@ const publish = (exchange: string, mandatory = false): Buffer =>
     writeFrame(3, 1, Buffer.from('x')),
   ]);
 
-/** Sends all of it in one write. @returns what comes until a method of this kind, a close of the broker unless told */
+/** Sends all of it in one write. @returns what comes until a method of this kind; default: a close of the broker */
 async function heard(port: number, frames: readonly Buffer[], confirms: boolean, end = '.close'): Promise<string[]> {
   const peer = await RawPeer.connect('127.0.0.1', port);
   const next = async () => readMethod((await peer.next()).payload);
@@ -54,7 +54,7 @@ async function heard(port: number, frames: readonly Buffer[], confirms: boolean,
 const unroutable = publish('', true);
 const missing = publish('missing');
 
-describe('what became of publishes is told before the error that follows them in the same write (rule Q9)', () => {
+describe('returns and confirms of publishes are sent before the error that follows them in the same write (rule Q9)', () => {
   it.each<[string, boolean, readonly Buffer[], readonly string[]]>([
     ['a return before a soft error', false, [unroutable, missing], ['basic.return 312', 'channel.close 404']],
     [

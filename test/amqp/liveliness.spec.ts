@@ -17,7 +17,7 @@ it('any traffic counts as a sign of life', async () => {
   talk.drop();
 });
 
-it('without heartbeats nobody sends any, and nobody is dropped', async () => {
+it('without heartbeats neither side sends any, and no client is dropped', async () => {
   const talk = await Talk.open(brokers.ours.wire, {}, { heartbeat: 0 });
   const before = Buffer.concat(talk.peer.received).length;
   let ended = false;

@@ -12,7 +12,7 @@ import { type AmqpHouse, amqpHouse, until } from './harness.js';
 const harnesses: AmqpHouse[] = [];
 afterEach(() => Promise.all(harnesses.splice(0).map((harness) => harness.close())));
 
-/** A harness whose throttle knows only the time it is told, and what became known of its logins. */
+/** A harness whose throttle has a clock of the test, with the notices and the logins that it checked. */
 async function open(options: ListenOptions = {}) {
   const throttle: LoginThrottle = new LoginThrottle(() => world.time);
   const world = { time: 0, notices: [] as string[], looked: [] as Login[], throttle };
@@ -53,7 +53,7 @@ const refused = hard(
 
 describe('a client that fails to log in again and again', () => {
   // A right password was refused here for up to a minute: any stranger could lock a user out. Now it only comes later.
-  it('waits for its turn, and the right password gets in', async () => {
+  it('waits for its turn, and the right password is accepted', async () => {
     const { world, login } = await open();
     for (let count = 0; count < 5; count++) expect(await login(`wrong ${count}`)).toEqual(refused);
     world.time += 700;
@@ -95,7 +95,7 @@ describe('a client that fails to log in again and again', () => {
     expect(world.looked).toEqual([]);
   });
 
-  it('is told to the operator in one line each, without the password', async () => {
+  it('is reported to the operator in one line each, without the password', async () => {
     const { world, login } = await open();
     for (let count = 0; count < 3; count++) await login('secret');
     await login('secret', 'two\nlines');

@@ -62,7 +62,7 @@ describe('amqplib', () => {
     await connection.close();
   });
 
-  it('is told why a channel was closed, and goes on with another (rule Q9)', async () => {
+  it('learns why a channel was closed, and goes on with another (rule Q9)', async () => {
     const connection = await amqplib.connect(harness.url);
     const channel = await connection.createChannel();
     channel.on('error', () => undefined);
@@ -86,7 +86,7 @@ describe('amqplib', () => {
     await connection.close();
   });
 
-  it('is told of the end by 320, which it takes as an orderly one', async () => {
+  it('learns of the end by 320, which it takes as an orderly one', async () => {
     const connection = await amqplib.connect(harness.url);
     const errors: unknown[] = [];
     connection.on('error', (error) => errors.push(error));

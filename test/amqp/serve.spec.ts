@@ -50,7 +50,7 @@ function config(text: string): string {
 }
 
 describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve', () => {
-  it('says where it listens in one line, serves, and tells its clients when it is told to stop', async () => {
+  it('says where it listens in one line, serves, and informs its clients when it is stopped', async () => {
     const run = serve('--amqp', '127.0.0.1:0');
     const line = await run.ready;
     expect(line).toMatch(/^dlx-broker ready amqp=127\.0\.0\.1:[0-9]+\n$/);
@@ -72,7 +72,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
     channel.sendToQueue(queue, Buffer.from('first'));
     expect(String(((await arrived) as amqplib.ConsumeMessage).content)).toBe('first');
     const first = performance.now() - begun;
-    // How long it takes is told and not judged: that depends on what else the machine does.
+    // The time is printed and not checked, because it depends on the load of the machine.
     console.info(`serve: ready after ${ready.toFixed(0)} ms, the first message through after ${first.toFixed(0)} ms`);
     await connection.close();
   });
@@ -96,11 +96,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
       "--amqp must be HOST:PORT, such as 127.0.0.1:5672 or [::1]:5672, but is 'nowhere'",
     ],
     ['an unknown version', ['--rabbitmq', '5'], "--rabbitmq must be one of 3.10, 4, but is '5'"],
-    [
-      'a level nobody knows',
-      ['--log-level', 'loud'],
-      "--log-level must be one of error, warn, info, debug, but is 'loud'",
-    ],
+    ['an unknown level', ['--log-level', 'loud'], "--log-level must be one of error, warn, info, debug, but is 'loud'"],
     ['half of TLS', ['--tls-cert', 'cert.pem'], 'TLS needs both --tls-cert and --tls-key'],
     [
       'an authority that is none',
@@ -114,7 +110,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
       "--message-memory must be a number of bytes such as 64MiB or 500MB, but is 'much'",
     ],
     [
-      'a durability nobody knows',
+      'an unknown durability',
       ['--data', folder, '--durability', 'fsnyc'],
       "--durability must be one of fsync, os, none, but is 'fsnyc'",
     ],

@@ -44,36 +44,36 @@ class Dribbler {
 /** Hundreds of them dribble while one well-behaved client publishes and gets. @returns how often it did, and how slow ones fared */
 async function siege(harness: AmqpHouse): Promise<{ served: number; lasted: number[] }> {
   harnesses.push(harness);
-  const deathListener = await WireConnection.open(harness.wire);
-  const channel = await deathListener.openChannel();
-  await channel.call('queue.declare', { queue: 'deathListener' });
+  const otherClient = await WireConnection.open(harness.wire);
+  const channel = await otherClient.openChannel();
+  await channel.call('queue.declare', { queue: 'otherClient' });
   const dribblers = Array.from({ length: clients }, () => new Dribbler(harness.port));
   let besieged = true;
   void Promise.all(dribblers.map(({ ended }) => ended)).then(() => (besieged = false));
   let served = 0;
   let next = 0;
   while (besieged) {
-    // A tenth of them say a byte, then the deathListener goes on: so many of its messages per byte, however fast the machine is.
+    // A tenth of them say a byte, then the otherClient goes on: so many of its messages per byte, however fast the machine is.
     for (let count = 0; count < clients / 10; count++) dribblers[next++ % clients]?.dribble();
     for (let count = 0; count < 5; count++) {
       const body = String(served);
-      channel.publish({ exchange: '', key: 'deathListener' }, {}, Buffer.from(body));
-      const got = await channel.call('basic.get', { queue: 'deathListener', noAck: true });
+      channel.publish({ exchange: '', key: 'otherClient' }, {}, Buffer.from(body));
+      const got = await channel.call('basic.get', { queue: 'otherClient', noAck: true });
       expect(String(got.body)).toBe(body);
       served += 1;
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // The harness knows nobody any more but the deathListener.
+  // Only the connection of the other client is left.
   expect(harness.listener.connections.size).toBe(1);
-  await deathListener.close();
+  await otherClient.close();
   return { served, lasted: dribblers.map((dribbler) => dribbler.lasted) };
 }
 
 describe(`${clients} clients that dribble their handshake`, () => {
-  it('are all gone when their 10 s are over, and another is served all the time', async () => {
+  it('are disconnected after their 10 s, while another client is served', async () => {
     const { served, lasted } = await siege(await amqpHouse());
-    // Nobody is sent away early, for a byte a second is no offence; that they end at all is what the loop waits for.
+    // No client is disconnected early, because a byte a second is allowed; the loop waits until all have ended.
     expect(Math.min(...lasted)).toBeGreaterThan(9_900);
     expect(served).toBeGreaterThan(100);
   }, 60_000);
@@ -86,18 +86,18 @@ describe(`${clients} clients that dribble their handshake`, () => {
 });
 
 describe('clients that dribble frames after their handshake', () => {
-  it('hold up nobody: frames of hundreds of them come together a byte at a time', async () => {
+  it('delay no other client: frames of hundreds of them arrive a byte at a time', async () => {
     const harness = await amqpHouse();
     harnesses.push(harness);
     const connections = await Promise.all(Array.from({ length: 200 }, () => WireConnection.open(harness.wire)));
     const channels = await Promise.all(connections.map((connection) => connection.openChannel()));
-    const deathListener = await (await WireConnection.open(harness.wire)).openChannel();
-    await deathListener.call('queue.declare', { queue: 'slow' });
+    const otherClient = await (await WireConnection.open(harness.wire)).openChannel();
+    await otherClient.call('queue.declare', { queue: 'slow' });
     const frame = writeFrame(1, 1, writeMethod('basic.get', { queue: 'slow', noAck: true }));
     for (const byte of frame.subarray(0, -1)) {
       for (const connection of connections) connection.write(Buffer.from([byte]));
-      deathListener.publish({ exchange: '', key: 'slow' }, {}, Buffer.from([byte]));
-      const got = await deathListener.call('basic.get', { queue: 'slow', noAck: true });
+      otherClient.publish({ exchange: '', key: 'slow' }, {}, Buffer.from([byte]));
+      const got = await otherClient.call('basic.get', { queue: 'slow', noAck: true });
       expect(got.body).toEqual(Buffer.from([byte]));
     }
     // The rest of the frame comes with the next one: its answer is the second.

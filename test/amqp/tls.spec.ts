@@ -50,7 +50,7 @@ function lasting({ port }: AmqpHouse, bytes: Buffer): Promise<number> {
 const halfAHello = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00]);
 
 describe('TLS', () => {
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is spoken', async (version) => {
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is accepted', async (version) => {
     const harness = await open();
     expect(await greeting(harness, { minVersion: version, maxVersion: version })).toBe(`method 10.10 over ${version}`);
   });
@@ -62,7 +62,7 @@ describe('TLS', () => {
     expect(await greeting(harness, old)).toBe('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
   });
 
-  it('without an authority for clients nobody is asked for a certificate', async () => {
+  it('without an authority for clients no client is asked for a certificate', async () => {
     const harness = await open();
     const connection = await amqplib.connect(url(harness), { ca });
     await expect((await connection.createChannel()).assertQueue('q')).resolves.toMatchObject({ queue: 'q' });
@@ -89,7 +89,7 @@ describe('with an authority for clients', () => {
   it.each([
     ['none', {}],
     ["somebody else's", impostor],
-  ])('a client with %s is not', async (_, identity) => {
+  ])('a client with %s is refused', async (_, identity) => {
     const harness = await open({ tls: { ...server, ca } });
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       // Whether the reason comes through before the socket ends is a race.
@@ -140,7 +140,7 @@ describe('sockets that never get through TLS', () => {
     const connection = await amqplib.connect(url(harness), { ca });
     await gone;
     await until(() => harness.listener.pendingCount === 0);
-    // A client that has logged in makes room for nobody.
+    // A client that has logged in is never closed to make room.
     expect(await lasting(harness, Buffer.alloc(0))).toBeLessThan(5_000);
     await connection.close();
   });

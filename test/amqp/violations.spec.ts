@@ -162,7 +162,7 @@ const cases: readonly (readonly [name: string, frames: Frames, code: number, tex
     '0.0',
   ],
   [
-    'properties nobody announced',
+    'properties without an announced message',
     [
       [1, 1, publish],
       [2, 1, header(0, 0, 0, 1)],

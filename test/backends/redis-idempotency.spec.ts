@@ -167,7 +167,7 @@ describe.skipIf(!isHere).each(clients)('on a real Redis, by the client %s, a mes
     const first = await app(dlx, { store: dying, lease: 3_000 }, () => new Promise(() => undefined));
     await publish(dlx, 'a');
     await until(async () => expect(await asked.exists(`${prefix}payments:a`)).toBe(1));
-    await first.close(); // its handler never ended: nobody gives the key back
+    await first.close(); // its handler never ended, so the key is not given back
     const paid: string[] = [];
     const { counts } = await app(dlx, { store: await store(), lease: 3_000 }, ({ id }) => void paid.push(id));
     await dlx.settled();
@@ -216,7 +216,7 @@ describe.skipIf(!isHere).each(clients)('on a real Redis, by the client %s, a mes
   });
 
   it.each(['', ' ', 'a b\r\nDEL a', 'q"*?[x]{y}\\', 'null\0in it', 'é漢👩‍👩‍👧', '__proto__', 'x'.repeat(100_000)])(
-    'with an odd key is told apart from all others: %j',
+    'with an odd key differs from all others: %j',
     async (key) => {
       const odd = await store();
       expect(await odd.claim(key, 60_000, 'one')).toBe('claimed');

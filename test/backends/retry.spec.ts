@@ -62,7 +62,7 @@ for (const kind of worldKinds) {
       return app;
     }
 
-    /** One handler of the queue `work`, which does as it is told. */
+    /** One handler of the queue `work`, which does what the test says. */
     async function arrange(policy: RetryPolicy | undefined, work: (context: DlxContext) => unknown, ready?: Backend) {
       const backend = ready ?? (await open());
       const attempts: number[] = [];

@@ -20,7 +20,7 @@ const translations: readonly (readonly [RegExp, string])[] = [
   [/rabbit@\w+/g, 'NODE'],
 ];
 
-/** Without what nobody promises: the order of a list, the names made for one run, process ids. */
+/** Without what is not promised: the order of a list, the names made for one run, process ids. */
 export function normalForm({ code, out, errors }: Outcome, { vhost, user }: Names, keep?: RegExp): Outcome {
   const plain = (text: string): string =>
     translations

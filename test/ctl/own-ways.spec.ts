@@ -28,7 +28,7 @@ describe('ctl', () => {
       out: `Exporting definitions in JSON to a file at "${file}" ...\n`,
       errors: '',
     });
-    // The hashes of passwords are nobody else's to read.
+    // Only the owner may read the hashes of passwords.
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await run('export_definitions -')).out).toBe(`${readFileSync(file, 'utf8')}\n`);
     expect(await other.run(['import_definitions', '-q'], readFileSync(file, 'utf8'))).toEqual({

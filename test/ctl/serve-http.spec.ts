@@ -77,7 +77,7 @@ describe.skipIf(isSkipped)('dlx-broker serve --http', () => {
     expect(JSON.parse(entry ?? '')).toMatchObject({ user: 'guest', action: 'PUT /api/vhosts/:vhost' });
   });
 
-  it('is called by names of this machine only, and by those it is told', async () => {
+  it('is called by names of this machine only, and by those of its options', async () => {
     const { url } = await serve('--http-hosts', 'broker.example, other.example');
     const { port } = new URL(url);
     const { request } = await import('node:http');

@@ -9,7 +9,7 @@ export interface Outcome {
   readonly errors: string;
 }
 
-/** Somebody who runs command lines of rabbitmqctl, and a broker behind. */
+/** A program that runs command lines of rabbitmqctl, and the broker behind it. */
 export interface Target {
   readonly name: string;
   /** AMQP, for what has to be there. */

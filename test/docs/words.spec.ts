@@ -26,9 +26,31 @@ const commentsOf = (source: string): string => {
   return text;
 };
 
+/** The names of suites and cases, one a line. Names in tables of cases are not among them. */
+const caseNamesOf = (source: string): string =>
+  [...source.matchAll(/^ *(?:describe|it|test)\b[^'`"\n]*(?:\(|\)\()(['`])(.*?)\1/gm)]
+    .map(([, , name]) => name)
+    .join('\n');
+
+/** This file, which names the refused words. */
+const own = 'docs/words.spec.ts';
+
 describe('pages name their subjects', () => {
   it.each([...frontPages, ...docsPages()])('%s', (page) => {
     expect(faults(withoutCode(read(page)))).toEqual([]);
+  });
+});
+
+describe('tests and benchmarks name their subjects', () => {
+  it.each(['test', 'bench', 'apps', 'libs/dlx-broker/src'])('in comments and case names of %s', (folder) => {
+    const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+    const sources = files.filter((file) => file.endsWith('.ts') && !file.includes('node_modules') && file !== own);
+    expect(sources.length).toBeGreaterThan(0);
+    const found = sources.flatMap((file) => {
+      const source = read(`${folder}/${file}`);
+      return faults(`${commentsOf(source)}\n${caseNamesOf(source)}`).map((line) => `${file} ${line}`);
+    });
+    expect(found).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
 
 describe('bytes that go bad in a closed store', () => {
   it(
-    'are never delivered as something else; they are told, and the rest is served',
+    'are never delivered as something else; they are reported, and the rest is served',
     { timeout: 60_000 + trials * 200 },
     async () => {
       const totals = { opened: 0, refused: 0, damaged: 0, found: 0, missing: 0, told: 0, revived: 0 };
@@ -36,7 +36,7 @@ describe('bytes that go bad in a closed store', () => {
         }
       }
       console.info(`bit rot: ${trials} trials from seed ${seed} on: ${JSON.stringify(totals)}`);
-      // Whose place in a queue is damaged nobody can tell; nearly always they are told, by queue or as misplaced.
+      // The place of a message whose entry is damaged is unknown; nearly always it is reported, by queue or as misplaced.
       expect(totals.told).toBeGreaterThan(totals.missing * 0.8);
       expect(totals.opened).toBeGreaterThan(trials * 0.9);
       expect(totals.damaged).toBeGreaterThan(trials * 0.5);

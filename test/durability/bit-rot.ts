@@ -56,9 +56,9 @@ export interface Rotten {
   readonly missing: ReadonlyMap<string, number>;
   readonly found: number;
   readonly damage: Damage;
-  /** Bodies that are neither what was written nor told to be lost. */
+  /** Bodies that are neither the written ones nor reported as lost. */
   readonly wrong: readonly string[];
-  /** Messages that nobody had any more. */
+  /** Messages that no queue had any more. */
   readonly revived: number;
 }
 
@@ -120,7 +120,7 @@ export async function look(disk: FakeDisk, { state, now }: Closed): Promise<Rott
     const holder = home?.messageOwner(name);
     if (holder instanceof Queue) holder.peek(meet);
     else (holder as DelayedMessages | undefined)?.each(meet);
-    // Nobody carries on what was over its delivery limit when it came back: it is not lost.
+    // A message above its delivery limit is dropped when it returns: it is not lost.
     home?.dead.each(({ queue, entry }) => {
       if (queue.home === home && queue.name === name) meet(entry);
     });
@@ -131,7 +131,7 @@ export async function look(disk: FakeDisk, { state, now }: Closed): Promise<Rott
   return { missing, found, damage, wrong, revived };
 }
 
-/** A body that is told to be lost is not delivered, so it is not wrong. */
+/** A body that is reported as lost is not delivered, so it is not wrong. */
 function isRight(read: () => Uint8Array, messageId: string): boolean {
   try {
     return bodyOf(messageId).equals(read());

@@ -1,6 +1,6 @@
 import { Random } from '../fuzz/random.js';
 
-/** The name of a message tells its body: whoever has the one can check the other. */
+/** The name of a message determines its body, so that a test can check one by the other. */
 export const messageIdOf = (number: number, size: number): string => `${number}/${size}`;
 
 /** Noise, so that no part of a body can be taken for another one. */

@@ -113,7 +113,7 @@ describe('a queue that is removed or renamed in a data directory', () => {
     }
   });
 
-  it('is told of first: counts, bindings, and whoever names it; a dry run changes nothing', async () => {
+  it('is described first: counts, bindings, and the objects that name it; a dry run changes nothing', async () => {
     const directory = join(folder, 'told');
     const { data, broker, clock } = await harness(directory);
     furnish(broker, clock);

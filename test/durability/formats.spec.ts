@@ -56,7 +56,7 @@ if (process.env['FIXTURE'] === 'write') {
   truncateSync(file, bytes.findLastIndex((byte) => byte !== 0) + 16);
 }
 
-/** All that was put in, and what was in somebody's hands is back. */
+/** All published messages; the unacknowledged ones have returned. */
 function expected(fill: Furnish): string {
   const clock = new ManualClock();
   const broker = new Broker(lent(clock));

@@ -69,7 +69,7 @@ describe('a full disk', () => {
     expect(acked.size).toBeGreaterThan(200);
     expect(journal.isFull).toBe(true);
     expect(failures).toEqual([]);
-    // Whoever consumes is served, and dead letters are moved, as far as memory goes.
+    // Consumers get messages, and dead letters are moved, as far as memory goes.
     channel.get('work');
     channel.reject(1, false);
     expect(broker.virtualHost('/').queues.get('dead')?.length).toBe(1);

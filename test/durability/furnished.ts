@@ -34,7 +34,7 @@ export function furnish(broker: Broker, clock: ManualClock): void {
   for (const [index, kind] of Object.keys(properties).entries()) publish(channel, 'work', kind, `body ${index}`);
   publish(channel, 'agreed', 'plain', 'counted');
   channel.publish('', 'work', { deliveryMode: 2, expiration: '60000' }, Buffer.from([0xff, 0xfe, 0x00]));
-  // One is rejected, one is in somebody's hands, one came back.
+  // One is rejected, one is unacknowledged, one was returned.
   channel.get('work');
   channel.reject(1, false);
   channel.get('work');

@@ -50,9 +50,9 @@ describe('the books about a server that dies', () => {
     ],
     ['a body is another', [found('work', 5, false, false), ...rest.slice(1)], 'message 5 in work has another body'],
     [
-      'something died that nobody rejected',
+      'a message died without a rejection',
       [...rest.slice(1), found('dead', 5)],
-      'message 5 in dead although nobody rejected it',
+      'message 5 in dead without a rejection',
     ],
     [
       'the order is another',

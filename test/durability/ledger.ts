@@ -5,7 +5,7 @@ import { bodyOf } from './bodies.js';
 import { type Entry, type Kept, type Said, StoredState } from './stored-state.js';
 
 /**
- * The other half of a journal under test: writes down what both are told, commit by commit, and which commits the other
+ * The other half of a journal under test: writes down what both get, commit by commit, and which commits the other
  * one has called safe. After a crash the other must have exactly the state after one of the commits, and none before
  * the last safe one.
  */

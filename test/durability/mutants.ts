@@ -127,13 +127,13 @@ class Through implements Journal {
   }
 }
 
-/** A move in two commits, the leaving first: everything else of a command is told with the next one. */
+/** A move in two commits, the leaving first: everything else of a command goes with the next commit. */
 class AckFirst extends Through {
   #later: (() => void)[] = [];
   #arrived = new Set<Entry>();
   #told = 0;
 
-  /** Also what waits was told. */
+  /** Includes the operations that wait. */
   override get sequence(): number {
     return this.to.sequence + this.#told;
   }
@@ -168,7 +168,7 @@ class AckFirst extends Through {
     this.to.commit(undefined);
     for (const say of this.#later.splice(0)) say();
     this.#arrived.clear();
-    // Without another commit nothing would be told at all: the waiting ones go with whatever comes next.
+    // Without another commit they would never be written: the waiting ones go with the next operation.
     if (settled !== undefined) this.to.commit(settled);
   }
 

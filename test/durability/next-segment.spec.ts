@@ -170,7 +170,7 @@ describe('the next segment', () => {
     await expect(taken(scene)).rejects.toThrow('EIO');
   });
 
-  it('does not stay behind when nobody wants it', async () => {
+  it('does not stay behind when it is not needed', async () => {
     const { disk, next, advance, sizes } = arrange();
     next.prepare(2);
     await advance(() => disk.counts.sync === 1);
@@ -215,7 +215,7 @@ describe('a log', () => {
     expect([...disk.files().keys()]).toEqual(['0000000001.log']);
   });
 
-  it('has none ready when nobody waits for the disk', async () => {
+  it('has none ready when no commit waits for the disk', async () => {
     const disk = new FakeDisk();
     const journal = await filled(disk, 0.6, 'os');
     await setImmediate();

@@ -71,7 +71,7 @@ class Run {
   points = 0;
   readonly counts: Record<string, number> = {};
   readonly #random: Random;
-  /** Of the harness that is alive: every other one gets a clock of its own, for nobody wakes the dead. */
+  /** The clock of the running broker. Each broker has its own, so that timers of a dead broker never run. */
   #clock = new ManualClock();
   readonly #segment: number;
   readonly #memory: number;
@@ -180,7 +180,7 @@ class Run {
     const likely = [...possible.states((state) => state.count === count)];
     const states = likely.length > 0 ? likely : [...possible.states()];
     const should = states.map((state) => this.#describe(state));
-    // The last that fits: what was in somebody's hands looks as if it had been returned already, and is not told again.
+    // The last that fits: an unacknowledged message looks as if it had returned already, and is not written again.
     return states[should.lastIndexOf(is)] ?? this.#all(is, possible);
   }
 

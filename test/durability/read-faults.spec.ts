@@ -160,7 +160,7 @@ describe('a disk that cannot be read for a while', () => {
     expect([...found.broker.stalls].map(({ queue }) => queue.name)).toEqual(['work']);
   });
 
-  it('is told of once when it begins and once when it is over', async () => {
+  it('is reported once when it begins and once when it is over', async () => {
     const found = await filled(2);
     const said: string[] = [];
     found.broker.stalls.changed = ({ queue }, isOver) => void said.push(`${queue.name} ${isOver}`);
@@ -437,7 +437,7 @@ describe('a body that is proven lost', () => {
     }
   }
 
-  it('takes its message along, is counted by its queue, and told once', async () => {
+  it('takes its message along, is counted by its queue, and reported once', async () => {
     const found = await filled(6);
     harm(found.disk, [ids(6)[1]!, ids(6)[3]!]);
     const consumer = consume(found);

@@ -81,7 +81,7 @@ async function left({ disk, journal }: Harness, name: string): Promise<string[]>
 const rest = ids(6).slice(1);
 
 describe('a queue that stands still, for it cannot be read', () => {
-  it('loses nothing when the time of its messages is up, and is no longer told of', async () => {
+  it('loses nothing when the time of its messages is up, and is no longer reported', async () => {
     const harness = await stalled(new Map([['x-message-ttl', int32(1_000)]]));
     harness.clock.advance(1_500);
     expect(harness.queue('work')?.length).toBe(0);
@@ -115,7 +115,7 @@ describe('a queue that stands still, for it cannot be read', () => {
     expect(await left(harness, 'work')).toEqual([]);
   });
 
-  it.each(['its queue', 'its virtual host'] as const)('is no longer told of when %s is deleted', async (what) => {
+  it.each(['its queue', 'its virtual host'] as const)('is no longer reported when %s is deleted', async (what) => {
     const harness = await stalled();
     if (what === 'its queue') harness.operator.deleteQueue('work');
     else harness.broker.removeVirtualHost('/');

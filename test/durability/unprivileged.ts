@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Child, startAs } from './served.js';
 
-/** Nobody, where we are the superuser, to whom nothing is forbidden; else ourselves. */
+/** An unprivileged user if the test runs as root, who may do everything; else the present user. */
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const root = resolve(import.meta.dirname, '../..');
 

@@ -74,7 +74,7 @@ export type Weights = Readonly<Record<Deed, number>>;
 export interface WorkloadOptions {
   readonly random: Random;
   readonly clock: ManualClock;
-  /** Told of every publisher confirm that was an ack. */
+  /** Called for every confirm that is an ack. */
   readonly confirmed: (messageId: string) => void;
   /** Messages are numbered from here on. */
   readonly firstNumber?: number;
@@ -124,7 +124,7 @@ export class Workload {
     return this.#broker.virtualHost('/');
   }
 
-  /** A refusal ends a channel; whoever had it opens another one. */
+  /** A refusal closes the channel, and its client opens another one. */
   #try(run: () => void): void {
     try {
       run();

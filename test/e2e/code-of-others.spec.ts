@@ -150,13 +150,13 @@ describe('a client', () => {
       client.setOnDispatchHook(() => fails('hook'));
       await expect(lastValueFrom(client.emit('a', 1))).rejects.toThrow('hook');
       await expect(lastValueFrom(client.send('a', 1))).rejects.toThrow('hook');
-      client.emit('a', 1); // nobody hears of this one
+      client.emit('a', 1); // no handler gets this one
       await pause();
       expect(ends).toEqual([]);
     },
   );
 
-  it('fails an event whose pattern cannot be written, also where nobody listens', async () => {
+  it('fails an event whose pattern cannot be written, also without a handler', async () => {
     const { client } = await open();
     const lines = listen();
     const pattern = new Proxy({}, { ownKeys: () => fails('unwritable') });

@@ -95,7 +95,7 @@ describe('client.emit with a delay', () => {
     );
   });
 
-  it('shows no exchange of its own before somebody delays', async () => {
+  it('shows no exchange of its own before a client delays an event', async () => {
     const { dlx, client } = await app();
     const names = (): string[] =>
       [...dlx.broker.virtualHost('/').exchanges.keys()].filter((name) => /delayed/.test(name));

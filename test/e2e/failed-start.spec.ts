@@ -165,7 +165,7 @@ describe('two applications of one directory', () => {
     expect(locks()).toHaveLength(1);
   });
 
-  it('one whose start hangs loses it to the next, and is told so when it goes on', async () => {
+  it('one whose start hangs loses it to the next, and fails with this reason when it goes on', async () => {
     let goOn = doNothing;
     const hangs = failures['onModuleInit']!(() => new Promise<never>((resolve) => (goOn = resolve as () => void)));
     const first = start([Orders, hangs]);

@@ -198,7 +198,7 @@ describe('@Retry', () => {
     await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ retried: 2, parked: 1, rejected: 0 }));
   });
 
-  it('parks at once what it is told not to try again', async () => {
+  it('parks at once what the policy does not retry', async () => {
     class Invalid extends Error {}
     @Injectable()
     class Strict {
@@ -445,7 +445,7 @@ describe('bad input is an error at start:', () => {
     await expect(contextApp({ imports })).rejects.toThrow(/there are 2 brokers 'default'/);
   });
 
-  it('a queue that is there with other arguments, told one by one (TopologyError)', async () => {
+  it('a queue that is there with other arguments, listed one by one (TopologyError)', async () => {
     @Injectable()
     class Before {
       @Consume('q')

@@ -158,7 +158,7 @@ it('other providers may publish while they are shut down', async () => {
 });
 
 describe('several brokers', () => {
-  it('in one application are told apart by name', async () => {
+  it('in one application differ by name', async () => {
     @Injectable()
     class Two {
       readonly seen: unknown[] = [];

@@ -64,7 +64,7 @@ describe('an application that listens', () => {
     await ended;
   });
 
-  it('lets in whom it is told to, and nobody else', async () => {
+  it('lets in the users of its options, and no others', async () => {
     const rights = { configure: '.*', write: '.*', read: '.*' };
     const users = [{ name: 'shop', password: 'secret', permissions: { '/': rights } }];
     const app = await start({ listen: { amqp: { port: 0 }, users } });
@@ -165,7 +165,7 @@ describe('an application that listens', () => {
     await Promise.all([served.close(), app.close()]);
   });
 
-  it('shows a short disk also where only the management API has a port, and has a limit of 50 MiB unless told', async () => {
+  it('shows a short disk also where only the management API has a port, and has a limit of 50 MiB by default', async () => {
     const low = await start({
       dataDir: join(folder, 'low'),
       diskFreeLimit: Number.MAX_SAFE_INTEGER,
@@ -178,7 +178,7 @@ describe('an application that listens', () => {
     await usual.close();
   });
 
-  it('keeps books of what operators do, if it is told where', async () => {
+  it('records what operators do, if an option names the file', async () => {
     const audit = join(folder, 'audit.ndjson');
     const app = await start({ listen: { http: { port: 0 }, audit } });
     const headers = { authorization: `Basic ${btoa('guest:guest')}` };

@@ -21,7 +21,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((app) => app.close()));
 });
 
-/** One deployment of an application with a handler of the queue `work` that fails as often as it is told. */
+/** One deployment of an application with a handler of the queue `work` that fails as often as the test says. */
 async function deploy({ broker }: Harness, policy: RetryPolicy, failures = Infinity) {
   const attempts: number[] = [];
   @Injectable()
@@ -88,7 +88,7 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
     expect(parked?.headers['dlx-error-message']).toBe('down');
   });
 
-  it('parks what nobody can read, which would come back for ever', async () => {
+  it('parks undecodable messages, which would come back for ever', async () => {
     const here = harness();
     const { attempts } = await deploy(here, { attempts: 3, backoff: '5s' });
     publish(here, '{');
@@ -96,7 +96,7 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
     expect([attempts, here.queue('work.parked').ready, here.queue('wait.5000').ready]).toEqual([[], 1, 0]);
   });
 
-  it('keeps its wait queue though nobody uses it for days', async () => {
+  it('keeps its wait queue though it is unused for days', async () => {
     const here = harness();
     const { attempts } = await deploy(here, { attempts: 3, backoff: '5s' }, 1);
     await advance(here, 72 * 3_600_000, 600_000);

@@ -30,7 +30,7 @@ async function start(provider: Type, options: TransportOptions = {}): Promise<Dl
   return dlx;
 }
 
-/** An application with one handler of the queue `work`, which does as it is told. */
+/** An application with one handler of the queue `work`, which does what the test says. */
 async function app(policy: RetryPolicy | false | undefined, work: Work, options: TransportOptions = {}) {
   @Injectable()
   class Worker {

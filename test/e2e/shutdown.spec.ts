@@ -95,7 +95,7 @@ describe.each(kinds)('%s that is shut down under load', (_, deploy) => {
       const app = await deploy(broker, ledger);
       await sleep(20);
       await app.close();
-      // Whoever was at work has finished; nobody begins any more.
+      // Running handlers have finished, and none begins any more.
       expect([...ledger.begun.keys()].filter((id) => !ledger.ended.has(id))).toEqual([]);
       expect(broker.virtualHost('/').queues.get('orders')?.unacked).toBe(0);
     }

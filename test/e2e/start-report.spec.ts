@@ -91,7 +91,7 @@ describe('at start the log shows', () => {
     ]);
   });
 
-  it('none of them, if it is told so', async () => {
+  it('none of them, if the option is false', async () => {
     expect((await start({ providers: [Orders], options: { logHandlers: false } })).lines).toEqual([]);
   });
 
@@ -304,7 +304,7 @@ describe('an event that reaches no queue', () => {
   });
 });
 
-it('a guard that denies dead letters to their handler is told, once', async () => {
+it('a guard that denies dead letters to their handler is warned of, once', async () => {
   const deny: CanActivate = { canActivate: (context) => context.getHandler().name !== 'bury' };
   @Injectable()
   class Shop {

@@ -84,7 +84,7 @@ describe('an event reaches', () => {
     expect(app.get(Orders).seen).toEqual([['audit', 'x']]);
   });
 
-  it('nobody, unless it is mandatory: then emit fails', async () => {
+  it('no queue, unless it is mandatory: then emit fails', async () => {
     const app = await microservice({ controllers: [Orders] });
     const client = app.get(DlxClient);
     await expect(firstValueFrom(client.emit('nobody', 1))).resolves.toBeUndefined();
@@ -204,7 +204,7 @@ describe('a request is answered', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('at once with an error when nobody handles the pattern', async () => {
+  it('at once with an error when no handler has the pattern', async () => {
     await expect(lastValueFrom((await client()).send('unknown', {}))).rejects.toThrow(/NO_ROUTE/);
   });
 
@@ -213,7 +213,7 @@ describe('a request is answered', () => {
     await expect(lastValueFrom(app.get(DlxClient).send('never', {}).pipe(timeout(20)))).rejects.toThrow(/Timeout/);
   });
 
-  it('only when somebody subscribes', async () => {
+  it('only when the caller subscribes', async () => {
     const app = await microservice({ controllers: [Sums] });
     app.get(DlxClient).send('sum', [1]);
     await lastValueFrom(app.get(DlxClient).send('sum', [1]));
@@ -245,7 +245,7 @@ class Inbox {
   }
 }
 
-it('a record carries headers and properties, and is persistent unless told otherwise', async () => {
+it('a record carries headers and properties, and is persistent by default', async () => {
   const app = await contextApp({ providers: [Inbox] });
   const record = new DlxRecordBuilder({ id: 1 })
     .setHeaders({ tenant: 'x', deep: { list: [1, 'two'] }, __proto__: null })

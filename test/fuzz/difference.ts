@@ -12,7 +12,7 @@ export interface Difference {
 /**
  * What is made equal before comparing, both because of what RabbitMQ 3.10.8 shows or a race:
  * - V2: with three or more pairs the order of `x-death` is not the documented one, so such histories are compared as sets.
- * - Confirms of one burst may be told in any order and grouping (rule K3): what counts is which were acked and which
+ * - Confirms of one burst may come in any order and grouping (rule K3): what counts is which were acked and which
  *   refused.
  */
 export function comparable(seen: Seen): unknown {

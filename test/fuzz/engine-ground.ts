@@ -94,7 +94,7 @@ export class EngineGround implements VirtualGround {
     };
   }
 
-  /** The journal is not told what a full queue refuses. */
+  /** The journal gets no message that a full queue refuses. */
   #watch(queue: Queue): void {
     const enqueue = queue.enqueue.bind(queue);
     queue.enqueue = (message, now) => {

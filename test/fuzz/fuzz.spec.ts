@@ -7,7 +7,7 @@ import { shrink } from './shrink.js';
 const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 300);
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 const width = Number(process.env['FUZZ_WIDTH'] ?? 20);
-/** More differences than this are told by their seed alone. */
+/** The number of differences that are described; of further ones only the seed is shown. */
 const shrinkAtMost = 12;
 const server = new RabbitMqServer();
 const missing = await server.unavailable();

@@ -4,6 +4,6 @@ import type { Program } from './program.js';
 /** What the engine is compared with. */
 export interface Opponent {
   readonly name: string;
-  /** @param patiently slower from the start, to be sure; nothing to one who lives in virtual time */
+  /** @param patiently slower from the start, to be sure; no effect in virtual time */
   duel(program: Program, patiently?: boolean): Promise<Verdict>;
 }

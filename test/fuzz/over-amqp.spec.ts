@@ -10,7 +10,7 @@ const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 it(
   `random programs come to the same on the engine and on ${engineOverAmqp.name}`,
   async () => {
-    // One after the other: nobody waits for anything here, and few sockets are open at a time.
+    // One after the other: no program waits for another, and few sockets are open at a time.
     const result = await campaign(engineOverAmqp, { programs, seed, width: 2, tell: (line) => console.info(line) });
     console.info(brief(result));
     for (const finding of result.findings.slice(0, 4))

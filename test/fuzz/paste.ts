@@ -32,7 +32,7 @@ export function asCase({ seed, program, difference }: Finding): string {
   ].join('\n');
 }
 
-/** The last step, then whatever of the differing parts can be told in a line. */
+/** The last step, and the differing parts that fit into one line. */
 function lookAt(last: Step, rabbitmq: Shown, engine: Shown): { code: string[]; expected: Shown } {
   const looks: string[] = [];
   const expected: Record<string, unknown> = {};
@@ -170,6 +170,6 @@ function properties({ expiration, headers, ...others }: Sent): string {
   return `{ ${parts.join(', ')} }`;
 }
 
-/** Tables inside headers become lists of their entries; whoever pastes wraps them in a Map. */
+/** Tables inside headers become lists of their entries; the reader wraps them in a Map. */
 const fields = (_: string, value: unknown): unknown =>
   value instanceof Map ? [...(value as Map<string, Field>)] : value;

@@ -22,9 +22,9 @@ export interface ApiCall {
   /** An object is sent as JSON, a text as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** `user:password`; `guest:guest` unless told, `''` for nobody. */
+  /** `user:password`; default `guest:guest`, `''` for no credentials. */
   readonly as?: string;
-  /** The client's address: this machine unless told. */
+  /** The address of the client. Default: this machine. */
   readonly peer?: string;
 }
 
@@ -49,7 +49,7 @@ export interface HarnessOptions extends ApiOptions {
 export function apiHarness(options: HarnessOptions = {}): ApiHarness {
   const { host: more, makeHost, rabbitmq, ...apiOptions } = options;
   const clock = new ManualClock();
-  const patterns = policyPatterns; // whoever asks over HTTP is a stranger
+  const patterns = policyPatterns; // patterns of HTTP clients are not trusted
   const broker = new Broker({ clock, names: new CountedNames(), patterns, ...(rabbitmq && { rabbitmq }) });
   letIn(broker, [guestOf('/')]);
   const host: ManagementHost = { broker, now: () => clock.now(), patterns, ...more, ...makeHost?.(broker) };

@@ -1,4 +1,4 @@
-/** `as`: which of the users of the conversation asks; `guest` unless told. */
+/** `as`: the user of the request; default `guest`. */
 export interface Turn {
   readonly as?: string;
   readonly method: string;

@@ -263,7 +263,7 @@ const ending: readonly Said[] = [
   remove('/exchanges/V/x/'),
 ];
 
-/** Told to RabbitMQ and to us, in this order: what comes later builds on what was before. */
+/** Requests to RabbitMQ and to this broker, in this order: later ones depend on earlier ones. */
 export const conversation: readonly (readonly [about: string, said: readonly Said[]])[] = [
   ['exchanges', exchanges],
   ['queues', queues],

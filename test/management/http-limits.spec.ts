@@ -59,7 +59,7 @@ describe('a client that', () => {
     expect([...harness.broker.virtualHosts.keys()]).toEqual(['/']);
   });
 
-  it('sends headers without end is told so (431)', async () => {
+  it('sends headers without end is refused (431)', async () => {
     const { socket, ended } = (await open({ maxHeaderSize: 2_000 }))();
     socket.write(head('GET /api/whoami', `x-long: ${'x'.repeat(3_000)}`));
     expect(await ended).toMatch(/^HTTP\/1.1 431 /);
@@ -118,7 +118,7 @@ describe('a client that', () => {
     await expect.poll(async () => (await fetch(`http://127.0.0.1:${listener.port}/api/x`)).status).toBe(404);
   });
 
-  it('asks in the old way, without a host, is told that it takes one', async () => {
+  it('asks in the old way, without a host, is refused for the missing host', async () => {
     const { socket, ended } = (await open({}))();
     socket.write(`GET /api/whoami HTTP/1.0\r\n${guest}\r\n\r\n`);
     expect(await ended).toMatch(/^HTTP\/1.1 400 /);

@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** These change something and have nothing to be told. */
+/** These requests change something and need no body. */
 const bodiless = [
   'PUT /feature-flags/:name/enable',
   'POST /rebalance/queues',

@@ -91,7 +91,7 @@ class CrashEverywhere {
     const reborn = new Reborn(this.journal.fork(), this.engine.clock.now());
     expect(lossBetween(this.#safe.remains, reborn.broker)).toBeUndefined();
     for (const [id, ok] of this.engine.confirmed) {
-      // Of safe messages the comparison has told the fate; a later one is not even known to the journal.
+      // The comparison has checked safe messages; the journal does not know later ones.
       if (ok && this.#routed.has(id)) expect(id, 'confirmed and not safe').toBeLessThanOrEqual(this.#safe.published);
     }
     reborn.live();

@@ -52,7 +52,7 @@ export class EngineUnderTest {
     return 'id' in answer ? { ...answer, confirmed: this.confirmed.get(answer.id as number) } : answer;
   }
 
-  /** Lets time pass, and wakes whoever asked for it unless all timers are late. */
+  /** Lets time pass, and calls the timers that are due unless all timers are late. */
   advanceTo(time: number, late: boolean): void {
     this.clock.pass(time);
     if (!late) this.clock.wake();

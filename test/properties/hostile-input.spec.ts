@@ -86,7 +86,7 @@ const refusal = (action: () => unknown): string => {
 };
 
 describe('a table of a stranger', () => {
-  it('may use any name, and changes nobody’s prototype', () => {
+  it('may use any name, and changes no prototype', () => {
     const { dieWith, channel } = arrange();
     const own = new Map(dangerous.map((name) => [name, table(new Map([[name, longstr(name)]]))]));
     const headers = dieWith(own);

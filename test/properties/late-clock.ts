@@ -14,12 +14,12 @@ export class LateClock implements Clock {
     else this.#requests.set(tick, time);
   }
 
-  /** Time passes, and nobody is woken. */
+  /** Time passes, and no timer is called. */
   pass(time: number): void {
     this.#now = time;
   }
 
-  /** Whoever is due is woken, at the time it is. */
+  /** Calls the timers that are due, at the present time. */
   wake(): void {
     for (let due = this.#due(); due !== undefined; due = this.#due()) {
       this.#requests.delete(due);

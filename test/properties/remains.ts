@@ -11,7 +11,7 @@ interface Remaining {
   readonly text: string;
   readonly position: number;
   readonly priority: number;
-  /** Somebody had it, or had had it (rule J3). */
+  /** True if a consumer has it, or had it (rule J3). */
   readonly touched: boolean;
 }
 
@@ -112,7 +112,7 @@ export function lossBetween(before: Remains, after: Broker): string | undefined 
   return undefined;
 }
 
-/** Rules J2, L1: whatever came back stands at its old place, and only what somebody had is redelivered. */
+/** Rules J2, L1: a returned message has its old place, and only one that a consumer had is redelivered. */
 function disorderOf(was: readonly Remaining[], is: readonly Remaining[], queue: Queue): string | undefined {
   const highest = queue.settings.maxPriority ?? 0;
   const level = ({ priority }: Remaining): number => Math.min(priority, highest);

@@ -23,7 +23,7 @@ class Static {
 }
 Object.defineProperty(Static, 'name', { value: () => 'a function' });
 
-/** Whatever can be thrown, and a piece of what is told of it. */
+/** Values that can be thrown, and a part of their description. */
 const thrown: readonly [string, () => unknown, string | RegExp][] = [
   ['a proxy whose traps throw', () => new Proxy({}, traps), 'cannot be read'],
   ['a proxy of an error whose traps throw', () => new Proxy(new Error('x'), traps), 'cannot be read'],

@@ -45,7 +45,7 @@ describe('a stranger without credentials', () => {
     return wasFirst;
   };
 
-  it('locks nobody out by fifty bad logins of made-up names, at either port', async () => {
+  it('locks no user out by fifty bad logins of made-up names, at either port', async () => {
     for (let count = 0; count < 25; count++) await http(`user-${count}`, 'wrong');
     for (let count = 25; count < 50; count++) await amqp(`user-${count}`, 'wrong');
     const atBoth = async (): Promise<void> => {
@@ -82,7 +82,7 @@ describe('a stranger without credentials', () => {
     expect(await isAtOnce(async () => expect(await amqp('late', 'right')).toBe('ok'))).toBe(true);
   });
 
-  it('is told of in few lines, from both ports', async () => {
+  it('is reported in few lines, from both ports', async () => {
     for (let count = 0; count < 30; count++) await http(`\u001b[2J${count}`, 'secret');
     await amqp('x'.repeat(200), 'secret');
     expect(lines.filter((line) => line.startsWith('HTTP login refused'))).toHaveLength(10);

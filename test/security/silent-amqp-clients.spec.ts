@@ -31,7 +31,7 @@ async function login(): Promise<number> {
 }
 
 describe('silent AMQP connections', () => {
-  it('that fill the port keep nobody out: the oldest of them makes room at once', async () => {
+  it('that fill the port keep no client out: the oldest of them makes room at once', async () => {
     await open({ connections: 300 });
     await besiege(400);
     // All silent ones end after ten seconds: the client did not wait for that.

@@ -188,7 +188,7 @@ describe('a body that will be refused is not kept (rule K7)', () => {
 });
 
 describe('all channels of a connection together', () => {
-  it('have a bound of unfinished bodies, and the one who passes it is told why (506)', async () => {
+  it('have a bound of unfinished bodies, and one that exceeds it is closed with the reason (506)', async () => {
     const harness = await open({ limits: { unfinished: 1_000_000 } });
     const connection = await WireConnection.open(harness.wire);
     for (const number of [1, 2, 3]) {

@@ -57,9 +57,9 @@ describe('frames of which only a part comes (decision 119)', () => {
     }
     await until(() => harness.listener.connections.size < 40);
     expect(heldBy(harness)).toBeLessThanOrEqual(limit);
-    const deathListener = await WireConnection.open(harness.wire);
-    await (await deathListener.openChannel()).call('queue.declare', { queue: 'other' });
-    await deathListener.close();
+    const otherClient = await WireConnection.open(harness.wire);
+    await (await otherClient.openChannel()).call('queue.declare', { queue: 'other' });
+    await otherClient.close();
     expect(memoryInUse() - before).toBeLessThan(20_000_000);
     expect(await close(talks[1] as Talk)).toMatchObject({
       code: 506,

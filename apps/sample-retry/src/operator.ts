@@ -5,7 +5,7 @@ import { delayWhen, Subject, type Subscription, tap } from 'rxjs';
 import { Bank, type Payment } from './bank.js';
 import { Timeline } from './timeline.js';
 
-/** Watches the parking lot. Letters stay in its hand, unsettled, until somebody fixed what was wrong. */
+/** Watches the parking lot. Letters stay unsettled until an operator has fixed the cause. */
 @Injectable()
 export class Operator implements OnApplicationBootstrap, OnModuleDestroy {
   readonly parked = new Subject<Payment>();

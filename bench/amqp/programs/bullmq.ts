@@ -1,7 +1,7 @@
 import { type Pace, rateOf, type Result } from '../measure.js';
 import type { Target } from '../target.js';
 
-/** Jobs a second that a queue takes, each on disk before it is answered, so many under way at a time. Nobody works them. */
+/** Jobs a second that a queue takes, each on disk before it is answered, so many at a time. No worker takes them. */
 export async function withBullMq(target: Target, pace: Pace, outstanding: number, size: number): Promise<Result> {
   // It takes long to load, and only this program wants it.
   const { Queue } = await import('bullmq');

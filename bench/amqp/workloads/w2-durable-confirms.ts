@@ -7,7 +7,7 @@ import type { Target } from '../target.js';
 export const w2Size = 1024;
 
 /**
- * Persistent messages to a durable queue, so many of them not confirmed yet. Nobody consumes: what is acked before the
+ * Persistent messages to a durable queue, so many of them not confirmed yet. There is no consumer: what is acked before the
  * disk was waited for need not be on it, and some brokers make use of that.
  */
 export async function w2(target: Target, pace: Pace, outstanding: number, args: Arguments = {}): Promise<Result> {

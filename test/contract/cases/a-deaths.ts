@@ -229,7 +229,7 @@ export const deathCases: readonly Case[] = [
     [['expiring', 'passing', 'mine'].map((queue) => soft(404, '50.10', `no queue '${queue}' in vhost 'V'`)), []],
   ),
   contract(
-    'rule A9: an unroutable dead letter is dropped, and the publisher is told nothing of it',
+    'rule A9: an unroutable dead letter is dropped, without a return to the publisher',
     async (session, channel) => {
       await channel.declareExchange('dlx', 'direct');
       await channel.declareQueue('work', {

@@ -55,7 +55,7 @@ export const confirmCases: readonly Case[] = [
     ['ack 1'],
   ),
   contract(
-    'rule K4: a mandatory message nobody takes is returned as published, before its ack',
+    'rule K4: a mandatory message without a queue is returned as published, before its ack',
     async (session, channel) => {
       await channel.confirmSelect();
       const headers = args({ a: { type: 's', value: 1 }, BCC: array([longstr('nobody too')]) });

@@ -203,7 +203,7 @@ export const queueCases: readonly Case[] = [
     [403, ['one']],
   ),
   contract(
-    'rule O1: a queue keeps arguments nobody knows',
+    'rule O1: a queue keeps unknown arguments',
     async (_session, channel) => {
       await channel.declareQueue('q', { arguments: args({ 'x-unheard-of': 1 }) });
       return attempt(channel.declareQueue('q', { arguments: args({ 'x-unheard-of': 2 }) }));

@@ -154,7 +154,7 @@ export const consumerCases: readonly Case[] = [
     ],
   ),
   contract(
-    'rule Q6: the consumer of a deleted queue is told',
+    'rule Q6: the consumer of a deleted queue is cancelled',
     async (session, channel) => {
       await channel.declareQueue('q');
       const consumer = await channel.consume('q');

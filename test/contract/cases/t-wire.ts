@@ -107,7 +107,7 @@ export const wireCases: readonly Case[] = [
     ),
   ),
   onTheWire(
-    'rule T2: what the server says of itself, and what it offers',
+    'rule T2: the properties of the server, and its offers',
     async ({ host, port, user, password }) => {
       const peer = await RawPeer.connect(host, port);
       peer.send(protocolHeader);
@@ -151,7 +151,7 @@ export const wireCases: readonly Case[] = [
     },
   ),
   onTheWire(
-    'rule T3: a wrong password is told to clients that can hear it',
+    'rule T3: a wrong password is a 403 for clients with the capability',
     async (wire) => attempt(WireConnection.open({ ...wire, password: 'wrong' })),
     hard(403, '0.0', 'Login was refused using authentication mechanism PLAIN. For details see the broker logfile.'),
   ),

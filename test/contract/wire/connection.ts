@@ -11,7 +11,7 @@ export interface WireOptions {
   readonly user: string;
   readonly password: string;
   readonly vhost: string;
-  /** Asked for in tune-ok; what the server offers unless told. */
+  /** The values of tune-ok; default: the offer of the server. */
   readonly channelMax?: number;
   readonly frameMax?: number;
   /** Cuts what is written; each piece goes in a turn of its own. */

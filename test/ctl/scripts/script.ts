@@ -4,7 +4,7 @@ import type { Channel } from 'amqplib';
 export interface Line {
   readonly words: readonly string[];
   readonly stdin?: string;
-  /** Lines of the output that are of this run; others are somebody else's. */
+  /** The lines of the output that belong to this run. */
   readonly keep?: RegExp;
   /** RabbitMQ's statistics come late: until then the answer may differ. */
   readonly late?: true;

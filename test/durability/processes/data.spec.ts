@@ -236,7 +236,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve -
     expect(code).toBe(1);
   });
 
-  it('says so soon when it vanished while nobody wanted anything', { timeout: 30_000 }, async () => {
+  it('reports soon that it vanished while no client used it', { timeout: 30_000 }, async () => {
     const directory = join(folder, 'vanishing too');
     mkdirSync(directory);
     const child = serve(directory);

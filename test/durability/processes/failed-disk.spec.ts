@@ -134,12 +134,12 @@ describe('clients of a broker whose disk fails', () => {
         closes: 'connection',
       });
     }
-    // Whoever asks for nothing new goes on.
+    // A client that declares nothing continues.
     expect((await channel.call('queue.declare', { queue: 'before', passive: true })).name).toBe('queue.declare-ok');
     expect((await channel.call('queue.declare', { queue: 'passing' })).name).toBe('queue.declare-ok');
   });
 
-  it('are told of a declaration when it is on the disk, and of nothing that they asked afterwards before', async () => {
+  it('get the answer to a declaration when it is on the disk, and no later answer before it', async () => {
     const { disk, broker } = await harness();
     const channel = await connect(broker);
     disk.isManual = true;
@@ -153,7 +153,7 @@ describe('clients of a broker whose disk fails', () => {
     ];
     for (const answer of asked) void answer.then(({ name }) => answers.push(name));
     await until(() => disk.waiting > 0);
-    const other = await connect(broker); // nobody else waits
+    const other = await connect(broker); // no other client waits
     expect((await other.call('queue.declare', { queue: 'theirs' })).name).toBe('queue.declare-ok');
     expect(answers).toEqual([]);
     const timer = setInterval(() => disk.advance(), 1);

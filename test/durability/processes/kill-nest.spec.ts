@@ -84,7 +84,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)(
         for (const { id, attempt: number, time } of attempts) {
           expect(number, `job ${id}`).toBe(attempt);
           const last = before.find((said) => said.id === id) as Said;
-          // Not before its time; and the wait went on while nobody was there, it did not begin anew.
+          // Not before its time; and the wait went on while no process ran, and did not begin again.
           expect(time - last.time).toBeGreaterThanOrEqual(delay - 20);
           expect(time).toBeLessThan(Math.max(killed + delay, begun + delay / 2));
         }

@@ -61,7 +61,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('what was in hands 
       await kill(running.pop() as Child);
       channel = await serve(directory);
       expect(await take(channel, 'quorum', 4)).toEqual(['a again 3', 'b again 3', 'c fresh 0', 'd fresh 0']);
-      // Of a classic queue nobody knows what was handed out.
+      // A classic queue does not store which messages were delivered.
       expect(await take(channel, 'classic', 4)).toEqual(['a again', 'b again', 'c again', 'd again']);
     },
   );

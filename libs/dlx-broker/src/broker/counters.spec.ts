@@ -121,7 +121,7 @@ describe('counters tell what RabbitMQ tells in message_stats', () => {
   });
 });
 
-describe('what a queue holds is told at once', () => {
+describe('what a queue holds is counted at once', () => {
   it('ready and unacked bytes, persistent messages, the time of the next one, the last use', () => {
     const { channel, clock, queue } = arrange();
     const q = queue('q');

@@ -64,7 +64,7 @@ describe('RabbitMQ 4 writes deaths so that', () => {
     expect(properties.headers?.get('x-first-death-queue')).toEqual(longstr('work'));
   });
 
-  it('rule W5: a cycle in which nobody rejects ends', () => {
+  it('rule W5: a cycle without a rejection ends', () => {
     const { clock, publish, work, queue } = arrange('4', { 'x-dead-letter-routing-key': 'work', 'x-message-ttl': 5 });
     publish('one');
     clock.advance(5);
@@ -122,7 +122,7 @@ describe('the delivery limit of a quorum queue', () => {
     return [deliveries, queue('dead').messages()[0]?.deaths[0]?.reason];
   };
 
-  it('rule W6: is 20 unless told', () => {
+  it('rule W6: is 20 by default', () => {
     expect(rejectUntilGone('4', {})).toEqual([21, 'delivery_limit']);
     expect(rejectUntilGone('3.10', {})).toEqual([50, undefined]);
   });

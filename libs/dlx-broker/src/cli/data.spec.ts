@@ -48,7 +48,7 @@ describe('the tools for a data directory', () => {
     const { counts } = await kept((channel) => {
       channel.declareQueue('work', { durable: true });
       for (let left = 12; left > 0; left--) channel.publish('', 'work', persistent(), Buffer.alloc(100_000));
-      channel.get('work'); // in somebody's hands: its return is written
+      channel.get('work'); // unacknowledged: its return is written
     });
     expect(counts[0]).toBe("queue 'work' in vhost '/': 12 messages");
     expect(open.mock.calls.filter(([, how]) => how === 'create')).toEqual([]);

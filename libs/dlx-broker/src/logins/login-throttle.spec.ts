@@ -74,7 +74,7 @@ describe('failed logins', () => {
     expect(wait('10.0.0.1', 'bob')).toBeGreaterThan(0);
   });
 
-  it('a program with an old password that never gives up slows nobody else', () => {
+  it('a program that retries an old password for ever slows no other client', () => {
     const { fail, wait } = arrange();
     fail(1_000, '127.0.0.1', 'old');
     expect(wait('127.0.0.1', 'guest')).toBe(0);

@@ -17,7 +17,7 @@ describe('a password', () => {
     for (const odd of ['', 'AAAA', 'no base64!']) expect(verifyPassword('secret', odd)).toBe(false);
   });
 
-  it('is nobody’s when it is empty', () => {
+  it('authenticates no user when it is empty', () => {
     expect(verifyPassword('', hashPassword(''))).toBe(false);
   });
 

@@ -31,8 +31,8 @@ function arrange(...answers: (QueueStatus | undefined | Error)[]) {
   return { advance, stop, gone: () => gone, asked: () => asked.map((time) => time - begun) };
 }
 
-describe('a requester of whom a backend does not tell', () => {
-  it('is looked for every five seconds, and its end is told once', async () => {
+describe('a requester whose end the backend does not report', () => {
+  it('is checked every five seconds, and its end is reported once', async () => {
     const { advance, gone, asked } = arrange(there, there, undefined);
     await advance(4_999);
     expect(asked()).toEqual([]);
@@ -61,7 +61,7 @@ describe('a requester of whom a backend does not tell', () => {
     expect(asked()).toEqual([5_000]);
   });
 
-  it('is not told of when the answer ended while the broker was asked', async () => {
+  it('is not reported when the answer ended while the broker was asked', async () => {
     const { advance, stop, gone } = arrange(undefined);
     const asking = advance(5_000);
     stop();

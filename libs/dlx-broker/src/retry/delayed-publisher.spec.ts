@@ -76,7 +76,7 @@ describe('over a delayed exchange', () => {
     expect(work()).toEqual(['one']);
   });
 
-  it('that is declared anew when somebody deleted it', async () => {
+  it('that is declared anew after a client deleted it', async () => {
     const { publish, work, clock, channel } = arrange(true);
     await publish('one', 100);
     channel.deleteExchange('events.delayed');

@@ -170,7 +170,7 @@ describe('the attempt of a message', () => {
       retryIn(delivery, 1_000, waitQueues(), { queue: 'orders' });
       return attemptOf(arrived(successors[0]!), 'orders');
     };
-    expect(attemptAfter(died(order(), 'orders', 'expired'), 'orders.dead')).toBe(1); // nobody has tried it yet
+    expect(attemptAfter(died(order(), 'orders', 'expired'), 'orders.dead')).toBe(1); // no handler has had it yet
     expect(attemptAfter(died(order(), 'orders', 'rejected'), 'orders.dead')).toBe(2);
     const { delivery, successors } = deliver(died(order(), 'orders', 'rejected'));
     park(delivery, 'orders.parked', waitQueues());

@@ -162,7 +162,7 @@ it.each([
   },
 );
 
-it('how long a function may take can be told, and what answers in time or is over leaves no timer behind', async () => {
+it('how long a function may take is an option, and what answers in time or is over leaves no timer behind', async () => {
   const { clock, letters, die } = await lettersHarness();
   const answers: (() => void)[] = [];
   const answer = (): Promise<void> => new Promise((resolve) => void answers.push(resolve));

@@ -135,7 +135,7 @@ describe('a pipeline that is run', () => {
 
   it.each<[string, number]>([
     ['a second', 1_000],
-    ['as long as it is told', 30_000],
+    ['as long as the option says', 30_000],
   ])('begins anew after %s, not before', async (_, pause) => {
     const { backend, clock, die } = await arrange();
     die('bad');

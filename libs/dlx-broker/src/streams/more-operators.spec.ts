@@ -38,7 +38,7 @@ describe('groupByReason', () => {
 });
 
 describe('groupByError', () => {
-  it('makes of many failures the few errors they are; what nobody wants stays', async () => {
+  it('makes of many failures the few errors they are; groups without a subscriber stay', async () => {
     const { letters, queue, deadWith } = await arrange();
     for (const name of ['Timeout', 'Invalid', 'Timeout', 'Timeout']) deadWith(failedWith(name), Buffer.from(name));
     const counts = new Map<string, number>();
@@ -94,7 +94,7 @@ describe('tapDeaths', () => {
 });
 
 describe('throttleRedrive', () => {
-  it('redrives no faster than it is told, in order', async () => {
+  it('redrives no faster than its rate, in order', async () => {
     const { letters, clock, queue, die } = await arrange();
     die('a', 'b', 'c', 'd');
     letters
@@ -128,7 +128,7 @@ describe('throttleRedrive', () => {
     expect([queue('hospital').payloads(), queue(deadQueue).payloads()]).toEqual([['a'], ['b', 'c']]);
   });
 
-  it('lets pass what somebody settled before its turn', async () => {
+  it('passes letters that were settled before their turn', async () => {
     const { letters, queue, clock, die } = await arrange();
     die('a', 'b', 'c');
     const seen: unknown[] = [];

@@ -168,7 +168,7 @@ describe('groupByQueue', () => {
     expect(await lastValueFrom(groups)).toEqual(['orders a', 'invoices i', 'orders b']);
   });
 
-  it('leaves letters of groups to which nobody is subscribed', async () => {
+  it('leaves letters of groups without a subscriber', async () => {
     const { letters, queue, die, dieIn } = await arrange();
     die(...numbers(5));
     dieIn('invoices', 'i');

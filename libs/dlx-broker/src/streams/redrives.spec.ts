@@ -30,7 +30,7 @@ async function arrange() {
 }
 
 describe('a redrive', () => {
-  it('sends what lies there to where it came from, in order, and no faster than it is told', async () => {
+  it('sends letters to their origins, in order, and no faster than its rate', async () => {
     const { redrives, queue, die, advance } = await arrange();
     die(...bodies(5));
     const task = redrives.start({ from: deadQueue, perSecond: 2 });
@@ -272,7 +272,7 @@ describe('to the letter, a redrive', () => {
     await redrives.close();
   });
 
-  it('stays held up when somebody says so while it waits by itself', async () => {
+  it('stays paused when a caller pauses it while it waits by itself', async () => {
     const { redrives, die, reject, advance } = await arrange();
     die(...bodies(20));
     const task = redrives.start({ from: deadQueue, perSecond: 10, circuit: { atLeast: 2, share: 0.5, pause: '1m' } });
@@ -305,7 +305,7 @@ describe('to the letter, a redrive', () => {
     const task = redrives.start({ from: deadQueue, dryRun: true, to: ({ payload }) => `to ${String(payload)}` });
     const steps = await lastValueFrom(task.progress.pipe(toArray()));
     expect(Object.keys(steps.at(-1)?.destinations ?? {})).toHaveLength(400);
-    // With each they would be 400; up to 16 of them are told with each letter.
+    // Shown with each letter they would be 400; up to 16 of them are shown with each.
     expect(new Set(steps.map(({ destinations }) => destinations)).size).toBeLessThan(100);
   });
 
@@ -344,7 +344,7 @@ describe('a schedule of redrives', () => {
 });
 
 describe('the end of a schedule', () => {
-  it('ends the redrive under way, which somebody may look at from its start', async () => {
+  it('ends the redrive under way, which the application may observe from its start', async () => {
     const { redrives, queue, die, advance } = await arrange();
     const seen: RedriveTask[] = [];
     die(...bodies(5));

@@ -100,7 +100,7 @@ function alone() {
 }
 
 describe('a pattern of topic permissions', () => {
-  it('may name the user and the virtual host; {client_id} is nobody here, and stays as it is', () => {
+  it('may name the user and the virtual host; {client_id} has no value here, and stays as it is', () => {
     const { topics, may } = alone();
     topics.set('U', 'V', { exchange: 't', write: '^{username}\\.{vhost}\\.{client_id}$', read: '' });
     expect(may('U', 'V', 'U.V.{client_id}')).toBe(true);

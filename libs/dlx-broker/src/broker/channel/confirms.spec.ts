@@ -6,7 +6,7 @@ import { longstr } from '../../message/index.js';
 import { Broker } from '../broker.js';
 import type { Journal, Pace } from '../ports.js';
 
-/** A journal to which persistent messages are safe when it is told so, and others no matter. */
+/** A journal in which persistent messages are safe when the test says so; others are not waited for. */
 function slowJournal() {
   const waiting: ((failure?: Error) => void)[] = [];
   const journal = {
@@ -93,7 +93,7 @@ describe('publisher confirms', () => {
     publish(2);
     channel.reject(3, false);
     publish(2);
-    /** How many letters the journal knew of when it was told who waits, each time it was. */
+    /** The number of letters that the journal knew of each time it got a waiter. */
     const known: number[] = [];
     for (let turns = 0; turns < 20; turns++) {
       while (known.length < waiting.length) known.push(channel.vhost.queues.get('dead')?.length ?? 0);

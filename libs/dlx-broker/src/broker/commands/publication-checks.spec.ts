@@ -70,7 +70,7 @@ describe('properties', () => {
     expect(() => checkDeliveryMode(3)).toThrow('PRECONDITION_FAILED - invalid message: {delivery_mode_unknown,3}');
   });
 
-  it('name the user who publishes, or nobody (rule K7)', () => {
+  it('name the user who publishes, or no user (rule K7)', () => {
     const guest = { name: 'guest', tags: [] };
     expect(() => checkUserId({}, guest)).not.toThrow();
     expect(() => checkUserId({ userId: 'guest' }, guest)).not.toThrow();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Recipients } from './recipients.js';
 
 describe('recipients of a message', () => {
-  it('are told once each, in the order in which they were found', () => {
+  it('are passed on once each, in the order in which they were found', () => {
     const recipients = new Recipients<string>();
     for (const name of ['b', 'a', 'b', 'c', 'a']) recipients.add(name);
     expect(recipients.all).toEqual(['b', 'a', 'c']);
@@ -19,7 +19,7 @@ describe('recipients of a message', () => {
     }
   });
 
-  it.each([15, 16, 17, 18, 1_000])('are told once each when they are %d', (count) => {
+  it.each([15, 16, 17, 18, 1_000])('are passed on once each when they are %d', (count) => {
     const recipients = new Recipients<number>();
     for (const round of ['first', 'second']) {
       recipients.clear();

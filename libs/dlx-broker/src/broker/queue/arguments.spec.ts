@@ -78,7 +78,7 @@ describe('an argument of a new queue is refused', () => {
 });
 
 describe('an argument of a new queue is accepted', () => {
-  it('as any integer type, and when nobody knows it (rule F9)', () => {
+  it('as any integer type, and with an unknown name (rule F9)', () => {
     for (const type of ['b', 'B', 's', 'u', 'I', 'i', 'l'] as const) {
       expect(() => declare({ 'x-message-ttl': { type, value: 100 } })).not.toThrow();
     }

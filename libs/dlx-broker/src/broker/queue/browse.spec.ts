@@ -7,7 +7,7 @@ import { PriorityList } from './priority-list.js';
 import { QuorumList } from './quorum-list.js';
 import { type Cursor, type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 
-/** What a list of waiting messages is told; `at` picks one of those there are. */
+/** A step of a test with a list of ready messages; `at` selects one of them. */
 interface Step {
   readonly do: 'push' | 'take' | 'return' | 'remove';
   readonly at: number;

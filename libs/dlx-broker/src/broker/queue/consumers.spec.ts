@@ -22,7 +22,7 @@ class OneTaker implements ConsumerView {
 afterEach(() => vi.restoreAllMocks());
 
 describe('consumers of a queue', () => {
-  it('rules J5, Q3: have their turn by priority and in turn, whoever comes, is full or goes', () => {
+  it('rules J5, Q3: have their turn by priority and in turn, while others come, are full or go', () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('add' as const), which: fc.nat(2) }),
       fc.record({ do: fc.constant('remove' as const), which: fc.nat(50) }),

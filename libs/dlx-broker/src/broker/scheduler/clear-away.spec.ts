@@ -38,7 +38,7 @@ function arrange(journal: Journal, slices = true) {
 
 type Scene = ReturnType<typeof arrange>;
 
-/** How many settlements the journal is told in a turn. */
+/** The number of settlements that the journal gets in a turn. */
 function counted(journal: Journal) {
   const counts = { now: 0, most: 0 };
   const { settled } = journal;

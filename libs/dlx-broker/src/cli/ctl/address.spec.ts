@@ -26,8 +26,8 @@ describe('the address of a management API', () => {
 
   it.each<[string, Record<string, string>, string]>([
     ['no address', { url: 'ada:geheim@broker' }, 'not the address of a management API'],
-    ['nobody on another machine', { url: 'http://broker:15672' }, 'who asks http://broker:15672?'],
-    ['somebody without a password', { user: 'ada' }, "user 'ada' needs a password"],
+    ['no user on another machine', { url: 'http://broker:15672' }, 'who asks http://broker:15672?'],
+    ['a user without a password', { user: 'ada' }, "user 'ada' needs a password"],
   ])('refuses %s', (_, options, text) => {
     expect(() => of(options)).toThrow(text);
     expect(() => of(options)).not.toThrow('geheim');

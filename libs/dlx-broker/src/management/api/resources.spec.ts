@@ -25,7 +25,7 @@ describe('every resource', () => {
   });
 
   it.each(resources.map((resource) => [resource.path, resource] as const))(
-    '%s asks who one is, and lets in nobody without a tag',
+    '%s asks for a login, and refuses users without a tag',
     async (path, resource) => {
       const { broker, call } = apiHarness();
       broker.access.setUser('nobody', {

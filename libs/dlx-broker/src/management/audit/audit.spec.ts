@@ -10,7 +10,7 @@ import { type AuditEntry, AuditLog } from './audit-log.js';
 const did = (action: string) => ({ user: 'ann', from: '::1', action, names: {} });
 
 describe('the audit log', () => {
-  it('numbers what it is told, and shows the newest first, page by page', () => {
+  it('numbers its entries, and shows the newest first, page by page', () => {
     let now = 5;
     const log = new AuditLog(() => now++);
     for (const action of ['a', 'b', 'c', 'd', 'e']) log.record(did(action));

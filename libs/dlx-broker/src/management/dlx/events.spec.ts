@@ -115,13 +115,13 @@ describe('/api/dlx/events', () => {
     rooms.clock.advance(1_000);
     expect((await reader.next())!.data.redrives).toMatchObject([{ state: 'running', moved: 10 }]);
     rooms.clock.advance(10_000);
-    // Nobody read for ten seconds: what happened is told in one.
+    // The client read nothing for ten seconds: all changes are in one event.
     expect((await reader.next())!.data.redrives).toMatchObject([{ state: 'running', moved: 20 }]);
     rooms.clock.advance(1_000);
     expect((await reader.next())!.data.redrives).toMatchObject([{ state: 'completed', moved: 30 }]);
   });
 
-  it('buffers nothing for one who does not read, and drops him after half a minute', async () => {
+  it('buffers nothing for a client that does not read, and disconnects it after half a minute', async () => {
     const reader = await listen('?interval=100');
     for (let tenth = 0; tenth < 299; tenth++) {
       publish('work');
@@ -176,7 +176,7 @@ describe('/api/dlx/events', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('notices over a port that somebody is gone', async () => {
+  it('notices over a port that a client has gone', async () => {
     const listener = await listenHttp({ ...rooms.host, dlx }, { port: 0 });
     const { host, port } = listener;
     const client = request({ host, port, path: '/api/dlx/events', headers: { authorization } });

@@ -198,7 +198,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     ]);
   });
 
-  it('shows bodies as text or base64, cut where it was told to, never within a character', async () => {
+  it('shows bodies as text or base64, cut at the requested length, never within a character', async () => {
     publish('dead', 'größe');
     publish('dead', new Uint8Array([0xff, 0xfe, 0x00]));
     const shown = async (query: string) =>

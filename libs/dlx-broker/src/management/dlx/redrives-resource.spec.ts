@@ -140,7 +140,7 @@ describe('/api/dlx/redrives', () => {
     expect(await show(id)).toMatchObject({ state: 'stopped', reason: 'stopped by guest', moved: 11 });
   });
 
-  it('takes the rights of who began it, and is steered by nobody else but an administrator', async () => {
+  it('has the rights of the user who began it, and only this user or an administrator controls it', async () => {
     letDie(9);
     const ann = login('ann');
     const bob = login('bob', { write: 'x' });

@@ -72,7 +72,7 @@ describe('what a tag opens:', () => {
   const vhost = 'User not authorised to access virtual host';
   const admin = 'Not administrator user';
   const policy = '{"pattern":"a","definition":{"max-length":1}}';
-  // What each of the tags above is told, in their order; a number is a status.
+  // The answer for each of the tags above, in their order; a number is a status.
   it.each<readonly [string, string, readonly (string | number)[]]>([
     ['GET', '/whoami', [nobody, nobody, 200, 200, 200, 200]],
     ['GET', '/vhosts/mine', [nobody, nobody, admin, admin, admin, 200]],

@@ -64,7 +64,7 @@ describe('replies', () => {
     expect(ada.refused).toMatch(/have not been read/);
   });
 
-  it('nobody waits for have no turn', async () => {
+  it('for clients that have gone have no turn', async () => {
     const { memory, turn, settle } = arrange();
     const read = memory.hold('ada', 120);
     const abort = new AbortController();

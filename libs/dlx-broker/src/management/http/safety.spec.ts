@@ -4,7 +4,7 @@ import { isKnownHost } from './safety.js';
 
 const vhost = (name: string) => ['PUT', `/vhosts/${name}`] as const;
 
-describe('a page of somebody else', () => {
+describe('a page of another site', () => {
   it.each([
     ['a name of its own that points here', { host: 'rebound.example' }],
     ['the same with our port', { host: 'rebound.example:15672' }],
@@ -104,7 +104,7 @@ describe('who is welcome:', () => {
     ['a page of our own', { origin: 'http://localhost:15672', 'sec-fetch-site': 'same-origin' }],
     ['a page of our own behind TLS', { origin: 'https://localhost:15672' }],
     ['a page of our own behind a proxy', { origin: 'https://broker.example', 'sec-fetch-site': 'same-origin' }],
-    ['somebody who types the address', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }],
+    ['a user who types the address', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }],
   ])('%s', async (_, headers) => {
     const { call } = apiHarness();
     expect((await call('PUT', '/vhosts/a', { headers, body: '{}' })).status).toBe(201);
@@ -165,7 +165,7 @@ describe('a password', () => {
     expect((await call('GET', '/whoami', { as: 'late:x' })).status).toBe(200);
   });
 
-  it('that is wrong is told to the operator, and never itself', async () => {
+  it('that is wrong is reported to the operator, without the password itself', async () => {
     const lines: string[] = [];
     const { call } = apiHarness({ host: { notice: (text) => void lines.push(text) } });
     await call('GET', '/whoami', { as: 'ada:p4ssw0rd', peer: '192.0.2.7' });
@@ -198,7 +198,7 @@ describe('a password', () => {
     expect((await call('GET', '/whoami', { as: 'ada:x', headers: { [name]: '192.0.2.7' } })).status).toBe(200);
   });
 
-  it('of guest is none from a socket that is gone already, whoever that was', async () => {
+  it('of guest is refused from a socket that is gone already', async () => {
     const { broker, api } = apiHarness();
     const headers = { authorization: `Basic ${btoa('guest:guest')}` };
     const request = new Request('http://localhost:15672/api/vhosts/a', { method: 'PUT', headers });

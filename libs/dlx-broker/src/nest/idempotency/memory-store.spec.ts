@@ -8,7 +8,7 @@ const arrange = () => {
 };
 
 describe('a store in memory', () => {
-  it('gives a key to one at a time, and to nobody once it is done', () => {
+  it('gives a key to one owner at a time, and to none once it is done', () => {
     const { store } = arrange();
     expect([store.claim('a', 1_000), store.claim('a', 1_000), store.claim('b', 1_000)]).toEqual([
       'claimed',
@@ -34,7 +34,7 @@ describe('a store in memory', () => {
     expect(store.claim('a', 1_000)).toBe('claimed');
   });
 
-  it('takes a claim back only from its owner: what lapsed may be somebody else’s, or done', () => {
+  it('takes a claim back only from its owner: a lapsed key may have another owner, or be done', () => {
     const { clock, store } = arrange();
     store.claim('a', 1_000, 'slow');
     clock.advance(1_000);

@@ -204,7 +204,7 @@ describe('damage', () => {
     return harness;
   }
 
-  it('of a message is told by its queue; all others are served', async () => {
+  it('of a message is reported by its queue; all others are served', async () => {
     const harness = await furnished();
     const bytes = harness.disk.files().get(segmentName(2))!;
     const at = bytes.indexOf('message 11,');
@@ -228,7 +228,7 @@ describe('damage', () => {
     );
   });
 
-  it('of what is declared costs nothing when it is told again elsewhere', async () => {
+  it('of what is declared costs nothing when it is written again elsewhere', async () => {
     const harness = await furnished();
     const bytes = harness.disk.files().get(segmentName(2))!;
     bytes.fill('?', 512, 700);

@@ -98,7 +98,7 @@ describe('the lock of a data directory', () => {
     expect(locks()).toEqual(['yarn.lock']);
   });
 
-  it('is told when it is lost', async () => {
+  it('reports when it is lost', async () => {
     const lost = new Promise<StoreError>((resolve) => void lockDirectory(directory, { ...options, lost: resolve }));
     rmSync(directory, { recursive: true });
     expect((await lost).code).toBe('vanished');

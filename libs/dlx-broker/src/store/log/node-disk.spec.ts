@@ -27,7 +27,7 @@ describe('a directory of this machine', () => {
     expect(readFileSync(join(directory, 'a'))).toEqual(all);
     expect(await file.size()).toBe(all.length);
     await file.close();
-    expect(statSync(join(directory, 'a')).mode & 0o077).toBe(0); // messages are nobody else's business
+    expect(statSync(join(directory, 'a')).mode & 0o077).toBe(0); // only the owner may read messages
   });
 
   it("reads nothing by a file that is closed: its number may be another file's", async () => {
@@ -58,7 +58,7 @@ describe('a directory of this machine', () => {
     await file.close();
   });
 
-  it('makes files only when told, and only new ones', async () => {
+  it('makes files only on request, and only new ones', async () => {
     await expect(disk.open('a', 'write')).rejects.toMatchObject({ code: 'ENOENT' });
     await expect(disk.open('a', 'read')).rejects.toMatchObject({ code: 'ENOENT' });
     await (await disk.open('a', 'create')).close();

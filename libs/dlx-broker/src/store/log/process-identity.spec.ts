@@ -8,7 +8,7 @@ it('a process lives that is there', () => {
   expect(livenessOf(ownIdentity(), ownIdentity())).toBe('alive');
 });
 
-it.runIf(existsSync('/proc/self/stat'))('a killed process that nobody waited for is dead', async () => {
+it.runIf(existsSync('/proc/self/stat'))('a killed process whose parent has not waited for it is dead', async () => {
   // What the shell becomes never asks about the child it was given.
   const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void parent.kill('SIGKILL'));

@@ -31,7 +31,7 @@ describe('the index', () => {
     for (const count of [10, pieceRows - 1, pieceRows, 3 * pieceRows - 1, 3 * pieceRows, 6 * pieceRows - 1]) {
       const { messages, entries } = filled(count, isShared);
       const bytes = messages.bytes + entries.bytes;
-      // Row 0 is nobody's, and the last piece of each column may have just begun.
+      // Row 0 is unused, and the last piece of each column may have just begun.
       expect(bytes / (Math.ceil((count + 1) / pieceRows) * pieceRows), `${count} messages`).toBeLessThanOrEqual(each);
     }
     const many = 6 * pieceRows - 1;

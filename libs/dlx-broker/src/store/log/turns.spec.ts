@@ -106,7 +106,7 @@ describe('a batch', () => {
     for (const body of range(40)) harness.publish(body);
     await harness.journal.flush();
     const { channel } = harness;
-    // They come back, and are settled before anything is told of it: changed, and gone.
+    // They return, and are settled before the journal gets the return: changed, and gone.
     for (let n = 0; n < 20; n++) channel.get('q');
     channel.nack(0, true, true);
     for (let n = 0; n < 20; n++) channel.get('q');
@@ -156,7 +156,7 @@ describe('compaction of a segment', () => {
       await setImmediate();
       await running.journal.flush();
     }
-    // What came back after the restart is told anew, and what is copied: each as much as a turn may have.
+    // Returned messages are written again after the restart, and so are copied ones: each at most a turn's share.
     expect(Math.max(...turns)).toBeLessThanOrEqual(50 * 2);
     expect(running.disk.files().has('0000000001.log')).toBe(false);
     expect(running.journal.stats.segments).toBeLessThanOrEqual(before);

@@ -11,7 +11,7 @@ function frame(type: number, channel: number, payload: string): Buffer {
   return Buffer.concat([head, Buffer.from(payload), Buffer.from([0xce])]);
 }
 
-/** @param takes whether a frame is taken at that call, all unless told */
+/** @param takes true if the frame of a call is taken; default: all frames */
 function reading(takes: (call: number) => boolean = () => true) {
   const seen: Seen[] = [];
   let calls = 0;

@@ -61,7 +61,7 @@ describe('the properties of a message', () => {
     }
   });
 
-  it('go out byte for byte while nobody changed them, even where decoding loses something (rule H4)', () => {
+  it('go out byte for byte while they are unchanged, even where decoding loses something (rule H4)', () => {
     // Twice the same name, and a true that is not 1.
     const table = Buffer.from([1, 0x61, 0x74, 7, 1, 0x61, 0x74, 9]);
     const bytes = Buffer.concat([Buffer.from([0x20, 0, 0, 0, 0, table.length]), table]);

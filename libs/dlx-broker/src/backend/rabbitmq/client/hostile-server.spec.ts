@@ -171,7 +171,7 @@ describe('what is no server of AMQP 0-9-1', () => {
 describe('a server that breaks the protocol ends the connection, once, with a clear error:', () => {
   const cases: readonly [string, (to: FrameWriter) => void, string][] = [
     [
-      'a delivery for nobody',
+      'a delivery without a consumer',
       (to) => methods.writeBasicDeliver(to, 1, 'other', 1, false, '', 'q'),
       "a delivery for consumer 'other', which is unknown",
     ],

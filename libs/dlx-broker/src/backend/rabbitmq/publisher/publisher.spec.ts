@@ -114,7 +114,7 @@ describe('a publish', () => {
     expect(shown()).toEqual({ a: 'taken' });
   });
 
-  it('that is returned fails if it is mandatory, and is told as dropped if it is not', () => {
+  it('that is returned fails if it is mandatory, and is reported as dropped if it is not', () => {
     const { publish, channel, shown } = arrange();
     const dropped: string[] = [];
     publish('a');

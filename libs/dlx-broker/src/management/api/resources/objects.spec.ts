@@ -265,7 +265,7 @@ describe('numbers', () => {
   });
 });
 
-describe('what is somebody else’s', () => {
+describe('what belongs to another user', () => {
   async function withUsers(): Promise<ApiHarness> {
     const harness = apiHarness();
     for (const [name, tags] of [

@@ -31,7 +31,7 @@ describe('permissions', () => {
     expect(await call('GET', '/permissions/v/ada')).toMatchObject(notFound);
   });
 
-  it('hold at once for AMQP, HTTP and whoever is named inside (rules N1, N4)', async () => {
+  it('hold at once for AMQP, HTTP and for users that a request names (rules N1, N4)', async () => {
     const { broker, call } = await arrange();
     await call('PUT', '/users/ada', { body: { password: 'x', tags: 'management' } });
     expect(() => listen(broker, { user: 'ada', vhost: 'v' })).toThrow("access to vhost 'v' refused for user 'ada'");
@@ -55,7 +55,7 @@ describe('permissions', () => {
     expect(broker.access.permissions('ada', 'v')).toBeUndefined();
   });
 
-  it('of nobody, or nowhere, are refused', async () => {
+  it('of unknown users, or in unknown virtual hosts, are refused', async () => {
     const { call } = await arrange();
     for (const path of ['/permissions/v/nobody', '/permissions/nowhere/ada', '/topic-permissions/v/nobody']) {
       const body = { ...rights, exchange: 'x' };

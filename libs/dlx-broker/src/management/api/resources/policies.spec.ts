@@ -68,7 +68,7 @@ describe.each(kinds)('%s', (kind) => {
 });
 
 describe('what is wrong with a policy', () => {
-  it('is told as HTML, but not of operator policies (rule F13)', async () => {
+  it('is escaped as HTML, but not for operator policies (rule F13)', async () => {
     const { call } = apiHarness();
     const body = { pattern: 'a', definition: { 'x<&>': 1 } };
     const reasons = await Promise.all(kinds.map(async (kind) => (await call('PUT', `/${kind}/%2F/p`, { body })).body));

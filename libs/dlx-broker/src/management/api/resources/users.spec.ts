@@ -22,7 +22,7 @@ describe('a user', () => {
     expect((await call('GET', '/users/ada')).status).toBe(404);
   });
 
-  it('may come with the hash of RabbitMQ, or without a password: then nobody can log in', async () => {
+  it('may come with the hash of RabbitMQ, or without a password: then every login is refused', async () => {
     const { clock, call } = apiHarness();
     const login = async (password: string) => {
       clock.advance(3_600_000); // failures are forgotten

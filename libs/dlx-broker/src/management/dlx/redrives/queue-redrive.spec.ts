@@ -166,7 +166,7 @@ describe('a redrive', () => {
     expect([task.state, bodies('dead').length]).toEqual(['completed', 5]);
   });
 
-  it('leaves what nobody would get, and counts it by its address', () => {
+  it('leaves what no queue would get, and counts it by its address', () => {
     publish('orders', 'new', 'one');
     rejectAll(channel, 'work');
     channel.unbindQueue('work', 'orders', 'new');
