@@ -212,6 +212,13 @@ for (const kind of serverKinds) {
       await expect(browsing.browse('missing', 1)).rejects.toThrow("no queue 'missing'");
     });
 
+    it.runIf(kind.name.includes('serve'))('looks into a queue whose name a URL would resolve', async () => {
+      const backend = await open();
+      await backend.declare(topologyOf(queueNamed('..')));
+      await published(backend, to('..', 'up'));
+      expect((await need(backend, 'browsing').browse('..', 1)).messages.map(textOf)).toEqual(['up']);
+    });
+
     it('waits for confirms when it is closed', async () => {
       const backend = await open();
       await backend.declare(topologyOf(queueNamed('q')));

@@ -170,7 +170,7 @@ async function ctl(): Promise<void> {
 }
 
 async function serveUntilSignal(flags: Flags): Promise<void> {
-  const [{ serve }, { readConfig }, { settingsOf }, { shownLines, shownText }] = await Promise.all([
+  const [{ serve }, { readConfig }, { settingsOf }, { bracketed, shownLines, shownText }] = await Promise.all([
     import('../serve.js'),
     import('./config-file.js'),
     import('./settings.js'),
@@ -198,6 +198,8 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
+  const shown = ({ host, port }: { readonly host: string; readonly port: number }): string =>
+    `${bracketed(host)}:${port}`;
   // The only line on standard output: the parent process may wait for it.
   const http = served.http === undefined ? '' : ` http=${shown(served.http)}`;
   console.log(`dlx-broker ready amqp=${shown(served.amqp)}${http}`);
@@ -207,9 +209,6 @@ const isOfStore = (error: unknown): error is Error => error instanceof Error && 
 
 /** An error of the disk is shown without a stack, because its place in this code is of no use to operators. */
 const output = (error: unknown): string => (isOfStore(error) ? error.message : String((error as Error).stack ?? error));
-
-const shown = ({ host, port }: { readonly host: string; readonly port: number }): string =>
-  `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** One line for whatever went wrong before the start. */
 function explain(error: unknown): string {

@@ -6,7 +6,7 @@ import type { Config } from './config-file.js';
 import { Refusal } from './refusal.js';
 import {
   type LogLevel,
-  parseAddress,
+  parseHostAndPort,
   parseBytes,
   parseDurability,
   parseLogLevel,
@@ -39,10 +39,10 @@ export function settingsOf(flags: Flags, config: Config): Settings {
   return {
     logLevel: parseLogLevel(logLevel ?? 'info', '--log-level'),
     serve: {
-      amqp: parseAddress(amqp ?? '127.0.0.1:5672', '--amqp'),
+      amqp: parseHostAndPort(amqp ?? '127.0.0.1:5672', '--amqp'),
       ...(rabbitmq !== undefined && { rabbitmq: parseProfile(rabbitmq, '--rabbitmq') }),
       ...(http !== undefined && {
-        http: { ...parseAddress(http, '--http'), hosts: namesOf(httpHosts), ...(tls && { tls }) },
+        http: { ...parseHostAndPort(http, '--http'), hosts: namesOf(httpHosts), ...(tls && { tls }) },
       }),
       ...(audit !== undefined && { audit }),
       ...(definitions !== undefined && { definitions: read(definitions, '--definitions').toString() }),

@@ -11,7 +11,7 @@ const durabilities: readonly Durability[] = ['fsync', 'os', 'none'];
 const profileNames: readonly ProfileName[] = ['3.10', '4'];
 
 /** @param where the option or key it was given as, for the error @throws Refusal */
-export function parseAddress(text: string, where: string): { readonly host: string; readonly port: number } {
+export function parseHostAndPort(text: string, where: string): { readonly host: string; readonly port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);

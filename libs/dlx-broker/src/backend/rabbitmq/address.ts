@@ -1,3 +1,4 @@
+import { bracketed } from '../../host/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
 
 /** Where a server is, as an URL says it. */
@@ -35,7 +36,9 @@ export function parseAddress(url: unknown, origin: string): ServerAddress {
   if (usual === undefined) throw refuse(`begins with '${protocol}//'`);
   if (hostname === '') throw refuse('names no host');
   if (search !== '' || hash !== '')
-    throw refuse('has parameters behind the virtual host, which are options of rabbitmq()');
+    throw refuse(
+      'has parameters behind the virtual host, which are not read (in an application they are options of rabbitmq())',
+    );
   if (pathname.indexOf('/', 1) !== -1) throw refuse("has a '/' in its virtual host, which is written %2F");
   const decoded = (part: string, what: string): string => {
     try {
@@ -67,4 +70,4 @@ export function parseAddresses(urls: unknown, origin: string): readonly ServerAd
 }
 
 /** Host and port as errors name them. */
-export const placeOf = ({ host, port }: ServerAddress): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+export const placeOf = ({ host, port }: ServerAddress): string => `${bracketed(host)}:${port}`;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../broker/index.js';
-import { after, HomeContext } from '../../host/index.js';
+import { after, bracketed, HomeContext, type HttpApi } from '../../host/index.js';
 import type { Message } from '../../message/index.js';
 import type { Topology } from '../../topology/index.js';
 import type {
@@ -24,7 +24,7 @@ import type { openPublisher } from './client/publisher.js';
 import { ChannelClosedError } from './client/errors.js';
 import { RabbitMqConsumer } from './consumer/consumer.js';
 import { RabbitMqDelayed } from './delayed.js';
-import { type ApiPlace, placeIn } from './http.js';
+import { managementApi } from './management-url.js';
 import { Link, type LinkHost, type OpenLink } from './link.js';
 import type { ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
@@ -242,12 +242,11 @@ export class RabbitMqBackend implements Backend {
     for (const waiting of this.#waiting) waiting(link);
   }
 
-  #api({ server, address, credentials }: OpenLink): ApiPlace | undefined {
+  #api({ server, address, credentials }: OpenLink): HttpApi | undefined {
     const { management } = this.options;
-    if (management !== undefined) return placeIn(management, credentials);
+    if (management !== undefined) return managementApi(management, credentials);
     if (server.http === undefined || server.http.isSecure) return undefined; // the HTTP port may have another certificate
-    const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-    return { base: `http://${host}:${server.http.port}`, ...credentials };
+    return { base: `http://${bracketed(address.host)}:${server.http.port}`, ...credentials };
   }
 
   /**

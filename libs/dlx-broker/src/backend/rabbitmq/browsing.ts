@@ -1,28 +1,31 @@
 import { type Field, type FieldTable, fieldTypeNames, Message, type Properties } from '../../message/index.js';
 import type { BrowseCursor, BrowsePage, Browsing, Listing } from '../backend.js';
 import { ServerError, TopologyError } from '../errors.js';
-import { type ApiPlace, getJson } from './http.js';
+import type { HttpApi } from '../../host/index.js';
+import { callManagement } from './call-management.js';
 
 /** The messages of a page, and the bytes of a body in it. A message with a longer body is fetched alone. */
 const page = { most: 16, truncate: 1_048_576 } as const;
 
 /** The names of queues by the management API, which RabbitMQ has as a plugin. */
-export const listingOver = (place: ApiPlace, virtualHost: string): Listing => ({
+export const listingOver = (api: HttpApi, virtualHost: string): Listing => ({
   async queueNames() {
-    const path = `/queues/${encodeURIComponent(virtualHost)}?columns=name`;
-    const found = await getJson(place, path);
+    const found = await callManagement(api, 'GET', ['queues', virtualHost], { columns: 'name' });
     if (Array.isArray(found)) return (found as readonly { readonly name: string }[]).map(({ name }) => name);
-    throw new ServerError(`the management API at ${place.base} has no list of queues at /api${path}`, 404);
+    throw new ServerError(`the management API at ${api.base} has no list of queues of vhost '${virtualHost}'`, 404);
   },
 });
 
 /** Looks into queues of a dlx-broker over its HTTP API: none is delivered, counted or flagged. */
-export const browsingOver = (place: ApiPlace, virtualHost: string): Browsing => ({
+export const browsingOver = (api: HttpApi, virtualHost: string): Browsing => ({
   async browse(queue, limit, after): Promise<BrowsePage> {
-    const base = `/dlx/queues/${encodeURIComponent(virtualHost)}/${encodeURIComponent(queue)}/messages`;
-    const cursor = after === undefined ? '' : `&cursor=${encodeURIComponent((after as Cursor).text)}`;
-    const size = Math.min(limit, page.most);
-    const found = await getJson(place, `${base}?encoding=base64&page_size=${size}&truncate=${page.truncate}${cursor}`);
+    const path = ['dlx', 'queues', virtualHost, queue, 'messages'];
+    const found = await callManagement(api, 'GET', path, {
+      encoding: 'base64',
+      page_size: String(Math.min(limit, page.most)),
+      truncate: String(page.truncate),
+      ...(after !== undefined && { cursor: (after as Cursor).text }),
+    });
     if (found === undefined) throw new TopologyError(`no queue '${queue}' in vhost '${virtualHost}'`);
     const { items, cursor: next } = found as {
       readonly items: readonly ShownMessage[];
@@ -30,7 +33,7 @@ export const browsingOver = (place: ApiPlace, virtualHost: string): Browsing => 
     };
     const messages: Message[] = [];
     for (const item of items) {
-      const whole = isCut(item) ? await getJson(place, `${base}/${item.id}?encoding=base64`) : item;
+      const whole = isCut(item) ? await callManagement(api, 'GET', [...path, item.id], { encoding: 'base64' }) : item;
       if (whole !== undefined) messages.push(messageFrom(whole as ShownMessage)); // undefined: it has left the queue meanwhile
     }
     return {

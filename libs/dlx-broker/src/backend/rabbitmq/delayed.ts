@@ -4,7 +4,8 @@ import type { Topology } from '../../topology/index.js';
 import type { DelayedPublishing, Done, Publication } from '../backend.js';
 import { delayedName } from '../delayed-exchange.js';
 import { NotAvailableError } from '../errors.js';
-import { type ApiPlace, callJson } from './http.js';
+import type { HttpApi } from '../../host/index.js';
+import { callManagement } from './call-management.js';
 import type { Publish } from './consumer/delivery.js';
 
 /** What exact delays get from their backend. */
@@ -12,7 +13,7 @@ export interface DelayedHost {
   readonly publish: Publish;
   declare(topology: Topology): Promise<unknown>;
   /** The HTTP API of the server, if its address is known. */
-  api(): (ApiPlace & { readonly virtualHost: string }) | undefined;
+  api(): (HttpApi & { readonly virtualHost: string }) | undefined;
   /** Product and version, for errors. */
   server(): string;
 }
@@ -61,8 +62,8 @@ export class RabbitMqDelayed implements DelayedPublishing {
 
   /** Cancels over HTTP, because AMQP has no method for it. First it waits until all earlier publishes are confirmed or have failed. */
   async cancel(exchange: string, messageId: string): Promise<number> {
-    const place = this.host.api();
-    if (place === undefined) {
+    const api = this.host.api();
+    if (api === undefined) {
       const why = 'AMQP 0-9-1 has no way to do it';
       const remedy = "start 'dlx-broker serve' with --http, or set option 'management' of rabbitmq()";
       throw new NotAvailableError(
@@ -72,8 +73,8 @@ export class RabbitMqDelayed implements DelayedPublishing {
     }
     const before = [...this.#inFlight];
     await Promise.all(before.map((waiting) => new Promise<void>((resolve) => waiting.push(resolve))));
-    const [vhost, name, id] = [place.virtualHost, delayedName(exchange), messageId].map(encodeURIComponent);
-    const found = await callJson('DELETE', place, `/dlx/exchanges/${vhost}/${name}/delayed/${id}`);
+    const path = ['dlx', 'exchanges', api.virtualHost, delayedName(exchange), 'delayed', messageId];
+    const found = await callManagement(api, 'DELETE', path);
     return found === undefined ? 0 : (found as { readonly cancelled: number }).cancelled; // undefined: no event was delayed yet
   }
 

@@ -6,7 +6,7 @@ const of = (options: Record<string, string>, env: Record<string, string> = {}) =
 
 describe('the address of a management API', () => {
   it('is that of a new broker on this machine', () => {
-    expect(of({})).toMatchObject({ shown: 'http://127.0.0.1:15672', user: 'guest', password: 'guest' });
+    expect(of({})).toMatchObject({ base: 'http://127.0.0.1:15672', user: 'guest', password: 'guest' });
   });
 
   it('is taken from the environment, before which the command line goes', () => {
@@ -15,13 +15,13 @@ describe('the address of a management API', () => {
       DLX_BROKER_USER: 'ada',
       DLX_BROKER_PASSWORD: 'geheim',
     };
-    expect(of({}, env)).toMatchObject({ shown: 'https://broker.example/prefix', user: 'ada', password: 'geheim' });
-    expect(of({ user: 'eve', url: 'http://[::1]:1' }, env)).toMatchObject({ shown: 'http://[::1]:1', user: 'eve' });
+    expect(of({}, env)).toMatchObject({ base: 'https://broker.example/prefix', user: 'ada', password: 'geheim' });
+    expect(of({ user: 'eve', url: 'http://[::1]:1' }, env)).toMatchObject({ base: 'http://[::1]:1', user: 'eve' });
   });
 
   it('may hold user and password, which are not shown', () => {
-    const { shown, user, password } = of({ url: 'http://a%40b:p%2Fw@broker:15672' });
-    expect({ shown, user, password }).toEqual({ shown: 'http://broker:15672', user: 'a@b', password: 'p/w' });
+    const { base, user, password } = of({ url: 'http://a%40b:p%2Fw@broker:15672' });
+    expect({ base, user, password }).toEqual({ base: 'http://broker:15672', user: 'a@b', password: 'p/w' });
   });
 
   it.each<[string, Record<string, string>, string]>([

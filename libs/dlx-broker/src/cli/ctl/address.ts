@@ -1,20 +1,12 @@
+import type { HttpApi } from '../../host/index.js';
 import { CtlFailure, exit } from './exit.js';
-
-/** The address of the management API, and the login. */
-export interface Address {
-  readonly url: URL;
-  /** The URL without user and password, for output. */
-  readonly shown: string;
-  readonly user: string;
-  readonly password: string;
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const usage = (text: string): CtlFailure => new CtlFailure(exit.usage, `Error: ${text}`);
 
 /** Reads the options, or else the environment. Default: the address and login of a new broker on this machine. @throws CtlFailure */
-export function addressOf(options: ReadonlyMap<string, string | number | boolean>, env: Environment): Address {
+export function addressOf(options: ReadonlyMap<string, string | number | boolean>, env: Environment): HttpApi {
   const option = (name: string): string | undefined => {
     const value = options.get(name) ?? env[`DLX_BROKER_${name.toUpperCase()}`];
     return value === undefined || value === '' ? undefined : String(value);
@@ -24,12 +16,12 @@ export function addressOf(options: ReadonlyMap<string, string | number | boolean
   const password = option('password') ?? decoded(url.password);
   url.username = '';
   url.password = '';
-  const shown = url.href.replace(/\/$/, '');
+  const base = url.href.replace(/\/$/, '');
   if (user === undefined && !isLoopback(url.hostname))
-    throw usage(`who asks ${shown}? Name a --user and its --password, or set DLX_BROKER_USER and DLX_BROKER_PASSWORD`);
+    throw usage(`who asks ${base}? Name a --user and its --password, or set DLX_BROKER_USER and DLX_BROKER_PASSWORD`);
   if (user !== undefined && password === undefined)
     throw usage(`user '${user}' needs a password: --password or DLX_BROKER_PASSWORD`);
-  return { url, shown, user: user ?? 'guest', password: password ?? 'guest' };
+  return { base, user: user ?? 'guest', password: password ?? 'guest' };
 }
 
 function urlOf(text: string): URL {

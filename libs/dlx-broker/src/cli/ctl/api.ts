@@ -1,5 +1,4 @@
-import { request as plainRequest } from 'node:http';
-import type { Address } from './address.js';
+import { callHttp, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer } from '../../host/index.js';
 import { CtlFailure, exit } from './exit.js';
 
 export interface Reply {
@@ -17,13 +16,13 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
+type Method = HttpCall['method'];
 
 /** A management API, ours or RabbitMQ's. */
 export class Api {
   /** @param timeout milliseconds for each answer */
   constructor(
-    readonly address: Address,
+    readonly address: HttpApi,
     private readonly timeout: number | undefined,
     private readonly command: string,
   ) {}
@@ -48,42 +47,20 @@ export class Api {
     return status === 404 ? undefined : (body as Readonly<Record<string, unknown>>);
   }
 
-  /**
-   * Sends a request, and returns the answer whatever its status. The path is sent unchanged, because a queue may be called `..`.
-   * @throws CtlFailure when there is no answer
-   */
-  async send(method: Method, path: readonly string[], sent: Sent = {}, as: Partial<Address> = {}): Promise<Reply> {
+  /** Sends a request, and returns the answer whatever its status. @throws CtlFailure when there is no answer */
+  async send(method: Method, path: readonly string[], sent: Sent = {}, as: Partial<HttpApi> = {}): Promise<Reply> {
     if (this.timeout === 0) throw this.#late();
-    const { url, user, password } = { ...this.address, ...as };
-    const request = url.protocol === 'https:' ? (await import('node:https')).request : plainRequest;
-    const body = sent.body === undefined ? undefined : JSON.stringify(sent.body);
-    const query = queryOf(sent.query ?? {});
-    const options = {
-      method,
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: url.port === '' ? undefined : Number(url.port),
-      path: `${url.pathname.replace(/\/$/, '')}/api/${path.map(encodeURIComponent).join('/')}${query}`,
-      headers: {
-        authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-        ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-        ...sent.headers,
-      },
-      agent: false as const,
-    };
-    return new Promise((resolve, reject) => {
-      const asked = request(options, (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('error', (error) => reject(this.#unavailable(error.message)));
-        response.on('end', () => {
-          const text = Buffer.concat(parts).toString();
-          resolve({ status: response.statusCode ?? 0, text, body: parsed(text) });
-        });
-      });
-      if (this.timeout !== undefined) asked.setTimeout(this.timeout, () => asked.destroy(this.#late()));
-      asked.on('error', (error) => reject(error instanceof CtlFailure ? error : this.#unavailable(whyNot(error))));
-      asked.end(body);
-    });
+    const api = { ...this.address, ...as };
+    const { timeout } = this;
+    const { body, headers, query } = sent;
+    const call = { method, path: ['api', ...path], body, headers, query: query && parameters(query), timeout };
+    let answer: HttpAnswer;
+    try {
+      answer = await callHttp(api, call);
+    } catch (error) {
+      throw error instanceof LateAnswer ? this.#late() : this.#unavailable(reasonFor(error as Error));
+    }
+    return { ...answer, body: parsed(answer.text) };
   }
 
   #refusal({ status, body, text }: Reply): CtlFailure {
@@ -96,21 +73,19 @@ export class Api {
   }
 
   #unavailable(why: string): CtlFailure {
-    return new CtlFailure(exit.unavailable, `Error: unable to perform an operation on '${this.address.shown}': ${why}`);
+    return new CtlFailure(exit.unavailable, `Error: unable to perform an operation on '${this.address.base}': ${why}`);
   }
 
   #late(): CtlFailure {
-    const text = `Error: operation ${this.command} on '${this.address.shown}' timed out. Timeout value used: ${this.timeout}`;
+    const text = `Error: operation ${this.command} on '${this.address.base}' timed out. Timeout value used: ${this.timeout}`;
     return new CtlFailure(exit.temporary, text);
   }
 }
 
-function queryOf(query: NonNullable<Sent['query']>): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, one]),
+const parameters = (query: NonNullable<Sent['query']>): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one])),
   );
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
-}
 
 function parsed(text: string): unknown {
   try {
@@ -136,7 +111,4 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNRESET: 'it ended the connection',
 };
 
-function whyNot(error: NodeJS.ErrnoException & { errors?: readonly NodeJS.ErrnoException[] }): string {
-  const { code, message } = error.errors?.[0] ?? error;
-  return reasons[code ?? ''] ?? message;
-}
+const reasonFor = ({ code, message }: NodeJS.ErrnoException): string => reasons[code ?? ''] ?? message;

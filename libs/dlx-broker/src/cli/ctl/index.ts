@@ -66,7 +66,7 @@ async function answer(
   const api = new Api(address, input.timeout, command.name);
   const given = await asked(command, input, api, formatter);
   const headers = options.get('silent') !== true && options.get('no-table-headers') !== true;
-  const text = written(given, { formatter, quiet: input.quiet, headers, node: address.shown });
+  const text = written(given, { formatter, quiet: input.quiet, headers, node: address.base });
   if (text !== undefined) out(text);
   return exit.ok;
 }
@@ -75,7 +75,7 @@ async function asked(command: Command, input: Input, api: Api, formatter: Format
   try {
     return await command.run(input, api);
   } catch (failure) {
-    if (formatter === 'json' && failure instanceof CtlFailure) throw failureInJson(failure, api.address.shown);
+    if (formatter === 'json' && failure instanceof CtlFailure) throw failureInJson(failure, api.address.base);
     throw failure;
   }
 }

@@ -1,4 +1,4 @@
-import { shownText } from '../../host/index.js';
+import { bracketed, shownText } from '../../host/index.js';
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -65,9 +65,7 @@ export function statusText(overview: Facts, node: Facts, vhosts: number): string
     section(
       'Listeners',
       listeners.map(({ ip_address: address, port, protocol }) =>
-        shownText(
-          `Interface: ${String(address).includes(':') ? `[${String(address)}]` : String(address)}, port: ${String(port)}, protocol: ${String(protocol)}`,
-        ),
+        shownText(`Interface: ${bracketed(String(address))}, port: ${String(port)}, protocol: ${String(protocol)}`),
       ),
     ),
   ].join('\n');

@@ -28,7 +28,7 @@ export async function ask(
   if (reply.status < 400) return reply;
   const reason = reasonOf(reply.body);
   if (reason === undefined) {
-    const text = `Error: what is at '${api.address.shown}' is no dlx-broker: it answers ${reply.status}`;
+    const text = `Error: what is at '${api.address.base}' is no dlx-broker: it answers ${reply.status}`;
     throw new CtlFailure(exit.unavailable, text);
   }
   throw new CtlFailure(codes.get(reply.status) ?? exit.unavailable, `Error:\n${reason}`);

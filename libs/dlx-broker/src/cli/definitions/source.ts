@@ -27,7 +27,7 @@ export async function definitionsOf(flags: SourceFlags, env: Environment): Promi
   const api = new Api(addressOf(options, env), undefined, 'definitions');
   const { body } = await api.call('GET', ['definitions'], [200]);
   if (isObject(body)) return body;
-  throw new CtlFailure(exit.unavailable, `Error: what is at '${api.address.shown}' has no definitions`);
+  throw new CtlFailure(exit.unavailable, `Error: what is at '${api.address.base}' has no definitions`);
 }
 
 async function definitionsIn(directory: string, { url, user, password }: SourceFlags): Promise<Definitions> {

@@ -23,7 +23,15 @@ describe('a place of a move', () => {
     expect(isSamePlace(of('amqp://host/a'), of('amqp://host/b'))).toBe(false);
   });
 
-  it.each([undefined, '', 'http://ada:secret@host', 'amqp://', 'amqp://ada:secr%ZZet@host'])('is not %j', (text) => {
+  it.each([
+    undefined,
+    '',
+    'http://ada:secret@host',
+    'amqp://',
+    'amqp://ada:secr%ZZet@host',
+    'amqp://host/?heartbeat=5',
+    'amqp://host/a/b',
+  ])('is not %j', (text) => {
     expect(() => of(text)).toThrow(/^--from /);
     expect(() => of(text)).not.toThrow(/secr/);
   });

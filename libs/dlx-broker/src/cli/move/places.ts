@@ -1,3 +1,5 @@
+import { parseAddress, type ServerAddress } from '../../backend/index.js';
+import { bracketed } from '../../host/index.js';
 import { Refusal } from '../refusal.js';
 
 /** A server that speaks AMQP. */
@@ -31,30 +33,22 @@ export function placeOf(text: string | undefined, option: string, queue: string,
   if (text === undefined || text === '')
     throw new Refusal(`--${option} must be amqp://HOST/VHOST, amqps://HOST/VHOST, or the path of a data directory`);
   if (!/^[a-z]+:\/\//i.test(text)) return { kind: 'directory', directory: text, vhost: vhost ?? '/', queue };
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isSecure = url?.protocol === 'amqps:';
-  if (url === undefined || (!isSecure && url.protocol !== 'amqp:') || url.hostname === '')
-    throw new Refusal(`--${option} is a URL, but not one of a server, such as amqp://127.0.0.1:5672/%2F`);
+  const { virtualHost, user, password, ...server } = addressIn(text, option);
   return {
     kind: 'server',
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? (isSecure ? 5671 : 5672) : Number(url.port),
-    isSecure,
-    user: decoded(url.username, option) || 'guest',
-    password: decoded(url.password, option) || 'guest',
-    // RabbitMQ's convention: no path is the default virtual host, and a slash alone one without a name.
-    vhost: url.pathname === '' || url.pathname === '/' ? '/' : decoded(url.pathname.slice(1), option),
+    ...server,
+    user: user || 'guest',
+    password: password || 'guest',
+    vhost: virtualHost,
     queue,
   };
 }
 
-function decoded(text: string, option: string): string {
+function addressIn(url: string, option: string): ServerAddress {
   try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new Refusal(
-      `--${option} is a URL with a percent sign that stands for nothing; write %25 for the sign itself`,
-    );
+    return parseAddress(url, `--${option}`);
+  } catch (error) {
+    throw new Refusal((error as Error).message);
   }
 }
 
@@ -62,8 +56,7 @@ function decoded(text: string, option: string): string {
 export function shownPlace(place: Place): string {
   const { queue, vhost } = place;
   if (place.kind === 'directory') return `queue '${queue}' in vhost '${vhost}' of ${place.directory}`;
-  const host = place.host.includes(':') ? `[${place.host}]` : place.host;
-  return `queue '${queue}' in vhost '${vhost}' of ${host}:${place.port}`;
+  return `queue '${queue}' in vhost '${vhost}' of ${bracketed(place.host)}:${place.port}`;
 }
 
 /** Whether messages would go round. */

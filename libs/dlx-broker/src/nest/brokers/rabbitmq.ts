@@ -1,5 +1,5 @@
 import type { PublishBuffer, RabbitMqOptions } from '../../backend/index.js';
-import { parseAddresses, placeOfApi } from '../../backend/index.js';
+import { parseAddresses, checkManagementUrl } from '../../backend/index.js';
 import { optionsOf, parseDuration, refused, whole } from '../../options/index.js';
 import { areBytes, type Check, checkAll, type Checks, isText } from '../check-options.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
@@ -59,7 +59,7 @@ export const rabbitmqChecks = {
     checkAll(optionsOf(value, origin, 'write { messages: 10000 }'), publishBufferChecks, origin),
   declareTimeout: isDuration,
   closeTimeout: isDuration,
-  management: (value, origin) => placeOfApi(value, origin),
+  management: checkManagementUrl,
 } satisfies Checks<RabbitMqOptions>;
 
 const remedy = "write rabbitmq({ urls: 'amqp://localhost' })";

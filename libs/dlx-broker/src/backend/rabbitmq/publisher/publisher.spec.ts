@@ -213,6 +213,18 @@ describe('while there is no connection, or it is blocked', () => {
     expect(shown()).toEqual({ a: 'OverloadedError', b: 'taken' });
   });
 
+  it('a connection that is blocked when it opens is named as the reason', () => {
+    const { clock, publisher, publish, channel, connection, attach, results } = arrange({ timeout: 1_000 });
+    connection.isOpen = false;
+    channel().end(lost());
+    publisher.detach('connection to host:5672 lost');
+    Object.assign(connection, { isOpen: true, isBlocked: true });
+    attach();
+    publish('a');
+    clock.advance(1_100);
+    expect(results.get('a')!.message).toContain('the server blocks publishers: it is short of memory or disk');
+  });
+
   it('a confirm after the deadline changes nothing', () => {
     const { clock, publish, channel, shown } = arrange({ timeout: 1_000 });
     publish('a');
@@ -336,6 +348,17 @@ describe('a channel that the server closed', () => {
     expect(channel().texts).toEqual(['a']);
     reconnect(501);
     expect([channel().texts, shown()]).toEqual([['b'], { a: 'ServerError' }]);
+  });
+
+  it('a suspect whose channel is replaced is sent alone again', () => {
+    const { clock, publish, channels, channel } = arrange({ timeout: 10_000 });
+    for (const text of 'ab') publish(text);
+    channel().end(tooLarge);
+    clock.advance(5_000); // no confirm for half of the time
+    expect(channels).toHaveLength(3);
+    expect(channel().texts).toHaveLength(1);
+    channel().answer();
+    expect(channel().texts).toHaveLength(1);
   });
 
   it('confirms that do not come for half of the time: the rest goes on the next channel', () => {

@@ -21,7 +21,7 @@ async function answers(api: Api): Promise<boolean> {
 
 async function ping({ timeout = pingTimeout }: Input, api: Api): Promise<Answer> {
   if (await answers(api)) return { message: 'Ping succeeded' };
-  throw refused(exit.unavailable, `Failed to connect and authenticate to ${api.address.shown} in ${timeout} ms`);
+  throw refused(exit.unavailable, `Failed to connect and authenticate to ${api.address.base} in ${timeout} ms`);
 }
 
 async function awaitStartup({ timeout = startupTimeout }: Input, api: Api): Promise<undefined> {
@@ -30,7 +30,7 @@ async function awaitStartup({ timeout = startupTimeout }: Input, api: Api): Prom
     if (performance.now() + pause > end)
       throw new CtlFailure(
         exit.temporary,
-        `Error: operation await_startup on '${api.address.shown}' timed out. Timeout value used: ${timeout}`,
+        `Error: operation await_startup on '${api.address.base}' timed out. Timeout value used: ${timeout}`,
       );
     await wait(pause);
   }

@@ -1,0 +1,24 @@
+import { DlxConfigurationError } from '../../options/index.js';
+import type { RabbitMqCredentials } from './options.js';
+import type { HttpApi } from '../../host/index.js';
+
+/** Checks the URL of a management API. @throws DlxConfigurationError, which never shows a password */
+export function checkManagementUrl(url: unknown, origin: string): void {
+  const refuse = (why: string): DlxConfigurationError =>
+    new DlxConfigurationError(`${origin} ${why}; write 'http://user:password@host:15672'`);
+  if (typeof url !== 'string') throw refuse(`is of the type ${typeof url}`);
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw refuse('is no URL of HTTP');
+  try {
+    managementApi(url, { user: '', password: '' });
+  } catch {
+    throw refuse("has a '%' in its user or password that encodes nothing; a '%' itself is written %25");
+  }
+}
+
+/** Reads `http://user:password@host:15672`. Default: the login of the connection. */
+export function managementApi(url: string, login: RabbitMqCredentials): HttpApi {
+  const { origin, pathname, username, password } = new URL(url);
+  const base = origin + pathname.replace(/\/+$/, '');
+  if (username === '') return { base, ...login };
+  return { base, user: decodeURIComponent(username), password: decodeURIComponent(password) };
+}

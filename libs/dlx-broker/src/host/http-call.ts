@@ -1,0 +1,69 @@
+/** An HTTP API, and a login. */
+export interface HttpApi {
+  /** `http://host:15672`, without a user. */
+  readonly base: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface HttpCall {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** The names behind `base`, not encoded yet. */
+  readonly path: readonly string[];
+  readonly query?: URLSearchParams | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Milliseconds until the whole answer must be there. */
+  readonly timeout?: number | undefined;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** There was no answer within the time limit. */
+export class LateAnswer extends Error {
+  override readonly name = 'LateAnswer';
+}
+
+/**
+ * Sends one request. The path is sent unchanged, because a queue may be called `..`: `fetch` would take that as a step up.
+ * @throws LateAnswer, or the error of the system
+ */
+export async function callHttp({ base, user, password }: HttpApi, call: HttpCall): Promise<HttpAnswer> {
+  const { protocol, hostname, port, pathname } = new URL(base);
+  // Read here, because an application with an embedded broker starts without them.
+  const { request } = await (protocol === 'https:' ? import('node:https') : import('node:http'));
+  const { method, path, query, headers, timeout } = call;
+  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const search = query === undefined || query.size === 0 ? '' : `?${query}`;
+  const options = {
+    method,
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? undefined : Number(port),
+    path: `${pathname.replace(/\/+$/, '')}/${path.map(encodeURIComponent).join('/')}${search}`,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+      ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+      ...headers,
+    },
+    agent: false as const,
+    ...(timeout !== undefined && { signal: AbortSignal.timeout(timeout) }),
+  };
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error & { readonly errors?: readonly Error[] }): void => {
+      if (options.signal?.aborted === true) reject(new LateAnswer(`no answer within ${timeout} ms`));
+      else reject(error.errors?.[0] ?? error); // one for each address of the host, in an error without a message
+    };
+    const asked = request(options, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', failed);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
+    });
+    asked.on('error', failed);
+    asked.end(body);
+  });
+}
