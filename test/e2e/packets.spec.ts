@@ -112,6 +112,32 @@ describe('a queue with envelope nest', () => {
     expect(counts()).toMatchObject({ unknownPattern: 1 });
   });
 
+  it('gives a request to its own handler alone, which may retry before it answers', async () => {
+    const seen: Seen = [];
+    @Controller()
+    class Prices {
+      @EventPattern('order.#')
+      @Queue({ name: 'prices', envelope: 'nest' })
+      any(@Payload() data: unknown): void {
+        seen.push(['any', data]);
+      }
+
+      @MessagePattern<string>('order.price')
+      @Queue('prices')
+      @Retry({ attempts: 3, backoff: '1s' })
+      price(@Payload() item: string, @Ctx() context: DlxContext): string {
+        seen.push(['price', context.attempt]);
+        if (context.attempt < 3) throw new Error('busy');
+        return `${item}: 7`;
+      }
+    }
+    const { dlx, client } = await start(Prices);
+    const asked = all(client.to({ queue: 'prices', envelope: 'nest' }).send('order.price', 'tea'));
+    await dlx.advance('1m');
+    expect(await asked).toEqual(['tea: 7']);
+    expect(seen).toEqual([1, 2, 3].map((attempt) => ['price', attempt]));
+  });
+
   it('refuses what cannot be read, and goes on', async () => {
     const seen: Seen = [];
     const { dlx, counts } = await start(sharing(seen));
@@ -174,6 +200,21 @@ describe('a module with envelope nest', () => {
       ['b', { pattern: 'b', data: 2, metadata: { trace: 't1' } }],
     ]);
     expect(suspicions()).toEqual([]);
+  });
+
+  it('gets the answers of a handler that answers without packets', async () => {
+    @Controller()
+    class Echo {
+      @MessagePattern('echo')
+      @Queue({ name: 'echo', envelope: 'none' })
+      echo(@Payload() data: unknown) {
+        return of(data, { response: 1 });
+      }
+    }
+    const { client } = await start(Echo, { envelope: 'nest' });
+    const [first, second] = (await all(client.send('echo', 7))) as unknown[];
+    expect(first).toMatchObject({ pattern: 'echo', data: 7 });
+    expect(second).toEqual({ response: 1 });
   });
 
   it('has clients for a queue, which delay, take over hooks, and end with the application', async () => {
