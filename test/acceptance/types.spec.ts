@@ -31,7 +31,7 @@ import {
   tapDeaths,
   whereDecoded,
   whereReason,
-  type DeadLetter,
+  type ConsumedLetter,
   type DecodedLetter,
   type Letter,
   type RedriveProgress,
@@ -96,16 +96,16 @@ it('outcomes are errors', () => {
 it('a stream keeps the type of its payloads', () => {
   const letters = expectTypeOf<DeadLetters>();
   letters.toHaveProperty('from');
-  expectTypeOf<ReturnType<typeof fromPayments>>().toEqualTypeOf<Observable<DeadLetter<Payment>>>();
+  expectTypeOf<ReturnType<typeof fromPayments>>().toEqualTypeOf<Observable<ConsumedLetter<Payment>>>();
   expectTypeOf<ReturnType<typeof replayPayments>>().toEqualTypeOf<Observable<Letter<Payment>>>();
   expectTypeOf<ReturnType<typeof runPayments>>().toEqualTypeOf<Subscription>();
-  expectTypeOf(where<DeadLetter<Payment>>)
+  expectTypeOf(where<ConsumedLetter<Payment>>)
     .parameter(0)
     .parameter(0)
-    .toEqualTypeOf<DeadLetter<Payment>>();
-  expectTypeOf(redriveTo<DeadLetter<Payment>>)
+    .toEqualTypeOf<ConsumedLetter<Payment>>();
+  expectTypeOf(redriveTo<ConsumedLetter<Payment>>)
     .returns.parameter(0)
-    .toEqualTypeOf<Observable<DeadLetter<Payment>>>();
+    .toEqualTypeOf<Observable<ConsumedLetter<Payment>>>();
   expectTypeOf(throttleRedrive<DecodedLetter<Payment>>).returns.returns.toEqualTypeOf<
     Observable<DecodedLetter<Payment>>
   >();
@@ -117,8 +117,8 @@ it('a stream keeps the type of its payloads', () => {
 
 it('payloads of decoded letters are known, after any other operator as well', () => {
   expectTypeOf<DecodedLetter<Payment>['payload']>().toEqualTypeOf<Payment>();
-  expectTypeOf<DeadLetter<Payment>['payload']>().toEqualTypeOf<Payment | UndecodablePayloadError>();
-  expectTypeOf<DecodedLetter<Payment>>().toExtend<DeadLetter<Payment>>();
+  expectTypeOf<ConsumedLetter<Payment>['payload']>().toEqualTypeOf<Payment | UndecodablePayloadError>();
+  expectTypeOf<DecodedLetter<Payment>>().toExtend<ConsumedLetter<Payment>>();
   const ids = (letters: DeadLetters) =>
     letters.from<Payment>('a').pipe(
       whereDecoded({ otherwise: (letter) => letter.park() }),

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
 import { Consume, DeadLetters, DlxBroker, DlxClient, sharedBroker } from 'dlx-broker';
 import { EmbeddedBackend } from 'dlx-broker/engine';
-import { type DeadLetter } from 'dlx-broker/streams';
+import { type ConsumedLetter } from 'dlx-broker/streams';
 import { AmqpError, createBroker, type Broker } from 'dlx-broker/engine';
 import { lastValueFrom, tap } from 'rxjs';
 import { expect, it, vi } from 'vitest';
@@ -70,7 +70,7 @@ it('its streams fail, as when their queue is deleted, and what runs begins anew'
     .from('dead')
     .subscribe({ error: (error: unknown) => failures.push(error) });
   const taken: unknown[] = [];
-  const settle = tap((letter: DeadLetter) => {
+  const settle = tap((letter: ConsumedLetter) => {
     taken.push(letter.payload);
     letter.ack();
   });

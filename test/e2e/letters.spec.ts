@@ -1,5 +1,5 @@
 import { NestFactory } from '@nestjs/core';
-import { type DeadLetter, tapDeaths } from 'dlx-broker/streams';
+import { type ConsumedLetter, tapDeaths } from 'dlx-broker/streams';
 import { DeadLetters, DlxBroker, DlxBrokerModule, Redrives } from 'dlx-broker';
 import { finalize, mergeMap, NEVER, throwError } from 'rxjs';
 import { expect, it } from 'vitest';
@@ -85,7 +85,7 @@ it('a shutdown names the queues of pipelines that hang, and ends although an ope
 it('what streams retry, park and redrive is counted', async () => {
   const { app, publish, letters } = await start();
   for (let count = 0; count < 3; count++) publish();
-  const taken: DeadLetter[] = [];
+  const taken: ConsumedLetter[] = [];
   letters.from('dead').subscribe((letter) => taken.push(letter));
   await until(() => expect(taken).toHaveLength(3));
   await taken[0]?.retryIn(60_000);

@@ -1,5 +1,5 @@
 import { emptyTable, longstr, type Properties } from '../../libs/dlx-broker/src/message/index.js';
-import { DeadLetters, type DeadLetter } from '../../libs/dlx-broker/src/streams/index.js';
+import { DeadLetters, type ConsumedLetter } from '../../libs/dlx-broker/src/streams/index.js';
 import { harness } from '../../libs/dlx-broker/src/testing/harness.js';
 
 /** Where the letters of {@link lettersHarness} lie. */
@@ -66,8 +66,8 @@ export async function lettersHarness() {
       reject('orders');
     },
     /** The first letters of a stream that goes on. */
-    take(letters: DeadLetters, count: number, prefetch = 10, name = deadQueue): Promise<DeadLetter[]> {
-      const taken: DeadLetter[] = [];
+    take(letters: DeadLetters, count: number, prefetch = 10, name = deadQueue): Promise<ConsumedLetter[]> {
+      const taken: ConsumedLetter[] = [];
       letters.from(name, { prefetch }).subscribe((letter) => {
         if (taken.length < count) taken.push(letter);
       });

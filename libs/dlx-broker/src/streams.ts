@@ -19,7 +19,7 @@ export {
 } from './streams/index.js';
 
 // Letters
-export type { DeadLetter, DecodedLetter, Letter, RetriedLetter } from './streams/index.js';
+export type { ConsumedLetter, DecodedLetter, Letter, RetriedLetter } from './streams/index.js';
 export type { DeathReason } from './message/index.js';
 export { NotedFailure } from './retry/index.js';
 

@@ -2,7 +2,7 @@ import { type Observable, share, Subject, Subscription, using } from 'rxjs';
 import { HomeContext } from '../host/index.js';
 import { type Backend, type BackendDeath, type BackendDelivery } from '../backend/index.js';
 import type { Properties } from '../message/index.js';
-import type { DeadLetter, SettledLetter } from '../streams/index.js';
+import type { ConsumedLetter, SettledLetter } from '../streams/index.js';
 
 /** An event of `DlxBroker.events`: what happened to a message. */
 export interface OutcomeEvent {
@@ -58,7 +58,7 @@ export class OutcomeEvents {
   }
 
   /** Emits the settlement of a dead letter of a stream. */
-  ofLetter(letter: DeadLetter, { kind, ...more }: SettledLetter): void {
+  ofLetter(letter: ConsumedLetter, { kind, ...more }: SettledLetter): void {
     if (kind === 'retried' || kind === 'parked' || kind === 'redriven') this.letters[kind]++;
     if (this.observed) this.#next(kind, letter.queue, letter.properties, { attempt: letter.failures, ...more });
   }

@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { after } from '../host/index.js';
 
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 
 /** The time limit of a function of the application inside an operator. */
@@ -20,7 +20,7 @@ export interface CallbackLimit {
  * @param passes returns true for a letter that passes, and calls `watch` with what a function of the application returned
  */
 export const callbackFilter =
-  <L extends DeadLetter>(
+  <L extends ConsumedLetter>(
     passes: (letter: L, watch: (answer: unknown) => void) => boolean,
     { origin, within }: CallbackLimit,
   ): MonoTypeOperatorFunction<L> =>

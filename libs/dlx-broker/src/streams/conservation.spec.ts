@@ -2,7 +2,7 @@ import { assert, asyncProperty, constantFrom, array, integer, tuple } from 'fast
 import type { Subscription } from 'rxjs';
 import { expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../test/harnesses/letters-harness.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 
 const deeds = ['ack', 'reject', 'requeue', 'redrive', 'lost', 'retry', 'park', 'leave', 'hold', 'end', 'wait'] as const;
 
@@ -14,7 +14,7 @@ it('whatever is done with letters, only what is acked is gone, and nothing is th
       const bodies = Array.from({ length: 8 }, (_, index) => String(index));
       die(...bodies);
       const acked = new Set<unknown>();
-      let hand: DeadLetter[] = [];
+      let hand: ConsumedLetter[] = [];
       let subscription: Subscription | undefined;
       const begin = (): void => {
         hand = [];

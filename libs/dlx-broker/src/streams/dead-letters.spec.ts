@@ -1,11 +1,11 @@
 import { EMPTY, concatMap, firstValueFrom, lastValueFrom, mergeMap, of, take, tap, throwError, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../broker/index.js';
-import { UndecodablePayloadError } from '../message/index.js';
+import { UndecodablePayloadError } from '../history/index.js';
 import { waitQueueTopology } from '../retry/index.js';
 
 import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { DeadLetters } from './dead-letters.js';
 import { ConsumerCancelledError, LetterSettledError } from './letter-errors.js';
 
@@ -24,7 +24,7 @@ describe('a stream of dead letters', () => {
   it('holds no more in hand than its prefetch, in the order of the deaths (rules J1, J4)', async () => {
     const { letters, queue, die } = await arrange();
     die('a', 'b', 'c', 'd');
-    const got: DeadLetter[] = [];
+    const got: ConsumedLetter[] = [];
     letters.from(deadQueue, { prefetch: 2 }).subscribe((letter) => got.push(letter));
     expect(got.map(({ payload }) => payload)).toEqual(['a', 'b']);
     expect(queue(deadQueue)).toMatchObject({ ready: 2, unacknowledged: 2 });
@@ -35,7 +35,7 @@ describe('a stream of dead letters', () => {
   it('gives back what is unsettled, in its original order, when it is unsubscribed (rule J2)', async () => {
     const { letters, queue, die } = await arrange();
     die('a', 'b', 'c');
-    const got: DeadLetter[] = [];
+    const got: ConsumedLetter[] = [];
     const subscription = letters.from(deadQueue).subscribe((letter) => got.push(letter));
     got[1]!.ack();
     subscription.unsubscribe();

@@ -13,7 +13,7 @@ import { HomeContext } from '../host/index.js';
 import { WaitQueues } from '../retry/index.js';
 import { type Backend } from '../backend/index.js';
 import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown } from '../options/index.js';
-import type { DeadLetter, SettledLetter } from './dead-letter.js';
+import type { ConsumedLetter, SettledLetter } from './consumed-letter.js';
 import { checkFunction, queueOf } from './given.js';
 import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';
 import { LetterStream, type SettlementFailure } from './letter-stream.js';
@@ -26,7 +26,7 @@ export interface DeadLettersOptions {
   /** The wait queues of this broker, shared with the handlers. Default: classic wait queues of its own. */
   readonly waitQueues?: WaitQueues;
   /** Called for each letter that was settled. */
-  readonly settled?: (letter: DeadLetter, what: SettledLetter) => void;
+  readonly settled?: (letter: ConsumedLetter, what: SettledLetter) => void;
   /** Called for every function of the application inside an operator that did not answer in time. */
   readonly unanswered?: (error: CallbackTimeoutError) => void;
   /** Called when a pipeline of {@link DeadLetters.run} failed: why, how often in a row, and how long it pauses. */
@@ -58,7 +58,7 @@ export interface RunOptions extends FromOptions {
 }
 
 /** An operator for letters, or several piped together. */
-export type Pipeline<T> = (letters: Observable<DeadLetter<T>>) => ObservableInput<unknown>;
+export type Pipeline<T> = (letters: Observable<ConsumedLetter<T>>) => ObservableInput<unknown>;
 
 /** The dead letters of a broker, as streams. */
 export class DeadLetters {
@@ -102,7 +102,7 @@ export class DeadLetters {
    * RxJS; {@link run} handles failures.
    * @throws DlxConfigurationError for what names no queue, and for unknown or impossible options
    */
-  from<T = unknown>(queues: QueueNames, options: FromOptions = {}): Observable<DeadLetter<T>> {
+  from<T = unknown>(queues: QueueNames, options: FromOptions = {}): Observable<ConsumedLetter<T>> {
     checkQueues(queues);
     refuseUnknown(optionsOf(options, 'DeadLetters.from', 'write { prefetch: 10 }'), fromOptions, 'DeadLetters.from');
     const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
@@ -114,7 +114,7 @@ export class DeadLetters {
       unanswered: this.#unanswered,
     };
     const [backend, waitQueues, home] = [this.#backend, this.#waitQueues, this.#home];
-    const one = (queue: string): Observable<DeadLetter<T>> =>
+    const one = (queue: string): Observable<ConsumedLetter<T>> =>
       new Observable((subscriber) => {
         const stream = new LetterStream<T>(
           backend,
@@ -134,7 +134,7 @@ export class DeadLetters {
         stream.open();
       });
     if (typeof queues === 'string') return one(queues).pipe(takeUntil(this.#closed));
-    const gone = catchError<DeadLetter<T>, Observable<never>>((error: unknown) => {
+    const gone = catchError<ConsumedLetter<T>, Observable<never>>((error: unknown) => {
       if (queues instanceof RegExp && error instanceof ConsumerCancelledError) return EMPTY;
       throw error;
     });

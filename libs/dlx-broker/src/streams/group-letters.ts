@@ -1,17 +1,17 @@
 import { groupBy, Subject } from 'rxjs';
 import type { GroupedObservable, OperatorFunction } from 'rxjs';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 
 /** One stream for each group of letters that have the same key. */
-export type GroupLetters<L extends DeadLetter> = OperatorFunction<L, GroupedObservable<string, L>>;
+export type GroupLetters<L extends ConsumedLetter> = OperatorFunction<L, GroupedObservable<string, L>>;
 
 /**
- * Groups letters by a key. Letters of a group without a subscriber are left, see {@link DeadLetter.leave}.
+ * Groups letters by a key. Letters of a group without a subscriber are left, see {@link ConsumedLetter.leave}.
  */
-export const groupLetters = <L extends DeadLetter>(keyOf: (letter: L) => string): GroupLetters<L> =>
+export const groupLetters = <L extends ConsumedLetter>(keyOf: (letter: L) => string): GroupLetters<L> =>
   groupBy(keyOf, { connector: () => new Group<L>() });
 
-class Group<L extends DeadLetter> extends Subject<L> {
+class Group<L extends ConsumedLetter> extends Subject<L> {
   override next(letter: L): void {
     if (this.observed) super.next(letter);
     else letter.leave();

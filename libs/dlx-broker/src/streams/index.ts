@@ -1,4 +1,4 @@
-export * from './dead-letter.js';
+export * from './consumed-letter.js';
 export * from './dead-letters.js';
 export * from './group-by-error.js';
 export * from './group-by-queue.js';

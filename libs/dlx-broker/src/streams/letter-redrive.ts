@@ -5,7 +5,7 @@ import type { Address } from '../message/index.js';
 import { BatchCircuit, Batches, Pacing, Redrive, RedriveCounts } from '../redrive/index.js';
 import { UnprovenOriginError } from '../retry/index.js';
 import { Arrivals } from './arrivals.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import type { DeadLetters } from './dead-letters.js';
 import type { ResolvedRedrive } from './redrive-request.js';
 import type { RedriveTarget } from './redrive-to.js';
@@ -118,7 +118,7 @@ export class LetterRedrive extends Redrive {
     );
   }
 
-  async #move(letter: DeadLetter, queue: string): Promise<void> {
+  async #move(letter: ConsumedLetter, queue: string): Promise<void> {
     const isWanted = this.request.where(letter);
     const to = isWanted ? this.request.to(letter) : undefined;
     const address = letter.addressFor(to);
@@ -146,7 +146,7 @@ export class LetterRedrive extends Redrive {
   }
 
   /** Redrives a letter when it is due and the redrive is running. @returns false when the letter stays in its queue */
-  async #redrive(letter: DeadLetter, to: RedriveTarget): Promise<boolean> {
+  async #redrive(letter: ConsumedLetter, to: RedriveTarget): Promise<boolean> {
     const { clock } = this.backend;
     const due = this.rules.pacing.take(clock.now());
     for (;;) {

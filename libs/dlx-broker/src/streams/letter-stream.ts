@@ -2,19 +2,19 @@ import type { Subscriber } from 'rxjs';
 import type { HomeContext } from '../host/index.js';
 import type { WaitQueues } from '../retry/index.js';
 import type { Backend, BackendDelivery, CancelReason, Consumption } from '../backend/index.js';
-import { DeadLetter, type LetterHost, type SettledLetter } from './dead-letter.js';
+import { ConsumedLetter, type LetterHost, type SettledLetter } from './consumed-letter.js';
 import { type CallbackTimeoutError, ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
 /** A redrive, retry or parking that failed. The letter is unsettled again. */
 export interface SettlementFailure {
-  readonly letter: DeadLetter;
+  readonly letter: ConsumedLetter;
   readonly failure: unknown;
 }
 
 /** Called with the outcome of letters. */
 export interface LetterListener {
   failed(failure: SettlementFailure): void;
-  settled(letter: DeadLetter, what: SettledLetter): void;
+  settled(letter: ConsumedLetter, what: SettledLetter): void;
   unanswered(error: CallbackTimeoutError): void;
 }
 
@@ -40,7 +40,7 @@ export class LetterStream<T> {
     readonly queue: string,
     readonly prefetch: number,
     readonly leaveAtMost: number,
-    readonly subscriber: Subscriber<DeadLetter<T>>,
+    readonly subscriber: Subscriber<ConsumedLetter<T>>,
     readonly listener: LetterListener,
     readonly home: HomeContext,
   ) {}
@@ -57,7 +57,7 @@ export class LetterStream<T> {
     const take = (delivery: BackendDelivery): void => {
       // After the end there is no subscriber: later letters stay unsettled, and return to the queue when the consumer closes.
       this.#unsettled++;
-      this.subscriber.next(new DeadLetter<T>(delivery, this.#host(consumer)));
+      this.subscriber.next(new ConsumedLetter<T>(delivery, this.#host(consumer)));
     };
     consumer.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
       this.home.fresh(take, undefined, delivery),

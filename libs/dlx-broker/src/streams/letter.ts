@@ -1,26 +1,26 @@
 import {
   type Address,
-  decodePayload,
-  firstDeathOf,
   fromFieldTable,
   type Message,
+  oldestDeathOf,
   type Plain,
   type Properties,
-  UndecodablePayloadError,
 } from '../message/index.js';
 import {
   addressOf,
   claimedOriginOf,
+  decodePayload,
   failingSince,
   failuresOf,
   type NotedError,
   notedErrorOf,
   recordedAddressOf,
   redrivesOf,
+  UndecodablePayloadError,
   workQueueOf,
 } from '../history/index.js';
 import { redriveAddress } from '../retry/index.js';
-import { readDeaths, type XDeath } from './x-death.js';
+import { readDeaths, toXDeath, type XDeath } from './x-death.js';
 
 /** A dead letter to read: one that was consumed, or one that stays in its queue. */
 export class Letter<T = unknown> {
@@ -67,9 +67,8 @@ export class Letter<T = unknown> {
 
   /** Its first death since it was last published (rule H8). After a retry this is the death in the wait queue, see `workQueue`. */
   get firstDeath(): XDeath | undefined {
-    const first = firstDeathOf(this.message);
-    const named = this.deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason);
-    return named ?? this.deaths.at(-1);
+    const oldest = oldestDeathOf(this.message);
+    return oldest && toXDeath(oldest);
   }
 
   /** The queue in which it failed at first; if that is unknown, the queue that has it now. */

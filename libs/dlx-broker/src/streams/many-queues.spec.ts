@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyTable } from '../message/index.js';
 import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
 import { DeadLetters } from './dead-letters.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await soon();
@@ -46,7 +46,7 @@ describe('the letters of several queues', () => {
     const { letters, backend, broker, clock, publish } = await arrange();
     await backend.declare(queueNamed('a.parked'));
     const taken: unknown[] = [];
-    const work = tap((letter: DeadLetter) => {
+    const work = tap((letter: ConsumedLetter) => {
       taken.push([letter.queue, letter.payload]);
       letter.ack();
     });

@@ -4,7 +4,7 @@ import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses
 import { int64, longstr, type Field } from '../message/index.js';
 import type { RetryPolicy } from '../retry/index.js';
 
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { groupByQueue } from './group-by-queue.js';
 import { TooManyLeftError } from './letter-errors.js';
 import { redriveTo } from './redrive-to.js';
@@ -13,7 +13,7 @@ import { whereDecoded } from './where-decoded.js';
 import { whereReason } from './where-reason.js';
 import { where } from './where.js';
 
-const isOdd = ({ payload }: DeadLetter<string>): boolean => Number(payload) % 2 === 1;
+const isOdd = ({ payload }: ConsumedLetter<string>): boolean => Number(payload) % 2 === 1;
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
 
 describe('where', () => {
@@ -56,8 +56,8 @@ describe('where', () => {
 
   it('forgets that a letter was left when it is settled after all', async () => {
     const { letters, queue, die } = await arrange();
-    const left: DeadLetter[] = [];
-    const noted = (letter: DeadLetter): number => left.push(letter);
+    const left: ConsumedLetter[] = [];
+    const noted = (letter: ConsumedLetter): number => left.push(letter);
     letters
       .from(deadQueue, { prefetch: 1, leaveAtMost: 4 })
       .pipe(where(() => false, { otherwise: noted }))
@@ -75,7 +75,7 @@ describe('where', () => {
     ['ack', { dead: [], graveyard: [] }],
     ['reject', { dead: [], graveyard: ['0', '2'] }],
     ['leave', { dead: ['0', '2'], graveyard: [] }],
-    [(letter: DeadLetter<string>) => letter.redrive('orders'), { dead: [], graveyard: [] }],
+    [(letter: ConsumedLetter<string>) => letter.redrive('orders'), { dead: [], graveyard: [] }],
   ] as const)('does with unwanted letters as told: %s', async (otherwise, { dead, graveyard }) => {
     const { letters, queue, die } = await arrange();
     die(...numbers(4));

@@ -1,7 +1,7 @@
 import { concatMap, EMPTY, from, mergeMap, of } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { notAPromise } from '../options/index.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { checkFunction, queueOf } from './given.js';
 
 /**
@@ -9,7 +9,7 @@ import { checkFunction, queueOf } from './given.js';
  * @param queue where to; default: the name of the work queue and `.parked`
  * @throws DlxConfigurationError at once for a test that is no function, and for what names no queue
  */
-export function parkWhen<L extends DeadLetter>(
+export function parkWhen<L extends ConsumedLetter>(
   test: (letter: L) => boolean,
   queue?: string,
 ): MonoTypeOperatorFunction<L> {

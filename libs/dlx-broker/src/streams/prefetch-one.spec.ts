@@ -2,7 +2,7 @@ import { mergeAll, mergeMap, type OperatorFunction } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../test/harnesses/letters-harness.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { groupByError } from './group-by-error.js';
 import { groupByQueue } from './group-by-queue.js';
 import { groupByReason } from './group-by-reason.js';
@@ -16,7 +16,7 @@ import { whereReason } from './where-reason.js';
 import { where } from './where.js';
 
 const count = 40;
-type Operator = OperatorFunction<DeadLetter, unknown>;
+type Operator = OperatorFunction<ConsumedLetter, unknown>;
 
 /** What each operator is to do with forty letters, and where they lie then. What it lets through is acked. */
 const operators: Readonly<Record<string, readonly [Operator, Readonly<Record<string, number>>]>> = {
@@ -65,7 +65,7 @@ it.each(Object.entries(operators))('with a prefetch of 1: %s comes to the last l
     .pipe(
       operator,
       mergeMap(async (passed) => {
-        const letter = passed as DeadLetter;
+        const letter = passed as ConsumedLetter;
         await soon();
         if (letter.open) letter.ack?.();
       }),

@@ -3,7 +3,7 @@ import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Address } from '../message/index.js';
 
 import { notAPromise } from '../options/index.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { targetOf } from './given.js';
 
 /** Where to redrive a letter: a queue, an exchange and a routing key, or undefined for its origin. */
@@ -16,7 +16,7 @@ export type RedriveTarget = Address | string | undefined;
  *   throws, or returns a promise or a value that is no target
  * @throws DlxConfigurationError at once for a value that is neither a target nor a function
  */
-export function redriveTo<L extends DeadLetter>(
+export function redriveTo<L extends ConsumedLetter>(
   to?: RedriveTarget | ((letter: L) => RedriveTarget),
 ): MonoTypeOperatorFunction<L> {
   if (typeof to !== 'function') targetOf(to, 'redriveTo: to');

@@ -12,11 +12,11 @@ import {
 
 import { DlxConfigurationError } from '../options/index.js';
 
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { checkFunction } from './given.js';
 
 /** A letter that was retried or parked. */
-export interface RetriedLetter<L extends DeadLetter = DeadLetter> {
+export interface RetriedLetter<L extends ConsumedLetter = ConsumedLetter> {
   readonly letter: L;
   readonly outcome: RetryOutcome;
 }
@@ -30,7 +30,7 @@ export interface RetriedLetter<L extends DeadLetter = DeadLetter> {
  * @param random draws the step of a jitter; `Math.random` by default
  * @throws DlxConfigurationError at once for a policy that can never work, and for one with a `timeout`: no handler runs here
  */
-export function retryWithBackoff<L extends DeadLetter>(
+export function retryWithBackoff<L extends ConsumedLetter>(
   policy: RetryPolicy,
   random: () => number = Math.random,
 ): OperatorFunction<L, RetriedLetter<L>> {

@@ -1,5 +1,5 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { checkFunction, checkOptions, withinOf, type WithinOption } from './given.js';
 import { callbackFilter } from './callback-filter.js';
 import type { XDeath } from './x-death.js';
@@ -10,7 +10,7 @@ import type { XDeath } from './x-death.js';
  * the promise.
  * @throws DlxConfigurationError at once for a `observe` that is no function, and for unknown or impossible options
  */
-export function tapDeaths<L extends DeadLetter>(
+export function tapDeaths<L extends ConsumedLetter>(
   observe: (deaths: readonly XDeath[], letter: L) => unknown,
   options: WithinOption = {},
 ): MonoTypeOperatorFunction<L> {

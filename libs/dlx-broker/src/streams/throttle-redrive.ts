@@ -3,7 +3,7 @@ import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { Pacing } from '../redrive/index.js';
 import { DlxConfigurationError, optionsOf, refuseUnknown, shown } from '../options/index.js';
 import { clockTimer } from './clock-timer.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { targetOf } from './given.js';
 import type { RedriveTarget } from './redrive-to.js';
 
@@ -21,7 +21,7 @@ export interface ThrottleOptions {
  * the stream.
  * @throws DlxConfigurationError at once for an impossible rate, for a target that is none, and for unknown options
  */
-export function throttleRedrive<L extends DeadLetter>(options: ThrottleOptions): MonoTypeOperatorFunction<L> {
+export function throttleRedrive<L extends ConsumedLetter>(options: ThrottleOptions): MonoTypeOperatorFunction<L> {
   const given = optionsOf(options, 'throttleRedrive', 'write { perSecond: 10 }');
   refuseUnknown(given, ['perSecond', 'to'], 'throttleRedrive');
   const { perSecond, to } = options;

@@ -1,7 +1,7 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { DeathReason } from '../message/index.js';
 import { refused } from '../options/index.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { whereAs, type WhereOptions } from './where.js';
 
 /**
@@ -9,7 +9,7 @@ import { whereAs, type WhereOptions } from './where.js';
  * decides about the others, see {@link where}.
  * @throws DlxConfigurationError at once for a value that is no reason, and for unknown or impossible options
  */
-export function whereReason<L extends DeadLetter>(
+export function whereReason<L extends ConsumedLetter>(
   reason: DeathReason | readonly DeathReason[],
   options?: WhereOptions<L>,
 ): MonoTypeOperatorFunction<L> {

@@ -1,6 +1,6 @@
 import type { MonoTypeOperatorFunction, OperatorFunction } from 'rxjs';
 import { notAPromise, refused } from '../options/index.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { checkFunction, checkOptions, withinOf, type WithinOption } from './given.js';
 import { callbackFilter } from './callback-filter.js';
 
@@ -14,11 +14,11 @@ import { callbackFilter } from './callback-filter.js';
  * - a function: settles the letter, now or later. Until then the letter counts as left. The stream fails when the function throws,
  *   when its promise rejects, and when the promise stays unsettled for longer than `within`.
  */
-export type Otherwise<L extends DeadLetter = DeadLetter> =
+export type Otherwise<L extends ConsumedLetter = ConsumedLetter> =
   'leave' | 'ack' | 'reject' | 'requeue' | ((letter: L) => unknown);
 
 /** What happens to letters that do not pass. */
-export interface WhereOptions<L extends DeadLetter = DeadLetter> extends WithinOption {
+export interface WhereOptions<L extends ConsumedLetter = ConsumedLetter> extends WithinOption {
   /** Default `leave`. */
   readonly otherwise?: Otherwise<L>;
 }
@@ -28,15 +28,15 @@ export interface WhereOptions<L extends DeadLetter = DeadLetter> extends WithinO
  * letters.
  * @throws DlxConfigurationError at once for a test that is no function, and for unknown or impossible options
  */
-export function where<L extends DeadLetter, Fits extends L>(
+export function where<L extends ConsumedLetter, Fits extends L>(
   test: (letter: L) => letter is Fits,
   options?: WhereOptions<L>,
 ): OperatorFunction<L, Fits>;
-export function where<L extends DeadLetter>(
+export function where<L extends ConsumedLetter>(
   test: (letter: L) => boolean,
   options?: WhereOptions<L>,
 ): MonoTypeOperatorFunction<L>;
-export function where<L extends DeadLetter>(
+export function where<L extends ConsumedLetter>(
   test: (letter: L) => boolean,
   options: WhereOptions<L> = {},
 ): MonoTypeOperatorFunction<L> {
@@ -45,7 +45,7 @@ export function where<L extends DeadLetter>(
 }
 
 /** @internal The operator {@link where} with another name in its errors. */
-export function whereAs<L extends DeadLetter>(
+export function whereAs<L extends ConsumedLetter>(
   operator: string,
   test: (letter: L) => boolean,
   options: WhereOptions<L> = {},

@@ -6,7 +6,7 @@ export interface XDeath extends Omit<DeathEntry, 'time'> {
   readonly time: Date;
 }
 
+export const toXDeath = (death: DeathEntry): XDeath => ({ ...death, time: new Date(death.time) });
+
 /** The deaths of a message, or those in a table of headers, the latest first (rule H7). */
-export function readDeaths(of: Message | FieldTable | undefined): readonly XDeath[] {
-  return deathsOf(of).map((death) => ({ ...death, time: new Date(death.time) }));
-}
+export const readDeaths = (of: Message | FieldTable | undefined): readonly XDeath[] => deathsOf(of).map(toXDeath);

@@ -26,8 +26,8 @@ export interface LetterHost {
   left(): void;
   /** The letter was settled. */
   finished(wasLeft: boolean): void;
-  failed(letter: DeadLetter, failure: unknown): void;
-  settled(letter: DeadLetter, what: SettledLetter): void;
+  failed(letter: ConsumedLetter, failure: unknown): void;
+  settled(letter: ConsumedLetter, what: SettledLetter): void;
   /** A function of the application did not answer in time. */
   unanswered(error: CallbackTimeoutError): void;
 }
@@ -43,7 +43,7 @@ type Prepare = () => Promise<void> | undefined;
  * acked. When they fail, the promise rejects, and the letter is unsettled again. An ignored rejection does
  * not end the process: it is reported to `DeadLetters.failures`.
  */
-export class DeadLetter<T = unknown> extends Letter<T> {
+export class ConsumedLetter<T = unknown> extends Letter<T> {
   readonly #delivery: BackendDelivery;
   readonly #host: LetterHost;
   #state: 'open' | 'pending' | 'settled' = 'open';
