@@ -31,7 +31,7 @@ export const rooms = [
   },
   {
     name: 'history',
-    job: 'what headers tell of a message: attempts, errors, where it was published',
+    job: 'what a message tells its application: attempts, errors, where it was published, its payload',
     imports: [],
     chunk: 'broker',
   },

@@ -69,7 +69,7 @@ it('a shutdown names the queues of pipelines that hang, and ends although an ope
     return NEVER;
   });
   letters.run('dead', (all) => all.pipe(hangs), { prefetch: 3 });
-  const fail = finalize<DeadLetter>(() => {
+  const fail = finalize<ConsumedLetter>(() => {
     throw new Error('the end failed');
   });
   const isListed = app.get(DlxBroker).backend.listing !== undefined;

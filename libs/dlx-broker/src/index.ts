@@ -93,6 +93,6 @@ export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempot
 
 // Errors
 export { ClientClosedError, HandlerTimeoutError, IdempotencyStoreError } from './nest/index.js';
-export { UndecodablePayloadError } from './message/index.js';
+export { UndecodablePayloadError } from './history/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
 export { DlxConfigurationError } from './options/index.js';

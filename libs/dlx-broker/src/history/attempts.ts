@@ -7,52 +7,49 @@ import { errorHeaders, retryHeaders } from './names.js';
  */
 export function attemptOf(message: Message, queue: string): number {
   const rejected = deathsOf(message).find((death) => death.queue === queue && death.reason === 'rejected');
-  return Math.min(largest, counted(message, queue) + (rejected === undefined ? 0 : timesOf(rejected)));
+  return Math.min(largest, grantedAttempt(message, queue) + (rejected === undefined ? 0 : timesOf(rejected)));
 }
 
 /**
- * The attempt in the header of the message, as it was sent to that queue: 1 for a first publish. A stream may grant more
- * attempts than the policy of the handler. Rejections since are not counted.
+ * The attempt that the headers of the message name for that queue: 1 for a first publish. A stream may grant more attempts than
+ * the policy of the handler. Rejections since are not counted.
  */
-export const grantedAttempt = (message: Message, queue: string): number => counted(message, queue);
+export function grantedAttempt({ own: { headers } }: Message, queue: string): number {
+  if (textAt(headers, retryHeaders.queue) !== queue) return 1;
+  const attempt = naturalAt(headers, retryHeaders.attempt);
+  return headers?.get(retryHeaders.parked)?.value === true ? (attempt ?? 0) + 1 : Math.max(1, attempt ?? 1);
+}
 
 /**
  * How often this message failed in that queue, for a consumer of another queue: the attempts, and every death there since, for
  * any reason. So a message that no handler accepts is not retried for ever.
  */
 export function failuresOf(message: Message, queue: string): number {
-  let failures = counted(message, queue) - 1;
+  let failures = grantedAttempt(message, queue) - 1;
   for (const death of deathsOf(message)) if (death.queue === queue) failures += timesOf(death);
   return Math.min(largest, failures);
 }
 
-/** A broker never writes a count below 1. With such a count of a client the message would be retried for ever. */
+/** A count below 0, which no broker writes, is as good as the largest: otherwise the message would be retried for ever. */
 const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largest : count);
 
-function counted({ own: { headers } }: Message, queue: string): number {
-  if (textAt(headers, retryHeaders.queue) !== queue) return 1;
-  const attempt = natural(headers, retryHeaders.attempt);
-  return headers?.get(retryHeaders.parked)?.value === true ? (attempt ?? 0) + 1 : Math.max(1, attempt ?? 1);
-}
-
-/** When it failed for the first time since it was published or redriven, in milliseconds since 1970. */
+/** When the message failed for the first time since it was published or redriven, in milliseconds since 1970. */
 export function failingSince(message: Message): number | undefined {
   const value = message.own.headers?.get(retryHeaders.since)?.value;
   const time = typeof value === 'bigint' ? Number(value) : value;
   return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? time : undefined;
 }
 
-/** How often the message was redriven to its origin. A message with a high number will probably never succeed. */
-export const redrivesOf = (message: Message): number => natural(message.own.headers, retryHeaders.redrives) ?? 0;
+/** How often the message was redriven to its origin. */
+export const redrivesOf = (message: Message): number => naturalAt(message.own.headers, retryHeaders.redrives) ?? 0;
 
-/** An error, as it was written into the headers of a message. */
+/** The error of a handler, as the headers of a message name it. */
 export interface NotedError {
   /** Its class. */
   readonly name: string;
   readonly message: string;
 }
 
-/** The error of the handler, as it was written into the headers of the message. */
 export function notedErrorOf({ own: { headers } }: Message): NotedError | undefined {
   const name = textAt(headers, errorHeaders.class);
   return name === undefined ? undefined : { name, message: textAt(headers, errorHeaders.message) ?? '' };
@@ -61,7 +58,7 @@ export function notedErrorOf({ own: { headers } }: Message): NotedError | undefi
 /** The largest number an int32 header can carry, with room to add one. */
 const largest = 2_147_483_646;
 
-function natural(headers: FieldTable | undefined, name: string): number | undefined {
+function naturalAt(headers: FieldTable | undefined, name: string): number | undefined {
   const value = headers?.get(name)?.value;
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? Math.min(value, largest) : undefined;
 }

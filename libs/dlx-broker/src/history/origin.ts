@@ -1,4 +1,4 @@
-import { type Address, type DeathEntry, deathsOf, firstDeathOf, type Message, textAt } from '../message/index.js';
+import { type Address, type Message, oldestDeathOf, textAt } from '../message/index.js';
 import { retryHeaders } from './names.js';
 
 /**
@@ -18,7 +18,7 @@ export function claimedOriginOf(message: Message): Address | undefined {
   const exchange = textAt(headers, retryHeaders.firstExchange);
   const routingKey = textAt(headers, retryHeaders.firstRoutingKey);
   if (exchange !== undefined && routingKey !== undefined) return { exchange, routingKey };
-  const first = oldestDeath(message);
+  const first = oldestDeathOf(message);
   return first && { exchange: first.exchange, routingKey: first.routingKeys[0] ?? '' };
 }
 
@@ -48,12 +48,5 @@ export const isQueueItself = ({ exchange, routingKey }: Address, queue: string):
  */
 export function workQueueOf(message: Message, believes = true): string | undefined {
   if (message.origin !== undefined || !believes) return message.origin?.queue;
-  return textAt(message.own.headers, retryHeaders.queue) ?? oldestDeath(message)?.queue;
-}
-
-/** The first death has headers of its own (rule H8). The order of the entries shows only which deaths are the latest. */
-function oldestDeath(message: Message): DeathEntry | undefined {
-  const deaths = deathsOf(message);
-  const first = firstDeathOf(message);
-  return deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason) ?? deaths.at(-1);
+  return textAt(message.own.headers, retryHeaders.queue) ?? oldestDeathOf(message)?.queue;
 }

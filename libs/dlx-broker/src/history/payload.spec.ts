@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodePayload as decodeForHandler } from '../nest/payload.js';
 import { Letter } from '../streams/index.js';
-import { Message, type Properties } from './index.js';
+import { Message, type Properties } from '../message/index.js';
 
 const bytes = (text: string) => Buffer.from(text);
 const message = (properties: Properties, body: Uint8Array): Message => new Message('', 'key', properties, body);

@@ -1,7 +1,6 @@
-import type { Message } from './message.js';
-import type { Properties } from './properties.js';
+import type { Message, Properties } from '../message/index.js';
 
-/** The body is not what the message says, for example no JSON. The error stands in the place of the payload in streams. */
+/** A body that is not what its content type says, for example no JSON. In a stream the error is the payload of the letter. */
 export class UndecodablePayloadError extends Error {
   override readonly name = 'UndecodablePayloadError';
 
@@ -10,7 +9,7 @@ export class UndecodablePayloadError extends Error {
     reason: string,
     /** The body as it came. */
     readonly body: Buffer,
-    /** The body is compressed, or encoded in another way that the decoder does not know. */
+    /** True when the message has a content encoding, such as gzip, which the decoder does not undo. */
     readonly isEncoded = false,
   ) {
     const claim = contentType === undefined ? 'no content type' : `content type '${contentType}'`;
@@ -20,14 +19,14 @@ export class UndecodablePayloadError extends Error {
 
 export const jsonType = 'application/json';
 
-/** Character set of a text when its content type names none. */
-const usual = 'utf-8';
+/** The character set of a text whose content type names none. */
+const defaultCharset = 'utf-8';
 
 /**
  * Reads a body by its content type: JSON becomes a value, `text/...` a string, any other type stays bytes. Without a
  * content type the body has to be JSON. Empty JSON is undefined.
- * @returns the payload, or the error that says why the body cannot be decoded; never throws for the sake of the body
- * @throws what reading the body from disk throws
+ * @returns the payload, or an {@link UndecodablePayloadError}
+ * @throws Unreadable when the body is on disk, and cannot be read
  */
 export function decodePayload({ body, own: properties }: Message): unknown {
   const buffer = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -41,7 +40,7 @@ export function decodePayload({ body, own: properties }: Message): unknown {
   const charset = charsetOf(properties.contentType);
   let text: string;
   try {
-    text = charset === usual ? utf8(buffer) : new TextDecoder(charset, { fatal: true }).decode(buffer);
+    text = charset === defaultCharset ? utf8(buffer) : new TextDecoder(charset, { fatal: true }).decode(buffer);
   } catch (error) {
     const reason = error instanceof RangeError ? error.message : `it is not encoded in ${charset}`;
     return new UndecodablePayloadError(properties, reason, buffer);
@@ -61,19 +60,19 @@ function formatOf(contentType: string | undefined): 'json' | 'text' | 'bytes' {
   return type.startsWith('text/') ? 'text' : 'bytes';
 }
 
-/** Many clients write the character set into the content encoding, which changes nothing. */
+/** Many clients write the character set into the content encoding: such a body is not encoded. */
 const isIdentity = (encoding: string | undefined): boolean =>
   encoding === undefined || /^(utf-?8|identity)?$/i.test(encoding);
 
 const charsetOf = (contentType = ''): string =>
-  /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? usual;
+  /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? defaultCharset;
 
 const replacement = '\ufffd';
 const byteOrderMark = 0xfeff;
 
-/** Faster for short texts than a `TextDecoder`, which only reads what may be no UTF-8. @throws TypeError for that */
+/** For short texts faster than a `TextDecoder`, which only reads bytes that may be no UTF-8. @throws TypeError for those */
 function utf8(bytes: Buffer): string {
   const text = bytes.toString('utf8');
-  if (text.includes(replacement)) return new TextDecoder(usual, { fatal: true }).decode(bytes);
+  if (text.includes(replacement)) return new TextDecoder(defaultCharset, { fatal: true }).decode(bytes);
   return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
 }

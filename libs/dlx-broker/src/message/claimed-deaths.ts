@@ -1,7 +1,7 @@
-import { type DeathEntry, type Deaths, type Dialect, nameDeath, writeDeath } from './death.js';
-import { readDeaths } from './death-history.js';
+import { type DeathEntry, type Deaths, type Dialect } from './death.js';
 import { type Field, type FieldTable, integerOf } from './field-table.js';
 import { compact } from './packed-table.js';
+import { nameDeath, readDeaths, writeDeath } from './x-death.js';
 
 /**
  * A history that a client began with an `x-death` header, which the broker continues (rule H9). Whatever the client wrote
@@ -11,12 +11,12 @@ export class ClaimedDeaths implements Deaths {
   /** @param table the message's own headers, with all deaths in them */
   constructor(readonly table: FieldTable) {}
 
-  /**
-   * The entries are checked at every death (rules H10, H11, V5).
-   * @param death with a count of 1
-   * @param own the headers of the message as they are now
-   */
-  static after(own: FieldTable, death: DeathEntry, dialect: Dialect): ClaimedDeaths {
+  get first(): undefined {
+    return undefined;
+  }
+
+  /** The entries are checked at every death (rules H10, H11, V5). */
+  record(death: DeathEntry, own: FieldTable = this.table, dialect: Dialect): ClaimedDeaths {
     const headers = new Map<string, Field>(own);
     const header = own.get('x-death');
     const newest = writeDeath(death, dialect.parsesExpiration);
@@ -26,24 +26,12 @@ export class ClaimedDeaths implements Deaths {
     return new ClaimedDeaths(compact(headers));
   }
 
-  get first(): undefined {
-    return undefined;
-  }
-
-  get isShared(): boolean {
-    return false;
-  }
-
-  record(death: DeathEntry, own: FieldTable | undefined, dialect: Dialect): ClaimedDeaths {
-    return ClaimedDeaths.after(own ?? this.table, death, dialect);
-  }
-
   closesCycle(queue: string): boolean {
     const header = this.table.get('x-death');
     if (header?.type !== 'A') return false;
     for (const death of header.value) {
       if (death.type !== 'F') continue;
-      if (death.value.get('reason')?.value === 'rejected') return false;
+      if (death.value.get('reason')?.value === 'rejected') return false; // rule I2
       if (death.value.get('queue')?.value === queue) return true;
     }
     return false;
@@ -57,12 +45,12 @@ export class ClaimedDeaths implements Deaths {
     return readDeaths(this.table);
   }
 
-  headers(own: FieldTable | undefined): FieldTable {
-    return own ?? this.table;
+  headers(own: FieldTable | undefined): FieldTable | undefined {
+    return own;
   }
 }
 
-/** The entry of one queue and reason, and how many entries the client wrote for them. */
+/** The first entry of one queue and reason, and how many entries the client wrote for them. */
 interface Counted {
   readonly entry: Field;
   readonly table: FieldTable;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { die } from '../testing/die.js';
 import { classicDialect, type DeathEntry, type DeathReason, modernDialect } from './death.js';
-import { deathsOf, firstDeathOf, stripDeaths } from './death-history.js';
+import { deathsOf, firstDeathOf } from './deaths.js';
 import { array, int32, int64, longstr, table } from './field-table.js';
 import type { Field, FieldTable } from './field-table.js';
 import { Message } from './message.js';
+import { stripDeaths } from './x-death.js';
 import type { Properties } from './properties.js';
 
 const death = (queue: string, reason: DeathReason, more: Partial<DeathEntry> = {}): DeathEntry => ({

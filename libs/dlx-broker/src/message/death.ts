@@ -1,4 +1,4 @@
-import type { Field, FieldTable } from './field-table.js';
+import type { FieldTable } from './field-table.js';
 
 /** Why a message was dead-lettered, in the words of `x-death` (rule A1). */
 export type DeathReason = 'rejected' | 'expired' | 'maxlen' | 'delivery_limit';
@@ -49,10 +49,11 @@ export const modernDialect: Dialect = {
 
 /** The deaths of a message. Immutable: messages that died alike share one history. */
 export interface Deaths {
-  /** The very first death; undefined when a client began the history (rules H8, H9). */
+  /**
+   * The very first death (rule H8). Undefined for a history that a client began: it is in the headers of one message, which
+   * shares it with no other (rule H9).
+   */
   readonly first: DeathEntry | undefined;
-  /** Whether messages that died alike share it. A history that a client began is in the headers of one message. */
-  readonly isShared: boolean;
   /**
    * The history after one more death.
    * @param death with a count of 1
@@ -69,38 +70,11 @@ export interface Deaths {
    */
   entries(expiration: string | undefined): readonly DeathEntry[];
   /** The headers as consumers see them: the message's own, and the deaths. */
-  headers(own: FieldTable | undefined, expiration: string | undefined): FieldTable;
-}
-
-/** Writes the headers `x-first-death-*` or `x-last-death-*`. */
-export function nameDeath(headers: Map<string, Field>, which: 'first' | 'last', death: FirstDeath): void {
-  headers.set(`x-${which}-death-reason`, { type: 'S', value: death.reason });
-  headers.set(`x-${which}-death-queue`, { type: 'S', value: death.queue });
-  headers.set(`x-${which}-death-exchange`, { type: 'S', value: death.exchange });
-}
-
-/**
- * An entry of `x-death` with its fields in wire order (rule H5).
- * @param expirationFirst RabbitMQ 4 writes the expiration first (rule W4)
- */
-export function writeDeath(death: DeathEntry, expirationFirst: boolean): Field {
-  const entry = new Map<string, Field>();
-  const { originalExpiration } = death;
-  const expiration: Field | undefined =
-    originalExpiration === undefined ? undefined : { type: 'S', value: originalExpiration };
-  if (expiration !== undefined && expirationFirst) entry.set('original-expiration', expiration);
-  entry.set('count', { type: 'l', value: death.count });
-  entry.set('reason', { type: 'S', value: death.reason });
-  entry.set('queue', { type: 'S', value: death.queue });
-  entry.set('time', { type: 'T', value: death.time / 1000 });
-  entry.set('exchange', { type: 'S', value: death.exchange });
-  entry.set('routing-keys', { type: 'A', value: death.routingKeys.map((value) => ({ type: 'S', value })) });
-  if (expiration !== undefined && !expirationFirst) entry.set('original-expiration', expiration);
-  return { type: 'F', value: entry };
+  headers(own: FieldTable | undefined, expiration: string | undefined): FieldTable | undefined;
 }
 
 /** The death of a message that had an expiration: the death has it from now on (rules H3, W4). */
-export function withExpiration(death: DeathEntry, expiration: string, { parsesExpiration }: Dialect): DeathEntry {
+export function withExpiration(death: DeathEntry, expiration: string, parsesExpiration: boolean): DeathEntry {
   const { queue, reason, exchange, routingKeys, count, time } = death;
   const originalExpiration = parsesExpiration ? String(Number(expiration)) : expiration;
   return { queue, reason, exchange, routingKeys, count, time, originalExpiration };

@@ -1,7 +1,8 @@
 import { ClaimedDeaths } from './claimed-deaths.js';
-import { type DeathEntry, type Deaths, type Dialect, nameDeath, withExpiration, writeDeath } from './death.js';
+import { type DeathEntry, type Deaths, type Dialect, type FirstDeath, withExpiration } from './death.js';
 import type { Field, FieldTable } from './field-table.js';
-import type { Message } from './message.js';
+import { Message } from './message.js';
+import { nameDeath, readDeaths, readFirstDeath, writeDeath } from './x-death.js';
 
 /**
  * A history that the broker recorded from the first death on. The expiration is not part of it but of the message, so messages
@@ -14,13 +15,9 @@ export class RecordedDeaths implements Deaths {
     readonly first: DeathEntry,
     /** The latest death, for dialects that name it in headers (rule W2). */
     readonly last: DeathEntry | undefined,
-    /** How to write the expiration that the first death removed. */
-    readonly dialect: Dialect,
+    /** How to write the expiration that the first death removed (rule W4). */
+    readonly parsesExpiration: boolean,
   ) {}
-
-  get isShared(): boolean {
-    return true;
-  }
 
   /** Rules H6, H7. */
   record(death: DeathEntry, _own: FieldTable | undefined, { lastDeathHeaders }: Dialect): RecordedDeaths {
@@ -29,7 +26,7 @@ export class RecordedDeaths implements Deaths {
     const newest = known === undefined ? death : { ...known, count: known.count + 1 };
     const next = [newest];
     for (const each of all) if (each !== known) next.push(each);
-    return new RecordedDeaths(next, this.first, lastDeathHeaders ? death : undefined, this.dialect);
+    return new RecordedDeaths(next, this.first, lastDeathHeaders ? death : undefined, this.parsesExpiration);
   }
 
   closesCycle(queue: string): boolean {
@@ -46,15 +43,14 @@ export class RecordedDeaths implements Deaths {
 
   entries(expiration: string | undefined): readonly DeathEntry[] {
     if (expiration === undefined) return this.all;
-    const { all, first, dialect } = this;
-    if (all.length === 1) return [withExpiration(all[0] as DeathEntry, expiration, dialect)];
-    return all.map((death) => (isSamePair(death, first) ? withExpiration(death, expiration, dialect) : death));
+    const { all, first, parsesExpiration } = this;
+    if (all.length === 1) return [withExpiration(all[0] as DeathEntry, expiration, parsesExpiration)];
+    return all.map((death) => (isSamePair(death, first) ? withExpiration(death, expiration, parsesExpiration) : death));
   }
 
   headers(own: FieldTable | undefined, expiration: string | undefined): FieldTable {
     const headers = new Map<string, Field>(own);
-    const { parsesExpiration } = this.dialect;
-    const value = this.entries(expiration).map((death) => writeDeath(death, parsesExpiration));
+    const value = this.entries(expiration).map((death) => writeDeath(death, this.parsesExpiration));
     headers.set('x-death', { type: 'A', value });
     nameDeath(headers, 'first', this.first); // rule H8
     if (this.last !== undefined) nameDeath(headers, 'last', this.last); // rule W2
@@ -81,9 +77,39 @@ export function recordDeath(
   dialect: Dialect,
 ): Deaths {
   if (deaths !== undefined) return deaths.record(death, own, dialect);
+  const { lastDeathHeaders, parsesExpiration } = dialect;
   if (!isClaimed(own, dialect)) {
-    return new RecordedDeaths([death], death, dialect.lastDeathHeaders ? death : undefined, dialect);
+    return new RecordedDeaths([death], death, lastDeathHeaders ? death : undefined, parsesExpiration);
   }
-  const taken = expiration === undefined ? death : withExpiration(death, expiration, dialect);
-  return ClaimedDeaths.after(own as FieldTable, taken, dialect);
+  const taken = expiration === undefined ? death : withExpiration(death, expiration, parsesExpiration);
+  return new ClaimedDeaths(own as FieldTable).record(taken, own, dialect);
+}
+
+/**
+ * The deaths of a message, newest first: as the broker recorded them, or, for a message of another broker, as its headers
+ * have them; see {@link readDeaths}.
+ * @param of the message, or the headers that a consumer got
+ */
+export function deathsOf(of: Message | FieldTable | undefined): readonly DeathEntry[] {
+  if (!(of instanceof Message)) return readDeaths(of);
+  return of.deaths?.entries(of.own.expiration) ?? readDeaths(of.own.headers);
+}
+
+/** The first death; undefined when the message never died, or when a client began its history (rules H9, H11). */
+export function firstDeathOf(of: Message | FieldTable | undefined): FirstDeath | undefined {
+  if (!(of instanceof Message)) return readFirstDeath(of);
+  const first = of.deaths?.first;
+  if (first === undefined) return readFirstDeath(of.own.headers);
+  const { reason, queue, exchange } = first;
+  return { reason, queue, exchange };
+}
+
+/**
+ * The entry of the first death, which has headers of its own (rule H8), or else the last entry: the order of the entries shows
+ * only which deaths are the latest.
+ */
+export function oldestDeathOf(of: Message): DeathEntry | undefined {
+  const deaths = deathsOf(of);
+  const first = firstDeathOf(of);
+  return deaths.find(({ queue, reason }) => queue === first?.queue && reason === first.reason) ?? deaths.at(-1);
 }

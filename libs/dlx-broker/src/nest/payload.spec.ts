@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Message, type Properties, UndecodablePayloadError } from '../message/index.js';
+import { UndecodablePayloadError } from '../history/index.js';
+import { Message, type Properties } from '../message/index.js';
 import { decodePayload, encodePayload } from './payload.js';
 
 const message = (body: string | Uint8Array, properties: Properties = {}): Message =>

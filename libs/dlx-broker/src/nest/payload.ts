@@ -1,4 +1,5 @@
-import { decodePayload as decode, jsonType, type Message, UndecodablePayloadError } from '../message/index.js';
+import { decodePayload as decode, jsonType, UndecodablePayloadError } from '../history/index.js';
+import type { Message } from '../message/index.js';
 
 /** A body, and the content type by which it is decoded. */
 export interface EncodedPayload {

@@ -2,7 +2,7 @@ import { finalize, lastValueFrom, mergeMap, NEVER, toArray } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHarness as arrange } from '../../../../test/harnesses/letters-harness.js';
-import type { DeadLetter } from './dead-letter.js';
+import type { ConsumedLetter } from './consumed-letter.js';
 import { DeadLetters } from './dead-letters.js';
 import { ConsumerCancelledError } from './letter-errors.js';
 import { Redrives } from './redrives.js';
@@ -69,7 +69,7 @@ describe('DeadLetters.close ends what an application subscribed to itself', () =
     const letters = new DeadLetters(backend, { endFailed: (...failure) => void thrown.push(failure) });
     die('a', 'b');
     const down = new Error('down');
-    const fail = finalize<DeadLetter>(() => {
+    const fail = finalize<ConsumedLetter>(() => {
       throw down;
     });
     letters.run(deadQueue, (all) => all.pipe(fail), { prefetch: 1 });

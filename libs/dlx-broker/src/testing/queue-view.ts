@@ -1,12 +1,6 @@
 import type { Queue } from '../broker/index.js';
-import {
-  decodePayload,
-  deathsOf,
-  fromFieldTable,
-  type DeathEntry,
-  type Plain,
-  type Properties,
-} from '../message/index.js';
+import { decodePayload } from '../history/index.js';
+import { deathsOf, fromFieldTable, type DeathEntry, type Plain, type Properties } from '../message/index.js';
 import { Letter } from '../streams/index.js';
 
 /** A message that waits in a queue. */

@@ -213,7 +213,8 @@ class Readdressing {
     const time = Math.floor(letter.time / 1000) * 1000;
     const copies = letter.routingKey === undefined ? before?.copies : undefined;
     const delay = before === undefined || letter.headers?.has(delayHeader) === true ? 0 : before.delay;
-    const isShared = before?.deaths === undefined ? !isClaimed(own.headers, this.dialect) : before.deaths.isShared;
+    const isShared =
+      before?.deaths === undefined ? !isClaimed(own.headers, this.dialect) : before.deaths.first !== undefined;
     const known = this.#after;
     if (isShared && known?.copies === copies && known?.delay === delay && this.#isKnown(letter, message, time)) {
       return known as Notes;

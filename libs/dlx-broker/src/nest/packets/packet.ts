@@ -1,6 +1,6 @@
 import type { MsPattern, WritePacket } from '@nestjs/microservices';
 import { transformPatternToRoute } from '@nestjs/microservices/utils/transform-pattern.utils.js';
-import { jsonType } from '../../message/index.js';
+import { jsonType } from '../../history/index.js';
 import type { EncodedPayload } from '../payload.js';
 
 /** A message of Nest's RabbitMQ transport, as `ClientRMQ` writes it. */

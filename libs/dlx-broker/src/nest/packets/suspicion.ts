@@ -1,7 +1,8 @@
 import type { Logger } from '@nestjs/common';
 import type { BackendDelivery } from '../../backend/index.js';
 import { shownText } from '../../host/index.js';
-import { decodePayload, type Message } from '../../message/index.js';
+import { decodePayload } from '../../history/index.js';
+import type { Message } from '../../message/index.js';
 import { looksLikePacket } from './packet.js';
 
 /**

@@ -1,13 +1,5 @@
 import type { RetainedDeath } from '../../broker/index.js';
-import {
-  classicDialect,
-  compact,
-  type DeathEntry,
-  type DeathReason,
-  type FieldTable,
-  modernDialect,
-  RecordedDeaths,
-} from '../../message/index.js';
+import { compact, type DeathEntry, type DeathReason, type FieldTable, RecordedDeaths } from '../../message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readTable, readTexts, writeTable, writeTexts } from './field-codec.js';
@@ -44,8 +36,8 @@ export const wholeHeaders = ({ headers, deaths }: ReadHeaders): FieldTable | und
   deaths === undefined ? headers : compact(deaths.headers(headers, undefined));
 
 /** Writes deaths that the broker recorded. A history that a client began is in the headers. */
-export function writeDeaths(to: ByteSink, { all, first, last, dialect }: RecordedDeaths): void {
-  to.octet(dialect.parsesExpiration ? 1 : 0);
+export function writeDeaths(to: ByteSink, { all, first, last, parsesExpiration }: RecordedDeaths): void {
+  to.octet(parsesExpiration ? 1 : 0);
   to.varint(all.length);
   for (const death of all) {
     to.varint(death.count);
@@ -66,7 +58,7 @@ function readRecords(from: ByteSource, parsesExpiration = false): RecordedDeaths
   }
   const first = readKnown(source, all) as DeathEntry;
   const last = readKnown(source, all);
-  return new RecordedDeaths(all, first, last, source.isParsed ? modernDialect : classicDialect);
+  return new RecordedDeaths(all, first, last, source.isParsed);
 }
 
 interface Source {

@@ -97,15 +97,12 @@ function originByDeath(deaths: Deaths | undefined): RecordedOrigin | undefined {
   return { exchange, routingKey: routingKeys[0] ?? '', queue };
 }
 
-/** The header in which a retry names the first exchange. */
-const firstExchange = 'dlx-first-exchange';
-
 /**
  * Formats 1 and 2 have no origins. A message that died has the address of its first death, which the broker recorded. But if
- * its headers name an earlier address, the origin is unknown: a client may have written them.
+ * the header that retries wrote then names an earlier address, the origin is unknown: a client may have written it.
  */
 const originBefore = (deaths: Deaths | undefined, { headers }: Properties): RecordedOrigin | undefined =>
-  headers?.get(firstExchange) === undefined ? originByDeath(deaths) : undefined;
+  headers?.has('dlx-first-exchange') === true ? undefined : originByDeath(deaths);
 
 export function readEnvelope(from: ByteSource): Envelope {
   const flags = from.octet();
