@@ -66,10 +66,10 @@ export function describeError(thrown: unknown): DescribedError {
 export const asError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(describeError(error).message);
 
-/** The result of `look`, or `otherwise` if it throws. */
-function attempt<T>(look: () => T, otherwise: T): T {
+/** The result of `read`, or `otherwise` if it throws. */
+function attempt<T>(read: () => T, otherwise: T): T {
   try {
-    return look();
+    return read();
   } catch {
     return otherwise;
   }

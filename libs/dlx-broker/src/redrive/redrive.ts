@@ -35,7 +35,7 @@ export interface RedriveRules {
   readonly counts: RedriveCounts;
   readonly circuit?: Circuit | undefined;
   readonly batches?: Batches | undefined;
-  /** How often the redrive looks, after its end, for messages that come back: milliseconds. */
+  /** How often the redrive counts returned messages after its end, in milliseconds. */
   readonly pollInterval: number;
 }
 
@@ -65,7 +65,7 @@ export abstract class Redrive {
   /** Called after a change of the state: the mover begins to move messages, or stops. */
   protected abstract changed(): void;
 
-  /** Counts the messages that came back dead since the last look. @param seen is called once, with the number */
+  /** Counts the messages that came back dead since the last call. @param seen is called once, with the number */
   protected abstract countReturned(seen: (count: number) => void): void;
 
   /** True if the redrive counts, after its end, the messages that come back. */
@@ -145,7 +145,7 @@ export abstract class Redrive {
   }
 
   /**
-   * So many redriven messages, or none, came back dead since the last look. Stops a running redrive when its circuit opens.
+   * Adds the messages that came back dead since the last call, and stops a running redrive when its circuit opens.
    */
   protected cameBack(count: number): void {
     const { circuit, clock } = this.rules;
@@ -189,7 +189,7 @@ export abstract class Redrive {
     else this.resume();
   };
 
-  /** Looks again after the end, because the messages that were redriven last fail after it. */
+  /** Counts returned messages after the end as well, because the last redriven messages fail after it. */
   readonly #poll = (): void =>
     this.countReturned((count) => {
       if (this.#isClosed) return;

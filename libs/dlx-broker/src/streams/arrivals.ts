@@ -37,7 +37,7 @@ export class Arrivals {
 
   /**
    * Where a backend cannot tell what is unacknowledged, the letters in the hands of this redrive count.
-   * @returns how many letters arrived since the last look; never negative, although other consumers may take letters
+   * @returns how many letters arrived since the last call; never negative, although other consumers may take letters
    */
   async count(): Promise<number> {
     let arrived = 0;

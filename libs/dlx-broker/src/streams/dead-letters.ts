@@ -35,7 +35,7 @@ export interface DeadLettersOptions {
   readonly endFailed?: (failure: unknown, queues: QueueNames) => void;
 }
 
-/** The prefetch of a stream, and how often it looks for queues. */
+/** The prefetch of a stream, and how often it searches for new queues. */
 export interface FromOptions {
   /** The most unsettled letters of one queue, without those that were left: 1 to 65535. Default 10. */
   readonly prefetch?: number;
@@ -44,7 +44,7 @@ export interface FromOptions {
    * the prefetch, which costs up to 32 consumers.
    */
   readonly leaveAtMost?: number;
-  /** With a pattern: how often to look for new queues. Milliseconds or a text; default `'5s'`. */
+  /** With a pattern: how often to search for new queues. Milliseconds or a text; default `'5s'`. */
   readonly pollInterval?: number | string;
 }
 

@@ -13,7 +13,7 @@ import type { RedriveTarget } from './redrive-to.js';
 /** The prefetch. Letters that are left stay unsettled, and each further consumer has the same prefetch. */
 const inHand = 200;
 
-/** How often the redrive looks, after its end, for letters that come back: milliseconds. */
+/** How often the redrive counts returned letters after its end, in milliseconds. */
 const pollInterval = 1_000;
 
 /** The redrive of a backend: it consumes each letter, publishes its successor, and acks it. */

@@ -5,7 +5,7 @@ import { type Backend, need } from '../backend/index.js';
 /** The names of queues: one, several, or a pattern. A pattern also selects queues that are declared later. */
 export type QueueNames = string | readonly string[] | RegExp;
 
-/** Emits every name once, when the queue is first seen. @param pollInterval milliseconds between two looks, for a pattern */
+/** Emits every name once, when the queue is first seen. @param pollInterval milliseconds between two lists of all queues, for a pattern */
 export function queueNames(backend: Backend, which: QueueNames, pollInterval: number): Observable<string> {
   return new Observable((subscriber) => {
     if (!(which instanceof RegExp)) {

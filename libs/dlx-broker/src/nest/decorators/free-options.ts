@@ -1,23 +1,18 @@
 import { anEnvelope } from '../packets/envelope.js';
+import { type Check, isFunction, readLater } from '../check-options.js';
 import { optionsOf, refused } from '../../options/index.js';
 import { checkedArguments } from '../../topology/index.js';
 
-/** Throws a DlxConfigurationError, or lets a value pass. */
-type Check = (value: unknown, origin: string) => unknown;
-
 const typed =
-  (type: 'string' | 'boolean' | 'function'): Check =>
+  (type: 'string' | 'boolean'): Check =>
   (value, origin) => {
     if (typeof value !== type) throw refused(value, origin, `is not a ${type}`);
   };
 const isText = typed('string');
 const isFlag = typed('boolean');
-const isFunction = typed('function');
 const isTable: Check = (value, origin) =>
   checkedArguments(optionsOf(value, origin, "write { 'x-...': value }"), origin);
 const isEnvelope: Check = (value, origin) => anEnvelope.read(value, origin);
-/** The check of an option that is checked where it is used. */
-const later: Check = () => undefined;
 
 /** Checks the name of an exchange to which a queue is bound. */
 const isSource: Check = (value, origin) => {
@@ -55,11 +50,11 @@ export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>
     arguments: isTable,
   },
   Exchange: exchangeOptions,
-  Bind: { exchange: isSource, routingKey: later, arguments: isTable },
-  Consume: { queue: isText, exchange: later, routingKey: later, envelope: isEnvelope, broker: isText },
+  Bind: { exchange: isSource, routingKey: readLater, arguments: isTable },
+  Consume: { queue: isText, exchange: readLater, routingKey: readLater, envelope: isEnvelope, broker: isText },
   QueueArguments: { arguments: isTable },
-  Retry: { policy: later },
-  Idempotent: { key: isFunction, ttl: later, lease: later, store: later },
+  Retry: { policy: readLater },
+  Idempotent: { key: isFunction, ttl: readLater, lease: readLater, store: readLater },
 };
 
 /** What to write where an object of options was expected. */
