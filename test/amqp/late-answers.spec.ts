@@ -121,6 +121,22 @@ describe('a get-ok that comes late', () => {
     });
   });
 
+  it('delays other channels only when a frame follows it on its own channel (decision 123)', async () => {
+    await each(async (wire, turns) => {
+      if (turns.house === undefined) return; // on RabbitMQ the moment cannot be chosen
+      const talk = await twoChannels(wire, turns);
+      await expired(talk, turns);
+      const declare = (channel: number): Buffer => say(channel, 'queue.declare', { queue: 'late.two', passive: true });
+      talk.peer.send(Buffer.concat([say(1, 'basic.get', { queue: 'late.one' }), declare(2)]));
+      expect(await heard(talk, '2 queue.declare-ok')).toEqual({ 2: ['queue.declare-ok 0'] });
+      send(talk, turns, declare(1), declare(2));
+      expect(await heard(talk, '2 queue.declare-ok')).toEqual({
+        1: ['basic.get-ok 0', 'queue.declare-ok 0'],
+        2: ['queue.declare-ok 0'],
+      });
+    });
+  });
+
   it('is before the close-ok of its connection, also without an ack', async () => {
     await each(async (wire, turns) => {
       const talk = await twoChannels(wire, turns);
