@@ -168,6 +168,21 @@ describe('a connection that was lost', () => {
     expect(happened).toEqual(['opened', 'ready', 'lost: connection to a:5672 lost: reset', 'opened', 'ready']);
   });
 
+  it('is tried again every two seconds at least, however long the server is away', async () => {
+    const { start, accept, lose, refuse, advance, attempts } = arrange({ urls: 'amqp://a' });
+    await start();
+    await accept();
+    await advance(60_000);
+    await lose();
+    await advance(0);
+    for (let round = 0; round < 20; round++) {
+      const before = attempts.length;
+      await refuse();
+      await advance(2_000);
+      expect(attempts).toHaveLength(before + 1);
+    }
+  });
+
   it('right after it was opened is followed by a pause that grows: no loop', async () => {
     const { start, accept, lose, advance, attempts } = arrange({ urls: 'amqp://a' });
     await start();

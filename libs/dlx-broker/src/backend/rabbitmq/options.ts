@@ -24,11 +24,11 @@ export interface RabbitMqOptions {
   readonly connectionName?: string;
   /** Seconds; a connection on which nothing came for twice as long is replaced. 0 switches heartbeats off. Default 10. */
   readonly heartbeat?: number;
-  /** How often all URLs are tried when the application starts, before the start fails. Default 10. */
+  /** How often all URLs are tried when the application starts, before the start fails. Default 20. */
   readonly startAttempts?: number;
   /** How long one attempt to connect may take. Default `'10s'`. */
   readonly connectTimeout?: number | string;
-  /** The longest pause between two attempts to connect; the first is 100 ms, and it doubles. Default `'10s'`. */
+  /** The longest pause between two attempts to connect; the first is 100 ms, and it doubles. Default `'2s'`. */
   readonly longestPause?: number | string;
   /** Time limit of a publish until its confirm, including time without a connection. Default `'30s'`. */
   readonly publishTimeout?: number | string;
