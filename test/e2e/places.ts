@@ -3,7 +3,7 @@ import { createBroker, EmbeddedBackend, silentOutbox } from 'dlx-broker/engine';
 import { afterAll, afterEach, inject, vi } from 'vitest';
 import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
-import { realVhost } from '../backends/real-vhost.js';
+import { realServerIsMissing, realVhost } from '../backends/real-vhost.js';
 
 /** Where the applications of a run have their broker. The projects `on serve` and `on RabbitMQ` set it. */
 export type Place = 'embedded' | 'serve' | 'RabbitMQ';
@@ -17,6 +17,8 @@ declare module 'vitest' {
 export const place: Place = (inject('place') as Place | undefined) ?? 'embedded';
 export const isEmbedded = place === 'embedded';
 export const isRabbitMq = place === 'RabbitMQ';
+/** Why this place cannot be had: its cases are skipped. */
+export const missing = isRabbitMq ? await realServerIsMissing() : undefined;
 
 /** A broker without messages and queues that is reached by a URL. */
 interface Reached {
@@ -59,6 +61,13 @@ export const keepBrokers = (): void => void kept.push(...opened.splice(0));
 
 /** Failures come sooner than by default. */
 const quick = { publishTimeout: '5s', declareTimeout: '5s', closeTimeout: '1s', startAttempts: 3 } as const;
+
+/** The URL of a fresh broker on a server. */
+export async function freshUrl(): Promise<string> {
+  const reached = isRabbitMq ? openVhost() : openServe();
+  opened.push(reached);
+  return (await reached).url;
+}
 
 /**
  * The option `broker` for a fresh broker of this place. Several applications of one test may share it.

@@ -1,8 +1,6 @@
 import { beforeEach } from 'vitest';
-import { realServerIsMissing } from '../backends/real-vhost.js';
-import { isRabbitMq } from './places.js';
+import { missing } from './places.js';
 
-const reason = isRabbitMq ? await realServerIsMissing() : undefined;
-if (reason !== undefined) console.warn(`SKIPPED: applications on RabbitMQ: ${reason}`);
+if (missing !== undefined) console.warn(`SKIPPED: applications on RabbitMQ: ${missing}`);
 
-beforeEach(({ skip }) => skip(reason !== undefined, reason));
+beforeEach(({ skip }) => skip(missing !== undefined, missing));

@@ -15,7 +15,7 @@ import { concat, EMPTY, firstValueFrom, of, throwError, timer } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { contextApp, handlerOf, hybrid, keepApps, microservice, Morgue } from './apps.js';
-import { idle, isEmbedded, until } from './places.js';
+import { idle, isEmbedded, missing, until } from './places.js';
 
 class OutOfStock extends Error {}
 
@@ -126,6 +126,7 @@ describe.each(['EventPattern', 'Consume'] as const)('a message is settled by its
     let app: INestApplicationContext;
     const outcomes = new Map<string, OutcomeEvent['kind']>();
     beforeAll(async () => {
+      if (missing !== undefined) return;
       const workers = rows.map(({ handle = () => 1, above = [] }, index) =>
         handlerOf(kind, handle, [...above, DeadLetter('dlx')], { scoped, name: `Row${index}`, routingKey: `${index}` }),
       );

@@ -2,7 +2,13 @@ import type { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
 import { NO_MESSAGE_HANDLER } from '@nestjs/microservices/constants.js';
 import { type HomeContext, shownText } from '../host/index.js';
-import type { Backend, BackendDelivery, CancelReason, Consumption } from '../backend/index.js';
+import {
+  type Backend,
+  type BackendDelivery,
+  type CancelReason,
+  type Consumption,
+  ServerError,
+} from '../backend/index.js';
 import { deathsOf } from '../message/index.js';
 import { grantedAttempt } from '../history/index.js';
 import { Requesters } from './requesters.js';
@@ -88,8 +94,14 @@ export class QueueConsumer {
     this.#consumption = this.backend.consume(queue, options, take);
     return this.#consumption.started?.catch((failure: unknown) => {
       this.#consumption = undefined;
-      throw failure;
+      throw failure instanceof ServerError ? this.#named(failure) : failure;
     });
+  }
+
+  /** The error with the names of the handlers that do not start. */
+  #named({ message, code, cause }: ServerError): ServerError {
+    const origins = this.#plan.handlers.map(({ handler }) => handler.origin).join(', ');
+    return new ServerError(`${origins}: ${message}`, code, { cause });
   }
 
   cancel(): void {

@@ -256,7 +256,7 @@ export class RabbitMqBackend implements Backend {
    */
   async #insist<T>(limit: number, work: (calls: Calls, link: OpenLink) => Promise<T>): Promise<T> {
     const pauses = this.#pauses();
-    for (;;) {
+    for (let round = 1; ; round++) {
       const link = await this.#connected(limit);
       const calls = new Calls(link.connection);
       try {
@@ -264,7 +264,13 @@ export class RabbitMqBackend implements Backend {
       } catch (error) {
         if (error instanceof TopologyError) throw error;
         const mayRetry = !link.connection.isOpen || mayPass(error);
-        if (!mayRetry || this.clock.now() >= limit) throw this.#asBackendError(error);
+        if (!mayRetry || this.clock.now() >= limit) throw this.#asBackendError(error, calls.subject);
+        if (calls.subject !== undefined && round === 1) {
+          const seconds = ((limit - this.clock.now()) / 1_000).toFixed(1);
+          this.host.warn(
+            `${calls.subject} cannot be declared now, and is tried again for ${seconds} s: ${textOf(error)}`,
+          );
+        }
         await new Promise<void>((resolve) => after(this.clock, pauses.next(), resolve));
       } finally {
         calls.end();
@@ -272,9 +278,11 @@ export class RabbitMqBackend implements Backend {
     }
   }
 
-  #asBackendError(error: unknown): Error {
-    if (!(error instanceof ChannelClosedError)) return new ConnectionLostError(textOf(error), true, { cause: error });
-    return new ServerError(textOf(error), codeOf(error) ?? 0, { cause: error });
+  /** @param subject what a declaration is about */
+  #asBackendError(error: unknown, subject: string | undefined): Error {
+    const text = subject === undefined ? textOf(error) : `${subject} cannot be declared now: ${textOf(error)}`;
+    if (!(error instanceof ChannelClosedError)) return new ConnectionLostError(text, true, { cause: error });
+    return new ServerError(text, codeOf(error) ?? 0, { cause: error });
   }
 
   #connected(limit: number): Promise<OpenLink> {

@@ -60,6 +60,21 @@ class DeadTransport implements Transport {
   destroy(): void {}
 }
 
+/** Node's codes for a certificate whose authority is not known. */
+const unknownAuthority: ReadonlySet<unknown> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+function tlsHint(failure: (Error & { readonly code?: unknown }) | undefined): string {
+  if (unknownAuthority.has(failure?.code)) return "; give the certificate of its authority by option 'tls' ({ ca })";
+  if (failure?.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return '';
+  return "; connect to a name that the certificate has, or name the server by option 'tls' ({ servername })";
+}
+
 class SocketTransport implements Transport {
   readonly #socket: Socket;
   readonly #address: Address;
@@ -130,7 +145,8 @@ class SocketTransport implements Transport {
   #dialError(): DialError {
     const phase = this.#isTcp && this.#address.tls !== undefined ? 'tls' : 'connect';
     const detail = textOf(this.#failure ?? new Error('the socket was closed before it was connected'));
-    return new DialError(phase, phase === 'tls' ? `TLS failed: ${detail}` : detail, { cause: this.#failure });
+    const text = phase === 'tls' ? `TLS failed: ${detail}${tlsHint(this.#failure)}` : detail;
+    return new DialError(phase, text, { cause: this.#failure });
   }
 }
 

@@ -137,9 +137,10 @@ export class RabbitMqConsumer implements Consumption {
     if (this.#stage !== 'running') return;
     if (!(failure instanceof ChannelClosedError)) return; // it begins again on the next connection
     if (hadBegun || this.#mayBegin(failure)) return this.#later();
-    const cause = new ServerError(`queue '${this.queue}' cannot be consumed: ${failure.text}`, failure.code, {
-      cause: failure,
-    });
+    const isRight = failure.code === 403 && !failure.text.includes('exclusive');
+    const hint = isRight ? '; give the user of rabbitmq() the right to read it' : '';
+    const text = `queue '${this.queue}' cannot be consumed: ${failure.text}${hint}`;
+    const cause = new ServerError(text, failure.code, { cause: failure });
     this.#fail(failure.code === 404 && this.#settle === undefined ? 'deleted' : 'refused', cause);
   }
 

@@ -18,6 +18,8 @@ export function mayPass(error: unknown): boolean {
 
 /** Runs commands as promises. An error closes the channel, and the next command opens another. For declarations, not for messages. */
 export class Calls {
+  /** What the next command is about, with the place of its declaration: for the error when it never succeeds. */
+  subject: string | undefined;
   #channel: AmqpChannel | undefined;
 
   constructor(private readonly connection: AmqpConnection) {}

@@ -33,12 +33,14 @@ export async function declareOn(calls: Calls, topology: Topology, knows: (type: 
     queues: [],
   };
   for (const exchange of topology.exchanges) {
+    calls.subject = `exchange '${exchange.name}'${byName(exchange.origin)}`;
     const isThere = await calls.finds((channel, done) => channel.checkExchange(exchange.name, done));
     if (!isThere) missing.exchanges.push(exchange);
     else if (knowsType(exchange, knows)) differences.push(...(await exchangeDifferences(calls, exchange)));
   }
   const queues = new Map<string, QueueDeclaration>();
   for (const queue of topology.queues) {
+    calls.subject = `queue '${queue.name}'${byName(queue.origin)}`;
     const isThere = await calls.finds((channel, done) =>
       channel.checkQueue(queue.name, (...[failure]) => done(failure)),
     );
@@ -52,15 +54,17 @@ export async function declareOn(calls: Calls, topology: Topology, knows: (type: 
   if (differences.length > 0) throw differing(differences);
   for (const exchange of missing.exchanges) {
     if (!knowsType(exchange, knows)) throw unsureType(exchange);
-    await attempt(`exchange '${exchange.name}'`, exchange.origin, () => declareExchange(calls, exchange));
+    calls.subject = `exchange '${exchange.name}'${byName(exchange.origin)}`;
+    await attempt(calls.subject, () => declareExchange(calls, exchange));
   }
   for (const queue of missing.queues) {
-    await attempt(`queue '${queue.name}'`, queue.origin, () => declareQueue(calls, queue));
+    calls.subject = `queue '${queue.name}'${byName(queue.origin)}`;
+    await attempt(calls.subject, () => declareQueue(calls, queue), typeHint(queue));
   }
   for (const binding of topology.bindings) {
     const { source, destination, destinationType } = binding;
-    const what = `binding of ${destinationType} '${destination}' to exchange '${source}'`;
-    await attempt(what, binding.origin, () => bind(calls, binding));
+    calls.subject = `binding of ${destinationType} '${destination}' to exchange '${source}'${byName(binding.origin)}`;
+    await attempt(calls.subject, () => bind(calls, binding));
   }
   return {
     exchanges: topology.exchanges,
@@ -98,25 +102,47 @@ function unsureType({ name, type, origin }: ExchangeDeclaration): TopologyError 
   );
 }
 
+/** What helps against a reply code and its text. */
+type Hint = (code: number, text: string) => string | undefined;
+
+const rightHint: Hint = (code) =>
+  code === 403
+    ? "give the user of rabbitmq() the right to configure it, or declare it by other means and set option 'declare' to false"
+    : undefined;
+
+/** For a server without the type of a queue: 406 with its name, or 540 (not implemented). */
+function typeHint({ arguments: args }: QueueDeclaration): Hint {
+  const type = args.get('x-queue-type')?.value;
+  return (code, text) => {
+    if (typeof type !== 'string' || (code !== 540 && !(code === 406 && text.includes('queue type')))) return undefined;
+    if (code === 406 && !text.includes(`'${type}'`)) return undefined; // the type is known, and an argument does not go with it
+    const remedy =
+      type === 'quorum'
+        ? "RabbitMQ has them from 3.8 on; without them set no 'quorum' of queues, no 'clusterTopology', and waitQueueType: 'classic'"
+        : "the types are 'classic', 'quorum' and 'stream'";
+    return `the server has no queues of type '${type}': ${remedy}`;
+  };
+}
+
 /** @throws TopologyError that names the object and the place of its declaration */
-async function attempt(what: string, origin: string | undefined, declare: () => Promise<unknown>): Promise<void> {
+async function attempt(what: string, declare: () => Promise<unknown>, hint?: Hint): Promise<void> {
   try {
     await declare();
   } catch (error) {
-    throw explained(what, origin, error);
+    throw explained(what, error, hint);
   }
 }
 
 /** An error of the server as a TopologyError; one of the connection as it is. */
-function explained(what: string, origin: string | undefined, error: unknown): unknown {
+function explained(what: string, error: unknown, hint: Hint = () => undefined): unknown {
   const code = codeOf(error);
   if (code === undefined || code === 541 || code === 506) return error;
-  const hint =
-    code === 403
-      ? "; give the user of rabbitmq() the right to configure it, or declare it by other means and set option 'declare' to false"
-      : '';
-  const cause = new ServerError(textOf(error), code, { cause: error });
-  return new TopologyError(`cannot declare ${what}${byName(origin)}: ${textOf(error)}${hint}`, [], { cause });
+  const text = textOf(error);
+  const cause = new ServerError(text, code, { cause: error });
+  const advice = hint(code, text) ?? rightHint(code, text);
+  return new TopologyError(`cannot declare ${what}: ${text}${advice === undefined ? '' : `; ${advice}`}`, [], {
+    cause,
+  });
 }
 
 /** The server's reason for refusing the declaration of an existing object; undefined if the object is equal. */
@@ -130,7 +156,7 @@ async function refusal(
     return undefined;
   } catch (error) {
     const mismatch = codeOf(error) === 406 ? mismatchIn(textOf(error)) : undefined;
-    if (mismatch === undefined) throw explained(what, origin, error);
+    if (mismatch === undefined) throw explained(`${what}${byName(origin)}`, error);
     return mismatch;
   }
 }

@@ -8,7 +8,10 @@ const shown = ({ publication: { exchange, routingKey } }: Outgoing): string =>
 /** The server closed a channel or the connection because of this publish. */
 export function refusedBy(failure: ChannelClosedError | ConnectionClosedError, outgoing: Outgoing): ServerError {
   const text = failure instanceof ChannelClosedError ? failure.text : failure.message;
-  return new ServerError(`the server refused ${shown(outgoing)}: ${text}`, failure.code ?? 0, { cause: failure });
+  const hint = failure.code === 403 ? '; give the user of rabbitmq() the right to write to it' : '';
+  return new ServerError(`the server refused ${shown(outgoing)}: ${text}${hint}`, failure.code ?? 0, {
+    cause: failure,
+  });
 }
 
 /** The message cannot be written to the wire. */

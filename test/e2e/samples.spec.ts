@@ -1,27 +1,24 @@
 import { type INestApplication, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import type { Timeline } from '../../apps/sample-retry/src/timeline.js';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { serverKinds, type World, type WorldKind } from './worlds.js';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freshUrl, isEmbedded, keepBrokers, missing } from './places.js';
 
-const [kind] = serverKinds as [WorldKind];
-
-describe('the samples on a RabbitMQ, by BROKER_URL', () => {
-  let world: World;
-
-  beforeEach(async ({ skip }) => {
-    const reason = await kind.unavailable();
-    if (reason !== undefined) skip(reason);
-    world = await kind.open();
-    vi.stubEnv('BROKER_URL', world.url);
-    vi.resetModules(); // the samples read the variable when they are imported
+/*
+ * The samples read BROKER_URL when they are imported, so both use one broker. `vi.resetModules()` before a second `serve` would not do:
+ * `serve` imports its listener when it starts, and a second copy of the modules does not know the errors of the first.
+ */
+describe.skipIf(isEmbedded)('the samples on a server, by BROKER_URL', () => {
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    vi.stubEnv('BROKER_URL', await freshUrl());
+    keepBrokers();
     vi.spyOn(console, 'log').mockReturnValue();
     vi.spyOn(console, 'table').mockReturnValue();
   });
-  afterEach(async () => {
+  afterAll(() => {
     vi.restoreAllMocks();
     vi.unstubAllEnvs();
-    await world?.close();
   });
 
   it('sample-retry tells the same story', { timeout: 30_000 }, async () => {
