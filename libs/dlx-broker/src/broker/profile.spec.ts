@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type FieldTable, int32, longstr, noProperties, type Properties } from '../message/index.js';
 import { harness } from '../testing/harness.js';
+import { refusalOf } from '../testing/refusal-of.js';
 import { listen, publishText } from '../testing/listener.js';
 import type { QueueView } from '../testing/queue-view.js';
-import { AmqpError } from './errors.js';
 import { type ProfileName, profiles } from './profile.js';
 
 const table = (entries: Record<string, string | number>): FieldTable =>
@@ -30,16 +30,6 @@ function arrange(rabbitmq: ProfileName, args: Record<string, string | number> = 
 const texts = (view: QueueView): string[] => view.messages().map(({ body }) => Buffer.from(body).toString());
 
 const quorum = { 'x-queue-type': 'quorum' } as const;
-
-function errorOf(run: () => unknown): AmqpError | undefined {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof AmqpError) return error;
-    throw error;
-  }
-  return undefined;
-}
 
 const vhost = (broker: ReturnType<typeof harness>['broker']) => broker.virtualHost('/');
 
@@ -366,12 +356,12 @@ describe('delayed retry of a quorum queue', () => {
 
   it('rules W7, F10, D9: 4 compares them, and refuses them on classic queues', () => {
     const { declare } = retry('all');
-    expect(errorOf(() => declare({ 'x-delayed-retry-min': 7 }))?.message).toContain(
+    expect(refusalOf(() => declare({ 'x-delayed-retry-min': 7 }))?.message).toContain(
       "inequivalent arg 'x-delayed-retry-min'",
     );
     const { channel } = arrange('4');
     const args = table({ 'x-delayed-retry-type': 'all' });
-    expect(errorOf(() => channel.declareQueue('q', { durable: true, arguments: args }))?.message).toContain(
+    expect(refusalOf(() => channel.declareQueue('q', { durable: true, arguments: args }))?.message).toContain(
       "invalid arg 'x-delayed-retry-type' for queue 'q' in vhost '/' of queue type rabbit_classic_queue",
     );
   });
@@ -415,7 +405,7 @@ describe('the priorities of a quorum queue', () => {
   });
 
   it('rules W8, D9: x-max-priority stays refused', () => {
-    expect(errorOf(() => arrange('4', { ...quorum, 'x-max-priority': 5 }))?.message).toContain(
+    expect(refusalOf(() => arrange('4', { ...quorum, 'x-max-priority': 5 }))?.message).toContain(
       "invalid arg 'x-max-priority'",
     );
   });
@@ -425,7 +415,7 @@ describe('what RabbitMQ 4 refuses', () => {
   it('rule W10: a body of more than 16 MiB', () => {
     const send = (rabbitmq: ProfileName, size: number) => {
       const { channel } = arrange(rabbitmq);
-      return errorOf(() => channel.publish('', 'nobody', noProperties, new Uint8Array(size)))?.message;
+      return refusalOf(() => channel.publish('', 'nobody', noProperties, new Uint8Array(size)))?.message;
     };
     expect(send('4', 16_777_216)).toBeUndefined();
     expect(send('4', 16_777_217)).toContain('message size 16777217 is larger than configured max size 16777216');
@@ -437,14 +427,14 @@ describe('what RabbitMQ 4 refuses', () => {
     ['3.10', 'COMMAND_INVALID', 'connection'],
   ] as const)('rules W11, P3: an unknown exchange type: %s, %s closes the %s', (rabbitmq, reply, closes) => {
     const { channel } = arrange(rabbitmq);
-    const error = errorOf(() => channel.declareExchange('x', { type: 'magic' }));
+    const error = refusalOf(() => channel.declareExchange('x', { type: 'magic' }));
     expect(error).toMatchObject({ reply, closes, message: `${reply} - unknown exchange type 'magic'` });
   });
 
   it('rule W12: a queue that is neither durable nor exclusive', () => {
     const text = 'INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.\n';
     const declare = (rabbitmq: ProfileName, options: object) =>
-      errorOf(() => arrange(rabbitmq).channel.declareQueue('q', options));
+      refusalOf(() => arrange(rabbitmq).channel.declareQueue('q', options));
     expect(declare('4', {})).toMatchObject({ code: 541, closes: 'connection' });
     expect(declare('4', { arguments: table(quorum) })?.message.startsWith(text)).toBe(true);
     expect(declare('4', { arguments: table({ 'x-expires': 0 }) })).toMatchObject({ code: 406 });

@@ -4,29 +4,13 @@ import {
   type FieldTable,
   fieldTypeNames,
   type Message,
+  plainProperties,
   type Properties,
 } from '../message/index.js';
 import type { Contents, Kept } from './data-restored.js';
 
 /** A body; or `lost` for ever; or `unreadable` at this time. */
 export type BodyFound = Uint8Array | 'lost' | 'unreadable';
-
-/** Names of properties as AMQP has them. */
-const propertyNames: Readonly<Record<Exclude<keyof Properties, 'headers'>, string>> = {
-  contentType: 'content_type',
-  contentEncoding: 'content_encoding',
-  deliveryMode: 'delivery_mode',
-  priority: 'priority',
-  correlationId: 'correlation_id',
-  replyTo: 'reply_to',
-  expiration: 'expiration',
-  messageId: 'message_id',
-  timestamp: 'timestamp',
-  type: 'type',
-  userId: 'user_id',
-  appId: 'app_id',
-  clusterId: 'cluster_id',
-};
 
 /**
  * One message of a queue, or of a delayed exchange, as JSON in one line. A header is an object with one key, the name of its
@@ -65,15 +49,10 @@ const diedOf = ({ reason, time, headers }: NonNullable<Kept['death']>): object =
   ...(headers !== undefined && { headers: tableOf(headers) }),
 });
 
-function propertiesOf(properties: Properties): object {
-  const plain: [string, unknown][] = [];
-  for (const [key, name] of Object.entries(propertyNames)) {
-    const value = properties[key as keyof typeof propertyNames];
-    if (value !== undefined) plain.push([name, typeof value === 'bigint' ? String(value) : value]);
-  }
-  if (properties.headers !== undefined) plain.push(['headers', tableOf(properties.headers)]);
-  return Object.fromEntries(plain);
-}
+const propertiesOf = (properties: Properties): object => ({
+  ...plainProperties(properties),
+  ...(properties.headers !== undefined && { headers: tableOf(properties.headers) }),
+});
 
 /** Newest first, with the field names of `x-death`, which is also among the headers. */
 const deathsIn = (message: Message): readonly object[] =>

@@ -26,7 +26,7 @@ import type {
   ReplyChannel,
 } from '../backend.js';
 import { EmbeddedDelivery, type EmbeddedConsumer } from './delivery.js';
-import { browseQueue, reportDeaths } from './looking.js';
+import { browsingOn, deathsOn, listingOn } from './capabilities.js';
 import { EmbeddedDelayed } from './delayed.js';
 import { declareEmbedded } from './topology.js';
 import { RefusedError, TopologyError, UnroutableError } from '../errors.js';
@@ -58,9 +58,9 @@ export class EmbeddedBackend implements Backend {
   readonly rejectsWithHeaders = true;
   readonly recordsOrigins = true;
   readonly delayed: DelayedPublishing = new EmbeddedDelayed(this, () => this.#connected());
-  readonly browsing: Browsing = { browse: async (...page) => browseQueue(this.#connected(), ...page) };
-  readonly listing: Listing = { queueNames: async () => [...this.#connected().vhost.queues.keys()] };
-  readonly deaths: Deaths = { onDeath: (listener) => reportDeaths(this.#connected(), listener) };
+  readonly browsing: Browsing = browsingOn(() => this.#connected());
+  readonly listing: Listing = listingOn(() => this.#connected());
+  readonly deaths: Deaths = deathsOn(() => this.#connected());
   readonly state: BackendState;
   readonly #options: EmbeddedOptions;
   /** The open consumers, each with the function to call when the broker ends it. */

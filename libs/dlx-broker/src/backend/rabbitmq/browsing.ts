@@ -1,4 +1,11 @@
-import { type Field, type FieldTable, fieldTypeNames, Message, type Properties } from '../../message/index.js';
+import {
+  type Field,
+  type FieldTable,
+  fieldTypeNames,
+  Message,
+  type Properties,
+  propertiesFromPlain,
+} from '../../message/index.js';
 import type { BrowseCursor, BrowsePage, Browsing, Listing } from '../backend.js';
 import { ServerError, TopologyError } from '../errors.js';
 import type { HttpApi } from '../../host/index.js';
@@ -69,34 +76,10 @@ const isCut = ({ headers, payload_truncated }: ShownMessage): boolean =>
   payload_truncated || Object.values(headers).some(({ length }) => length !== undefined);
 
 function messageFrom({ exchange, routing_key, properties, headers, payload }: ShownMessage): Message {
-  const {
-    content_type,
-    content_encoding,
-    delivery_mode,
-    correlation_id,
-    reply_to,
-    message_id,
-    user_id,
-    app_id,
-    cluster_id,
-  } = properties;
-  const { priority, expiration, type, timestamp } = properties;
-  const own = {
-    contentType: content_type,
-    contentEncoding: content_encoding,
-    deliveryMode: delivery_mode,
-    priority,
-    correlationId: correlation_id,
-    replyTo: reply_to,
-    expiration,
-    messageId: message_id,
-    timestamp: typeof timestamp === 'string' ? BigInt(timestamp) : timestamp,
-    type,
-    userId: user_id,
-    appId: app_id,
-    clusterId: cluster_id,
+  const own: Properties = {
+    ...propertiesFromPlain(properties),
     ...(Object.keys(headers).length > 0 && { headers: tableFrom(headers) }),
-  } as Properties;
+  };
   return new Message(exchange, routing_key, own, Buffer.from(payload ?? '', 'base64'));
 }
 

@@ -3,8 +3,8 @@ import { type Field, type FieldTable, int32, int64, longstr, type Properties } f
 import { CountedNames } from '../../testing/counted-names.js';
 import { listen, publishText } from '../../testing/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
+import { refusalOf } from '../../testing/refusal-of.js';
 import { Broker } from '../broker.js';
-import { AmqpError } from '../errors.js';
 import type { VirtualHost } from '../virtual-host/virtual-host.js';
 import type { DelayedMessages } from './delayed-messages.js';
 
@@ -40,16 +40,6 @@ function arrange(type = 'direct', bindingKey = 'go') {
   return { ...listener, broker, vhost, clock, publish, bodies, hold, passed, start };
 }
 
-function errorOf(run: () => void): AmqpError {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof AmqpError) return error;
-    throw error;
-  }
-  throw new AmqpError('INTERNAL_ERROR', 'nothing was refused');
-}
-
 describe('a delayed exchange is declared', () => {
   it.each([
     ['without the type it routes by', undefined, 406, 'must be an existing exchange type'],
@@ -59,7 +49,7 @@ describe('a delayed exchange is declared', () => {
   ])('not %s', (_case, type, code, text) => {
     const { channel, vhost } = arrange();
     const args = new Map(type === undefined ? [] : [['x-delayed-type', type] as const]);
-    const error = errorOf(() => channel.declareExchange('other', { type: 'x-delayed-message', arguments: args }));
+    const error = refusalOf(() => channel.declareExchange('other', { type: 'x-delayed-message', arguments: args }))!;
     expect(error).toMatchObject({ code });
     expect(error.message).toContain(text);
     expect(vhost.exchanges.has('other')).toBe(false);
@@ -68,14 +58,14 @@ describe('a delayed exchange is declared', () => {
   it('again as any other, and not as another type (rule P2)', () => {
     const { channel } = arrange();
     channel.declareExchange('later', { type: 'x-delayed-message', arguments: delayed('direct') });
-    const error = errorOf(() => channel.declareExchange('later', { type: 'direct' }));
+    const error = refusalOf(() => channel.declareExchange('later', { type: 'direct' }))!;
     expect(error.message).toContain("inequivalent arg 'type' for exchange 'later'");
   });
 
   it('and its bindings are checked as its type wants them (rule P8)', () => {
     const { channel } = arrange('headers');
     const args = new Map([['x-match', longstr('some')]]);
-    expect(errorOf(() => channel.bindQueue('work', 'later', '', args)).message).toContain('x-match');
+    expect(refusalOf(() => channel.bindQueue('work', 'later', '', args))!.message).toContain('x-match');
   });
 });
 
@@ -349,8 +339,8 @@ describe('a delayed message can be cancelled by its message id', () => {
 
   it('not of exchanges that delay nothing, or are not there', () => {
     const { vhost } = arrange();
-    expect(errorOf(() => vhost.cancelDelayed('amq.direct', 'a'))).toMatchObject({ code: 406 });
-    expect(errorOf(() => vhost.cancelDelayed('none', 'a'))).toMatchObject({ code: 404 });
+    expect(refusalOf(() => vhost.cancelDelayed('amq.direct', 'a'))).toMatchObject({ code: 406 });
+    expect(refusalOf(() => vhost.cancelDelayed('none', 'a'))).toMatchObject({ code: 404 });
   });
 
   it.each([2, 17, 1_000])('out of any place among %i', (count) => {

@@ -1,18 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { longstr } from '../../message/index.js';
 import { harness } from '../../testing/harness.js';
+import { refusalOf } from '../../testing/refusal-of.js';
 import { listen } from '../../testing/listener.js';
-import { AmqpError } from '../errors.js';
-
-function errorOf(run: () => unknown): AmqpError | undefined {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof AmqpError) return error;
-    throw error;
-  }
-  return undefined;
-}
 
 function arrange() {
   const { broker } = harness();
@@ -33,31 +23,31 @@ describe('max-connections of a virtual host (rule N6)', () => {
     limits.set('max-connections', 2);
     const first = connect();
     connect();
-    const error = errorOf(connect);
+    const error = refusalOf(connect);
     expect([error?.code, error?.closes, error?.method]).toEqual([530, 'connection', [10, 40]]);
     expect(error?.message).toBe(
       "NOT_ALLOWED - access to vhost 'v' refused for user 'U': connection limit (2) is reached",
     );
     first.close();
-    expect(errorOf(connect)).toBeUndefined();
+    expect(refusalOf(connect)).toBeUndefined();
   });
 
   it('is none when it is negative, and shuts the door when it is 0', () => {
     const { limits, connect } = arrange();
     limits.set('max-connections', -1);
-    expect(errorOf(connect)).toBeUndefined();
+    expect(refusalOf(connect)).toBeUndefined();
     limits.set('max-connections', 0);
-    expect(errorOf(connect)?.message).toContain('connection limit (0) is reached');
+    expect(refusalOf(connect)?.message).toContain('connection limit (0) is reached');
     expect(limits.delete('max-connections')).toBe(true);
     expect(limits.delete('max-connections')).toBe(false);
-    expect(errorOf(connect)).toBeUndefined();
+    expect(refusalOf(connect)).toBeUndefined();
   });
 
   it('comes before the permissions, and never keeps the host application out', () => {
     const { broker, limits } = arrange();
     limits.set('max-connections', 0);
-    expect(errorOf(() => broker.connect({ vhost: 'v', user: 'nobody' }))?.message).toContain('connection limit');
-    expect(errorOf(() => broker.connect({ vhost: 'v' }))).toBeUndefined();
+    expect(refusalOf(() => broker.connect({ vhost: 'v', user: 'nobody' }))?.message).toContain('connection limit');
+    expect(refusalOf(() => broker.connect({ vhost: 'v' }))).toBeUndefined();
   });
 });
 
@@ -67,29 +57,29 @@ describe('max-queues of a virtual host (rule N6)', () => {
     limits.set('max-queues', 2);
     declare('a');
     declare('b');
-    const error = errorOf(() => declare('c'));
+    const error = refusalOf(() => declare('c'));
     expect([error?.code, error?.closes, error?.method]).toEqual([406, 'channel', [50, 10]]);
     expect(error?.message).toBe(
       "PRECONDITION_FAILED - cannot declare queue 'c': queue limit in vhost 'v' (2) is reached",
     );
-    expect(errorOf(() => declare('a'))).toBeUndefined();
-    expect(errorOf(() => declare('', { exclusive: true }))?.message).toContain("queue 'amq.gen-");
+    expect(refusalOf(() => declare('a'))).toBeUndefined();
+    expect(refusalOf(() => declare('', { exclusive: true }))?.message).toContain("queue 'amq.gen-");
   });
 
   it('comes before the arguments (rule F9), after a passive declare and the type of a server-named queue (rule D1)', () => {
     const { limits, declare } = arrange();
     limits.set('max-queues', 0);
     const wrong = { arguments: new Map([['x-message-ttl', longstr('soon')]]) };
-    expect(errorOf(() => declare('q', wrong))?.message).toContain('queue limit');
-    expect(errorOf(() => declare('q', { passive: true }))?.message).toContain("no queue 'q'");
+    expect(refusalOf(() => declare('q', wrong))?.message).toContain('queue limit');
+    expect(refusalOf(() => declare('q', { passive: true }))?.message).toContain("no queue 'q'");
     const quorum = { durable: true, arguments: new Map([['x-queue-type', longstr('quorum')]]) };
-    expect(errorOf(() => declare('', quorum))?.message).toContain('Cannot declare a server-named queue');
+    expect(refusalOf(() => declare('', quorum))?.message).toContain('Cannot declare a server-named queue');
   });
 
   it('is none when it is negative', () => {
     const { limits, declare } = arrange();
     limits.set('max-queues', -7);
-    expect(errorOf(() => declare('q'))).toBeUndefined();
+    expect(refusalOf(() => declare('q'))).toBeUndefined();
     expect([...limits.list()]).toEqual([['max-queues', -7]]);
   });
 });

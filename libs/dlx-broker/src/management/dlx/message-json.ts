@@ -1,5 +1,5 @@
 import type { Entry } from '../../broker/index.js';
-import { deathsOf, firstDeathOf, emptyTable, type Properties } from '../../message/index.js';
+import { deathsOf, emptyTable, firstDeathOf, plainProperties } from '../../message/index.js';
 import { originOf, redrivesOf } from '../../history/index.js';
 import { errorOf } from './letter-facts.js';
 import { type PayloadEncoding, payloadOf } from './payload.js';
@@ -13,23 +13,6 @@ export interface Shown {
   /** The most characters of each header. */
   readonly longestHeader: number;
 }
-
-/** The properties by their names in JSON. */
-const propertyNames: readonly (readonly [keyof Properties, string])[] = [
-  ['contentType', 'content_type'],
-  ['contentEncoding', 'content_encoding'],
-  ['deliveryMode', 'delivery_mode'],
-  ['priority', 'priority'],
-  ['correlationId', 'correlation_id'],
-  ['replyTo', 'reply_to'],
-  ['expiration', 'expiration'],
-  ['messageId', 'message_id'],
-  ['timestamp', 'timestamp'],
-  ['type', 'type'],
-  ['userId', 'user_id'],
-  ['appId', 'app_id'],
-  ['clusterId', 'cluster_id'],
-];
 
 /** The id of a message: its position in its queue, which stays the same between pages. */
 export const idOf = ({ position }: Entry): string => String(position);
@@ -64,17 +47,8 @@ export function messageToJson(entry: Entry, { encoding, truncate, longestHeader 
       time: death.time,
       ...(death.originalExpiration !== undefined && { original_expiration: death.originalExpiration }),
     })),
-    properties: propertiesToJson(properties),
+    properties: plainProperties(properties),
     headers: typedTable(headers, longestHeader),
     ...payloadOf(message, encoding, truncate),
   };
-}
-
-function propertiesToJson(properties: Properties): Record<string, unknown> {
-  const json: Record<string, unknown> = {};
-  for (const [name, called] of propertyNames) {
-    const value = properties[name];
-    if (value !== undefined) json[called] = typeof value === 'bigint' ? String(value) : value;
-  }
-  return json;
 }
