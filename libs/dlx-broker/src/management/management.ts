@@ -37,6 +37,11 @@ export class Management {
     return this.host.broker;
   }
 
+  /** The name that an administrator set, or else that of the node. */
+  get clusterName(): string {
+    return this.broker.clusterName ?? this.nodeName;
+  }
+
   now(): number {
     return this.host.now();
   }

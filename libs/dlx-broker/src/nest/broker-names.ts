@@ -9,7 +9,7 @@ const prefix = 'DlxBrokerOptions:';
 export const optionsToken = (name: string = defaultBrokerName): InjectionToken => `${prefix}${name}`;
 
 /** The names of the brokers of an application, one for each `forRoot`. */
-export const brokerNames = (modules: ModulesContainer): readonly string[] =>
+const brokerNames = (modules: ModulesContainer): readonly string[] =>
   [...modules.values()]
     .flatMap(({ providers }) => [...providers.keys()])
     .filter((token): token is string => typeof token === 'string' && token.startsWith(prefix))

@@ -66,7 +66,7 @@ export interface HandlerCounts {
   byHand: number;
 }
 
-export const noCounts = (): HandlerCounts => ({
+const noCounts = (): HandlerCounts => ({
   acked: 0,
   rejected: 0,
   retried: 0,

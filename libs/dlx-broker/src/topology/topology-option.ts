@@ -122,7 +122,7 @@ function readExchange(given: unknown, index: number, where: string): ReadExchang
  * @param origin the place of the declaration, for the topology
  * @throws DlxConfigurationError
  */
-export function checkedExchange(option: Readonly<Record<string, unknown>>, at: string, origin: string): ReadExchange {
+function checkedExchange(option: Readonly<Record<string, unknown>>, at: string, origin: string): ReadExchange {
   const name = checkedName(option['name'], `name of ${at}`);
   const flagOf = (property: string, preset: boolean): boolean =>
     option[property] === undefined ? preset : (flag.read(option[property], `${property} of ${at}`).value as boolean);

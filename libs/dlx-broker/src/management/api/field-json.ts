@@ -90,7 +90,7 @@ function fieldToJson(field: Field): unknown {
 }
 
 /** Bytes that are text are shown as text. */
-export function textOrBase64(bytes: Uint8Array): string {
+function textOrBase64(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

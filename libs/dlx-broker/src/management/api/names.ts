@@ -8,7 +8,7 @@ export function partsOf(path: string): readonly string[] {
 }
 
 /** `%2F` is the slash of a name. @throws Problem 400 when it is no UTF-8 */
-export function decodeName(part: string): string {
+function decodeName(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -25,5 +25,3 @@ export function namesIn(template: string, path: string): Readonly<Record<string,
   }
   return names;
 }
-
-export const encodeName = (name: string): string => encodeURIComponent(name);

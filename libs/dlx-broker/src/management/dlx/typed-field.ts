@@ -23,7 +23,7 @@ export function typedTable(table: FieldTable, longest = Infinity): TypedTable {
   return typed;
 }
 
-export function typedField(field: Field, longest = Infinity): TypedField {
+function typedField(field: Field, longest = Infinity): TypedField {
   const type = fieldTypeNames[field.type];
   switch (field.type) {
     case 'A':

@@ -1,12 +1,9 @@
 import { type Audience, checkAudience } from '../../http/auth.js';
 import { textIn } from '../../http/body.js';
 import { one } from '../listing.js';
-import type { Management } from '../../management.js';
 import { badRequest, noContent, notFound, ok, put } from '../../http/reply.js';
 import type { ApiRequest, Resource } from '../../http/resource.js';
 import { wholeList } from '../whole-list.js';
-
-export const clusterNameOf = ({ broker, nodeName }: Management): string => broker.clusterName ?? nodeName;
 
 /** Parameters that have a path of their own as well, and who may change them on both paths (rule V7). */
 const changedBy: ReadonlyMap<string, Audience> = new Map([
@@ -49,7 +46,7 @@ export const globalParameters: readonly Resource[] = [
     path: '/cluster-name',
     allows: 'management',
     allowsChange: 'administrator',
-    GET: (_, management) => ok({ name: clusterNameOf(management) }),
+    GET: (_, management) => ok({ name: management.clusterName }),
     PUT: async ({ body }, { broker }) => {
       const name = textIn(await body('name'), 'name');
       if (name === undefined || name === '') throw badRequest('name should be a string');

@@ -24,7 +24,7 @@ const get: Handler = (request, management) => {
   return oneOf(request, undefined, columns);
 };
 
-function about({ query }: ApiRequest, { broker, nodeName }: Management): Columns<undefined> {
+function about({ query }: ApiRequest, { broker, clusterName }: Management): Columns<undefined> {
   const version = versionOf(broker);
   const facts = {
     management_version: version,
@@ -34,7 +34,7 @@ function about({ query }: ApiRequest, { broker, nodeName }: Management): Columns
     product_version: product.version,
     product_name: product.name,
     rabbitmq_version: version,
-    cluster_name: broker.clusterName ?? nodeName,
+    cluster_name: clusterName,
     // Node.js is in the place of Erlang, under the keys that tools read.
     erlang_version: process.versions.node,
     erlang_full_version: `Node.js ${process.version} ${process.platform} ${process.arch}`,

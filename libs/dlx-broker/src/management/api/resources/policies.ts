@@ -29,7 +29,7 @@ export const policyKinds = {
 
 export type PolicyKind = keyof typeof policyKinds;
 
-export const policyToJson = (vhost: string, { name, pattern, applyTo, definition, priority }: Policy): Row => ({
+const policyToJson = (vhost: string, { name, pattern, applyTo, definition, priority }: Policy): Row => ({
   vhost,
   name,
   pattern,
