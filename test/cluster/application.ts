@@ -1,4 +1,4 @@
-import { Injectable, type INestApplicationContext, type Type } from '@nestjs/common';
+import { type INestApplicationContext, Injectable, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, Payload } from '@nestjs/microservices';
 import {
@@ -7,6 +7,7 @@ import {
   type DlxBrokerOptions,
   DlxClient,
   DlxContext,
+  DlxRecordBuilder,
   Prefetch,
   QueueArguments,
   rabbitmq,
@@ -14,43 +15,7 @@ import {
   Retry,
 } from 'dlx-broker';
 import type { Backend } from 'dlx-broker/engine';
-
-/** What became of numbered messages. */
-export class Account {
-  readonly confirmed = new Set<number>();
-  /** These publishes failed: their messages may have arrived or not. */
-  readonly failed = new Set<number>();
-  /** How often a message was handled without an error. */
-  readonly handled = new Map<number, number>();
-  /** The cause of the failures is mended: no message fails any more. */
-  isMended = false;
-  /** Milliseconds: the longest time without a confirm while messages were published, by what was done to the nodes. */
-  readonly longestGaps = new Map<string, number>();
-  /** What is done to the nodes now. */
-  phase = 'start';
-  #lastConfirm = 0;
-
-  published(): void {
-    if (this.#lastConfirm === 0) this.#lastConfirm = performance.now();
-  }
-
-  confirm(number: number): void {
-    const now = performance.now();
-    const gap = Math.max(this.longestGaps.get(this.phase) ?? 0, now - this.#lastConfirm);
-    this.longestGaps.set(this.phase, gap);
-    this.#lastConfirm = now;
-    this.confirmed.add(number);
-  }
-
-  /** What was confirmed and not handled yet: at the end these are lost. */
-  get missing(): readonly number[] {
-    return [...this.confirmed].filter((number) => !this.handled.has(number));
-  }
-
-  get duplicates(): number {
-    return [...this.handled.values()].reduce((sum, times) => sum + times - 1, 0);
-  }
-}
+import { Account } from './account.js';
 
 /** Every tenth message fails twice, and of a hundred one fails always. */
 const fails = (number: number, attempt: number): boolean => isPoison(number) || (number % 10 === 0 && attempt < 3);
@@ -59,10 +24,15 @@ const isDelayed = (number: number): boolean => number % 20 === 3;
 
 export const isPoison = (number: number): boolean => number % 100 === 7;
 
+/** The time that an event of the negative control waits. */
+export const controlDelay = 20_000;
+
 export interface Running {
   readonly app: INestApplicationContext;
   readonly client: DlxClient;
   readonly account: Account;
+  /** How often the connection was blocked by an alarm of the server. */
+  blocked(): number;
   /** Messages in the parking lot. */
   parked(): Promise<number>;
   /** Mends the cause, and sends what is parked back to where it was published. @returns how many messages went */
@@ -72,39 +42,47 @@ export interface Running {
 /** The application under test: a queue `orders` with retries after a second, and a parking lot. */
 export const safe = (urls: readonly string[]): Promise<Running> => run(urls, 'orders', { clusterTopology: true });
 
-/** The same as many begin: wait queues of one node, which dead-letter at most once. It loses messages when a leader dies. */
+/** The same, and delayed events wait on one node. When it dies, those that are not persistent are lost, each time. */
 export const unsafe = (urls: readonly string[]): Promise<Running> => run(urls, 'control', {});
 
 async function run(urls: readonly string[], queue: string, options: DlxBrokerOptions): Promise<Running> {
   const account = new Account();
-  const broker = rabbitmq({ urls });
-  const forRoot = DlxBrokerModule.forRoot({ logFailures: 'none', drainTimeout: '2s', ...options, broker });
-  const module = { module: class {}, imports: [forRoot], providers: [handlersOf(queue, account)] };
+  const cause = { isMended: false };
+  const forRoot = DlxBrokerModule.forRoot({
+    logFailures: 'none',
+    drainTimeout: '2s',
+    ...options,
+    broker: rabbitmq({ urls }),
+  });
+  const module = { module: class {}, imports: [forRoot], providers: [handlersOf(queue, account, cause)] };
   const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
   const client = app.get(DlxClient);
   const lot = `${queue}.parked`;
+  let blocked = 0;
+  client.status.subscribe((status) => (blocked += status === 'blocked' ? 1 : 0));
   return {
     app,
     client,
     account,
+    blocked: () => blocked,
     parked: async () => (await client.unwrap<Backend>().status(lot))?.messages ?? 0,
     redrive: async () => {
-      account.isMended = true;
+      cause.isMended = true;
       return (await app.get(Redrives).start({ from: lot, perSecond: 1_000, circuit: false }).ended).redriven;
     },
   };
 }
 
-function handlersOf(queue: string, account: Account): Type {
+function handlersOf(queue: string, account: Account, cause: { readonly isMended: boolean }): Type {
   @Injectable()
   class Handlers {
     @Consume({ queue, routingKey: `${queue}.created` })
     @QueueArguments({ 'x-queue-type': 'quorum' })
     @Retry({ attempts: 3, backoff: { type: 'fixed', delay: '1s' }, timeout: '30s' })
     @Prefetch(50)
-    created(@Payload() { number }: { number: number }, @Ctx() { attempt }: DlxContext): void {
-      if (!account.isMended && fails(number, attempt)) throw new Error('not yet');
-      account.handled.set(number, (account.handled.get(number) ?? 0) + 1);
+    created(@Payload() { number }: { number: number }, @Ctx() { attempt, properties }: DlxContext): void {
+      if (!cause.isMended && fails(number, attempt)) throw new Error('not yet');
+      account.handle(number, properties.messageId);
     }
   }
   return Handlers;
@@ -144,4 +122,16 @@ export function publisher({ client, account }: Running, queue: string, rate: num
       return number;
     },
   };
+}
+
+/** Publishes messages that wait in a queue of one node. Those with odd numbers are not persistent. @returns when all are confirmed */
+export async function publishWaiting({ client, account }: Running, queue: string, count: number): Promise<void> {
+  account.published();
+  await Promise.all(
+    Array.from({ length: count }, async (_, number) => {
+      const record = new DlxRecordBuilder({ number }).setPersistent(number % 2 === 0).build();
+      await client.emit(`${queue}.created`, record, { delay: controlDelay }).forEach(() => undefined);
+      account.confirm(number);
+    }),
+  );
 }

@@ -1,39 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { configure, environmentOf, freeBase, memory, type Node, scripts } from './installation.js';
+import { type Network, openNetwork } from './network.js';
 
-const installed = '/usr/lib/rabbitmq/lib';
-
-/** The folder of the server's own scripts: those in the path of Debian change the user and drop the environment. */
-function scripts(): string | undefined {
-  const given = process.env['RABBITMQ_SBIN'];
-  if (given !== undefined) return given;
-  const versions = existsSync(installed)
-    ? readdirSync(installed).filter((name) => name.startsWith('rabbitmq_server-'))
-    : [];
-  const newest = versions.sort((one, other) => one.localeCompare(other, 'en', { numeric: true })).at(-1);
-  return newest === undefined ? undefined : join(installed, newest, 'sbin');
-}
-
-/** Why no cluster can be started here; undefined when one can. */
-export const whyNoCluster = (): string | undefined =>
-  scripts() === undefined ? 'no RabbitMQ server is installed, and RABBITMQ_SBIN names none' : undefined;
-
-interface Node {
-  readonly number: number;
-  readonly name: string;
-  readonly amqp: number;
-  readonly http: number;
-  readonly distribution: number;
-  readonly folder: string;
+/** A node, and its process while it runs. */
+interface RunningNode extends Node {
   process: ChildProcess | undefined;
 }
 
 const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
+
+const numbers = [1, 2, 3] as const;
 
 /**
  * Three nodes of RabbitMQ on this machine, one cluster, on ports and in a folder of their own. Each node is a group of processes, so that
@@ -41,13 +23,19 @@ const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;
  */
 export class ClusterNodes {
   readonly #folder = mkdtempSync(join(tmpdir(), 'dlx-cluster-'));
-  readonly #nodes: readonly Node[];
-  #epmd: ChildProcess | undefined;
+  readonly #nodes: readonly RunningNode[];
+  /** By address: Erlang's register of the nodes there. */
+  readonly #epmds = new Map<string, ChildProcess>();
 
-  private constructor(readonly base: number) {
-    this.#nodes = [1, 2, 3].map((number) => ({
+  private constructor(
+    readonly base: number,
+    readonly network: Network,
+  ) {
+    this.#nodes = numbers.map((number) => ({
       number,
-      name: `test${number}@localhost`,
+      base,
+      name: `test${number}@${network.host(number)}`,
+      host: network.host(number),
       amqp: base + number,
       http: base + 10 + number,
       distribution: base + 20 + number,
@@ -58,11 +46,11 @@ export class ClusterNodes {
 
   /** Starts all nodes. @returns when they are one cluster */
   static async start(): Promise<ClusterNodes> {
-    const cluster = new ClusterNodes(await freeBase());
-    process.once('exit', cluster.#end); // nodes are groups of their own, and would outlive this process
+    const cluster = new ClusterNodes(await freeBase(), openNetwork(numbers));
+    process.once('exit', cluster.#abandon); // nodes are groups of their own, and would outlive this process
     try {
-      cluster.#configure();
-      cluster.#epmd = spawn('epmd', ['-port', String(cluster.base), '-address', '127.0.0.1'], { stdio: 'ignore' });
+      configure(cluster.#folder, cluster.#nodes);
+      for (const node of cluster.#nodes) cluster.#register(node);
       for (const node of cluster.#nodes) cluster.#launch(node);
       await Promise.all(cluster.#nodes.map((node) => cluster.#ready(node, 3)));
       return cluster;
@@ -72,8 +60,11 @@ export class ClusterNodes {
     }
   }
 
-  get urls(): readonly string[] {
-    return this.#nodes.map(({ amqp }) => `amqp://guest:guest@127.0.0.1:${amqp}`);
+  /** Where applications connect. */
+  urls(): Promise<readonly string[]> {
+    const url = async ({ number, amqp }: Node): Promise<string> =>
+      `amqp://guest:guest@${await this.network.entrance(number, amqp)}`;
+    return Promise.all(this.#nodes.map(url));
   }
 
   /** The number of the node on which a queue's leader is. */
@@ -89,34 +80,63 @@ export class ClusterNodes {
   }
 
   /** Ends nodes at once, without a word. */
-  async kill(...numbers: readonly number[]): Promise<void> {
-    const ended = numbers.map((number) => {
-      const { process: child } = this.#node(number);
-      return child && !hasEnded(child) && new Promise((resolve) => child.once('exit', resolve));
-    });
-    this.#signal('SIGKILL', numbers);
-    await Promise.all(ended);
-    for (const number of numbers) this.#node(number).process = undefined;
+  kill(...killed: readonly number[]): Promise<void> {
+    return this.#end('SIGKILL', killed);
   }
 
-  pause(...numbers: readonly number[]): void {
-    this.#signal('SIGSTOP', numbers);
+  /** Ends a node as for an upgrade: its leaders go to other nodes first, and then it stops. */
+  async shutDown(number: number): Promise<void> {
+    await this.#run(number, 'rabbitmq-upgrade', 'drain');
+    await this.#end('SIGTERM', [number]);
   }
 
-  resume(...numbers: readonly number[]): void {
-    this.#signal('SIGCONT', numbers);
+  /** Gives a node so little memory that it raises its alarm. */
+  async alarm(number: number): Promise<void> {
+    await this.#run(number, 'rabbitmqctl', 'set_vm_memory_high_watermark', '0');
+  }
+
+  async endAlarm(number: number): Promise<void> {
+    await this.#run(number, 'rabbitmqctl', 'set_vm_memory_high_watermark', 'absolute', memory);
+  }
+
+  /** Separates a node from the other nodes and from all applications. No connection ends by it. */
+  async cut(number: number): Promise<void> {
+    if (!this.network.separatesNodes) {
+      await this.#eval(number, (other) => `erlang:set_cookie('${other}', cut), erlang:disconnect_node('${other}')`);
+    }
+    this.network.cut(number);
+  }
+
+  async mend(number: number): Promise<void> {
+    if (!this.network.separatesNodes) {
+      await this.#eval(number, (other) => `erlang:set_cookie('${other}', erlang:get_cookie())`);
+    }
+    this.network.mend(number);
+  }
+
+  /** Waits until this node answers, and knows that all run. */
+  ready(number: number): Promise<void> {
+    return this.#ready(this.#node(number), this.#running.length);
+  }
+
+  pause(number: number): void {
+    this.#signal('SIGSTOP', [number]);
+  }
+
+  resume(number: number): void {
+    this.#signal('SIGCONT', [number]);
   }
 
   /** Starts killed nodes again. @returns when they answer */
-  async up(...numbers: readonly number[]): Promise<void> {
-    for (const number of numbers) this.#launch(this.#node(number));
-    await Promise.all(numbers.map((number) => this.#ready(this.#node(number), 1)));
+  async up(...starting: readonly number[]): Promise<void> {
+    for (const number of starting) this.#launch(this.#node(number));
+    await Promise.all(starting.map((number) => this.#ready(this.#node(number), this.#running.length)));
   }
 
   async stop(): Promise<void> {
     await this.kill(...this.#running);
-    this.#end();
-    process.off('exit', this.#end);
+    this.#abandon();
+    process.off('exit', this.#abandon);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -124,97 +144,93 @@ export class ClusterNodes {
     return this.#nodes.filter(({ process: child }) => child !== undefined).map(({ number }) => number);
   }
 
-  readonly #end = (): void => {
+  readonly #abandon = (): void => {
     this.#signal('SIGKILL', this.#running);
-    this.#epmd?.kill();
+    for (const epmd of this.#epmds.values()) epmd.kill();
+    this.network.close();
   };
 
-  #node(number: number): Node {
-    return this.#nodes[number - 1] as Node;
+  async #end(signal: 'SIGKILL' | 'SIGTERM', ending: readonly number[]): Promise<void> {
+    const ended = ending.map((number) => {
+      const { process: child } = this.#node(number);
+      return child && !hasEnded(child) && new Promise((resolve) => child.once('exit', resolve));
+    });
+    this.#signal(signal, ending);
+    await Promise.all(ended);
+    for (const number of ending) this.#node(number).process = undefined;
   }
 
-  #signal(signal: NodeJS.Signals, numbers: readonly number[]): void {
-    for (const number of numbers) {
+  /** Runs one of the server's own commands for a node. */
+  async #run(number: number, command: string, ...words: readonly string[]): Promise<void> {
+    const node = this.#node(number);
+    const [program, ...args] = this.#commandAt(node, join(scripts() as string, command));
+    await promisify(execFile)(program, [...args, ...words], {
+      env: environmentOf(this.#folder, node),
+      timeout: 120_000,
+    });
+  }
+
+  async #eval(number: number, expression: (other: string) => string): Promise<void> {
+    const others = this.#nodes.filter((node) => node.number !== number);
+    await this.#run(number, 'rabbitmqctl', 'eval', `${others.map(({ name }) => expression(name)).join(', ')}.`);
+  }
+
+  #node(number: number): RunningNode {
+    return this.#nodes[number - 1] as RunningNode;
+  }
+
+  #signal(signal: NodeJS.Signals, targets: readonly number[]): void {
+    for (const number of targets) {
       const { process: child } = this.#node(number);
       if (child?.pid !== undefined && !hasEnded(child)) process.kill(-child.pid, signal);
     }
   }
 
-  #configure(): void {
-    mkdirSync(join(this.#folder, 'home'));
-    writeFileSync(join(this.#folder, 'home', '.erlang.cookie'), randomBytes(16).toString('hex'), { mode: 0o400 });
-    writeFileSync(join(this.#folder, 'none'), '');
-    writeFileSync(join(this.#folder, 'plugins'), '[rabbitmq_management].\n');
-    // By default the server waits 180 s for a confirm of a dead letter whose target has lost its leader.
-    const settings =
-      '{dead_letter_worker_publisher_confirm_timeout, 5000}, {dead_letter_worker_consumer_prefetch, 256}';
-    writeFileSync(join(this.#folder, 'advanced.config'), `[{rabbit, [${settings}]}].\n`);
-    for (const { folder, amqp, http } of this.#nodes) {
-      for (const name of ['data', 'log', 'generated']) mkdirSync(join(folder, name), { recursive: true });
-      const lines = [
-        `listeners.tcp.default = 127.0.0.1:${amqp}`,
-        'management.tcp.ip = 127.0.0.1',
-        `management.tcp.port = ${http}`,
-        'management.rates_mode = none',
-        'cluster_formation.peer_discovery_backend = classic_config',
-        ...this.#nodes.map(({ number, name }) => `cluster_formation.classic_config.nodes.${number} = ${name}`),
-        'cluster_partition_handling = pause_minority',
-        'vm_memory_high_watermark.absolute = 1GB',
-        'disk_free_limit.absolute = 500MB',
-        'net_ticktime = 10',
-        'collect_statistics_interval = 2000',
-      ];
-      writeFileSync(join(folder, 'rabbitmq.conf'), `${lines.join('\n')}\n`);
-    }
+  #launch(node: RunningNode): void {
+    const log = openSync(join(node.folder, 'log', 'output'), 'a');
+    const [program, ...words] = this.#commandAt(node, join(scripts() as string, 'rabbitmq-server'));
+    const env = environmentOf(this.#folder, node);
+    node.process = spawn(program, words, { detached: true, stdio: ['ignore', log, log], env }); // a group of its own
   }
 
-  #launch(node: Node): void {
-    const { name, amqp, distribution, folder } = node;
-    const log = openSync(join(folder, 'log', 'output'), 'a');
-    node.process = spawn(join(scripts() as string, 'rabbitmq-server'), {
-      detached: true, // a group of processes of its own
-      stdio: ['ignore', log, log],
-      env: {
-        PATH: process.env['PATH'],
-        LANG: 'C.UTF-8',
-        HOME: join(this.#folder, 'home'),
-        ERL_EPMD_PORT: String(this.base),
-        ERL_EPMD_ADDRESS: '127.0.0.1',
-        RABBITMQ_NODENAME: name,
-        RABBITMQ_NODE_PORT: String(amqp),
-        RABBITMQ_DIST_PORT: String(distribution),
-        RABBITMQ_MNESIA_BASE: join(folder, 'data'),
-        RABBITMQ_LOG_BASE: join(folder, 'log'),
-        RABBITMQ_CONFIG_FILE: join(folder, 'rabbitmq.conf'),
-        RABBITMQ_ADVANCED_CONFIG_FILE: join(this.#folder, 'advanced.config'),
-        RABBITMQ_CONF_ENV_FILE: join(this.#folder, 'none'),
-        RABBITMQ_ENABLED_PLUGINS_FILE: join(this.#folder, 'plugins'),
-        RABBITMQ_PID_FILE: join(folder, 'pid'),
-        RABBITMQ_GENERATED_CONFIG_DIR: join(folder, 'generated'),
-        RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1} +S 2:2',
-      },
-    });
+  /** Starts Erlang's register of nodes at the place of a node, unless it runs there. */
+  #register(node: Node): void {
+    if (this.#epmds.has(node.host)) return;
+    const [program, ...words] = this.#commandAt(node, 'epmd');
+    const epmd = spawn(program, [...words, '-port', String(this.base), '-address', node.host], { stdio: 'ignore' });
+    this.#epmds.set(node.host, epmd);
+  }
+
+  #commandAt({ number }: Node, command: string): readonly [string, ...string[]] {
+    const [first = command, ...others] = [...this.network.prefix(number), command];
+    return [first, ...others];
   }
 
   /** Waits until a node knows of so many running nodes, itself included, and takes AMQP connections. */
   async #ready(node: Node, running: number): Promise<void> {
     const until = Date.now() + 120_000;
     for (;;) {
-      try {
-        const nodes = (await this.#ask(node, '/nodes?columns=name,running')) as { name: string; running: boolean }[];
-        const up = nodes.filter((each) => each.running);
-        if (up.length >= running && up.some(({ name }) => name === node.name) && (await answers(node.amqp))) return;
-      } catch {
-        // It does not answer yet.
+      const missing = await this.#missing(node, running).catch((error: Error) => String(error.cause ?? error));
+      if (missing === undefined) return;
+      if (Date.now() > until) {
+        const output = readFileSync(join(node.folder, 'log', 'output'), 'utf8').slice(-2_000);
+        throw new Error(`node ${node.name} is not ready after two minutes: ${missing}\n${output}`);
       }
-      if (Date.now() > until) throw new Error(`node ${node.name} is not ready after two minutes`);
       await wait(200);
     }
   }
 
-  async #ask({ http }: Node, path: string): Promise<unknown> {
+  /** @returns what a node lacks to be ready; undefined when it is @throws Error when it gives no answer */
+  async #missing(node: Node, running: number): Promise<string | undefined> {
+    const nodes = (await this.#ask(node, '/nodes?columns=name,running')) as { name: string; running: boolean }[];
+    const up = nodes.filter((each) => each.running).map(({ name }) => name);
+    if (up.length < running || !up.includes(node.name)) return `it knows of ${up.join(', ')}`;
+    return (await answers(node)) ? undefined : 'it takes no connections';
+  }
+
+  async #ask({ host, http }: Node, path: string): Promise<unknown> {
     const signal = AbortSignal.timeout(3_000);
-    const response = await fetch(`http://127.0.0.1:${http}/api${path}`, { headers: { authorization }, signal });
+    const response = await fetch(`http://${host}:${http}/api${path}`, { headers: { authorization }, signal });
     if (!response.ok) throw new Error(`${path}: ${response.status}`);
     return response.json();
   }
@@ -222,23 +238,8 @@ export class ClusterNodes {
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
-const answers = (port: number): Promise<boolean> =>
+const answers = ({ host, amqp }: Node): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    const socket = connect(amqp, host, () => resolve(true));
     socket.once('error', () => resolve(false)).once('connect', () => socket.destroy());
-  });
-
-/** The first of 30 ports that are free in a row, as far as the ones in use show. */
-async function freeBase(): Promise<number> {
-  for (let base = 23_000 + Math.floor(Math.random() * 80) * 100; ; base += 100) {
-    const ports = [0, 1, 2, 3, 11, 12, 13, 21, 22, 23].map((offset) => base + offset);
-    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return base;
-  }
-}
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
