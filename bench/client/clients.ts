@@ -1,4 +1,9 @@
 import amqplib from 'amqplib/callback_api';
+import type {
+  AmqpChannel,
+  AmqpConnection,
+  ConfirmPublisher,
+} from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
 import { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
 import { dial } from '../../libs/dlx-broker/src/backend/rabbitmq/client/dial.js';
 import { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
@@ -21,43 +26,58 @@ const failed = (error: unknown): void => {
   if (error !== undefined && error !== null) throw error;
 };
 
-/** The client of this library. */
-export function own(url: URL): Promise<BenchClient> {
+/** A connection of the client of this library, with its channels and a queue. */
+export interface OwnClient {
+  readonly connection: AmqpConnection;
+  readonly publisher: ConfirmPublisher;
+  readonly channel: AmqpChannel;
+  readonly queue: string;
+}
+
+/** @param queue a durable queue; default an exclusive queue with a name by the server */
+export function connectOwn(url: URL, queue = ''): Promise<OwnClient> {
   const credentials = { user: url.username, password: url.password };
   const address = { host: url.hostname, port: Number(url.port) || 5672 };
   const surroundings = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
-  const properties = { deliveryMode: 2, headers: new Map([['h', longstr('v')]]) };
+  const login = { place: url.host, virtualHost: decodeURIComponent(url.pathname.slice(1)) || '/', credentials };
   return new Promise((resolve) => {
-    const connection = openConnection({ place: url.host, credentials }, dial(address), surroundings, {
+    const connection = openConnection(login, dial(address), surroundings, {
       opened: () => {
         const publisher = openPublisher(connection, { closed: failed });
         const channel = connection.openChannel({ closed: failed });
-        channel.declareQueue('', { exclusive: true }, (failure, declared) => {
+        const options = queue === '' ? { exclusive: true } : { durable: true };
+        channel.declareQueue(queue, options, (failure, declared) => {
           if (failure !== undefined) throw failure;
-          const { queue } = declared;
-          resolve({
-            name: 'own',
-            publish: (done) =>
-              publisher.publish('', queue, properties, body, true, (error) => {
-                failed(error);
-                done();
-              }),
-            consume: (prefetch, onMessage) => {
-              channel.qos(prefetch, failed);
-              const delivered = ({ deliveryTag }: { readonly deliveryTag: number }): void => {
-                channel.ack(deliveryTag);
-                onMessage();
-              };
-              channel.consume(queue, {}, { delivered, cancelled: () => undefined }, (...[failure]) => failed(failure));
-            },
-            close: () => connection.close(),
-          });
+          resolve({ connection, publisher, channel, queue: declared.queue });
         });
       },
       closed: failed,
       fault: failed,
     });
   });
+}
+
+/** The client of this library. */
+export async function own(url: URL): Promise<BenchClient> {
+  const { connection, publisher, channel, queue } = await connectOwn(url);
+  const properties = { deliveryMode: 2, headers: new Map([['h', longstr('v')]]) };
+  return {
+    name: 'own',
+    publish: (done) =>
+      publisher.publish('', queue, properties, body, true, (error) => {
+        failed(error);
+        done();
+      }),
+    consume: (prefetch, onMessage) => {
+      channel.qos(prefetch, failed);
+      const delivered = ({ deliveryTag }: { readonly deliveryTag: number }): void => {
+        channel.ack(deliveryTag);
+        onMessage();
+      };
+      channel.consume(queue, {}, { delivered, cancelled: () => undefined }, (...[failure]) => failed(failure));
+    },
+    close: () => connection.close(),
+  };
 }
 
 /** amqplib with its callbacks, which is faster than with its promises. */

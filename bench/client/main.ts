@@ -1,4 +1,5 @@
 import { type BenchClient, own, rival } from './clients.js';
+import { type Cost, cost, Costs } from './cost.js';
 
 /*
  * Processor time of a message in the client: ours beside amqplib, against the server of AMQP_URL, in turns within one
@@ -6,20 +7,6 @@ import { type BenchClient, own, rival } from './clients.js';
  */
 const [messages = 20_000, rounds = 3] = process.argv.slice(2).map(Number);
 const url = new URL(process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672');
-
-interface Cost {
-  /** Microseconds of this process for a message. */
-  readonly cpu: number;
-  /** Messages a second. */
-  readonly rate: number;
-}
-
-async function cost(count: number, work: () => Promise<void>): Promise<Cost> {
-  const [cpu, begun] = [process.cpuUsage(), performance.now()];
-  await work();
-  const { user, system } = process.cpuUsage(cpu);
-  return { cpu: (user + system) / count, rate: (count / (performance.now() - begun)) * 1_000 };
-}
 
 const publishing = (client: BenchClient, count: number, outstanding: number) => (): Promise<void> =>
   new Promise((resolve) => {
@@ -42,9 +29,7 @@ const consuming = (client: BenchClient, count: number) => (): Promise<void> =>
     });
   });
 
-const found = new Map<string, Cost[]>();
-const note = (name: string, one: Cost): void => void found.set(name, [...(found.get(name) ?? []), one]);
-
+const all = new Costs();
 for (let round = 0; round <= rounds; round++) {
   for (const open of [own, rival]) {
     const client = await open(url);
@@ -57,14 +42,9 @@ for (let round = 0; round <= rounds; round++) {
     ];
     client.close();
     // The first round warms up.
-    if (round > 0) for (const [name, one] of costs) note(`${name}: ${client.name}`, one);
+    if (round > 0) for (const [name, one] of costs) all.note(`${name}: ${client.name}`, one);
   }
 }
 
-const median = (values: number[]): number => values.sort((one, other) => one - other)[values.length >> 1] as number;
-for (const [name, costs] of [...found].sort()) {
-  const cpu = median(costs.map((one) => one.cpu)).toFixed(1);
-  const rate = Math.round(median(costs.map((one) => one.rate)));
-  console.log(`${name.padEnd(34)} ${cpu.padStart(7)} µs of processor time a message, ${rate} messages/s`);
-}
+all.print();
 process.exit(0);

@@ -1,0 +1,128 @@
+import 'reflect-metadata';
+import { Controller, Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ClientProxyFactory, Ctx, EventPattern, Payload, RmqContext, Transport } from '@nestjs/microservices';
+import type { Channel, ConsumeMessage } from 'amqplib';
+import { Consume, DlxBrokerModule, DlxClient, Prefetch, rabbitmq } from '../../libs/dlx-broker/src/index.js';
+import { connectOwn } from './clients.js';
+
+/** One way to publish and to handle events with the same guarantees: persistent, confirmed, and acked after the handler. */
+export interface Contender {
+  readonly name: string;
+  /** @param done called when the server has confirmed the event */
+  emit(event: Event, done: () => void): void;
+  /** Handles events from now on, 100 of them unacknowledged at most. @param handled called for each event */
+  handle(handled: (event: Event) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** An event of about a kilobyte. */
+export interface Event {
+  readonly number: number;
+  readonly text: string;
+}
+
+const failed = (error: unknown): never => {
+  throw error;
+};
+const quiet = { logger: ['error', 'fatal'] as ('error' | 'fatal')[] };
+
+/** `emit` and `@Consume` of this library. */
+export async function ours(url: URL, queue: string): Promise<Contender> {
+  const broker = rabbitmq({ urls: url.href });
+  @Module({ imports: [DlxBrokerModule.forRoot({ broker })] })
+  class Publishing {}
+  // The queue exists before the first event.
+  const server = await serving(url, queue, () => undefined);
+  await server.close();
+  const app = await NestFactory.createApplicationContext(Publishing, quiet);
+  const client = app.get(DlxClient);
+  let consuming: { close(): Promise<unknown> } | undefined;
+  return {
+    name: 'dlx-broker: emit, @Consume',
+    emit: (event, done) => void client.emit(queue, event).subscribe({ complete: done, error: failed }),
+    handle: async (handled) => {
+      consuming = await serving(url, queue, handled);
+    },
+    close: async () => {
+      await consuming?.close();
+      await app.close();
+    },
+  };
+}
+
+function serving(url: URL, queue: string, handled: (event: Event) => void): Promise<{ close(): Promise<void> }> {
+  @Injectable()
+  class Handlers {
+    @Consume({ queue, routingKey: queue })
+    @Prefetch(100)
+    handle(@Payload() event: Event): void {
+      handled(event);
+    }
+  }
+  const imports = [DlxBrokerModule.forRoot({ broker: rabbitmq({ urls: url.href }) })];
+  @Module({ imports, providers: [Handlers] })
+  class Handling {}
+  return NestFactory.createApplicationContext(Handling, quiet);
+}
+
+/** `ClientRMQ` and `ServerRMQ` of Nest. */
+export async function nest(url: URL, queue: string): Promise<Contender> {
+  const options = { urls: [url.href], queue, queueOptions: { durable: true } };
+  const client = ClientProxyFactory.create({ transport: Transport.RMQ, options: { ...options, persistent: true } });
+  await client.connect();
+  let server: { close(): Promise<unknown> } | undefined;
+  return {
+    name: "Nest's RMQ transport",
+    emit: (event, done) => void client.emit(queue, event).subscribe({ complete: done, error: failed }),
+    handle: async (handled) => {
+      @Controller()
+      class Handlers {
+        @EventPattern<string>(queue)
+        handle(@Payload() event: Event, @Ctx() context: RmqContext): void {
+          handled(event);
+          (context.getChannelRef() as Channel).ack(context.getMessage() as ConsumeMessage);
+        }
+      }
+      @Module({ controllers: [Handlers] })
+      class Handling {}
+      const app = await NestFactory.createMicroservice(Handling, {
+        transport: Transport.RMQ,
+        options: { ...options, noAck: false, prefetchCount: 100 },
+        ...quiet,
+      });
+      await app.listen();
+      server = app;
+    },
+    close: async () => {
+      await server?.close();
+      await client.close();
+    },
+  };
+}
+
+/** The same by hand with the client under `rabbitmq()`: JSON, a publish, and an ack. */
+export async function byHand(url: URL, queue: string): Promise<Contender> {
+  const { connection, publisher, channel } = await connectOwn(url, queue);
+  const properties = (number: number) =>
+    ({ deliveryMode: 2, contentType: 'application/json', messageId: `h.${number}` }) as const;
+  return {
+    name: 'by hand with its client',
+    emit: (event, done) =>
+      publisher.publish('', queue, properties(event.number), Buffer.from(JSON.stringify(event)), true, (error) =>
+        error === undefined ? done() : failed(error),
+      ),
+    handle: async (handled) => {
+      channel.qos(100, () => undefined);
+      const events = {
+        delivered: ({ body, deliveryTag }: { readonly body: Buffer; readonly deliveryTag: number }) => {
+          handled(JSON.parse(body.toString()) as Event);
+          channel.ack(deliveryTag);
+        },
+        cancelled: () => undefined,
+      };
+      channel.consume(queue, {}, events, (...[error]) => error && failed(error));
+    },
+    close: async () => connection.close(),
+  };
+}
