@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DlxBrokerModule } from 'dlx-broker';
-import { broker } from './broker.js';
+import { broker, isCluster } from './broker.js';
 import { DeadOrders } from './dead-orders.js';
 import { OrdersController } from './orders.controller.js';
 import { queuesWithoutHandlers, shop } from './topology.js';
@@ -8,7 +8,9 @@ import { Warehouse } from './warehouse.js';
 
 @Module({
   // `events` is the topic exchange that `emit` publishes to and handlers bind their queues to.
-  imports: [DlxBrokerModule.forRoot({ broker, events: shop, topology: queuesWithoutHandlers })],
+  imports: [
+    DlxBrokerModule.forRoot({ broker, clusterTopology: isCluster, events: shop, topology: queuesWithoutHandlers }),
+  ],
   controllers: [OrdersController],
   providers: [Warehouse, DeadOrders],
 })
