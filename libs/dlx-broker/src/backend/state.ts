@@ -1,4 +1,4 @@
-/** What a backend is connected to, as far as the server tells of itself. */
+/** The server of a backend, as the server describes itself. */
 export interface ServerInfo {
   /** `embedded`, `dlx-broker` for a stand-alone one, `RabbitMQ`, or what another server calls itself. */
   readonly product: 'embedded' | 'dlx-broker' | 'RabbitMQ' | (string & {});

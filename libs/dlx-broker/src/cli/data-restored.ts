@@ -24,7 +24,7 @@ export async function restored(directory: string): Promise<Restored> {
   return { broker, data };
 }
 
-/** A message, and for a delayed one its time in milliseconds since 1970, else 0. */
+/** A message. `due`: the time at which a delayed message is due, in milliseconds since 1970; 0 for other messages. */
 export interface Kept {
   readonly entry: Entry;
   readonly due: number;

@@ -105,7 +105,7 @@ class Bodies {
   }
 }
 
-/** The damage without copies of files: a reader makes none. */
+/** The damage without the names of copied files, because a reader copies no file. */
 export const damageIn = ({ journal: { damage } }: Data): readonly string[] =>
   damageLines({ ...damage, places: damage.places.map(({ file, from, to }) => ({ file, from, to })) });
 

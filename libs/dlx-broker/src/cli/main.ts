@@ -151,13 +151,13 @@ program
 const deadLetters = program
   .command('dead-letters')
   .description('List, show and redrive the dead letters of a running broker.');
-// Other commands need not wait until it is read from disk.
+// The other commands start faster without this file.
 if (process.argv[2] === 'dead-letters') {
   const { addDeadLetters } = await import('./dead-letters/index.js');
   addDeadLetters(deadLetters, standardOutput, (code) => void (process.exitCode = code));
 }
 
-/** Its grammar is rabbitmqctl's, with errors of its own: the words are taken as they are. */
+/** Passes the words of the command line on unread: their grammar and their errors are those of rabbitmqctl. */
 async function ctl(): Promise<void> {
   const { readInput, runCtl } = await import('./ctl/index.js');
   process.exitCode = await runCtl(process.argv.slice(3), {
@@ -210,7 +210,7 @@ const isOfStore = (error: unknown): error is Error => error instanceof Error && 
 /** An error of the disk is shown without a stack, because its place in this code is of no use to operators. */
 const output = (error: unknown): string => (isOfStore(error) ? error.message : String((error as Error).stack ?? error));
 
-/** One line for whatever went wrong before the start. */
+/** The error of a failed start in one line. */
 function explain(error: unknown): string {
   const { code, address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (error instanceof Refusal) return message;

@@ -34,7 +34,7 @@ export interface OpenLink {
 export interface LinkEvents {
   /** Prepares a new connection. The link is ready when the promise settles, unless the connection is lost before. */
   opened(link: OpenLink): Promise<void>;
-  /** It is prepared and in use. */
+  /** The connection is prepared and in use. */
   ready(link: OpenLink): void;
   lost(failure: Error): void;
   blocked(reason: string | undefined): void;

@@ -6,11 +6,11 @@ import { openPublisher } from './client/publisher.js';
 import type { RabbitMqOptions } from './options.js';
 import { resolveRabbitMq } from './resolve-options.js';
 
-/** Hears what happens in a backend. */
+/** Receives the reports of a backend. */
 export interface RabbitMqLog {
-  /** What an operator should know. */
+  /** Gets warnings for operators. */
   readonly warn: (text: string) => void;
-  /** A fault of this library, or what a callback threw. */
+  /** Gets faults of this library, and exceptions of callbacks. */
   readonly fault: (error: unknown) => void;
 }
 
@@ -25,7 +25,7 @@ function keepAlive(): () => void {
 /**
  * The backend on a server, in real time and over sockets. Nothing is opened before `connect`.
  * @param options checked by name and type already
- * @throws DlxConfigurationError for a duration that is none
+ * @throws DlxConfigurationError for an invalid duration
  */
 export function openRabbitMq(options: RabbitMqOptions, log: RabbitMqLog): RabbitMqBackend {
   const later = (act: () => void): void => void setImmediate(act);

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../options/index.js';
 import type { RabbitMqOptions, ResolvedRabbitMq } from './options.js';
 
-/** @param options checked by name and type already @throws DlxConfigurationError for a duration that is none */
+/** @param options checked by name and type already @throws DlxConfigurationError for an invalid duration */
 export function resolveRabbitMq(options: RabbitMqOptions): ResolvedRabbitMq {
   const milliseconds = (option: keyof RabbitMqOptions, preset: string): number =>
     parseDuration((options[option] as number | string | undefined) ?? preset, `option '${option}' of rabbitmq()`);

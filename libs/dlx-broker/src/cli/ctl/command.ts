@@ -23,7 +23,7 @@ export interface Input {
   readonly quiet: boolean;
 }
 
-/** Rows under columns. RabbitMQ streams what may be long, and shows nothing of it differently. */
+/** Rows under columns. `streamed`: a list without rows is shown as RabbitMQ shows a list that it sends row by row. */
 export interface Listing {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];

@@ -1,7 +1,7 @@
 import { type Api, reasonOf, type Reply, type Sent } from '../ctl/api.js';
 import { CtlFailure, exit, type ExitCode } from '../ctl/exit.js';
 
-/** Of all commands about dead letters. */
+/** The options of all commands about dead letters. */
 export interface CommonFlags {
   readonly vhost: string;
   readonly url?: string;
@@ -17,7 +17,7 @@ export interface CommandOutput {
   error(text: string): void;
 }
 
-/** @throws CtlFailure with what it says: exit code 65 for what is not there, 64 for what was asked wrongly */
+/** @throws CtlFailure with the reason of the server: exit code 65 if something does not exist, 64 for an invalid request */
 export async function ask(
   api: Api,
   method: 'GET' | 'POST' | 'DELETE',

@@ -49,7 +49,7 @@ const oneLine = (text: string, length: number): string => {
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;
 };
 
-/** A line for every message: what it died of, where, when, whence it came, and how it begins. */
+/** A line for each message: its last death, its origin, and the start of its body. */
 export function lettersText(body: unknown): string {
   const { items, messages_ready: ready, scanned, complete } = body as Page;
   const rows = items.map((letter) => {
@@ -70,7 +70,7 @@ export function lettersText(body: unknown): string {
   return `${table}\n${items.length} shown of ${ready} ready (${scanned} looked at${more})`;
 }
 
-/** How many there are of each kind. */
+/** A line for each group of messages, with its count. */
 export function groupsText(body: unknown): string {
   const { groups, others } = body as {
     readonly groups: readonly { value: string; count: number; example_id: string; oldest: number; newest: number }[];

@@ -19,8 +19,8 @@ export interface Converted {
 }
 
 /**
- * Makes definitions that RabbitMQ imports without an error: exchanges that need a plugin are left out with their bindings. An
- * import that RabbitMQ refuses is done half-way.
+ * Makes definitions that RabbitMQ imports without an error: exchanges that need a plugin are left out with their bindings. RabbitMQ
+ * stops in the middle of an import that it refuses.
  * @throws CtlFailure when these are no definitions
  */
 export function forRabbitMq(definitions: Definitions, conversion: Conversion = {}): Converted {

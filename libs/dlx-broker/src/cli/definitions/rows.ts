@@ -1,6 +1,6 @@
 import { CtlFailure, exit } from '../ctl/exit.js';
 
-/** An object of definitions. Its names and values are a client's, so nothing is believed of them. */
+/** An object of definitions. Clients choose its names and values, so each of them is checked. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Definitions as RabbitMQ's tools write them: lists by the kind of object, and a few texts. */
@@ -26,9 +26,9 @@ export const objectOf = (row: Row, key: string): Row => {
   return isObject(value) ? value : {};
 };
 
-/** A name and its virtual host in one text, to be compared. */
+/** A name and its virtual host in one text, for comparisons. */
 export const placeOf = (row: Row, key = 'name'): string => JSON.stringify([textOf(row, 'vhost'), textOf(row, key)]);
 
-/** As it stands in messages: `queue 'orders' in vhost '/'`. */
+/** As texts name it: `queue 'orders' in vhost '/'`. */
 export const shownPlace = (kind: string, row: Row): string =>
   `${kind} '${textOf(row, 'name')}' in vhost '${textOf(row, 'vhost')}'`;

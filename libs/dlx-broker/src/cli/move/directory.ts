@@ -18,7 +18,7 @@ import { MoveFailure, type Moving, type Source, type Taken, type Target, default
 /** The year 1970: no message has expired, no lease is over, and no delay. */
 const longAgo = 1;
 
-/** A queue of a data directory that no other process has. */
+/** A queue of a data directory that no other process has open. */
 class Directory {
   readonly channel: Channel;
   readonly #connection: Connection;

@@ -15,8 +15,8 @@ export function exchangeFor(queue: string): string {
 }
 
 /**
- * The queue in which delayed messages wait on the other side, a new one for each move. Each message has its own time to live; as they come in the order in
- * which they are due, none waits behind one that is due later.
+ * The queue in which delayed messages wait on the other side, a new one for each move. Each message has its own time to live. They
+ * arrive in the order in which they are due, so no message waits behind one that is due later.
  */
 export const delayQueueFor = (queue: string): string => {
   const moment = Date.now().toString(36);

@@ -52,12 +52,12 @@ function addressIn(url: string, option: string): ServerAddress {
   }
 }
 
-/** As messages name it, without a password. */
+/** As texts name it, without a password. */
 export function shownPlace(place: Place): string {
   const { queue, vhost } = place;
   if (place.kind === 'directory') return `queue '${queue}' in vhost '${vhost}' of ${place.directory}`;
   return `queue '${queue}' in vhost '${vhost}' of ${bracketed(place.host)}:${place.port}`;
 }
 
-/** Whether messages would go round. */
+/** True if source and target are the same queue. */
 export const isSamePlace = (one: Place, other: Place): boolean => shownPlace(one) === shownPlace(other);

@@ -22,13 +22,13 @@ export interface FrameSink {
    * @returns false when it is not taken now: it is offered again at the next {@link FrameReader.run}
    */
   frame(type: number, channel: number, bytes: Buffer, start: number, end: number): boolean;
-  /** The part of a frame that has come was given up, see {@link FrameHolder}; nothing more can be read. */
+  /** The received part of a frame was dropped, see {@link FrameHolder}. Nothing more can be read. */
   gaveUp?(): void;
 }
 
 /** A reader that holds a part of a frame. */
 export interface FrameHolder {
-  /** Gives it up, and the connection with it. */
+  /** Drops the part, and ends the connection. */
   drop(): void;
 }
 
@@ -77,7 +77,7 @@ export class FrameReader implements FrameHolder {
     return this.#chunks.length > 0;
   }
 
-  /** Bytes that wait. */
+  /** The number of bytes that are not read yet. */
   get waiting(): number {
     let bytes = -this.#at;
     for (const { length } of this.#chunks) bytes += length;
@@ -93,7 +93,7 @@ export class FrameReader implements FrameHolder {
     this.#isPaused = true;
   }
 
-  /** Hands out all frames there are, until one is not taken. @throws WireError 501; nothing more can be read then */
+  /** Passes all whole frames to the sink, until the sink refuses one. @throws WireError 501; nothing more can be read then */
   run(): void {
     this.#isPaused = false;
     for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
@@ -143,7 +143,7 @@ export class FrameReader implements FrameHolder {
     return false;
   }
 
-  /** Goes on with a frame that was cut. */
+  /** Continues a frame that came in pieces. */
   #complete(chunk: Buffer): 'incomplete' | 'refused' | 'taken' {
     if (this.#filled < prefix) this.#take(chunk, prefix);
     if (this.#filled < prefix) return 'incomplete';

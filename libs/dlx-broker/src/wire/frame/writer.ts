@@ -129,7 +129,7 @@ export class FrameWriter extends ByteWriter {
     return this.#frame + offset;
   }
 
-  /** The socket gets a part of the body itself, between the frame's begin and its end octet. */
+  /** Passes a part of the body to the socket without a copy, between the start of the frame and its end octet. */
   #passOn(body: Uint8Array, from: number, to: number): void {
     this.bytes.writeUInt32BE(to - from, this.#frame + 3);
     this.flush();

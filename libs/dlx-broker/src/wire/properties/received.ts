@@ -54,7 +54,7 @@ export class ReceivedProperties implements Properties {
     return #bytes in properties ? properties.#bytes : undefined;
   }
 
-  /** Whether these are the bytes of the properties. */
+  /** True if the properties came as these bytes. */
   matches(bytes: Buffer, start: number, end: number): boolean {
     const known = this.#bytes;
     if (known.length !== end - start) return false;
@@ -87,7 +87,7 @@ export class PropertiesReader {
   }
 }
 
-/** How many bytes a content header has before its property flags: class, weight, body size. */
+/** The bytes of a content header before its property flags: class, weight, body size. */
 export const headerPrefix = 12;
 
 /** The body size in a content header; beyond the safe integers it is no longer exact, and far too large anyway. */

@@ -4,9 +4,9 @@ import { ReceivedProperties } from './received.js';
 const headersFlag = 0x2000;
 
 /**
- * Properties whose headers cannot be decoded, for instance because they are nested too deep: a client must not end for a
- * message of another client. The headers are absent, the other properties are there as far as they can be read, and
- * all bytes are kept, so that the message can be passed on as it came.
+ * Properties whose headers cannot be decoded, for instance because they are nested too deep. A client must not lose its connection
+ * because of a message of another client. The headers are absent, and the other properties are those that can be read. All bytes are
+ * kept, so that the message can be published again unchanged.
  */
 export class UndecodableProperties extends ReceivedProperties {
   readonly #sent: Buffer;

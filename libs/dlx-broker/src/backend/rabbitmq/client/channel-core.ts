@@ -34,7 +34,6 @@ export class ChannelCore {
     return this.#state === 'open';
   }
 
-  /** Opens it. */
   open(done: Done): void {
     this.call(methodIds.channelOpenOk, methods.readChannelOpenOk, done, () =>
       methods.writeChannelOpen(this.to, this.number),

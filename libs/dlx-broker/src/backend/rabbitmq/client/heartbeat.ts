@@ -26,12 +26,10 @@ export class Heartbeat {
     this.#wake();
   }
 
-  /** Bytes came. */
   heard(): void {
     this.#heardAt = this.#surroundings.clock.now();
   }
 
-  /** Bytes were sent. */
   sent(): void {
     this.#sentAt = this.#surroundings.clock.now();
   }

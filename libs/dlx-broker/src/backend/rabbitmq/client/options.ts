@@ -1,9 +1,9 @@
 import type { FieldTable } from '../../../message/index.js';
 
-/** How a client says who it is. */
+/** The login of a client. */
 export type Credentials =
   | { readonly mechanism?: 'PLAIN' | 'AMQPLAIN'; readonly user: string; readonly password: string }
-  /** The certificate of the client is enough. */
+  /** A login by the certificate of the client. */
   | { readonly mechanism: 'EXTERNAL' };
 
 /** How a connection to a server is opened. */
@@ -18,7 +18,7 @@ export interface ConnectionOptions {
   /** More client properties, such as `product`. */
   readonly properties?: FieldTable;
   /**
-   * Seconds of a heartbeat interval. The client sends a sign of life after half an interval without output, and ends the
+   * Seconds of a heartbeat interval. The client sends a heartbeat after half an interval without output, and ends the
    * connection when nothing came from the server for two intervals. The smaller one of this and the server's counts; 0 switches
    * heartbeats off. Default 30.
    */
@@ -33,7 +33,7 @@ export interface ConnectionOptions {
   readonly closeTimeout?: number;
   /** Bytes of the body of one message from the server at most. Default 536870912. */
   readonly maxMessageSize?: number;
-  /** Bytes that wait to be sent, above which {@link ConnectionEvents.drained} is promised. Default 1048576. */
+  /** With more unsent bytes the connection is congested, until {@link ConnectionEvents.drained}. Default 1048576. */
   readonly highWaterMark?: number;
 }
 

@@ -4,7 +4,6 @@ import type { ConnectionEvents } from './api.js';
 export class Reports {
   constructor(readonly events: ConnectionEvents) {}
 
-  /** Calls back. */
   call(act: ((events: ConnectionEvents) => void) | undefined): void {
     try {
       act?.(this.events);

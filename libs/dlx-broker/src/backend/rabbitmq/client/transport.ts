@@ -1,8 +1,8 @@
 import type { Clock } from '../../../broker/index.js';
 
 /**
- * A stream of bytes to a server and back: a TCP or TLS socket (`dial`), or in tests and simulations another one that reaches a
- * listener. It emits no event during a call of one of its methods.
+ * A stream of bytes to a server and back: a TCP or TLS socket (`dial`), or in tests and simulations a replacement that
+ * reaches a listener. It emits no event during a call of one of its methods.
  */
 export interface Transport {
   /** Bytes that were written and not yet taken by the other side or the system. */
