@@ -21,8 +21,7 @@ export function blamed(failure: unknown, id: number): unknown {
   const error = toAmqpError(failure);
   if (!(error instanceof AmqpError) || error.reply === 'INTERNAL_ERROR') return error;
   if (error.reply === 'FRAME_ERROR' && !error.message.startsWith('FRAME_ERROR - cannot decode')) return error;
-  if (error.method[0] === 0) error.method = methodOf(id);
-  return error;
+  return error.method[0] === 0 ? error.blame(id) : error;
 }
 
 /**

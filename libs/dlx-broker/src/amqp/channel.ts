@@ -3,6 +3,7 @@ import type { Delivery, Got, Returned, Settled } from '../broker/index.js';
 import { type Message, methodIds } from '../message/index.js';
 import { blamed, undecoded, unknownMethod } from './blame.js';
 import { type CommandChannel, commands } from './commands.js';
+import { methodExpected } from './first-methods.js';
 import type { Client } from './client.js';
 import { Content, type ContentRules, type Publishing } from './content.js';
 import type { Limits } from './limits.js';
@@ -10,7 +11,7 @@ import type { Traffic } from './traffic.js';
 import type { UnfinishedMessages } from './unfinished-messages.js';
 import { frameTypes, type FrameWriter, HeaderWriter, type MethodReader, methods } from '../wire/index.js';
 
-/** Why a frame was not taken: the rest must wait. */
+/** Whether a frame was taken. A frame that was not is offered again later, and reading waits. */
 const later = false;
 const taken = true;
 
@@ -95,7 +96,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
       this.#fail(error, type, bytes, start, end);
       return taken;
     }
-    throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
+    throw methodExpected();
   }
 
   /**
@@ -280,7 +281,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     return taken;
   }
 
-  /** A soft error ends the channel, a hard one is for the connection. */
+  /** A soft error closes the channel, a hard one is for the connection. */
   #fail(error: unknown, type: number, bytes: Buffer, start: number, end: number): void {
     const isMethod = type === frameTypes.method && !this.#content.isAwaited;
     const id = isMethod ? bytes.readInt32BE(start) : methodIds.basicPublish;
@@ -290,7 +291,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     this.#close(known);
   }
 
-  /** Ends the channel, or the connection, by an error in a later turn of a command. */
+  /** Closes the channel, or the connection, for an error in a later turn of a command. */
   #failLate(error: AmqpError): void {
     if (error.closes === 'connection') return this.connection.engine.force(error);
     this.#close(error);

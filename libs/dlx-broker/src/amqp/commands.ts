@@ -1,4 +1,4 @@
-import { AmqpError, type Channel, methodOf, notKept, partialCompletion, type Settled } from '../broker/index.js';
+import { AmqpError, type Channel, notKept, partialCompletion, type Settled } from '../broker/index.js';
 import { methodIds } from '../message/index.js';
 import { type FrameWriter, type MethodReader, methods } from '../wire/index.js';
 
@@ -49,11 +49,7 @@ const kept = (id: number, run: (channel: CommandChannel, from: MethodReader) => 
 });
 
 /** The error of a commit that could not be made durable. */
-function incomplete(): AmqpError {
-  const error = partialCompletion();
-  error.method = methodOf(methodIds.txCommit);
-  return error;
-}
+const incomplete = (): AmqpError => partialCompletion().blame(methodIds.txCommit);
 
 /** A tag beyond the safe integers is a bigint: no channel has such a delivery. */
 function deliveryTag(tag: number | bigint): number {

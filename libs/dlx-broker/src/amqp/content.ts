@@ -1,4 +1,4 @@
-import { AmqpError } from '../broker/index.js';
+import { AmqpError, tooLarge } from '../broker/index.js';
 import { basicClass } from '../message/index.js';
 import {
   bodySizeIn,
@@ -137,10 +137,7 @@ export class Content {
       throw unexpected(`expected content header for class ${basicClass}, got one for class ${classId} instead`);
     }
     const size = bodySizeIn(bytes, start);
-    if (size > largest) {
-      const text = `message size ${bytes.readBigUInt64BE(start + 4)} is larger than configured max size ${largest}`;
-      throw new AmqpError('PRECONDITION_FAILED', text);
-    }
+    if (size > largest) throw tooLarge(bytes.readBigUInt64BE(start + 4), largest);
     if (size > 0 && end - start > largeHeader) this.#keep(end - start);
     this.properties = this.#reader.read(bytes, start + headerPrefix, end);
     this.#missing = size;

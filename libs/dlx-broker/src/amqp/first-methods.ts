@@ -5,9 +5,7 @@ import { frameTypes, type MethodReader, methods, unexpectedFrame } from '../wire
 
 /** The first frame of a channel has to open it. @throws AmqpError 505, 504, or 501 when it cannot be decoded */
 export function checkOpen(type: number, bytes: Buffer, start: number, end: number, from: MethodReader): void {
-  if (type !== frameTypes.method) {
-    throw new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
-  }
+  if (type !== frameTypes.method) throw methodExpected();
   const id = bytes.readInt32BE(start);
   if (id !== methodIds.channelOpen) throw blamed(new AmqpError('CHANNEL_ERROR', "expected 'channel.open'"), id);
   decode(id, bytes, start, end, from, methods.readChannelOpen);
@@ -27,6 +25,10 @@ export function readOwnMethod(type: number, bytes: Buffer, start: number, end: n
   decode(id, bytes, start, end, from, read);
   return id;
 }
+
+/** A frame other than a method, where a channel has to begin a command. */
+export const methodExpected = (): AmqpError =>
+  new AmqpError('UNEXPECTED_FRAME', 'expected method frame, got non method frame instead');
 
 type Read = (from: MethodReader) => unknown;
 

@@ -1,9 +1,13 @@
 /** Limits of a listener for its clients. */
 export interface Limits {
-  /** Connections at a time. One more ends the one that has been silent longest without a login; without such, itself. */
+  /**
+   * Connections at a time. Beyond it, a new connection closes the one that has been silent longest without a login. If all have
+   * logged in, the new connection is closed.
+   */
   readonly connections: number;
-  /** Connections that have not logged in: of one address, and in all. More of them end those that are silent longest. */
+  /** Connections of one address that have not logged in. Beyond it, the one that has been silent longest is closed. */
   readonly pendingLoginsOfAddress: number;
+  /** Connections of all addresses that have not logged in. Beyond it, the one that has been silent longest is closed. */
   readonly pendingLogins: number;
   /** Channels of a connection, as offered in tune. */
   readonly channels: number;
@@ -15,7 +19,7 @@ export interface Limits {
   readonly heartbeat: number;
   /** Milliseconds from the first byte of a connection to its open-ok. */
   readonly handshake: number;
-  /** Milliseconds before a connection that was refused in silence is ended (rule T3). */
+  /** Milliseconds after which a connection is closed that was refused without a reason (rule T3). */
   readonly silence: number;
   /** Milliseconds a client may take to answer a close. */
   readonly closing: number;
@@ -33,8 +37,8 @@ export interface Limits {
    */
   readonly unfinishedFrames: number;
   /**
-   * Milliseconds between two heartbeats to a client that is not read, negotiated or not: a socket that is not read sees its
-   * end only when something is written to it.
+   * Milliseconds between two heartbeats to a client from which nothing is read, even if no heartbeat was negotiated: only a
+   * write detects that such a client is gone.
    */
   readonly signOfLife: number;
   /**

@@ -2,8 +2,8 @@ import { methodIds } from '../message/index.js';
 import { Access } from './access/access.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { Connection } from './channel/connection.js';
-import { endVirtualHost } from './virtual-host/end.js';
-import { AmqpError, methodOf } from './errors.js';
+import { deleteVirtualHost } from './virtual-host/delete.js';
+import { AmqpError } from './errors.js';
 import { TotalCounters } from './counters.js';
 import { Deque } from './deque.js';
 import { GlobalParameters } from './global-parameters.js';
@@ -81,7 +81,7 @@ export class Broker {
     return this.#vhosts;
   }
 
-  /** What happened since the start, in all virtual hosts there are and were. */
+  /** The counts since the start, of all virtual hosts and of deleted ones. */
   get counters(): TotalCounters {
     const total = new TotalCounters();
     total.add(this.#counted);
@@ -121,14 +121,14 @@ export class Broker {
     for (const connection of vhost.connections) connection.force(error);
     // One record of the journal: a crash finds all of it, or nothing.
     this.#scheduler.batch(() => {
-      endVirtualHost(vhost);
+      deleteVirtualHost(vhost);
       this.#counted.add(vhost.counters);
       this.access.forgetVirtualHost(name);
       this.#report({ kind: 'vhost', change: 'removed', vhost: name });
     });
   }
 
-  /** Calls `then` when the policies of this moment are in force everywhere: at once, unless a pace keeps them waiting. */
+  /** Calls `then` when all exchanges and queues have the present policies: at once, unless this goes in turns. */
   whenPoliciesApply(then: () => void): void {
     let waiting = 1;
     const oneMore = (): void => {
@@ -212,8 +212,4 @@ export class Broker {
   }
 }
 
-function notAllowed(text: string): AmqpError {
-  const error = new AmqpError('NOT_ALLOWED', text);
-  error.method = methodOf(methodIds.connectionOpen);
-  return error;
-}
+const notAllowed = (text: string): AmqpError => new AmqpError('NOT_ALLOWED', text).blame(methodIds.connectionOpen);

@@ -2,7 +2,7 @@ import type { DeathReason } from '../message/index.js';
 
 /**
  * What happened so far, as plain numbers that only grow: the hot path adds one, readers compute rates. The
- * names are those of RabbitMQ's `message_stats`, in our spelling.
+ * names are those of RabbitMQ's `message_stats`, in camel case.
  */
 export class DeliveryCounters {
   /** Deliveries to consumers that have to ack. */
@@ -19,7 +19,7 @@ export class DeliveryCounters {
   ack = 0;
 }
 
-/** How a message comes into a client's hands, or does not. */
+/** How a message is handed to a client; `getEmpty` is a get that found none. */
 export type Handover = 'deliver' | 'deliverNoAck' | 'get' | 'getNoAck' | 'getEmpty';
 
 export function countHandover(counters: DeliveryCounters, how: Handover, redelivered: boolean): void {
@@ -30,7 +30,7 @@ export function countHandover(counters: DeliveryCounters, how: Handover, redeliv
 
 /** What happened in one queue. */
 export class QueueCounters extends DeliveryCounters {
-  /** Routed to it from a publish; also what it refused. */
+  /** Messages that publishes routed to it, refused ones included. */
   publish = 0;
   /** Dead letters of other queues, or its own, that arrived. */
   deadLettersIn = 0;
@@ -43,7 +43,7 @@ export class QueueCounters extends DeliveryCounters {
   redriven = 0;
   /** Deleted one by one by an operator. */
   discarded = 0;
-  /** Whose body was proven lost when it was to leave. */
+  /** Messages whose body was found to be lost when they were to leave. */
   lost = 0;
 }
 
@@ -89,7 +89,7 @@ export class TotalCounters extends Counters {
   connectionClosed = 0;
   channelCreated = 0;
   channelClosed = 0;
-  /** Also those that were there. */
+  /** Declares of existing queues included. */
   queueDeclared = 0;
   queueCreated = 0;
   queueDeleted = 0;

@@ -53,7 +53,7 @@ export class Deque<T> {
     this.#slots[slot(this.#length)] = undefined;
   }
 
-  /** Takes the first `count` values out. @returns them, in order: as many are copied as stand on the shorter side */
+  /** Removes the first `count` values and returns them in order. Copies only the shorter part. */
   takeFirst(count: number): Deque<T> {
     const other = new Deque<T>();
     if (count <= this.#length >> 1) {
@@ -76,7 +76,7 @@ export class Deque<T> {
     }
   }
 
-  /** Keeps what `wanted` says, in order. */
+  /** Keeps the values for which `wanted` returns true, in order. */
   filter(wanted: (value: T) => boolean): void {
     let kept = 0;
     const mask = this.#slots.length - 1;

@@ -43,6 +43,12 @@ export class AmqpError extends Error {
     this.code = replyCodes[reply].code;
     this.closes = closes;
   }
+
+  /** Names the method that failed. @param id class and method in one number @returns this error */
+  blame(id: number): this {
+    this.method = methodOf(id);
+    return this;
+  }
 }
 
 export const noQueue = (name: string, vhost: string): AmqpError =>
@@ -57,18 +63,15 @@ export const accessRefused = (detail: string): AmqpError => new AmqpError('ACCES
 
 export const notImplemented = (detail: string): AmqpError => new AmqpError('NOT_IMPLEMENTED', detail);
 
-/** A transaction of which not everything was taken (rule K9). */
+/** A commit of which queues refused a part (rule K9). */
 export const partialCompletion = (): AmqpError => preconditionFailed('partial tx completion');
 
 /**
  * A declaration cannot be stored, because the journal has failed. The client gets the reason, unlike that of an
  * internal fault.
  */
-export const notKept = (id: number, { message }: Error): AmqpError => {
-  const error = new AmqpError('INTERNAL_ERROR', message);
-  error.method = methodOf(id);
-  return error;
-};
+export const notKept = (id: number, { message }: Error): AmqpError =>
+  new AmqpError('INTERNAL_ERROR', message).blame(id);
 
 /** A feature that RabbitMQ 4 denies unless its configuration permits it (rule W12). */
 export const deniedFeature = (feature: string): AmqpError =>

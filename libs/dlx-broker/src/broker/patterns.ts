@@ -1,7 +1,7 @@
 /** A compiled pattern of a policy or a permission. */
 export interface Matcher {
   /**
-   * Unanchored, as RabbitMQ does it: `^` and `$` say otherwise. Never throws, and always answers soon.
+   * Matches anywhere in the name, as in RabbitMQ; `^` and `$` anchor the pattern. Never throws, and takes bounded time.
    * @param cost counts the steps that this name took, for callers that ask for many names
    */
   matches(name: string, cost?: MatchCost): boolean;
@@ -13,22 +13,22 @@ export interface MatchCost {
 }
 
 /**
- * Regular expressions, lent to the core: patterns come from strangers, and an engine that backtracks without end would
- * stop the process. The implementation has to ensure that.
+ * Regular expressions, provided by the host. Patterns come from clients, so an implementation must match in bounded time: an
+ * engine that backtracks without end would stop the process.
  */
 export interface Patterns {
   /** @throws PatternError when it is no regular expression */
   compile(pattern: string): Matcher;
 }
 
-/** A pattern is no regular expression: the reason with RabbitMQ's text, and the position. */
+/** The error of a pattern that is no regular expression: RabbitMQ's reason, and the position. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
   readonly reason: string;
   /** Characters before the fault. */
   readonly position: number;
 
-  /** @param permission which permission it is, and whose, where that is known */
+  /** @param permission names the permission, if the pattern is one */
   constructor(reason: string, position: number, permission?: string) {
     super(`${permission === undefined ? '' : `${permission} is no regular expression: `}${reason} at ${position}`);
     this.reason = reason;

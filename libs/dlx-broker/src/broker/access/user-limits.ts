@@ -1,6 +1,6 @@
 import { methodIds } from '../../message/index.js';
 import { type UserLimitName, userLimitNames, type UserLimits } from '../declarations.js';
-import { AmqpError, methodOf } from '../errors.js';
+import { AmqpError } from '../errors.js';
 
 export const isUserLimit = (name: string): name is UserLimitName =>
   (userLimitNames as readonly string[]).includes(name);
@@ -30,9 +30,7 @@ export class UserPresence {
     const limit = this.#reached(user, 'max-connections', this.#counts.get(user)?.connections ?? 0);
     if (limit === undefined) return;
     const text = `connection refused for user '${user}': user connection limit (${limit}) is reached`;
-    const error = new AmqpError('NOT_ALLOWED', text);
-    error.method = methodOf(methodIds.connectionOpen);
-    throw error;
+    throw new AmqpError('NOT_ALLOWED', text).blame(methodIds.connectionOpen);
   }
 
   /** @throws 530 when the user has the most channels allowed */

@@ -23,7 +23,7 @@ export class AckTimeout {
     this.#timer = new Timer((now) => this.#look(now));
   }
 
-  /** There is something to watch. */
+  /** Begins to watch, unless it does already. */
   start(clock: Clock): void {
     if (this.#timer.isSet) return;
     this.#marks = [];

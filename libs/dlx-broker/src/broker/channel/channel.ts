@@ -2,7 +2,7 @@ import { emptyTable, type FieldTable, methodIds, type Properties, type RecordedO
 import type { Scheduler } from '../scheduler/scheduler.js';
 import { declareExchange, type ExchangeOptions } from '../commands/declare-exchange.js';
 import { declareQueue, type QueueOk, type QueueOptions } from '../commands/declare-queue.js';
-import { AmqpError, methodOf, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
+import { AmqpError, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
 import type { ChannelOutbox, Settled } from '../ports.js';
 import { Counters } from '../counters.js';
 import type { Outcome } from '../outcome.js';
@@ -18,7 +18,7 @@ import { purgeQueue, unbindExchange, unbindQueue } from '../commands/binding-com
 import type { Confirms } from './confirms.js';
 import type { ConnectionContext } from './context.js';
 import { consume, type ConsumeOptions } from '../commands/consume.js';
-import { Ending } from './ending.js';
+import { Closing } from './closing.js';
 import { getLater, getNow } from './fetching.js';
 import { commit } from './commit.js';
 import { ServerClosed } from './outputs.js';
@@ -29,7 +29,7 @@ import { Transaction } from './transaction.js';
 
 /**
  * A channel, with one function for each AMQP method. Each call is a command: it runs to its end, then its outputs are
- * sent. An AmqpError ends the channel, a hard one the connection, before it is thrown (rule Q9).
+ * sent. An AmqpError closes the channel, a hard one the connection, before it is thrown (rule Q9).
  */
 export class Channel implements ReceivingChannel {
   transaction: Transaction | undefined;
@@ -39,7 +39,7 @@ export class Channel implements ReceivingChannel {
   readonly counters = new Counters();
   readonly #publisher = new Publisher(this);
   #lastQueue: string | undefined;
-  #ending: Ending | undefined;
+  #closing: Closing | undefined;
   #closed = false;
 
   constructor(
@@ -145,8 +145,8 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
-   * A publish whose outcome is known at once, for hosts in the same process: no confirm and no return follow. An
-   * extension of ours; with {@link Broker.batch} it becomes one step with what replaces it.
+   * A publish whose outcome is known at once, for hosts in the same process: no confirm and no return follow. An extension of
+   * ours. Within {@link Broker.batch} it is one step with the ack of the message that it replaces.
    * @param settled called when the message is durable, or with the error; never if a queue refused the message
    * @param origin recorded for the message that this one replaces; never taken from headers
    */
@@ -183,7 +183,7 @@ export class Channel implements ReceivingChannel {
 
   /**
    * `basic.get` whose answer may come in a later turn, because each turn removes only some of very many expired
-   * messages. An error in a later turn ends the channel, and its outbox gets the error.
+   * messages. An error in a later turn closes the channel, and its outbox gets the error.
    */
   fetch(queue: string, options: { readonly noAck?: boolean }, answer: (got: Got | undefined) => void): void {
     this.#command(methodIds.basicGet, (now) => getLater(this, queue, options.noAck === true, now, answer));
@@ -259,7 +259,7 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
-   * Publishes first, then settlements (rule K8). Many go in turns; an error in a later turn ends the channel, and its
+   * Publishes first, then settlements (rule K8). Many go in turns; an error in a later turn closes the channel, and its
    * outbox gets the error.
    * @param settled called when the transaction is durable, or with the error
    */
@@ -291,40 +291,32 @@ export class Channel implements ReceivingChannel {
 
   /**
    * Closes the channel: removes its consumers, returns unsettled deliveries, and discards its transaction. Idempotent.
-   * @param ended called when all of that is done, now or in a later turn
+   * @param closed called when all of that is done, now or in a later turn
    */
-  close(ended?: () => void): void {
-    this.scheduler.batch(() => this.end());
-    if (ended !== undefined) this.#ending?.after(ended);
+  close(closed?: () => void): void {
+    this.scheduler.batch(() => this.#close());
+    if (closed !== undefined) this.#closing?.after(closed);
   }
 
-  /** Part of a command: ends all output, and releases consumers and deliveries in turns. */
-  end(): void {
-    if (this.#closed) return;
-    const ending = new Ending([this], this.vhost);
-    this.leave(ending);
-    ending.start();
+  /** Part of a command: the server closes the channel, and sends the error when everything is released. */
+  closeWith(error: AmqpError): void {
+    this.#close();
+    this.#closing?.after(() => this.scheduler.batch(() => this.scheduler.output(new ServerClosed(this, error))));
   }
 
-  /** Part of a command: the server ends the channel, and sends the error when everything is released. */
-  endWith(error: AmqpError): void {
-    this.end();
-    this.#ending?.after(() => this.scheduler.batch(() => this.scheduler.output(new ServerClosed(this, error))));
-  }
-
-  /** Part of a command: ends all output. @param ending releases the rest */
-  leave(ending: Ending): void {
+  /** Part of a command: ends all output. @param closing releases consumers and deliveries */
+  stop(closing: Closing): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#ending = ending;
+    this.#closing = closing;
     this.receiver.stop();
     this.connection.forget(this);
   }
 
-  /** See {@link Receiver.letGo}. */
-  letGo(now: number, limit: number): number {
+  /** See {@link Receiver.releaseSome}. */
+  releaseSome(now: number, limit: number): number {
     if (this.transaction !== undefined) this.#forgetHeld(this.transaction);
-    return this.receiver.letGo(now, limit);
+    return this.receiver.releaseSome(now, limit);
   }
 
   /** An empty name is the queue last declared on this channel (rule O2). @throws 404 */
@@ -345,6 +337,14 @@ export class Channel implements ReceivingChannel {
     }
   }
 
+  /** Part of a command: ends all output, and releases consumers and deliveries in turns. */
+  #close(): void {
+    if (this.#closed) return;
+    const closing = new Closing([this], this.vhost);
+    this.stop(closing);
+    closing.start();
+  }
+
   #begin(): number {
     if (this.#closed) throw new AmqpError('CHANNEL_ERROR', "expected 'channel.open'");
     return this.scheduler.begin();
@@ -352,19 +352,19 @@ export class Channel implements ReceivingChannel {
 
   #failed(error: unknown, method: number): unknown {
     if (!(error instanceof AmqpError)) return error;
-    error.method = methodOf(method);
-    if (error.closes === 'channel') this.end();
-    else this.connection.endWith(error);
+    error.blame(method);
+    if (error.closes === 'channel') this.#close();
+    else this.connection.closeWith(error);
     return error;
   }
 
-  /** Ends the channel, or the connection, by an error in a later turn of a command. */
-  failLate(error: AmqpError, method: number): void {
+  /** Closes the channel, or the connection, for an error in a later turn of a command. */
+  closeLater(error: AmqpError, method: number): void {
     if (this.#closed) return;
-    error.method = methodOf(method);
+    error.blame(method);
     this.scheduler.batch(() => {
-      if (error.closes === 'channel') this.endWith(error);
-      else this.connection.endWith(error);
+      if (error.closes === 'channel') this.closeWith(error);
+      else this.connection.closeWith(error);
     });
   }
 

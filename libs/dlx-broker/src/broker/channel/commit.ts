@@ -9,7 +9,7 @@ import { type Held, type HeldPublish, sizeOf } from './transaction.js';
 /**
  * Part of a command: publishes, then settles (rule K8), in turns when that is much.
  * @param publish answers false when a queue refuses the message
- * @throws 406 when one did (rule K9); in a later turn the channel ends with it
+ * @throws 406 when one did (rule K9); in a later turn the channel is closed with it
  */
 export function commit(
   channel: ReceivingChannel,
@@ -46,7 +46,7 @@ function fail(channel: ReceivingChannel, settled: Settled | undefined): void {
     connection.pendingOutputs.after(() => {
       const error = partialCompletion();
       settled?.(error);
-      channel.failLate(error, methodIds.txCommit);
+      channel.closeLater(error, methodIds.txCommit);
     }),
   );
 }

@@ -7,7 +7,7 @@ import type { UserPresence } from '../access/user-limits.js';
 import type { VirtualHostCore } from '../virtual-host/core.js';
 import { Channel } from './channel.js';
 import type { ConnectionContext } from './context.js';
-import { Ending } from './ending.js';
+import { Closing } from './closing.js';
 import { PendingOutputs } from '../scheduler/pending-outputs.js';
 
 /** A client's connection to one virtual host: its channels, its exclusive queues, its user. */
@@ -21,7 +21,7 @@ export class Connection implements ConnectionContext {
   readonly client: ClientDetails | undefined;
   readonly #channels = new Set<Channel>();
   #closed = false;
-  #ending: Ending | undefined;
+  #closing: Closing | undefined;
 
   constructor(
     readonly vhost: VirtualHostCore,
@@ -30,9 +30,9 @@ export class Connection implements ConnectionContext {
     /** Unique among all connections of the broker, closed ones included. */
     readonly number: number,
     { outbox, client }: { readonly outbox?: ConnectionOutbox; readonly client?: ClientDetails },
-    /** The open connections of the virtual host: it is one of them until it ends. */
+    /** The open connections of the virtual host: it is one of them until it is closed. */
     readonly open: Set<Connection>,
-    /** Undefined: it does not count among those of its user. */
+    /** Counts the connections and channels of users; undefined for a connection that is not counted. */
     readonly presence?: UserPresence,
   ) {
     this.outbox = outbox;
@@ -66,40 +66,40 @@ export class Connection implements ConnectionContext {
   /**
    * Closes the connection: removes its consumers, returns unsettled deliveries, and deletes its exclusive queues.
    * Idempotent.
-   * @param ended called when all of that is done, now or in a later turn
+   * @param closed called when all of that is done, now or in a later turn
    */
-  close(ended?: () => void): void {
+  close(closed?: () => void): void {
     const { scheduler } = this.vhost;
-    scheduler.batch(() => this.end());
-    if (ended !== undefined) this.#ending?.after(ended);
+    scheduler.batch(() => this.#close());
+    if (closed !== undefined) this.#closing?.after(closed);
   }
 
-  /** The server ends the connection; its outbox gets the error. */
+  /** The server closes the connection; its outbox gets the error. */
   force(error: AmqpError): void {
     const { scheduler } = this.vhost;
     if (this.#closed) return;
-    scheduler.batch(() => this.endWith(error));
+    scheduler.batch(() => this.closeWith(error));
   }
 
   /** Part of a command: a hard error in one of its channels, or {@link force}. */
-  endWith(error: AmqpError): void {
+  closeWith(error: AmqpError): void {
     if (this.#closed) return;
-    this.end();
+    this.#close();
     const { outbox } = this;
     const { scheduler } = this.vhost;
     if (outbox === undefined) return;
-    this.#ending?.after(() => scheduler.batch(() => scheduler.output(new Closed(this, outbox, error))));
+    this.#closing?.after(() => scheduler.batch(() => scheduler.output(new Closed(this, outbox, error))));
   }
 
   /** Part of a command: ends all output, and releases what the connection has in turns. */
-  end(): void {
+  #close(): void {
     if (this.#closed) return;
     this.#closed = true;
     const channels = [...this.#channels];
-    const ending = new Ending(channels, this.vhost, this.exclusiveQueues);
-    this.#ending = ending;
-    for (const channel of channels) channel.leave(ending);
-    ending.start();
+    const closing = new Closing(channels, this.vhost, this.exclusiveQueues);
+    this.#closing = closing;
+    for (const channel of channels) channel.stop(closing);
+    closing.start();
     this.open.delete(this);
     if (this.user !== undefined) this.presence?.disconnected(this.user.name);
     this.vhost.counters.connectionClosed++;

@@ -12,10 +12,10 @@ export interface ConnectionContext extends QueueOwner {
   /** Undefined is the host application itself, to which everything is allowed. */
   readonly user: User | undefined;
   readonly pendingOutputs: PendingOutputs;
-  /** Closes the connection. @param ended called when all of that is done, now or in a later turn */
-  close(ended?: () => void): void;
+  /** Closes the connection. @param closed called when all of that is done, now or in a later turn */
+  close(closed?: () => void): void;
   /** Part of a command: a hard error in one of its channels. */
-  endWith(error: AmqpError): void;
+  closeWith(error: AmqpError): void;
   /** The channel is closed. */
   forget(channel: ChannelContext): void;
 }
@@ -32,8 +32,8 @@ export interface ChannelContext {
   readonly isClosed: boolean;
   /** An empty name is the queue last declared on this channel (rule O2). @throws 404 */
   queueName(name: string): string;
-  /** Part of a command: the server ends the channel, and sends the error when everything is released. */
-  endWith(error: AmqpError): void;
-  /** Ends the channel, or the connection, by an error in a later turn of a command. */
-  failLate(error: AmqpError, method: number): void;
+  /** Part of a command: the server closes the channel, and sends the error when everything is released. */
+  closeWith(error: AmqpError): void;
+  /** Closes the channel, or the connection, for an error in a later turn of a command. */
+  closeLater(error: AmqpError, method: number): void;
 }

@@ -93,6 +93,6 @@ export function getLater(
   scheduler.afterTasks(() => {
     if (channel.isClosed) return;
     if (fetching.error === undefined) answer(fetching.got);
-    else channel.failLate(fetching.error, methodIds.basicGet);
+    else channel.closeLater(fetching.error, methodIds.basicGet);
   });
 }

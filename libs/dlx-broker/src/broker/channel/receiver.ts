@@ -156,7 +156,7 @@ export class Receiver implements ConsumerHome {
     return this.channel.outbox.awaits?.(correlationId) ?? true;
   }
 
-  /** The channel ends: from now on it gets nothing. */
+  /** The channel is closed: from now on it gets nothing. */
   stop(): void {
     this.isFlowing = false;
     this.#timeout.stop();
@@ -168,7 +168,7 @@ export class Receiver implements ConsumerHome {
    * @param limit steps at most, but for returning some messages
    * @returns steps taken; as many as the limit when there may be more to do
    */
-  letGo(now: number, limit: number): number {
+  releaseSome(now: number, limit: number): number {
     let steps = 0;
     for (const consumer of this.consumers.values()) {
       if (steps >= limit) return limit;
@@ -227,7 +227,7 @@ export class Receiver implements ConsumerHome {
       `delivery acknowledgement on channel ${this.channel.number} timed out. Timeout value used: ${consumerTimeout} ms. ` +
         'This timeout value can be configured, see consumers doc guide to learn more',
     );
-    this.channel.endWith(error);
+    this.channel.closeWith(error);
   }
 }
 
@@ -239,7 +239,7 @@ const notByGet = (queue: string, vhost: string): AmqpError =>
       'queues with single active consumer',
   );
 
-/** RabbitMQ's words for a queue that answers with an error. Only the channel ends: what others get is not touched by it. */
+/** RabbitMQ's words for a queue that answers with an error. Closes only the channel, so consumers on others go on. */
 const cannotGet = (queue: string, vhost: string, reason: string): AmqpError =>
   new AmqpError(
     'INTERNAL_ERROR',

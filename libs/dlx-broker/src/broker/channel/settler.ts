@@ -49,12 +49,12 @@ export class Settler {
 
   /** `basic.recover`: everything outstanding comes back (rule Q5). */
   recover(now: number): void {
-    // While a task goes through handed-over deliveries, none may be restored; a rollback would do so.
+    // A rollback restores deliveries, which is not allowed while a task settles deliveries that were handed over.
     if (this.channel.transaction === undefined) this.#settleUpTo(0, 'return', undefined, now);
     else this.#settleMany(this.unacked.takeUpTo(0), 'return', undefined, now);
   }
 
-  /** The channel ends: everything outstanding comes back (rule A8). */
+  /** The channel is closed: everything outstanding comes back (rule A8). */
   loseAll(now: number): void {
     this.#settleUpTo(0, 'lost', undefined, now);
   }

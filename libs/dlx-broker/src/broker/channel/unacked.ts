@@ -3,7 +3,7 @@ import type { Outstanding } from './outstanding.js';
 
 /**
  * A channel's unsettled deliveries in the order of their tags. Settled ones stay as gaps until the front is reached or
- * gaps outnumber the rest; so settling costs the same in any order, and a message held for ever holds nothing else.
+ * gaps outnumber the rest; so settling costs the same in any order, and a delivery that is never settled keeps no other one in memory.
  */
 export class Unacked {
   #records = new Deque<Outstanding>();

@@ -18,7 +18,7 @@ export interface ExchangeOptions {
   readonly arguments?: FieldTable;
 }
 
-/** The default exchange is not to be touched (rule P3). */
+/** @throws 403 for the default exchange, which no client may declare, bind or delete (rule P3) */
 export function notDefault(name: string): string {
   if (name === '') throw accessRefused('operation not permitted on the default exchange');
   return name;

@@ -1,4 +1,4 @@
-import { accessRefused, preconditionFailed } from '../errors.js';
+import { accessRefused, type AmqpError, preconditionFailed } from '../errors.js';
 import { erlangString } from '../erlang-terms.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { longestTtl } from '../queue/argument-values.js';
@@ -74,7 +74,7 @@ export function withoutBcc(headers: FieldTable): FieldTable {
   return compact(visible);
 }
 
-/** Transient, persistent or not said (rule K7). */
+/** The mode is absent, 1 (transient) or 2 (persistent) (rule K7). @throws 406 */
 export function checkDeliveryMode(deliveryMode: number | undefined): void {
   if (deliveryMode === undefined || deliveryMode === 1 || deliveryMode === 2) return;
   throw preconditionFailed(`invalid message: {delivery_mode_unknown,${deliveryMode}}`);
@@ -94,7 +94,7 @@ export function checkUserId(
   throw preconditionFailed(`user_id property set to '${claimed}' but authenticated user was '${user.name}'`);
 }
 
-/** What knows the exchanges of a virtual host. */
+/** A virtual host, as far as its exchanges are concerned. */
 interface Exchanges {
   readonly name: string;
   exchange(name: string): Exchange;
@@ -112,6 +112,9 @@ export function openExchange(vhost: Exchanges, name: string): Exchange {
 
 /** @param limit in bytes, as the body (rule K7) */
 export function checkSize(size: number, limit: number): void {
-  if (size <= limit) return;
-  throw preconditionFailed(`message size ${size} is larger than configured max size ${limit}`);
+  if (size > limit) throw tooLarge(size, limit);
 }
+
+/** A body that has more bytes than allowed (rule K7). */
+export const tooLarge = (size: number | bigint, limit: number): AmqpError =>
+  preconditionFailed(`message size ${size} is larger than configured max size ${limit}`);

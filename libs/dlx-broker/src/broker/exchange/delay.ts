@@ -2,20 +2,20 @@ import { delayHeader, type Field, type FieldTable, integerOf, type Message } fro
 import { NotedMessage, noProperties, Notes, type Properties } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 
-// What follows is spelled as RabbitMQ's delayed-message plugin spells it.
+// The names are those of RabbitMQ's delayed-message plugin.
 
-/** An exchange that holds a message back for as long as its header `x-delay` says. */
+/** The type of an exchange that delays each message by the milliseconds of its header `x-delay`. */
 export const delayedType = 'x-delayed-message';
 
 /** The argument with the type by which a delayed exchange routes. */
 const delayedTypeArgument = 'x-delayed-type';
 
-/** What the plugin's timers take, in milliseconds: some 49 days. A longer delay is none. */
+/** The longest delay in milliseconds, as in the plugin: some 49 days. With a longer delay a message is routed at once. */
 export const longestDelay = 4_294_967_295;
 
 /**
- * How long an exchange of this type holds a message back, in milliseconds; 0 for one that is routed at once: without a
- * delay, with none above 0, with one that is too long or no number.
+ * How long a delayed exchange delays a message, in milliseconds. 0 for a message that is routed at once: its delay is missing,
+ * not above 0, too long or no number.
  */
 export function delayOf({ own: { headers }, notes }: Message): number {
   if (headers === undefined || (notes !== undefined && notes.delay !== 0)) return 0;
@@ -26,7 +26,7 @@ export function delayOf({ own: { headers }, notes }: Message): number {
 }
 
 /**
- * The message as it goes on when its time has come: consumers see the delay negated, so it is never held back again.
+ * The message that is routed when its delay is over: consumers see the delay negated, so it is never delayed again.
  */
 export function withDelayOver(message: Message, delay: number): NotedMessage {
   const { exchange, routingKey, own, notes } = message;
@@ -48,12 +48,12 @@ function withoutDelay(own: Properties): Properties {
   return noProperties;
 }
 
-/** The type by which an exchange routes that was declared so. @throws 406 when it is delayed, and does not say by which */
+/** The type by which an exchange routes. @throws 406 when a delayed exchange names no such type */
 export const routingTypeOf = (declared: { readonly type: string; readonly arguments: FieldTable }): string =>
   declared.type === delayedType ? delayedTypeOf(declared.arguments) : declared.type;
 
-/** The type a delayed exchange routes by. @throws 406 when it is not said, or is the type of delayed exchanges itself */
-export function delayedTypeOf(args: FieldTable): string {
+/** The type by which a delayed exchange routes. @throws 406 when it is missing, or is itself the delayed type */
+function delayedTypeOf(args: FieldTable): string {
   const type = args.get(delayedTypeArgument);
   if (type?.type !== 'S') {
     throw preconditionFailed(`Invalid argument, '${delayedTypeArgument}' must be an existing exchange type`);

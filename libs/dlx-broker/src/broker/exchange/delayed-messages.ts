@@ -103,7 +103,7 @@ export class DelayedMessages implements MessageOwner, Task {
   }
 
   /** The exchange is deleted, and its delayed messages with it. */
-  end(): void {
+  delete(): void {
     this.#heap.clear();
     this.#ids.clear();
     this.#bytes = 0;

@@ -3,7 +3,7 @@ import { checkSameArgument, checkSameProperty } from '../equivalence.js';
 import { fieldTypeNames } from '../../message/index.js';
 import type { FieldTable } from '../../message/index.js';
 
-/** What a declare says of an exchange. */
+/** The properties of an exchange that a redeclare compares. */
 export interface ExchangeIdentity {
   readonly type: string;
   readonly durable: boolean;
@@ -12,7 +12,7 @@ export interface ExchangeIdentity {
   readonly arguments: FieldTable;
 }
 
-/** Whether an existing exchange is what a redeclare asks for; the first difference is a 406 (rule P2). */
+/** Checks that an existing exchange is what a redeclare asks for; the first difference is a 406 (rule P2). */
 export function checkEquivalent(
   exchange: string,
   vhost: string,

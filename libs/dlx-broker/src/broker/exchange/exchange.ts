@@ -9,10 +9,10 @@ import { routingTypeOf } from './delay.js';
 import type { DelayedMessages } from './delayed-messages.js';
 import type { Binding, Router } from './router.js';
 
-/** So many bindings are forgotten at once, more in turns. */
+/** Bindings that are forgotten at once; more are forgotten in turns. */
 const forgottenAtOnce = 64;
 
-/** Where a binding may lead. */
+/** The destination of a binding. */
 export type Destination = Queue | Exchange;
 
 /** An exchange: its declaration, its bindings, and the router of its type. */
@@ -62,7 +62,7 @@ export class Exchange {
     return all;
   }
 
-  /** Those that lead to one destination. */
+  /** The bindings to one destination. */
   bindingsTo(destination: Destination): readonly Binding<Destination>[] {
     return [...(this.#bindings.get(destination)?.values() ?? [])];
   }
@@ -103,11 +103,11 @@ export class Exchange {
   }
 
   /**
-   * The exchange is deleted, with all bindings to it and from it.
+   * Deletes the exchange, with all bindings to it and from it.
    * @param forgotten gets the result of each {@link forget}
    * @returns the exchanges that are to be deleted because of it
    */
-  leave(forgotten: (rest: Task | undefined) => void): Exchange[] {
+  delete(forgotten: (rest: Task | undefined) => void): Exchange[] {
     this.deleted = true;
     for (const source of this.boundTo) forgotten(source.forget(this));
     for (const destination of this.#bindings.keys()) destination.boundTo.delete(this);
@@ -115,8 +115,8 @@ export class Exchange {
   }
 
   /**
-   * The destination is gone: no binding leads to it any more.
-   * @returns the task of making the router forget them if they are many; nothing is routed by them
+   * Removes all bindings to a deleted destination.
+   * @returns if they are many, the task that removes them from the router; nothing is routed by them meanwhile
    */
   forget(destination: Destination): Task | undefined {
     const known = this.#bindings.get(destination);

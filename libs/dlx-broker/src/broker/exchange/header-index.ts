@@ -14,7 +14,7 @@ export interface HeaderBinding<Destination> {
   /** All requirements, or any of them. */
   readonly all: boolean;
   readonly requirements: readonly Requirement[];
-  /** The requirements under which the index found a place for it. */
+  /** The requirements under which the index has it. */
   readonly slots: Requirement[];
 }
 
@@ -37,7 +37,7 @@ class NamedHeader<Destination> {
 }
 
 /**
- * Finds bindings by a header's name and value, so that a publish looks at those only which share a value with it. An
+ * Finds bindings by a header's name and value, so that a publish only looks at bindings that share a value with it. An
  * `any` binding has a place under each of its requirements, an `all` binding under the rarest.
  */
 export class HeaderIndex<Destination> {
@@ -97,7 +97,7 @@ export class HeaderIndex<Destination> {
     let fewest = Infinity;
     for (const requirement of requirements) {
       const count = this.#bucket(requirement)?.size ?? 0;
-      // A mere presence is the last choice: any value will bring a publish there.
+      // A requirement of presence only is the last choice: a header with any value leads to it.
       const cost = requirement.value === undefined ? count + 1_000_000 : count;
       if (cost >= fewest) continue;
       fewest = cost;
@@ -129,7 +129,7 @@ const askedBy = <Destination>({ all, requirements: { length } }: HeaderBinding<D
 const bucketsFor = <Destination>(named: NamedHeader<Destination>, structure: boolean) =>
   structure ? named.structured : named.plain;
 
-/** Whatever shares a bucket with the message has one requirement fulfilled; for `any` that is enough. */
+/** Each binding of the bucket has one requirement fulfilled, which is enough for an `any` binding. */
 function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, into: Into<Destination>): void {
   for (const binding of bucket) {
     if (!binding.all || binding.requirements.length === 1 || fulfilsAll(headers, binding.requirements)) {

@@ -6,7 +6,7 @@ export type HeaderKey = string | number | bigint | boolean;
 
 /**
  * RabbitMQ compares the bare values (rule P8): numbers of all types, timestamps among them, and text with bytes. A
- * structure never equals a plain value, therefore {@link isStructure} must be asked too.
+ * structure never equals a plain value, so callers compare {@link isStructure} as well.
  */
 export function headerKey(field: Field): HeaderKey {
   switch (field.type) {

@@ -15,7 +15,7 @@ export class HeadersRouter<Destination> implements Router<Destination> {
   readonly ignoresKeys = true;
   readonly #bindings = new Map<Destination, Map<string, HeaderBinding<Destination>>>();
   readonly #index = new HeaderIndex<Destination>();
-  /** All with nothing to match: they always do. */
+  /** The destinations of `all` bindings without requirements: every message matches them. */
   readonly #always = new Destinations<Destination>();
 
   bind({ destination, bindingKey, arguments: args }: Binding<Destination>): void {
@@ -51,7 +51,7 @@ const modes: ReadonlyMap<string, { readonly all: boolean; readonly withX: boolea
   ['any-with-x', { all: false, withX: true }],
 ]);
 
-/** To be asked before a binding to a headers exchange is made (rule P8). */
+/** Checks the arguments of a new binding to a headers exchange (rule P8). @throws 406 */
 export function checkHeadersBinding(args: FieldTable): void {
   const match = args.get('x-match');
   if (match === undefined) return;

@@ -1,4 +1,4 @@
-/** From so many recipients on, a set is faster to search than a list. */
+/** The number of recipients from which a set is faster to search than a list. */
 const many = 16;
 
 /** Collects the destinations that a router finds, such as a `Set`. */
@@ -7,8 +7,8 @@ export interface Into<Destination> {
 }
 
 /**
- * Who gets a message, each once, in a list that serves message after message. No `Set`: in V8, a long-lived set that is
- * emptied often leaves a chain of obsolete hash tables, which only a full garbage collection frees.
+ * The destinations of a message, each once. One list is used for all messages, and not a `Set`: in V8, a long-lived set that
+ * is emptied often leaves a chain of obsolete hash tables, which only a full garbage collection frees.
  */
 export class Recipients<Destination> implements Into<Destination> {
   readonly #list: Destination[] = [];
@@ -16,7 +16,7 @@ export class Recipients<Destination> implements Into<Destination> {
   /** The recipients as a set, once they are many. */
   #set: Set<Destination> | undefined;
 
-  /** Exactly those that were added; valid until the next change. */
+  /** Those that were added; valid until the next change. */
   get all(): readonly Destination[] {
     if (this.#list.length !== this.#count) this.#list.length = this.#count;
     return this.#list;

@@ -1,7 +1,7 @@
 import type { FieldTable, Message } from '../../message/index.js';
 import type { Into } from './recipients.js';
 
-/** From an exchange to a queue or to another exchange. */
+/** A binding of an exchange to a queue or to another exchange. */
 export interface Binding<Destination> {
   readonly destination: Destination;
   readonly bindingKey: string;
@@ -21,6 +21,6 @@ export interface Router<Destination> {
    * @param routingKey one of the message's keys; called once per key (rule G2)
    */
   route(message: Message, routingKey: string, into: Into<Destination>): void;
-  /** True when the result does not depend on the key: then it is called once for a message. */
+  /** True when the result does not depend on the key: then `route` is called once for a message. */
   readonly ignoresKeys?: true;
 }

@@ -1,7 +1,7 @@
 import { Destinations } from './destinations.js';
 import type { Into } from './recipients.js';
 
-/** A word of a pattern, reached by the words before it. */
+/** A word of a pattern, under the words before it. */
 class Node<Destination> {
   readonly words = new Map<string, Node<Destination>>();
   readonly isHash: boolean;
@@ -18,7 +18,7 @@ class Node<Destination> {
   }
 }
 
-/** Patterns of words, by their words. `*` and `#` are children like others; the search knows them. */
+/** The patterns of a topic exchange, as a tree of words. `*` and `#` are nodes like others; only the search tells them apart. */
 export class TopicTrie<Destination> {
   readonly #root = new Node<Destination>(false);
   #step = 0;
@@ -72,14 +72,14 @@ export class TopicTrie<Destination> {
 
   #take(node: Node<Destination>, word: string): void {
     if (node.isHash) this.#reach(node);
-    // In a key these are words like others: they must not be looked up as the wildcards.
+    // In a key `*` and `#` are ordinary words, and must not find the nodes of the wildcards.
     const child = word === '*' || word === '#' ? undefined : node.words.get(word);
     if (child !== undefined) this.#reach(child);
     const anyWord = node.words.get('*');
     if (anyWord !== undefined) this.#reach(anyWord);
   }
 
-  /** Here, and beyond every `#` that follows, since it may stand for no word at all. */
+  /** Adds a node, and every `#` behind it, because a `#` may stand for no word. */
   #reach(node: Node<Destination>): void {
     for (let each: Node<Destination> | undefined = node; each !== undefined; each = each.words.get('#')) {
       if (each.step === this.#step) return;

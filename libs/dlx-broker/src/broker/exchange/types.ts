@@ -6,7 +6,7 @@ import { checkHeadersBinding, HeadersRouter } from './headers.js';
 import type { Router } from './router.js';
 import { TopicRouter } from './topic.js';
 
-/** What there is to know of an exchange type. */
+/** An exchange type. */
 export interface ExchangeKind {
   /** RabbitMQ's, for the management API. */
   readonly description: string;
@@ -16,7 +16,7 @@ export interface ExchangeKind {
    */
   readonly keys: 'equal' | 'pattern' | 'any' | 'other';
   createRouter<Destination>(): Router<Destination>;
-  /** Throws when a binding's arguments make no sense to this type. */
+  /** @throws AmqpError when the arguments of a binding are invalid for this type */
   readonly checkBinding?: (args: FieldTable) => void;
 }
 
@@ -25,7 +25,7 @@ const ofAmqp = (name: string): string => `AMQP ${name} exchange, as per the AMQP
 /** Keeps the names for the compiler, and leaves the rest of the rows to their interface. */
 const tableOf = <Name extends string>(rows: Readonly<Record<Name, ExchangeKind>>): typeof rows => rows;
 
-/** Every way to route. A new one is a file and a row here; the management API, hints and editors take it from the row. */
+/** The types that route. A new one is a file and a row here; the management API, hints and editors take it from the row. */
 const kinds = tableOf({
   direct: {
     description: ofAmqp('direct'),
@@ -65,7 +65,7 @@ export const exchangeTypeDescriptions: ReadonlyMap<string, string> = new Map([
 /** Whether an exchange can be declared with this type. */
 export const isExchangeType = (type: string): boolean => exchangeTypeDescriptions.has(type);
 
-/** How an exchange routes that was declared so. */
+/** The type by which a declared exchange routes. */
 export function kindOf(declared: { readonly type: string; readonly arguments: FieldTable }): ExchangeKind {
   return exchangeTypes.get(routingTypeOf(declared)) as ExchangeKind;
 }

@@ -72,11 +72,7 @@ export class ApplyPolicies implements Task {
     this.#queues ??= queues.values();
     const queue = this.#queues.next().value;
     if (queue === undefined) return false;
-    const before = queue.inForce;
-    const inForce = policies.inForce(queue.declared, this.#cost);
-    queue.inForce = inForce;
-    const isOther = inForce.policy !== before?.policy || inForce.operatorPolicy !== before?.operatorPolicy;
-    queue.apply(inForce.settings, now, isOther);
+    queue.apply(policies.inForce(queue.declared, this.#cost), now);
     return true;
   }
 

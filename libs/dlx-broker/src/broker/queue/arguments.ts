@@ -15,7 +15,7 @@ const modes = ['default', 'lazy'] as const;
 const locators = ['client-local', 'balanced', 'random', 'least-leaders'] as const;
 const retryTypes = ['all', 'failed', 'returned', 'disabled'] as const;
 
-/** The queue types of policies with a key that says nothing to quorum queues, or nothing to classic ones (rule F8). */
+/** A policy with such a key applies to queues of both types, although one type ignores the key (rule F8). */
 const both = ['classic', 'quorum'] as const;
 
 /** A queue without arguments and policies: every setting that an argument or a policy can change. */
@@ -186,7 +186,7 @@ export const argumentRows = [
     written: { is: 'flag' },
     says: 'true or false',
   },
-  // First of all to be checked, last to be compared: see argument-checks.ts.
+  // Checked first and compared last, see argument-checks.ts.
   {
     name: 'x-queue-type',
     accepts: oneOf(both, quoting('type')),
@@ -202,7 +202,7 @@ export const argumentRows = [
     policy: key('queue-leader-locator', isOneOf(...locators), 'queue leader locator value'),
   },
   {
-    // 3.10 checks nothing here, whatever the type: a limit that is no number is none, and a negative one is as good as 0 (rule D2).
+    // 3.10 does not check the value: a limit that is no number is no limit, and a negative one is as good as 0 (rule D2).
     name: 'x-delivery-limit',
     accepts: anything,
     on: { quorum: 13 },
@@ -215,7 +215,7 @@ export const argumentRows = [
     kills: 'delivery_limit',
     says: 'deliveries that may fail, at least 0',
   },
-  // A declare does not check these: what is no type or no positive number delays nothing.
+  // A declare does not check these: a value that is no type, or no positive number, delays nothing.
   {
     name: 'x-delayed-retry-type',
     accepts: anything,
@@ -265,7 +265,7 @@ export const argumentRows = [
       refusal: 'invalid queue-master-locator value',
     },
   },
-  // Of streams, which are no part of this broker; known, so that other queues refuse them as RabbitMQ does.
+  // Arguments of streams, which this broker does not have. Its queues refuse them, as RabbitMQ's do.
   { name: 'x-max-age', accepts: anything, on: {}, policy: key('max-age', isText, 'max age') },
   {
     name: 'x-stream-max-segment-size-bytes',

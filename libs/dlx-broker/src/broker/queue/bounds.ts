@@ -1,31 +1,42 @@
 import { isBounded, overflowPolicies } from './overflow.js';
 import type { QueueSettings } from './arguments.js';
 
+/** Why a queue has more messages than its limits allow. */
+export const enum Excess {
+  None,
+  /** A policy has set a limit that the queue exceeds: the excess is dropped first (rule C14). */
+  OfPolicy,
+  /** A message displaced very many: these are dropped in turns, and are not delivered any more. */
+  OfPublish,
+}
+
 /** Whether a queue has limits of its length, and what it does when they are reached (section C of the rules). */
 export class Bounds {
   /** Whether there is any limit. */
-  isSet: boolean;
+  isSet = false;
   /** Whether the queue refuses publishes at a limit; otherwise it drops its head. */
-  refuses: boolean;
-  /** A policy has set a limit that the queue exceeds: the excess is dropped first (rule C14). */
-  isShortening = false;
-  /**
-   * A message displaced very many, which are dropped in turns and are not delivered any more. {@link isShortening} is
-   * true as well.
-   */
-  isTooLong = false;
+  refuses = false;
+  /** What is still to be dropped. */
+  excess: Excess = Excess.None;
 
   constructor(settings: QueueSettings) {
-    this.isSet = isBounded(settings);
-    this.refuses = overflowPolicies[settings.overflow].refuses;
+    this.#set(settings);
   }
 
   /** Rule C14: the length takes effect before the overflow, so what was drop-head drops once more. */
   apply(settings: QueueSettings): void {
     const droppedHead = !this.refuses;
-    this.isSet = isBounded(settings);
-    this.refuses = overflowPolicies[settings.overflow].refuses;
-    if (this.isSet && droppedHead) this.isShortening = true;
+    this.#set(settings);
+    if (this.isSet && droppedHead && this.excess === Excess.None) this.excess = Excess.OfPolicy;
+  }
+
+  /** Whether a publish displaces messages at once. While an excess is being dropped, its messages wait for that. */
+  get fitsPublishes(): boolean {
+    return this.isSet && this.excess === Excess.None;
+  }
+
+  get isTooLong(): boolean {
+    return this.excess === Excess.OfPublish;
   }
 
   get refusesPublishes(): boolean {
@@ -33,6 +44,11 @@ export class Bounds {
   }
 
   get dropsHead(): boolean {
-    return this.isSet && (!this.refuses || this.isShortening);
+    return this.isSet && (!this.refuses || this.excess !== Excess.None);
+  }
+
+  #set(settings: QueueSettings): void {
+    this.isSet = isBounded(settings);
+    this.refuses = overflowPolicies[settings.overflow].refuses;
   }
 }

@@ -2,9 +2,9 @@ import type { Entry } from './entry.js';
 import type { Cursor, Ready } from './ready-list.js';
 
 export interface Browse {
-  /** Default: the first. */
+  /** Where to continue. Default: at the first message. */
   readonly after?: Cursor | undefined;
-  /** So many at most. */
+  /** Messages at most. */
   readonly limit: number;
 }
 
@@ -13,7 +13,7 @@ export interface Browsed {
   readonly entries: readonly Entry[];
   /** {@link Cursor.section} of each. */
   readonly sections: readonly number[];
-  /** Where to go on; undefined when these were the last. */
+  /** Where the next page continues; undefined after the last page. */
   readonly next: Cursor | undefined;
 }
 

@@ -40,11 +40,11 @@ export class Contents {
     public ready: Ready,
     readonly home: ContentsHome,
     readonly countsFailuresApart: boolean,
-    /** Called when something is ready that was held back. */
+    /** Called when delayed messages have become ready, or a stall is over. */
     readonly wake: () => void,
   ) {}
 
-  /** Messages held back. */
+  /** Messages that are delayed after their return (rule W7). */
   get delayed(): number {
     return this.#delayed?.count ?? 0;
   }
@@ -59,9 +59,8 @@ export class Contents {
   }
 
   /**
-   * The next ready one, with its body at hand; undefined when there is none, or when its body cannot be read now: then
-   * every message keeps its place, and the queue is served again later. A body that is proven lost takes its message
-   * along, for nothing else may be delivered in its place.
+   * Removes the next ready message, with its body in memory. Undefined when there is none, or when the body cannot be read now:
+   * then every message keeps its place, and the queue is served again later. A message whose body is lost is dropped.
    */
   next(queue: ContentsQueue, now: number): Entry | undefined {
     for (;;) {
@@ -142,7 +141,7 @@ export class Contents {
   }
 
   /**
-   * A message comes back to a quorum queue (rules D5, W7): it is held back, in front, or at the back.
+   * A message comes back to a quorum queue (rules D5, W7): it is delayed, or goes to the front or to the back.
    * @param next position of one that goes to the back
    * @returns whether it has that position now
    */
@@ -159,7 +158,7 @@ export class Contents {
   }
 
   /**
-   * Holds a returned message back until a time. Then it stands with the returned messages, before all others (rule W7).
+   * Delays a returned message until a time. Then it stands with the returned messages, before all others (rule W7).
    */
   delay(entry: Entry, time: number): void {
     this.#delayed ??= new DelayedReturns(this.home.timers, (entries) => {

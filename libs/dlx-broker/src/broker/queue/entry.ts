@@ -23,7 +23,7 @@ export class Entry {
     return this.returns;
   }
 
-  /** When it becomes ready again, in milliseconds since 1970; 0 for what is not held back (rule W7). */
+  /** When it becomes ready again, in milliseconds since 1970; 0 for an entry that is not delayed (rule W7). */
   get due(): number {
     return 0;
   }

@@ -5,7 +5,7 @@ import type { QueueArgument } from './argument-row.js';
 import { isKnown, queueArguments } from './arguments.js';
 import type { QueueType } from '../declarations.js';
 
-/** What a declare says of a queue. */
+/** The properties of a queue that a redeclare compares. */
 export interface QueueIdentity {
   readonly durable: boolean;
   readonly autoDelete: boolean;
@@ -13,8 +13,8 @@ export interface QueueIdentity {
 }
 
 /**
- * Whether an existing queue is what a redeclare asks for; the first difference is a 406 (rules F10, F11). Whose
- * exclusive queue it is, is checked before, by the caller (rule O4).
+ * Checks that an existing queue is what a redeclare asks for; the first difference is a 406 (rules F10, F11). The caller has
+ * checked the owner of an exclusive queue (rule O4).
  */
 export function checkEquivalent(
   queue: string,

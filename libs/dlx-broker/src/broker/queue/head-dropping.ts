@@ -1,9 +1,9 @@
 import type { QueueSettings } from './arguments.js';
-import type { Bounds } from './bounds.js';
+import { type Bounds, Excess } from './bounds.js';
 import type { Contents } from './contents.js';
 import type { Entry } from './entry.js';
 
-/** Up to so many steps, the excess is dropped with the publish that causes it; more in turns. */
+/** Steps of dropping that are taken with the publish that causes the excess; more are taken in turns. */
 const droppedAtOnce = 256;
 
 /** To drop a message is less work than to dead-letter it: so many drops are one step of the scheduler. */
@@ -19,11 +19,11 @@ export class HeadDropping {
     readonly schedule: () => void,
   ) {}
 
-  /** A message was added. @returns whether others were dropped for it; more of them go in turns */
+  /** Drops messages after one was added; very many are dropped in turns. @returns whether any were dropped */
   fit(settings: QueueSettings, now: number): boolean {
     const steps = this.#drop(settings, now, droppedAtOnce);
     if (steps >= droppedAtOnce) {
-      this.bounds.isShortening = this.bounds.isTooLong = true;
+      this.bounds.excess = Excess.OfPublish;
       this.schedule();
     }
     return steps > 0;
@@ -33,7 +33,7 @@ export class HeadDropping {
   shorten(settings: QueueSettings, now: number, limit: number): number {
     const { bounds } = this;
     const steps = this.#drop(settings, now, limit);
-    if (steps < limit) bounds.isShortening = bounds.isTooLong = false;
+    if (steps < limit) bounds.excess = Excess.None;
     return steps;
   }
 

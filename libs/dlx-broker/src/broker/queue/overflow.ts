@@ -1,4 +1,4 @@
-/** What a full queue does with one message more (rules C3 to C9). A new policy is a new row. */
+/** What a full queue does when a message arrives (rules C3 to C9). A new policy is a new row. */
 export const overflowPolicies = {
   'drop-head': {
     refuses: false,
@@ -25,7 +25,7 @@ interface OverflowPolicy {
   readonly refuses: boolean;
   /** Whether a message that is refused dies (rule C8). */
   readonly deadLettersRefused: boolean;
-  /** The policy by which a quorum queue acts that asks for this one (rule D7). */
+  /** The policy by which a quorum queue with this one acts (rule D7). */
   readonly onQuorum: string;
   /** For docs/guide/limits.md. */
   readonly says: string;
@@ -35,9 +35,6 @@ interface OverflowPolicy {
 export type Overflow = keyof typeof overflowPolicies;
 
 export const overflowNames = Object.keys(overflowPolicies) as readonly Overflow[];
-
-/** Whether a text from the wire or a policy names one; `constructor` does not. */
-export const isOverflow = (name: unknown): name is Overflow => overflowNames.includes(name as Overflow);
 
 interface LengthLimits {
   readonly maxLength: number | undefined;

@@ -3,7 +3,7 @@ import type { Entry } from './entry.js';
 import { type Cursor, type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 
 /** The priority a message has in a queue with priorities up to this one (rule R1). */
-export const priorityIn = (maxPriority: number, { own }: Message): number => Math.min(own.priority ?? 0, maxPriority); // rule R1
+export const priorityIn = (maxPriority: number, { own }: Message): number => Math.min(own.priority ?? 0, maxPriority);
 
 /** One ready list per priority; what is first is the oldest of the highest (rules R1, C11). */
 export class PriorityList implements Ready {

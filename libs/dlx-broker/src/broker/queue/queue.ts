@@ -37,8 +37,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
   /** Written and read by the store only; undefined while the store does not have this object. */
   slot: StoreSlot | undefined = undefined;
   unacked = 0;
-  /** Which policies hold for it, and what they come to. */
-  inForce: InForce | undefined;
+  /** The policies that apply to it, and its settings by these and its arguments. Only {@link apply} writes it. */
+  inForce: InForce;
   /** What happens to the messages that die in it. */
   readonly deadLettering: DeadLettering;
   /** Asks for a call of `serve` when the command is over. */
@@ -53,7 +53,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
   #settings: QueueSettings;
   #nextPosition = 1;
 
-  constructor(home: QueueHome, declared: QueueDeclared, settings: QueueSettings, now: number) {
+  constructor(home: QueueHome, declared: QueueDeclared, inForce: InForce, now: number) {
+    const { settings } = inForce;
     this.home = home;
     this.#schedule = () => home.scheduleQueue(this);
     this.lastUse = now;
@@ -64,6 +65,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.#ready = readyListOf(declared.type, settings, home.profile);
     this.#contents = new Contents(this.#ready, home, this.#countsFailuresApart, this.#schedule);
     this.#headTimer = new HeadTimer(home.timers, this.#ready, this.#schedule);
+    this.inForce = inForce;
     this.#settings = settings;
     this.#bounds = new Bounds(settings);
     const drop = (entry: Entry, then: number): void => this.#die(entry, 'maxlen', then);
@@ -98,7 +100,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return this.deadLettering.retained?.count ?? 0;
   }
 
-  /** Messages held back after their return: not in declare-ok's count, but in the length limits (rule W7). */
+  /** Messages delayed after their return: they count for the length limits, but not in declare-ok (rule W7). */
   get delayed(): number {
     return this.#contents.delayed;
   }
@@ -111,11 +113,6 @@ export class Queue implements DyingQueue, ScheduledQueue {
   /** Ready or unacked messages that were published as persistent, and their bodies in bytes. */
   get persistent(): { readonly count: number; readonly bytes: number } {
     return { count: this.#contents.persistent, bytes: this.#contents.persistentBytes };
-  }
-
-  /** Bodies of the at-least-once dead letters on their way, in bytes. */
-  get bytesRetained(): number {
-    return this.deadLettering.retained?.bytes ?? 0;
   }
 
   /** The next message; undefined when none is ready. */
@@ -151,15 +148,15 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.#headChanged(now);
   }
 
-  /** Whether it is full and refuses (rule C7). @param without one that is about to leave */
+  /** Whether it would refuse a publish, because it is full (rule C7). @param without an entry that is about to leave */
   wouldRefuse(message: Message, without?: Entry): boolean {
     if (!this.#bounds.refusesPublishes) return false;
     return this.#contents.wouldExceed(this.#settings, message, this.deadLettering.retained, without);
   }
 
   /**
-   * Looks at the ready messages from the next to the last, changing nothing; false ends it.
-   * @param delayed gets those that are held back, in no order, and when they are ready in milliseconds since 1970
+   * Calls `visit` for the ready messages from the next to the last, until it returns false. Changes nothing.
+   * @param delayed gets the delayed messages in no order, each with the time at which it is ready, in milliseconds since 1970
    */
   peek(visit: (entry: Entry) => boolean | void, delayed?: (entry: Entry, due: number) => void): void {
     this.#ready.each(visit);
@@ -218,12 +215,12 @@ export class Queue implements DyingQueue, ScheduledQueue {
       this.#schedule();
     }
     // While a policy's excess is still being dropped, this message waits for that, too.
-    const dropped = this.#bounds.isSet && !this.#bounds.isShortening && this.#dropping.fit(this.#settings, now);
+    const dropped = this.#bounds.fitsPublishes && this.#dropping.fit(this.#settings, now);
     if (dropped || (entry.deadline !== 0 && this.#ready.isHead(entry))) this.#headChanged(now);
     return true;
   }
 
-  /** Its newest message displaced very many, which are not all dropped yet. */
+  /** Whether its newest message displaced very many, which are not all dropped yet. */
   get isTooLong(): boolean {
     return this.#bounds.isTooLong;
   }
@@ -236,12 +233,12 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return this.#bounds.isTooLong && !this.deleted ? this.#dropping.shorten(this.#settings, now, limit) : 0;
   }
 
-  /** What has expired at its head dies. @param limit so many at most @returns how many; as many as the limit when there may be more */
+  /** Expires messages at its head. @param limit messages at most @returns how many; as many as the limit when there may be more */
   expire(now: number, limit: number): number {
     return this.deleted ? 0 : this.#expireHeads(now, limit);
   }
 
-  /** For `basic.get`: the next message that has not expired. It is unacknowledged then. */
+  /** Takes the next message that has not expired, for `basic.get`. The message is unacknowledged then. */
   take(now: number): Entry | undefined {
     this.lastUse = now;
     this.touch(now);
@@ -326,8 +323,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return count;
   }
 
-  /** Ends the queue: nothing in it is dead-lettered (rule A8). The caller notifies the consumers. */
-  end(): readonly ConsumerView[] {
+  /** Deletes the queue: nothing in it is dead-lettered (rule A8). @returns its consumers, which the caller notifies */
+  delete(): readonly ConsumerView[] {
     this.dropExcess(this.lastUse, Infinity);
     this.deleted = true;
     this.#contents.clear();
@@ -364,17 +361,17 @@ export class Queue implements DyingQueue, ScheduledQueue {
   }
 
   /**
-   * A policy came, changed or went (rules F6, C14). Deadlines of waiting messages stay (rule B4); the queue's own time begins
-   * anew when another policy is in force (rule B12).
-   * @param isOther whether it is another policy, or one that was changed
+   * A policy was added, changed or deleted (rules F6, C14). Deadlines of waiting messages stay (rule B4). The queue's own time
+   * to live starts again when another policy applies, or the policy has changed (rule B12).
    */
-  apply(settings: QueueSettings, now: number, isOther: boolean): void {
+  apply(inForce: InForce, now: number): void {
+    const { settings, policy, operatorPolicy } = inForce;
+    const isOther = policy !== this.inForce.policy || operatorPolicy !== this.inForce.operatorPolicy;
+    this.inForce = inForce;
     this.#settings = settings;
     this.#bounds.apply(settings);
-    if (isOther) {
-      this.#lease.stop();
-      this.touch(now);
-    }
+    if (isOther) this.#lease.stop();
+    if (isOther) this.touch(now);
     if (settings.deadLetterStrategy !== 'at-least-once') this.deadLettering.forgetRetained();
     this.#schedule();
   }

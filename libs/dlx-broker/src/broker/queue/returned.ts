@@ -4,7 +4,7 @@ import { PositionHeap } from './position-heap.js';
 import { countUpTo } from './position-search.js';
 
 /**
- * Messages that came back, before all that never left. Those of a classic queue stand by position (rule J2: original
+ * Returned messages, which stand before all that were never delivered. Those of a classic queue stand by position (rule J2: original
  * order in whatever order they return), those of a quorum queue with a limit in the order of their return (rule D5).
  */
 export class Returned {

@@ -39,7 +39,7 @@ export function effectiveSettings(
   }
   if (type === 'quorum') values.deliveryLimit = limitOf(values.deliveryLimit, profile);
   if (type === 'quorum') values.overflow = overflowPolicies[values.overflow].onQuorum; // rule D7
-  // rule M1: without all three it silently is the usual strategy
+  // rule M1: at-least-once also needs a dead-letter exchange and reject-publish
   if (values.deadLetterExchange === undefined || values.overflow !== 'reject-publish') {
     values.deadLetterStrategy = 'at-most-once';
   }

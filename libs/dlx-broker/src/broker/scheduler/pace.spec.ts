@@ -337,10 +337,10 @@ describe('with a pace, a command about very many takes so many steps in a turn, 
     let now = 0;
     const turn = { most: 0, turns: 1, breathe: () => ((now = 0), void turn.turns++) };
     for (const queue of queues) {
-      const { apply, end } = queue;
+      const { apply, delete: remove } = queue;
       const count = (): void => void (turn.most = Math.max(turn.most, ++now));
       queue.apply = (...args) => (count(), apply.call(queue, ...args));
-      queue.end = () => (count(), end.call(queue));
+      queue.delete = () => (count(), remove.call(queue));
     }
     return { vhost, queues, turn };
   }
@@ -376,10 +376,10 @@ describe('with a pace, a command about very many takes so many steps in a turn, 
     let sequence = false;
     vhost.whenPoliciesApply(() => (sequence = true));
     expect(sequence).toBe(false);
-    expect(queues.at(-1)?.inForce?.policy?.name).toBeUndefined();
+    expect(queues.at(-1)?.inForce.policy?.name).toBeUndefined();
     drain(turn.breathe);
     expect(sequence).toBe(true);
-    expect(queues.every(({ inForce, settings }) => inForce?.policy?.name === 'p' && settings.maxLength === 3)).toBe(
+    expect(queues.every(({ inForce, settings }) => inForce.policy?.name === 'p' && settings.maxLength === 3)).toBe(
       true,
     );
     expect(turn.most).toBeLessThanOrEqual(budget / 2);
@@ -451,8 +451,8 @@ describe('with a pace, a command about very many takes so many steps in a turn, 
     const turn = { most: 0, now: 0, turns: 1 };
     const count = (): void => void (turn.most = Math.max(turn.most, ++turn.now));
     for (const queue of vhost.queues.values()) {
-      const { end, removeConsumer } = queue;
-      queue.end = () => (count(), end.call(queue));
+      const { delete: remove, removeConsumer } = queue;
+      queue.delete = () => (count(), remove.call(queue));
       queue.removeConsumer = (...args) => (count(), removeConsumer.call(queue, ...args));
     }
     let ended = 0;

@@ -36,7 +36,7 @@ interface Waiter {
   readonly letters: number;
 }
 
-/** So many steps of a task are done at once, whatever else there is to do. */
+/** Steps of a task that are done at once, whatever other work waits. */
 const atOnce = 256;
 
 /**
@@ -48,7 +48,7 @@ export class Scheduler {
   readonly timers = new Timers();
   readonly #tasks = new TaskQueue();
   readonly #queues = new Deque<ScheduledQueue>();
-  /** What is gone for every client and still has to be cleared away. */
+  /** Work that frees memory and records of what is deleted already. */
   readonly #clearing = new TaskQueue();
   readonly #outputs = new Deque<Output>();
   /** Waiters that are not committed to the journal yet. */
@@ -186,14 +186,14 @@ export class Scheduler {
   }
 
   /**
-   * Work that nothing else waits for: memory and records of what is gone for every client already. With a pace it takes
-   * half of the steps of a turn at most, so that deliveries go on meanwhile.
+   * Adds work that no client waits for: it frees memory and records of what is deleted already. With a pace it takes at most half
+   * of the steps of a turn, so that deliveries go on meanwhile.
    */
   clearAway(task: Task | undefined): void {
     if (task !== undefined) this.#clearing.add(task);
   }
 
-  /** Calls `callback` when all is cleared away that was left so far: at once when nothing is. */
+  /** Calls `callback` when all work added by {@link clearAway} so far is done: at once if there is none. */
   whenCleared(callback: () => void): void {
     this.#clearing.after(this.#clearing.last, callback);
   }

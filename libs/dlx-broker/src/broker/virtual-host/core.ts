@@ -54,7 +54,7 @@ export class VirtualHostCore implements QueueHome {
   readonly leaving = new Set<{ readonly from: Queue; readonly entry: Entry }>();
   readonly #access: Access;
   #metadata: VirtualHostMetadata;
-  /** While the policies are put in force. */
+  /** The task that applies the policies, while there is one. */
   #applying: ApplyPolicies | undefined;
 
   constructor(
@@ -188,16 +188,14 @@ export class VirtualHostCore implements QueueHome {
       const { name } = each;
       if (this.exchanges.get(name) !== each) continue; // it is on the list twice: they are bound in a cycle
       this.exchanges.delete(name);
-      each.delayed?.end();
-      leaving.push(...each.leave(this.clearAway));
+      each.delayed?.delete();
+      leaving.push(...each.delete(this.clearAway));
       this.journal?.changed({ kind: 'exchange', change: 'removed', vhost: this.name, name });
     }
   }
 
   addQueue(declared: QueueDeclared, now: number): Queue {
-    const inForce = this.policies.inForce(declared);
-    const queue = new Queue(this, declared, inForce.settings, now);
-    queue.inForce = inForce;
+    const queue = new Queue(this, declared, this.policies.inForce(declared), now);
     this.queues.set(queue.name, queue);
     this.counters.queueCreated++;
     declared.owner?.exclusiveQueues.add(queue.name);
@@ -214,8 +212,8 @@ export class VirtualHostCore implements QueueHome {
       this.clearAway((source as Exchange).forget(queue));
       this.bindingRemoved(source as Exchange);
     }
-    for (const consumer of queue.end()) consumer.cancelledByServer(); // rule Q6
-    this.replies.ended(queue.name);
+    for (const consumer of queue.delete()) consumer.cancelledByServer(); // rule Q6
+    this.replies.deleted(queue.name);
     this.journal?.changed({ kind: 'queue', change: 'removed', vhost: this.name, name: queue.name });
   }
 
@@ -226,12 +224,12 @@ export class VirtualHostCore implements QueueHome {
     if (exchange.isOver) this.removeExchange(exchange);
   }
 
-  /** Makes or replaces a policy; it acts at once, also on messages that wait (rule F6). @throws PolicyError */
+  /** Adds or replaces a policy. It acts at once, also on waiting messages (rule F6). @throws PolicyError */
   setPolicy(name: string, request: PolicyRequest): 'created' | 'changed' {
     return this.#changePolicies('policy', name, (policies) => policies.set(name, request));
   }
 
-  /** False when there is none of that name. */
+  /** @returns false when there is no such policy */
   deletePolicy(name: string): boolean {
     return this.#changePolicies('policy', name, (policies) => policies.delete(name));
   }
@@ -241,7 +239,7 @@ export class VirtualHostCore implements QueueHome {
     return this.#changePolicies('operator-policy', name, (policies) => policies.set(name, request));
   }
 
-  /** False when there is none of that name. */
+  /** @returns false when there is no such policy */
   deleteOperatorPolicy(name: string): boolean {
     return this.#changePolicies('operator-policy', name, (policies) => policies.delete(name));
   }
@@ -258,13 +256,13 @@ export class VirtualHostCore implements QueueHome {
     return result;
   }
 
-  /** Calls `callback` when everything has the policies of this moment: at once, unless a pace keeps it waiting. */
+  /** Calls `callback` when all exchanges and queues have the present policies: at once, unless this goes in turns. */
   whenPoliciesApply(callback: () => void): void {
     if (this.#applying === undefined) callback();
     else this.#applying.whenDone(callback);
   }
 
-  /** Puts the policies in force on everything there is (rule F6). */
+  /** Applies the policies to all exchanges and queues (rule F6). */
   #applyPolicies(): void {
     if (this.#applying !== undefined) return this.#applying.again();
     this.#applying = new ApplyPolicies(this, () => (this.#applying = undefined));

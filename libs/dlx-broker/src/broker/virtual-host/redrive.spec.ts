@@ -210,7 +210,9 @@ describe('a redrive changes nothing', () => {
     const all = table({ ...args, 'x-dead-letter-exchange': 'nowhere', 'x-message-ttl': 0 });
     channel.declareQueue(name, { durable: true, arguments: all });
     publishText(channel, '', name, 'm');
-    expect([queue(name).length, queue(name).retained, queue(name).bytesRetained]).toEqual([0, 1, 1]);
+    expect([queue(name).length, queue(name).retained, queue(name).deadLettering.retained?.bytes ?? 0]).toEqual([
+      0, 1, 1,
+    ]);
     expect(queue(name).browse({ limit: 10 })).toEqual({ entries: [], sections: [], next: undefined });
     expect(queue(name).find(1)).toBeUndefined();
   });

@@ -35,7 +35,7 @@ export class ReplyAddresses {
 
   remove(address: string): void {
     this.#receivers.delete(address);
-    this.ended(address);
+    this.deleted(address);
   }
 
   has(address: string): boolean {
@@ -59,7 +59,7 @@ export class ReplyAddresses {
   }
 
   /** A reply address or a queue is deleted: the requester of its replies is gone. */
-  ended(address: string): void {
+  deleted(address: string): void {
     const watching = this.#responders.get(address);
     if (watching === undefined) return;
     this.#responders.delete(address);

@@ -1,9 +1,10 @@
-import type { RetainedDeath } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import { ByteSink } from './byte-sink.js';
 import { crc32 } from './crc32.js';
-import type { Entry } from './entry-table.js';
+import { type Entry, Flag } from './entry-table.js';
 import { writeEnvelope } from './envelope.js';
+import type { Inventory } from './inventory.js';
+import type { MessageTable } from './message-table.js';
 import type { NumberList } from './number-list.js';
 import { type Plain, writePlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
@@ -15,14 +16,8 @@ const tooLargeToCopy = 16_384;
 /** Bytes of the buffer that is kept between two batches. */
 const usualLength = 4 * 1024 * 1024;
 
-/** The state of an entry that the entry itself does not have. */
-export interface EntryState {
-  readonly isUnacked: boolean;
-  /** Its place among the entries that were returned or died; 0 for any other. */
-  readonly order: number;
-  /** It died, and its dead letter has not reached all queues yet. */
-  readonly death: RetainedDeath | undefined;
-}
+/** The tables that have the state of entries. */
+type EntryTables = Pick<Inventory, 'entries' | 'messages' | 'orders' | 'deaths'>;
 
 /** Flags in the record of an entry: which fields follow. */
 export const entryBits = {
@@ -96,49 +91,51 @@ export class Batch {
   }
 
   /**
+   * Writes a message with its body, or, if it shares the body of another message, without a body.
+   * @param number its row in the table
    * @param queue the first queue with an entry of it, 0 for none
-   * @returns the position of the record in the segment, as the methods below do
+   * @returns the position of the record in the segment
    */
-  message(number: number, serial: number, queue: number, message: Message): number {
-    const start = this.#open(recordTypes.message);
+  message(message: Message, number: number, queue: number, { serial, root: roots }: MessageTable): number {
+    const root = roots.get(number);
+    const start = this.#open(root === 0 ? recordTypes.message : recordTypes.copy);
     const sink = this.#sink;
     sink.varint(number);
-    sink.varint(serial);
+    sink.varint(serial.get(number));
     sink.varint(queue);
-    this.#putEnvelope(message);
-    return this.#closeWith(start, message.body);
-  }
-
-  copy(number: number, serial: number, queue: number, root: number, rootSerial: number, message: Message): number {
-    const start = this.#open(recordTypes.copy);
-    const sink = this.#sink;
-    sink.varint(number);
-    sink.varint(serial);
-    sink.varint(queue);
+    if (root === 0) {
+      this.#putEnvelope(message);
+      return this.#closeWith(start, message.body);
+    }
     sink.varint(root);
-    sink.varint(rootSerial);
+    sink.varint(serial.get(root));
     sink.varint(message.size);
     this.#putEnvelope(message);
     return this.#close(start);
   }
 
-  entry(number: number, message: number, serial: number, queue: number, entry: Entry, state: EntryState): number {
+  /** Writes the whole state of an entry. @param number its row in the table of entries */
+  entry(number: number, { entries, messages, orders, deaths }: EntryTables): void {
+    const entry = entries.entries.get(number) as Entry;
+    const message = entries.message.get(number);
+    const isUnacked = (entries.flags.get(number) & Flag.Unacked) !== 0;
+    const order = orders.size === 0 ? 0 : (orders.get(number) ?? 0);
+    const death = deaths.size === 0 ? undefined : deaths.get(number);
     const { deadline, returns, failures } = entry;
     const start = this.#open(recordTypes.entry);
     const sink = this.#sink;
     sink.varint(number);
     sink.varint(message);
-    sink.varint(serial);
-    sink.varint(queue);
+    sink.varint(messages.serial.get(message));
+    sink.varint(entries.queue.get(number));
     sink.varint(entry.position);
     const due = entry.due > 0 ? entry.due : 0;
-    const { death } = state;
     sink.octet(
-      (state.isUnacked ? entryBits.unacked : 0) |
+      (isUnacked ? entryBits.unacked : 0) |
         (deadline === 0 ? 0 : entryBits.deadline) |
         (returns === 0 ? 0 : entryBits.returns) |
         (failures === returns ? 0 : entryBits.failures) |
-        (state.order === 0 ? 0 : entryBits.order) |
+        (order === 0 ? 0 : entryBits.order) |
         (due === 0 ? 0 : entryBits.due) |
         (death === undefined ? 0 : entryBits.death) |
         (death?.headers === undefined ? 0 : entryBits.headers),
@@ -146,10 +143,10 @@ export class Batch {
     if (deadline !== 0) sink.double(deadline);
     if (returns !== 0) sink.varint(returns);
     if (failures !== returns) sink.varint(failures);
-    if (state.order !== 0) sink.varint(state.order);
+    if (order !== 0) sink.varint(order);
     if (due !== 0) sink.double(due);
     if (death !== undefined) writeRetained(sink, death);
-    return this.#close(start);
+    this.#close(start);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Message } from '../../message/index.js';
 import type { Batch } from './batch.js';
-import { type Entry, Flag } from './entry-table.js';
+import { Flag } from './entry-table.js';
 import { entryBytes, type Inventory, numbersInRecord } from './inventory.js';
 import { recordTypes } from './record.js';
 import type { Segment } from './segment.js';
@@ -95,16 +95,12 @@ function encodeMessage(
 ): boolean {
   const number = numberIn(message.slot);
   if (number === 0 || messages.segment.get(number) !== 0) return false;
-  const root = messages.root.get(number);
+  const sharesBody = messages.root.get(number) !== 0;
   // The body is lost. Recovery finds an entry without a message, and counts the loss.
-  if (!message.isLoaded && root === 0) return false;
+  if (!message.isLoaded && !sharesBody) return false;
   const queue = messages.own.get(number) === 0 ? 0 : firstQueue;
-  const serial = messages.serial.get(number);
   const before = batch.length;
-  const offset =
-    root === 0
-      ? batch.message(number, serial, queue, message)
-      : batch.copy(number, serial, queue, root, messages.serial.get(root), message);
+  const offset = batch.message(message, number, queue, messages);
   messages.segment.set(number, segment.number);
   messages.offset.set(number, offset);
   messages.length.set(number, batch.length - before);
@@ -114,16 +110,12 @@ function encodeMessage(
 
 /** Encodes the whole state of an entry. */
 export function encodeEntry(inventory: Inventory, batch: Batch, segment: Segment, number: number): void {
-  const { messages, entries, segments, orders, deaths } = inventory;
+  const { entries, segments, deaths } = inventory;
   const flags = entries.flags.get(number);
   if ((flags & Flag.Stored) !== 0) segments.removeRecord(entries.segment.get(number), inventory.bytesOf(number));
-  const message = entries.message.get(number);
-  const order = orders.size === 0 ? 0 : (orders.get(number) ?? 0);
-  const death = deaths.size === 0 ? undefined : deaths.get(number);
-  const state = { isUnacked: (flags & Flag.Unacked) !== 0, order, death };
-  const queue = entries.queue.get(number);
   const before = batch.length;
-  batch.entry(number, message, messages.serial.get(message), queue, entries.entries.get(number) as Entry, state);
+  batch.entry(number, inventory);
+  const death = deaths.size === 0 ? undefined : deaths.get(number);
   if (death !== undefined) death.bytes = Math.max(0, batch.length - before - entryBytes);
   entries.segment.set(number, segment.number);
   entries.flags.set(number, (flags | Flag.Stored) & ~Flag.Changed);

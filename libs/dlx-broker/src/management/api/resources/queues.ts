@@ -97,7 +97,7 @@ function columnsFor(request: ApiRequest, management: Management): Columns<Queue>
   const columns = {
     ...declaredQueueColumns(nodeName),
     node: ({ declared }: Queue) => (declared.type === 'quorum' ? undefined : nodeName),
-    policy: ({ inForce }: Queue) => inForce?.policy?.name,
+    policy: ({ inForce }: Queue) => inForce.policy?.name,
   };
   if (request.query.get('enable_queue_totals') === 'true') return { ...columns, ...totals };
   return { ...columns, state: () => 'live' };

@@ -4,8 +4,8 @@ import type { Queue, VirtualHost } from '../../../broker/index.js';
 export function effectivePolicy({ policies }: VirtualHost, queue: Queue): object {
   const effective = Object.create(null) as Record<string, unknown>;
   const definitions = [
-    definitionOf(policies.user, queue.inForce?.policy?.name),
-    definitionOf(policies.operator, queue.inForce?.operatorPolicy?.name),
+    definitionOf(policies.user, queue.inForce.policy?.name),
+    definitionOf(policies.operator, queue.inForce.operatorPolicy?.name),
   ];
   for (const definition of definitions) {
     for (const [key, value] of definition) {

@@ -54,8 +54,8 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
     messages_ready_details: details('messages_ready'),
     messages_unacknowledged: counted('messages_unacknowledged'),
     messages_unacknowledged_details: details('messages_unacknowledged'),
-    operator_policy: ({ inForce }) => inForce?.operatorPolicy?.name ?? null,
-    policy: ({ inForce }) => inForce?.policy?.name ?? null,
+    operator_policy: ({ inForce }) => inForce.operatorPolicy?.name ?? null,
+    policy: ({ inForce }) => inForce.policy?.name ?? null,
     reductions: () => 0,
     reductions_details: () => measures.unchanging('msg_rates'),
   };
@@ -87,7 +87,8 @@ const sizes: Columns<Queue> = {
 };
 
 const isQuorum = ({ declared }: Queue): boolean => declared.type === 'quorum'; // rule D8: retained messages are in memory as well
-const bytesOf = ({ bytes, bytesUnacked, bytesRetained }: Queue): number => bytes + bytesUnacked + bytesRetained;
+const bytesRetainedBy = ({ deadLettering }: Queue): number => deadLettering.retained?.bytes ?? 0;
+const bytesOf = (queue: Queue): number => queue.bytes + queue.bytesUnacked + bytesRetainedBy(queue);
 const countOf = ({ length, unacked, retained, delayed }: Queue): number => length + unacked + retained + delayed;
 
 const classicColumns = (measures: Measures): Columns<Queue> => ({
@@ -106,7 +107,7 @@ const classicColumns = (measures: Measures): Columns<Queue> => ({
 });
 
 const quorumColumns = (nodeName: string): Columns<Queue> => ({
-  message_bytes_dlx: ({ bytesRetained }) => bytesRetained,
+  message_bytes_dlx: bytesRetainedBy,
   messages_dlx: ({ retained }) => retained,
   open_files: () => ({ [nodeName]: 0 }),
   single_active_consumer_ctag: ({ consumers }) => (consumers.singleActive ? tagOf(consumers.active) : null),

@@ -2,23 +2,23 @@ import type { Scheduler } from '../scheduler/scheduler.js';
 import type { Task } from '../scheduler/task.js';
 import type { VirtualHostCore } from '../virtual-host/core.js';
 
-/** A channel that ends. */
-interface EndingChannel {
+/** A channel that is being closed. */
+interface ClosingChannel {
   /** @returns steps taken; as many as the limit when there may be more to do */
-  letGo(now: number, limit: number): number;
+  releaseSome(now: number, limit: number): number;
 }
 
 /**
- * What is left of channels that have ended: their consumers leave the queues, what is outstanding returns, and the exclusive
- * queues of their connection are deleted. However much there is, it stops at its limit.
+ * The task that releases what closed channels have: consumers leave their queues, outstanding deliveries return, and the
+ * exclusive queues of a closed connection are deleted.
  */
-export class Ending implements Task {
+export class Closing implements Task {
   #next = 0;
-  /** The number of the last task of the scheduler that belongs to it. */
+  /** The number of the last task of the scheduler that belongs to this one. */
   #upTo = 0;
 
   constructor(
-    readonly channels: readonly EndingChannel[],
+    readonly channels: readonly ClosingChannel[],
     readonly vhost: VirtualHostCore,
     /** Names of exclusive queues; each is taken out when its queue is deleted. */
     readonly queues?: Set<string>,
@@ -35,7 +35,7 @@ export class Ending implements Task {
     if (this.#scheduler.lastTask > lastTask) this.#upTo = this.#scheduler.lastTask;
   }
 
-  /** Calls `then` when nothing is left: at once when it is so. */
+  /** Calls `then` when everything is released: at once if it is. */
   after(then: () => void): void {
     const upTo = this.#upTo;
     this.#scheduler.afterTasks(() => (this.#upTo > upTo ? this.after(then) : then()), upTo);
@@ -52,7 +52,7 @@ export class Ending implements Task {
     let steps = 0;
     while (this.#next < this.channels.length) {
       if (steps >= limit) return limit;
-      const taken = (this.channels[this.#next] as EndingChannel).letGo(now, limit - steps);
+      const taken = (this.channels[this.#next] as ClosingChannel).releaseSome(now, limit - steps);
       if (taken >= limit - steps) return limit; // the channel may have more, also with the next limit
       this.#next++;
       steps += taken > 0 ? taken : 1;

@@ -1,4 +1,0 @@
-export * from './router.js';
-export * from './types.js';
-export { DefaultRouter } from './default.js';
-export { checkAlternateExchange, checkEquivalent } from './equivalence.js';
