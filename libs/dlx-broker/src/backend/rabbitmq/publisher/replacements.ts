@@ -4,10 +4,13 @@
  */
 const replaceAfter = 1_000;
 
-/** The next channel may have been opened too early as well: so many replacements follow one another without a further pause. */
+/** The same for the next channel, in milliseconds. It may have been opened too early as well. */
+const replaceAgainAfter = 500;
+
+/** After so many replacements the pause between two of them doubles. */
 const quick = 3;
 
-/** The longest pause between two replacements for nacks, in milliseconds. The pause begins with `replaceAfter` and doubles. */
+/** The longest pause between two replacements for nacks, in milliseconds. */
 const longestPause = 16_000;
 
 /** Half the time without a replacement after which channels may be replaced quickly again, in milliseconds. */
@@ -15,7 +18,7 @@ const calm = 5_000;
 
 /** Decides how often a channel that only refuses is replaced. */
 export class Replacements {
-  #pause = replaceAfter;
+  #pause = replaceAgainAfter;
   #count = 0;
   #replacedAt = -Infinity;
 
@@ -24,14 +27,14 @@ export class Replacements {
    * @param refusingSince the time of the first nack of the channel, in milliseconds since 1970
    */
   isDue(refusingSince: number, now: number): boolean {
-    if (now - refusingSince < replaceAfter) return false;
     const since = now - this.#replacedAt;
-    if (since < this.#pause) return false;
     // Twice the pause without a replacement: the trouble was over meanwhile, and this is another one.
     if (since > 2 * Math.max(this.#pause, calm)) {
-      this.#pause = replaceAfter;
+      this.#pause = replaceAgainAfter;
       this.#count = 0;
     }
+    if (now - refusingSince < (this.#count === 0 ? replaceAfter : replaceAgainAfter) || since < this.#pause)
+      return false;
     this.#replacedAt = now;
     if (++this.#count >= quick) this.#pause = Math.min(longestPause, this.#pause * 2);
     return true;
