@@ -228,10 +228,15 @@ export class RabbitMqBackend implements Backend {
     await this.#publisher.close(isUp ? this.options.closeTimeout : 0);
     for (const consumer of this.#consumers) consumer.close();
     for (const replies of this.#replies) replies.close();
+    const closed = this.#link.close();
     for (const waiting of this.#waiting) waiting(undefined);
-    await this.#link.close();
+    await closed;
     this.#endKeepAlive?.();
     this.#endKeepAlive = undefined;
+  }
+
+  get #isClosed(): boolean {
+    return this.state.kind === 'closed';
   }
 
   readonly #publish = (publication: Publication, done: Done): void => this.#publisher.publish(publication, done);
@@ -263,7 +268,7 @@ export class RabbitMqBackend implements Backend {
         return await work(calls, link);
       } catch (error) {
         if (error instanceof TopologyError) throw error;
-        const mayRetry = !link.connection.isOpen || mayPass(error);
+        const mayRetry = !this.#isClosed && (!link.connection.isOpen || mayPass(error));
         if (!mayRetry || this.clock.now() >= limit) throw this.#asBackendError(error, calls.subject);
         if (calls.subject !== undefined && round === 1) {
           const seconds = ((limit - this.clock.now()) / 1_000).toFixed(1);
@@ -271,11 +276,24 @@ export class RabbitMqBackend implements Backend {
             `${calls.subject} cannot be declared now, and is tried again for ${seconds} s: ${textOf(error)}`,
           );
         }
-        await new Promise<void>((resolve) => after(this.clock, pauses.next(), resolve));
+        await this.#pause(pauses.next());
       } finally {
         calls.end();
       }
     }
+  }
+
+  /** Ends after so many milliseconds; with a new connection and with {@link close} earlier. */
+  #pause(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#waiting.delete(end);
+        callOff();
+        resolve();
+      };
+      const callOff = after(this.clock, milliseconds, end);
+      this.#waiting.add(end);
+    });
   }
 
   /** @param subject what a declaration is about */
@@ -287,11 +305,11 @@ export class RabbitMqBackend implements Backend {
 
   #connected(limit: number): Promise<OpenLink> {
     const { current } = this.#link;
-    if (current !== undefined) return Promise.resolve(current);
+    if (current !== undefined && !this.#isClosed) return Promise.resolve(current);
     return new Promise((resolve, reject) => {
       const closed = (): void =>
         reject(new ConnectionLostError('the connection was closed by this application', false));
-      if (this.state.kind === 'closed') return closed();
+      if (this.#isClosed) return closed();
       const give = (link: OpenLink | undefined): void => {
         this.#waiting.delete(give);
         callOff();

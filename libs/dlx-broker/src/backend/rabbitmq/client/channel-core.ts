@@ -166,7 +166,8 @@ export class ChannelCore {
   }
 
   #arrived(message: IncomingMessage): void {
-    if (this.#state !== 'open') return;
+    // Confirms count until the channel has ended, so the returns that belong to them count as well.
+    if (this.#state === 'over' || (this.#state === 'closing' && !(message instanceof IncomingReturn))) return;
     try {
       message.arrive();
     } catch (error) {

@@ -33,6 +33,16 @@ describe('a publisher with confirms', () => {
     expect(link.writes.length).toBeLessThanOrEqual(1 + Math.ceil((count * 80) / 65_536));
   });
 
+  it('takes a message for returned that the server returned while the channel was being closed', async () => {
+    const { publisher, settle, seen } = await publishing();
+    publisher.publish('', 'none', {}, body, true, noting(seen, 'bad'));
+    publisher.publish('', 'q', {}, body, true, noting(seen, 'good'));
+    publisher.close();
+    await settle();
+    const returned = "ReturnedError: NO_ROUTE: a message to exchange '' with routing key 'none' was returned";
+    expect(seen).toEqual([`bad: ${returned}`, 'good: done', 'closed: done']);
+  });
+
   it('publishes before the channel is open, and from within a confirm', async () => {
     const { connection, settle, seen } = await publishing();
     const publisher = openPublisher(connection, { closed: noting(seen, 'closed') }, noting(seen, 'ready'));

@@ -314,6 +314,27 @@ describe('a channel that the server closed', () => {
     expect(results.get('b')).toMatchObject({ code: 404, retry: 'never', mayBeTaken: false });
   });
 
+  it('404: the guilty one may have failed at its deadline before; the only one that is left is innocent', () => {
+    const { clock, publish, channel, shown } = arrange({ timeout: 10_000 });
+    publish('a', { exchange: 'gone' });
+    clock.advance(9_000);
+    publish('b');
+    clock.advance(2_000);
+    expect(shown()).toEqual({ a: 'UnconfirmedError' });
+    channel().end(notFound);
+    expect(channel().texts).toEqual(['b']);
+    channel().answer();
+    expect(shown()).toEqual({ a: 'UnconfirmedError', b: 'taken' });
+  });
+
+  it('404 with a name that is cut off: the only publish fails, and is not sent for ever', () => {
+    const { publish, channel, shown } = arrange();
+    const exchange = 'x'.repeat(250);
+    publish('a', { exchange });
+    channel().end(new ChannelClosedError(404, `NOT_FOUND - no exchange '${exchange}`.slice(0, 255), 'basic.publish'));
+    expect(shown()).toEqual({ a: 'ServerError' });
+  });
+
   it('406 names nothing: they are sent one at a time, and the one that closes the channel again fails', () => {
     const { publish, channel, shown } = arrange();
     for (const text of 'abc') publish(text);

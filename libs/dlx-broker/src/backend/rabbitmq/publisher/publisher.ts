@@ -217,8 +217,7 @@ export class Publisher {
     this.#channels.delete(channel);
     const wasCurrent = channel === this.#channel;
     if (wasCurrent) this.#channel = undefined;
-    const doubtful = channel.doubtful.splice(0).filter(({ isOver }) => !isOver);
-    const { guilty, suspects, innocent } = verdictOn(failure, doubtful, channel.isProbing);
+    const { guilty, suspects, innocent } = verdictOn(failure, channel.doubtful.splice(0), channel.isProbing);
     for (const [outgoing, refusal] of guilty) this.#finish(outgoing, refusal);
     this.#suspects.putFirst(suspects);
     this.#waiting.putFirst(innocent);

@@ -19,7 +19,8 @@ const none = { guilty: new Map<Outgoing, Error>(), suspects: [], innocent: [] } 
 
 /**
  * @param failure of the channel; undefined when the client closed it
- * @param doubtful the unconfirmed publishes of the channel, in the order of publishing
+ * @param doubtful the unconfirmed publishes of the channel, in the order of publishing. One that failed at its deadline before is among
+ *   them, because it may be the guilty one
  * @param wereSuspects true if these publishes were suspects before. They stay suspects when the network fails
  */
 export function verdictOn(
@@ -27,10 +28,12 @@ export function verdictOn(
   doubtful: readonly Outgoing[],
   wereSuspects: boolean,
 ): Verdict {
-  if (!isByPublish(failure)) return wereSuspects ? { ...none, suspects: doubtful } : { ...none, innocent: doubtful };
-  const guilty = new Map(guiltyOf(failure, doubtful).map((outgoing) => [outgoing, refusedBy(failure, outgoing)]));
-  if (guilty.size === 0) return { ...none, suspects: doubtful };
-  return { guilty, suspects: [], innocent: doubtful.filter((outgoing) => !guilty.has(outgoing)) };
+  const open = doubtful.filter(({ isOver }) => !isOver);
+  if (!isByPublish(failure)) return wereSuspects ? { ...none, suspects: open } : { ...none, innocent: open };
+  const guilty = new Set(guiltyOf(failure, doubtful));
+  if (guilty.size === 0) return { ...none, suspects: open };
+  const refusals = open.filter((each) => guilty.has(each)).map((each) => [each, refusedBy(failure, each)] as const);
+  return { guilty: new Map(refusals), suspects: [], innocent: open.filter((each) => !guilty.has(each)) };
 }
 
 /** Reply codes with which a server closes a connection for an error of the client. Other codes are faults of server or network. */
@@ -48,10 +51,12 @@ function isByPublish(failure: ClientError | undefined): failure is Refusal {
  * @returns none if the guilty publishes are unknown
  */
 function guiltyOf(failure: Refusal, doubtful: readonly Outgoing[]): readonly Outgoing[] {
-  if (doubtful.length === 1) return doubtful;
-  if (!(failure instanceof ChannelClosedError)) return [];
+  const isOnly = doubtful.length === 1;
+  if (!(failure instanceof ChannelClosedError)) return isOnly ? doubtful : [];
   const { code, text } = failure;
-  if (code !== 404 && code !== 403) return [];
+  // A text is at most 255 bytes, so a long name is cut off.
+  const namesExchange = (code === 404 || code === 403) && /exchange '.*' in vhost '/s.test(text);
+  if (!namesExchange) return isOnly ? doubtful : [];
   return doubtful.filter(({ publication: { exchange, routingKey } }) => {
     if (!text.includes(`exchange '${exchange === '' ? 'amq.default' : exchange}'`)) return false;
     return !text.includes("access to topic '") || text.includes(`access to topic '${routingKey}'`);
