@@ -1,0 +1,53 @@
+import type { Wire } from './wire.js';
+import type { Fault } from './plan.js';
+import { harmless } from './plan.js';
+import type { Simulation } from './simulation.js';
+
+/** Milliseconds in which a replica or a server that was ended may still be noticed: it is added to the length of a fault. */
+type Apply<Kind extends Fault['kind']> = (
+  simulation: Simulation,
+  fault: Extract<Fault, { readonly kind: Kind }>,
+) => void;
+
+/** What each kind of fault does. */
+const table: { readonly [Kind in Fault['kind']]: Apply<Kind> } = {
+  cut: (simulation, { up, frames, bytes }) =>
+    onWire(simulation, (wire) => (up ? wire.up : wire.down).cutAfter(frames, bytes)),
+  swallow: (simulation, { up }) => onWire(simulation, (wire) => void ((up ? wire.up : wire.down).isSwallowing = true)),
+  drip: (simulation, { up, bytes, pause }) =>
+    onWire(simulation, (wire) => void ((up ? wire.up : wire.down).drip = { bytes, pause })),
+  stall: (simulation, { up, length }) => onWire(simulation, (wire) => (up ? wire.up : wire.down).stall(length)),
+  alarm: ({ server, world }, { length }) => {
+    server.isShort = true;
+    const end = (): void => void (server.isShort = false);
+    world.clock.wakeAt(world.clock.now() + length, end);
+  },
+  server: ({ server, world, oracle }, { how, vanishes, length }) => {
+    if (!server.isUp) return;
+    oracle.kills++;
+    server.kill(how, vanishes);
+    const start = (): void => void server.start();
+    world.clock.wakeAt(world.clock.now() + length, start);
+  },
+  replica: ({ replicas, random }, { vanishes, length }) => {
+    const replica = random.pick(replicas);
+    if (replica.isRunning) replica.kill(vanishes, length);
+  },
+  stop: ({ replicas, random }, { length }) => {
+    const replica = random.pick(replicas);
+    if (replica.isReady) void replica.stop(length);
+  },
+};
+
+/** Makes something go wrong now. */
+export function apply(simulation: Simulation, fault: Fault): void {
+  const { world, oracle } = simulation;
+  world.note(`fault ${JSON.stringify(fault)}`);
+  if (!harmless.includes(fault.kind)) oracle.lastFault = world.time;
+  (table[fault.kind] as Apply<Fault['kind']>)(simulation, fault as never);
+}
+
+function onWire({ network, random }: Simulation, act: (wire: Wire) => void): void {
+  const { wires } = network;
+  if (wires.length > 0) act(random.pick(wires));
+}
