@@ -82,7 +82,8 @@ class CrashEverywhere {
 
   /** What is there now must be there after a crash; confirms that waited for it go out. */
   #sync(): void {
-    this.#safe = { remains: remainsOf(this.engine.broker), published: this.engine.published };
+    const { broker, closed, published } = this.engine;
+    this.#safe = { remains: remainsOf(broker, closed), published };
     this.journal.sync();
   }
 

@@ -15,6 +15,8 @@ export class EngineUnderTest {
   readonly broker: Broker;
   readonly seen: Seen[] = [];
   readonly confirmed = new Map<number, boolean>();
+  /** Closed channels, the last ones perhaps with deliveries that are returned in turns. */
+  readonly closed: Channel[] = [];
   readonly #channels: Channel[] = [];
   readonly #publisher: Channel;
   readonly #later: (() => void)[] = [];
@@ -110,6 +112,7 @@ export class EngineUnderTest {
         this.#channels[command.channel]!.recover(true);
         return {};
       case 'close':
+        this.closed.push(this.#channels[command.channel]!);
         this.#channels[command.channel]!.close();
         this.#channels[command.channel] = this.#open();
         return {};

@@ -1,4 +1,4 @@
-import type { Broker, Clock, Journal, Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Broker, Channel, Clock, Journal, Queue } from '../../libs/dlx-broker/src/broker/index.js';
 import { Broker as FreshBroker } from '../../libs/dlx-broker/src/broker/index.js';
 import type { MemoryJournal } from '../durability/memory-journal.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
@@ -33,8 +33,9 @@ function remainingHeld(entry: Entry): Remaining {
 /**
  * Every copy there is in this very moment, by queue: ready ones first and in order, then those in consumers' hands or
  * in the middle of a settlement, then dead ones that have not arrived anywhere yet. And what delayed exchanges hold.
+ * @param closed channels that may still return deliveries
  */
-export function remainsOf(broker: Broker): Remains {
+export function remainsOf(broker: Broker, closed: readonly Channel[] = []): Remains {
   const vhost = broker.virtualHost('/');
   const found = new Map<{ readonly name: string }, Remaining[]>();
   for (const queue of vhost.queues.values()) {
@@ -45,9 +46,8 @@ export function remainsOf(broker: Broker): Remains {
   const inHands = ({ from, entry }: { readonly from: Queue; readonly entry: Entry }): void => {
     if (!diesByLoss(from, entry)) found.get(from)?.push(remaining(entry, true));
   };
-  for (const { channels } of vhost.connections) {
-    for (const { receiver } of channels) receiver.settler.unacked.each(inHands);
-  }
+  const open = [...vhost.connections].flatMap(({ channels }) => [...channels]);
+  for (const { receiver } of new Set([...open, ...closed])) receiver.settler.unacked.each(inHands);
   for (const record of vhost.leaving) inHands(record);
   vhost.dead.each(({ queue, entry, reason }) => {
     const wasHeld = reason === 'rejected' || reason === 'delivery_limit';
