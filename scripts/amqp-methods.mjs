@@ -1,5 +1,5 @@
 /**
- * Every method of AMQP 0-9-1 as RabbitMQ speaks it: `class id`, then its methods as `name id arguments`. `<` comes from
+ * Every method of AMQP 0-9-1 as RabbitMQ speaks it, and `basic.replace`, an extension of dlx-broker (rule K14): `class id`, then its methods as `name id arguments`. `<` comes from
  * clients, `>` goes to them, `<>` does both. A reserved argument begins with a dash: it is read and forgotten, or
  * written as nothing.
  */
@@ -68,6 +68,7 @@ basic 60
   recover 110 < requeue:bit
   recover-ok 111 >
   nack 120 <> deliveryTag:longlong multiple:bit requeue:bit
+  replace 200 < deliveryTag:longlong
 confirm 85
   select 10 < noWait:bit
   select-ok 11 >

@@ -35,6 +35,7 @@ describe('in the handshake', () => {
       new Map([
         ['version', longstr('0.1.0')],
         ['delayed', bool(true)],
+        ['replace', bool(true)],
       ]),
     );
     expect(said).toEqual(brokers.all.map((_, index) => (index === 0 ? own : undefined)));

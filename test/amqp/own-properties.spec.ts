@@ -31,7 +31,7 @@ const opened = (port = 0): Promise<Server> =>
   });
 
 describe('the properties of this server', () => {
-  const own = { version: product.version, delayed: true };
+  const own = { version: product.version, delayed: true, replace: true };
 
   it('rule T9: say its version, which is that of the package', async () => {
     expect(product.version).toBe((JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version);

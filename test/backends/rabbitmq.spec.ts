@@ -81,6 +81,28 @@ for (const kind of serverKinds) {
       expect(await backend.status('nowhere')).toBeUndefined();
     });
 
+    it('a successor that is refused leaves its delivery as it was', async () => {
+      const backend = await open();
+      await backend.declare(topologyOf(queueNamed('q'), queueNamed('next')));
+      await published(backend, to('q', 'one'));
+      const taken: BackendDelivery[] = [];
+      backend.consume('q', { prefetch: 10 }, (delivery) => taken.push(delivery));
+      await expect.poll(() => taken.length).toBe(1);
+      const [delivery] = taken;
+      const replaced = (publication: Publication): Promise<Error | undefined> =>
+        new Promise((resolve) => delivery!.replaceBy(publication, resolve));
+      expect(await replaced(to('nowhere', 'one'))).toMatchObject({ name: 'UnroutableError' });
+      const missing = await replaced(to('q', 'one', { exchange: 'missing' }));
+      expect(missing).toMatchObject({ name: 'ServerError', code: 404, retry: 'never' });
+      expect(missing!.message).toContain("no exchange 'missing'");
+      expect(delivery!.settled).toBe(false);
+      expect(await replaced(to('next', 'one'))).toBeUndefined();
+      expect(delivery!.settled).toBe(true);
+      expect(await replaced(to('next', 'one'))).toMatchObject({ message: 'this delivery is settled already' });
+      expect(await backend.status('next')).toMatchObject({ messages: 1 });
+      expect(taken).toHaveLength(1);
+    });
+
     it('tells what was not taken, and only that', async () => {
       const backend = await open();
       await backend.declare(topologyOf(queueNamed('q')));

@@ -32,8 +32,11 @@ export class LinkedServer {
   readonly surroundings: Surroundings = { clock: this.clock, later };
   readonly #context: ListenerContext<ClientConnection>;
 
-  constructor(limits: Partial<Limits> = {}) {
-    const broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns: policyPatterns });
+  /** @param given a broker of the test, and whether the server announces `basic.replace` */
+  constructor(limits: Partial<Limits> = {}, given: { readonly broker?: Broker; readonly canReplace?: boolean } = {}) {
+    const { canReplace = true } = given;
+    const broker =
+      given.broker ?? new Broker({ clock: this.clock, names: new CountedNames(), patterns: policyPatterns });
     this.broker = broker;
     broker.addVirtualHost('/');
     broker.access.setUser('guest', { passwordHash: '', tags: [] });
@@ -43,7 +46,7 @@ export class LinkedServer {
       broker,
       limits: { ...defaultLimits, ...limits },
       logins: loginsOf(broker.access, { now, authenticate: ({ password }) => password === 'guest' }),
-      properties: serverProperties('3.10.8'),
+      properties: canReplace ? serverProperties('3.10.8') : new Map(),
       pool: new BufferPool(),
       flusher: new Flusher(later),
       alarms: new Alarms([{ resource: 'memory', isRaised: () => this.isShort }]),

@@ -61,6 +61,8 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   #isFetching = false;
   /** Reading waits for that answer. */
   #release: (() => void) | undefined;
+  /** The delivery whose place the next message takes. */
+  #replaced: number | undefined;
   #lastPublish: { readonly bytes: Buffer; readonly publishing: Publishing } | undefined;
 
   constructor(
@@ -78,7 +80,8 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   refusal({ exchange, routingKey, immediate }: Publishing): AmqpError | undefined {
-    return this.engine.refusal(exchange, routingKey, { immediate });
+    // A message that replaces a delivery is returned where another would end the channel (rule K14).
+    return this.#replaced === undefined ? this.engine.refusal(exchange, routingKey, { immediate }) : undefined;
   }
 
   countUnfinished(bytes: number): void {
@@ -123,6 +126,13 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     });
     isLate = true;
     this.#isFetching = !isAnswered;
+  }
+
+  replaceNext(deliveryTag: number): void {
+    if (!this.engine.receiver.settler.unacked.has(deliveryTag)) {
+      throw new AmqpError('PRECONDITION_FAILED', `unknown delivery tag ${deliveryTag}`);
+    }
+    this.#replaced = deliveryTag;
   }
 
   #got(got: Got | undefined): void {
@@ -248,7 +258,13 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     const { publishing, properties, body } = content;
     content.clear();
     if (publishing === undefined || properties === undefined) return taken;
-    this.engine.publish(publishing.exchange, publishing.routingKey, properties, body, publishing);
+    const { exchange, routingKey } = publishing;
+    const replaced = this.#replaced;
+    if (replaced === undefined) this.engine.publish(exchange, routingKey, properties, body, publishing);
+    else {
+      this.#replaced = undefined;
+      this.engine.replace(replaced, exchange, routingKey, properties, body);
+    }
     return taken;
   }
 

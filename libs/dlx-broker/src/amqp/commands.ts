@@ -11,6 +11,8 @@ export interface CommandChannel {
   checkConsumers(): void;
   /** `basic.get`: the message, or nothing. */
   get(asked: methods.BasicGet): void;
+  /** `basic.replace`: the next message of this channel takes the place of this delivery. @throws AmqpError */
+  replaceNext(deliveryTag: number): void;
   /** Calls `write` when all outputs pending for this client are sent. */
   afterOutputs(write: () => void): void;
   /** @returns a callback that answers by `write`, or ends the channel with the error of `failed` */
@@ -201,6 +203,10 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
       const { deliveryTag: tag, multiple, requeue } = methods.readBasicNack(from);
       engine.nack(deliveryTag(tag), multiple, requeue);
     }),
+  ],
+  [
+    methodIds.basicReplace,
+    unanswered((channel, from) => channel.replaceNext(deliveryTag(methods.readBasicReplace(from).deliveryTag))),
   ],
   [
     methodIds.basicRecover,

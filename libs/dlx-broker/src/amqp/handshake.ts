@@ -63,6 +63,7 @@ function ownProperties(http: HttpPlace | undefined): FieldTable {
   const own = new Map<string, Field>([
     ['version', longstr(product.version)],
     ['delayed', bool(true)],
+    ['replace', bool(true)],
   ]);
   if (http !== undefined) own.set('http', int32(http.port)).set('https', bool(http.isSecure));
   return own;

@@ -172,6 +172,7 @@ export class RabbitMqBackend implements Backend {
         pauses: () => this.#pauses(),
         publish: this.#publish,
         connection: () => this.#link.current?.connection,
+        openReplacing: () => (this.#link.current?.server.canReplace === true ? this.host.openPublisher : undefined),
         isLate: (name) => this.#desired.isLate(name),
         left: (left) => this.#consumers.delete(left),
         fault: this.host.fault,

@@ -6,6 +6,8 @@ export interface KnownServer {
   readonly info: ServerInfo;
   /** True if it has exchanges of the type `x-delayed-message`. */
   readonly isExact: boolean;
+  /** True if it can publish a message and ack the delivery that it replaces in one step (rule K14). */
+  readonly canReplace: boolean;
   /** Its HTTP API, on the host of the connection. */
   readonly http: { readonly port: number; readonly isSecure: boolean } | undefined;
 }
@@ -13,12 +15,13 @@ export interface KnownServer {
 /** Recognises a server by its properties. A test declaration of an exchange type could close the connection (503). */
 export function knownServer({ properties, product, version }: ServerDescription): KnownServer {
   const own = properties.get('dlx_broker');
-  if (own?.type !== 'F') return { info: { product, version }, isExact: false, http: undefined };
+  if (own?.type !== 'F') return { info: { product, version }, isExact: false, canReplace: false, http: undefined };
   const table = own.value;
   const port = table.get('http')?.value;
   return {
     info: { product: 'dlx-broker', version: textOf(table.get('version')?.value) ?? version },
     isExact: table.get('delayed')?.value === true,
+    canReplace: table.get('replace')?.value === true,
     http: typeof port === 'number' ? { port, isSecure: table.get('https')?.value === true } : undefined,
   };
 }

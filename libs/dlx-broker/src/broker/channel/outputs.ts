@@ -6,12 +6,11 @@ import type { ChannelContext, ConnectionContext } from './context.js';
 
 /** `basic.return` on its way out (rule K4), sent even if its channel has failed since (rule Q9). */
 export class ReturnedMessage implements Output {
-  readonly replyCode = 312;
-  readonly replyText = 'NO_ROUTE';
-
   constructor(
     readonly channel: ChannelContext,
     readonly message: Message,
+    readonly replyCode = 312,
+    readonly replyText = 'NO_ROUTE',
   ) {}
 
   get connection(): ConnectionContext {

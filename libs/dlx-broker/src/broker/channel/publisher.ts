@@ -17,6 +17,7 @@ import { replyQueue } from '../virtual-host/reply-addresses.js';
 import { Outcome } from '../outcome.js';
 import { Confirms } from './confirms.js';
 import { Pause, ReturnedMessage } from './outputs.js';
+import type { Settler } from './settler.js';
 import type { HeldPublish, TransactionalChannel } from './transaction.js';
 
 /** How a message is published: the arguments of basic.publish beside exchange, key, properties and body. */
@@ -28,6 +29,7 @@ export interface PublishOptions {
 }
 
 interface PublishingChannel extends TransactionalChannel {
+  readonly receiver: { readonly settler: Settler };
   /** Where replies to this channel's requests go (rule S1). */
   readonly replyAddress: string | undefined;
 }
@@ -74,6 +76,44 @@ export class Publisher {
     const { sequence } = this.channel.scheduler;
     const accepted = this.send(message, exchange, mandatory, now);
     if (tag !== 0) this.#confirm(tag, accepted, sequence);
+    return tag;
+  }
+
+  /**
+   * Publishes a message, and acks a delivery of this channel, in one step of the journal (rule K14). The delivery stays outstanding when
+   * a queue refuses the message, and when the message is returned: no queue gets it, the exchange is missing, or a right.
+   * @returns the tag of its confirm
+   * @throws 406 for a channel without confirms, and for a delivery that is not outstanding
+   */
+  replace(
+    deliveryTag: number,
+    exchangeName: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    now: number,
+  ): number {
+    const confirms = this.#confirms;
+    const { scheduler, vhost, receiver, counters } = this.channel;
+    if (confirms === undefined) throw preconditionFailed('channel is not in confirm mode');
+    if (!receiver.settler.unacked.has(deliveryTag)) throw preconditionFailed(`unknown delivery tag ${deliveryTag}`);
+    checkSize(body.length, vhost.profile.maxMessageSize);
+    const message = this.#message(exchangeName, routingKey, properties, body);
+    const refusal = this.refusal(exchangeName, routingKey, undefined);
+    if (refusal?.closes === 'connection') throw refusal;
+    const { sequence } = scheduler;
+    const tag = confirms.next();
+    if (refusal !== undefined) {
+      confirms.close();
+      scheduler.output(new ReturnedMessage(this.channel, message, refusal.code, refusal.message));
+      confirms.settle(tag, tag, true);
+      return tag;
+    }
+    counters.publish++;
+    const outcome = vhost.routing.publish(message, openExchange(vhost, exchangeName), now);
+    const isTaken = this.#concluded(outcome, message, true);
+    if (isTaken && (outcome & Outcome.Routed) !== 0) receiver.settler.settle(deliveryTag, false, 'ack', undefined, now);
+    this.#confirm(tag, isTaken, sequence);
     return tag;
   }
 

@@ -32,6 +32,11 @@ export class Unacked {
     return record;
   }
 
+  /** Whether the delivery with this tag is outstanding. */
+  has(tag: number): boolean {
+    return this.#find(tag)?.settled === false;
+  }
+
   /** Whether there is an outstanding delivery with this tag or a later one. */
   reaches(tag: number): boolean {
     for (let index = this.#records.length - 1; index >= 0; index--) {

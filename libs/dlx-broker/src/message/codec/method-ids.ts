@@ -117,6 +117,8 @@ export const methodIds = {
   basicRecoverOk: 0x003c006f,
   /** `basic.nack` */
   basicNack: 0x003c0078,
+  /** `basic.replace` */
+  basicReplace: 0x003c00c8,
   /** `confirm.select` */
   confirmSelect: 0x0055000a,
   /** `confirm.select-ok` */

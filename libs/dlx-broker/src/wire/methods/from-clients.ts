@@ -954,6 +954,24 @@ export function writeBasicNack(
   to.end();
 }
 
+export interface BasicReplace {
+  readonly deliveryTag: number | bigint;
+}
+
+/** `basic.replace` */
+export function readBasicReplace(from: MethodReader): BasicReplace {
+  const deliveryTag = from.longlong();
+  from.finish();
+  return { deliveryTag };
+}
+
+/** `basic.replace` */
+export function writeBasicReplace(to: FrameWriter, channel: number, deliveryTag: number | bigint): void {
+  to.method(channel, methodIds.basicReplace);
+  to.longlong(deliveryTag);
+  to.end();
+}
+
 export interface ConfirmSelect {
   readonly noWait: boolean;
 }

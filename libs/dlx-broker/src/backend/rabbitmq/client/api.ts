@@ -187,6 +187,7 @@ export interface AmqpChannel {
   txRollback(done: Done): void;
   /**
    * Publishes without a confirm.
+   * @param replaced a delivery of this channel that the server acks in the same step, where {@link ServerDescription} says `replace`
    * @returns why it was not sent; undefined when it was
    */
   publish(
@@ -195,6 +196,7 @@ export interface AmqpChannel {
     properties: Properties,
     body: Uint8Array,
     mandatory?: boolean,
+    replaced?: number,
   ): ClientError | undefined;
   /** Closes the channel. The server requeues unacknowledged messages. An unconfirmed message may be lost. */
   close(done?: Done): void;
@@ -202,6 +204,8 @@ export interface AmqpChannel {
 
 /** Publishes with confirms on a channel of its own. */
 export interface ConfirmPublisher {
+  /** Its channel. */
+  readonly channel: AmqpChannel;
   /** Publishes that are neither confirmed nor failed. */
   readonly outstanding: number;
   readonly isOpen: boolean;
@@ -210,6 +214,7 @@ export interface ConfirmPublisher {
    * @param done called once: without a failure when the server has taken the message; `NackedError`; `ReturnedError` for a
    *   mandatory message that no queue got; `UnsendableError`, within the call; `ChannelClosedError` or `ConnectionClosedError`,
    *   after which it is unknown whether the server took it
+   * @param replaced see {@link AmqpChannel.publish}; a failure leaves this delivery as it was
    */
   publish(
     exchange: string,
@@ -218,6 +223,7 @@ export interface ConfirmPublisher {
     body: Uint8Array,
     mandatory: boolean,
     done: Done,
+    replaced?: number,
   ): void;
   close(done?: Done): void;
 }

@@ -179,10 +179,11 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
     properties: Properties,
     body: Uint8Array,
     mandatory = false,
+    replaced?: number,
   ): ClientError | undefined {
     const { refusal } = this;
     if (refusal !== undefined) return refusal;
-    const destination = { channel: this.number, exchange, routingKey, mandatory };
+    const destination = { channel: this.number, exchange, routingKey, mandatory, replaced };
     return this.attempted(() => writePublish(this.to, destination, properties, body));
   }
 

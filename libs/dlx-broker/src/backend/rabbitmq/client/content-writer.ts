@@ -23,6 +23,8 @@ export interface Destination {
   readonly exchange: string;
   readonly routingKey: string;
   readonly mandatory: boolean;
+  /** The delivery that the message replaces (rule K14). */
+  readonly replaced: number | undefined;
 }
 
 /**
@@ -35,10 +37,11 @@ export function writePublish(
   properties: Properties,
   body: Uint8Array,
 ): void {
-  const { channel, exchange, routingKey, mandatory } = destination;
+  const { channel, exchange, routingKey, mandatory, replaced } = destination;
   checkName('exchange name', exchange);
   checkName('routing key', routingKey);
   const header = encoded(properties, to.largest - headerPrefix);
+  if (replaced !== undefined) methods.writeBasicReplace(to, channel, replaced);
   methods.writeBasicPublish(to, channel, exchange, routingKey, mandatory, false);
   to.begin(frameTypes.header, channel);
   to.long(basicClass << 16);

@@ -17,19 +17,19 @@ export class ChannelPublisher implements ConfirmPublisher {
   readonly #events: PublisherEvents;
   readonly #outstanding = new OutstandingPublishes();
   readonly #returns = new Returns(this.#outstanding);
-  readonly #channel: AmqpChannel;
+  readonly channel: AmqpChannel;
   readonly #connection: AmqpConnection;
 
   constructor(connection: AmqpConnection, events: PublisherEvents, done: Done = () => undefined) {
     this.#events = events;
     this.#connection = connection;
-    this.#channel = connection.openChannel({
+    this.channel = connection.openChannel({
       closed: (failure) => this.#closed(failure),
       confirmed: (tag, multiple, ok) => this.#confirmed(tag, multiple, ok),
       returned: (message) => this.#returned(message),
       flow: (isActive) => events.flow?.(isActive),
     });
-    this.#channel.confirmSelect(done);
+    this.channel.confirmSelect(done);
   }
 
   get outstanding(): number {
@@ -37,7 +37,7 @@ export class ChannelPublisher implements ConfirmPublisher {
   }
 
   get isOpen(): boolean {
-    return this.#channel.isOpen;
+    return this.channel.isOpen;
   }
 
   publish(
@@ -47,8 +47,9 @@ export class ChannelPublisher implements ConfirmPublisher {
     body: Uint8Array,
     mandatory: boolean,
     done: Done,
+    replaced?: number,
   ): void {
-    const refusal = this.#channel.publish(exchange, routingKey, properties, body, mandatory);
+    const refusal = this.channel.publish(exchange, routingKey, properties, body, mandatory, replaced);
     if (refusal !== undefined) return done(refusal);
     const { messageId, correlationId } = properties;
     this.#outstanding.add({
@@ -64,7 +65,7 @@ export class ChannelPublisher implements ConfirmPublisher {
   }
 
   close(done?: Done): void {
-    this.#channel.close(done);
+    this.channel.close(done);
   }
 
   #confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void {

@@ -5,6 +5,7 @@ import type { BackendDelivery, CancelReason, ConsumeOptions, Consumption } from 
 import { ConnectionLostError, ServerError } from '../../errors.js';
 import type { AmqpConnection, Delivery } from '../client/api.js';
 import { ChannelClosedError, type ClientError } from '../client/errors.js';
+import type { openPublisher } from '../client/publisher.js';
 import type { Pauses } from '../pauses.js';
 import { mayPass } from '../declarations/calls.js';
 import { type Publish, RabbitMqDelivery } from './delivery.js';
@@ -17,6 +18,8 @@ export interface ConsumerHost {
   readonly publish: Publish;
   /** The connection in use; undefined while there is none. */
   connection(): AmqpConnection | undefined;
+  /** Opens a channel that publishes and consumes; undefined where the server cannot replace deliveries in one step. */
+  readonly openReplacing?: () => typeof openPublisher | undefined;
   /** Whether a queue is missing only because the server could not declare it again so far. */
   isLate(queue: string): boolean;
   /** Called when the consumer has ended for good. */
@@ -58,8 +61,10 @@ export class RabbitMqConsumer implements Consumption {
     const connection = this.host.connection();
     if (connection === undefined || this.#stage !== 'running' || this.#session?.isOver === false) return;
     const { prefetch, priority, exclusive = false } = this.options;
-    const channel = connection.openChannel({ closed: (failure) => this.#ended(session, failure) });
-    const session: ConsumerSession = { channel, unsettled: 0, isCancelled: false, isOver: false };
+    const over = { closed: (failure?: ClientError): void => this.#ended(session, failure) };
+    const replacing = this.host.openReplacing?.()?.(connection, over);
+    const channel = replacing?.channel ?? connection.openChannel(over);
+    const session: ConsumerSession = { channel, replacing, unsettled: 0, isCancelled: false, isOver: false };
     this.#session = session;
     this.#tag = undefined;
     channel.qos(prefetch, () => undefined); // a failure ends the channel

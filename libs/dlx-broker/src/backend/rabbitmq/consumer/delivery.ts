@@ -1,7 +1,15 @@
 import { type Field, type FieldTable, integerOf, Message } from '../../../message/index.js';
 import { UndecodableProperties } from '../../../wire/index.js';
 import type { BackendDelivery, Done, Publication } from '../../backend.js';
-import type { Delivery } from '../client/api.js';
+import { ConnectionLostError, RefusedError, ServerError, UnroutableError } from '../../errors.js';
+import type { ConfirmPublisher, Delivery } from '../client/api.js';
+import {
+  ChannelClosedError,
+  type ClientError,
+  ConnectionLostError as ConnectionEnd,
+  NackedError,
+  ReturnedError,
+} from '../client/errors.js';
 import { type ConsumerSession, oneSettled } from './session.js';
 
 /** A header of the successor of a message whose headers cannot be decoded: the properties of the message, as bytes. */
@@ -17,6 +25,8 @@ export type Publish = (publication: Publication, done: Done) => void;
 export class RabbitMqDelivery implements BackendDelivery {
   readonly message: Message;
   #isSettled = false;
+  /** True while the server has not confirmed the successor that replaces it in one step. */
+  #isReplacing = false;
 
   constructor(
     private readonly delivery: Delivery,
@@ -61,14 +71,33 @@ export class RabbitMqDelivery implements BackendDelivery {
     this.#settle(() => this.session.channel.nack(this.delivery.deliveryTag, { requeue: true }));
   }
 
-  /** Acks after the confirm. If the channel has ended by then, the message is delivered again although it has a successor. */
+  /**
+   * On a dlx-broker the server acks it in the same step. Elsewhere it is acked after the confirm: if the channel has ended by then, the
+   * message is delivered again although it has a successor.
+   */
   replaceBy(publication: Publication, done?: Done): void {
-    if (this.settled) return done?.(new Error('this delivery is settled already'));
+    if (this.settled || this.#isReplacing) return done?.(new Error('this delivery is settled already'));
     const successor = this.delivery.isUndecodable ? this.#withRaw(publication) : publication;
+    const { replacing } = this.session;
+    if (replacing !== undefined && publication.mandatory === true) return this.#replaceBy(replacing, successor, done);
     this.publish(successor, (failure) => {
       if (failure === undefined) this.ack();
       done?.(failure);
     });
+  }
+
+  /** The server does both, or neither. If the channel ends before the confirm, the server delivers whichever of the two it has. */
+  #replaceBy(replacing: ConfirmPublisher, successor: Publication, done: Done | undefined): void {
+    const { exchange, routingKey, properties, body } = successor;
+    this.#isReplacing = true;
+    const answered = (failure: ClientError | undefined): void => {
+      this.#isReplacing = false;
+      const isOver = failure instanceof ChannelClosedError || failure instanceof ConnectionEnd;
+      if (isOver) this.#isSettled = true;
+      if (failure === undefined) this.#settle(() => undefined);
+      done?.(failure && failureOf(failure, successor));
+    };
+    replacing.publish(exchange, routingKey, properties, body, true, answered, this.delivery.deliveryTag);
   }
 
   /** Adds headers that cannot be decoded to the successor, as the bytes of one header. */
@@ -80,9 +109,24 @@ export class RabbitMqDelivery implements BackendDelivery {
   }
 
   #settle(how: () => void): void {
-    if (this.settled) return;
+    if (this.settled || this.#isReplacing) return;
     this.#isSettled = true;
     how();
     oneSettled(this.session);
   }
+}
+
+/** The failure of a successor, for the application. */
+function failureOf(failure: ClientError, { exchange, routingKey }: Publication): Error {
+  if (failure instanceof NackedError) return new RefusedError(exchange, routingKey);
+  const what = `the server refused a message to exchange '${exchange}' with routing key '${routingKey}'`;
+  if (failure instanceof ReturnedError) {
+    const { code, text } = failure;
+    if (code === 312) return new UnroutableError(exchange, routingKey);
+    return new ServerError(`${what}: ${text}`, code, { cause: failure });
+  }
+  if (failure instanceof ChannelClosedError && failure.code !== 200) {
+    return new ServerError(`${what}: ${failure.text}`, failure.code, { cause: failure });
+  }
+  return new ConnectionLostError(failure.message, true, { cause: failure });
 }

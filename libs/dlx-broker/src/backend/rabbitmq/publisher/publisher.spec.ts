@@ -21,6 +21,7 @@ interface Sent {
 
 /** A channel at the other end of the port: it keeps what is published until the test answers. */
 class Channel implements ConfirmPublisher {
+  readonly channel = undefined as never;
   isOpen = true;
   readonly sent: Sent[] = [];
 
