@@ -39,7 +39,7 @@ it.each([
   ['forRoot', forRootChecks, 15],
   ['embedded()', embeddedChecks, 9],
   ['listen', listenChecks, 5],
-  ['rabbitmq()', rabbitmqChecks, 15],
+  ['rabbitmq()', rabbitmqChecks, 17],
   ['publishBuffer', publishBufferChecks, 2],
   ['listen.amqp', amqpChecks, 8],
   ['listen.http', httpChecks, 7],

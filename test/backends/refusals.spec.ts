@@ -108,6 +108,10 @@ describe('options of rabbitmq() that are wrong are refused at once', () => {
     [{ urls: 'amqp://h', heartbeat: -1 }, "option 'heartbeat' of rabbitmq()"],
     [{ urls: 'amqp://h', publishTimeout: '10' }, 'has no unit'],
     [{ urls: 'amqp://h', management: 'localhost' }, "option 'management' of rabbitmq() is no URL"],
+    [{ urls: 'amqp://h', policies: [] }, "option 'policies' of rabbitmq() needs option 'management'"],
+    [{ urls: 'amqp://h', strictPolicies: true }, "option 'strictPolicies' of rabbitmq() needs option 'management'"],
+    [{ urls: 'amqp://h', policies: [{ name: 'p', pattern: 'q' }] }, "definition of policy 1 of option 'policies'"],
+    [{ urls: 'amqp://h', policies: [{ names: 'p' }] }, "did you mean 'name'?"],
     [{ urls: 'amqp://h', publishBuffer: { message: 1 } }, "did you mean 'messages'?"],
     [{ urls: 'amqp://h', prefetch: 10 }, "'prefetch' is an option of forRoot()"],
   ])('%j', (options, text) => {

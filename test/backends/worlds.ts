@@ -13,6 +13,8 @@ export interface World {
   readonly url?: string;
   /** Makes a user with rights in the virtual host; the user goes with the world. */
   permit?(user: string, password: string, rights: Readonly<Record<string, string>>): Promise<unknown>;
+  /** The management API, as an operator uses it. */
+  readonly management?: { readonly url: string; readonly client: ManagementClient; readonly vhost: string };
   /** Deletes a queue, as an operator does. */
   deleteQueue?(queue: string): Promise<unknown>;
   close(): Promise<void>;
@@ -80,6 +82,7 @@ const rabbitMq: WorldKind = {
     return {
       backend,
       url: urls,
+      management: { url: managementUrl, client: management, vhost },
       permit: async (user, password, rights) => {
         await management.call('PUT', `/users/${user}`, { password, tags: '' });
         users.push(user);
@@ -101,10 +104,12 @@ const served: WorldKind = {
   async open() {
     const server = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
     const urls = `amqp://127.0.0.1:${server.amqp.port}`;
+    const api = `http://127.0.0.1:${server.http!.port}`;
     const backend = openRabbitMq({ urls, ...quick }, loud);
     return {
       backend,
       url: urls,
+      management: { url: api, client: new ManagementClient(api, 'guest', 'guest'), vhost: '/' },
       deleteQueue: async (queue) => server.broker.connect().openChannel(silentOutbox).deleteQueue(queue),
       async close() {
         await backend.close();

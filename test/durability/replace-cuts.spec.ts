@@ -55,6 +55,7 @@ async function cutsOf(canReplace: boolean, seed: number) {
     dial: () => server.link(),
     openConnection,
     openPublisher,
+    keepAlive: () => () => undefined,
     warn: () => undefined,
     fault: (error) => {
       throw error;

@@ -143,15 +143,23 @@ export class TopologyError extends BackendError {
   }
 }
 
-/** The error that shows every difference, argument by argument. */
-export function differing(differences: readonly TopologyDifference[]): TopologyError {
-  const lines = differences.map(({ kind, name, property, existing, asked, origin }) => {
-    const by = origin === undefined ? '' : ` (${origin})`;
-    return `  ${kind} '${name}' ${property}: there is ${existing}, asked for ${asked}${by}`;
-  });
-  const advice =
-    'Nothing was changed or deleted. Give the new one another name, or delete the old one when it is empty: by ' +
-    "'dlx-broker ctl delete_queue NAME --if-empty' while the broker runs and has a port, by 'dlx-broker data remove DIR NAME' or " +
-    "'dlx-broker data rename DIR NAME NEW' while nothing uses its data directory.";
-  return new TopologyError(`The topology does not fit what exists:\n${lines.join('\n')}\n${advice}`, differences);
+/** A difference as a line of an error. */
+export function shownDifference({ kind, name, property, existing, asked, origin }: TopologyDifference): string {
+  const by = origin === undefined ? '' : ` (${origin})`;
+  return `  ${kind} '${name}' ${property}: there is ${existing}, asked for ${asked}${by}`;
+}
+
+/** How an operator replaces a queue of an embedded broker. */
+const embeddedWays =
+  "or delete the old one when it is empty: by 'dlx-broker ctl delete_queue NAME --if-empty' while the broker runs and has a port, by " +
+  "'dlx-broker data remove DIR NAME' or 'dlx-broker data rename DIR NAME NEW' while nothing uses its data directory";
+
+/**
+ * The error that shows every difference, argument by argument.
+ * @param ways what an operator can do besides another name
+ */
+export function differing(differences: readonly TopologyDifference[], ways = embeddedWays): TopologyError {
+  const lines = differences.map(shownDifference).join('\n');
+  const advice = `Nothing was changed or deleted. Give the new one another name, ${ways}.`;
+  return new TopologyError(`The topology does not fit what exists:\n${lines}\n${advice}`, differences);
 }

@@ -4,7 +4,13 @@ export { EmbeddedBackend, type EmbeddedOptions } from './embedded/backend.js';
 export * from './errors.js';
 export { parseAddress, parseAddresses, type ServerAddress } from './rabbitmq/address.js';
 export { checkManagementUrl } from './rabbitmq/management-url.js';
-export type { PublishBuffer, RabbitMqCredentials, RabbitMqOptions, Supplied } from './rabbitmq/options.js';
+export type {
+  PublishBuffer,
+  RabbitMqCredentials,
+  RabbitMqOptions,
+  RabbitMqPolicy,
+  Supplied,
+} from './rabbitmq/options.js';
 export { type Capability, need } from './need.js';
 export { type BackendState, type ServerInfo } from './state.js';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../broker/index.js';
-import { after, bracketed, HomeContext, type HttpApi } from '../../host/index.js';
+import { after, bracketed, HomeContext, type HttpApi, policyPatterns } from '../../host/index.js';
 import type { Message } from '../../message/index.js';
-import type { Topology } from '../../topology/index.js';
+import type { QueueDeclaration, Topology } from '../../topology/index.js';
 import type {
   Backend,
   BackendDelivery,
@@ -33,6 +33,8 @@ import { RabbitMqReplies } from './replies.js';
 import { Calls, codeOf, mayPass, textOf } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
+import { existingIn, type ManagementPlace } from './declarations/existing.js';
+import { Policies, refusedPolicies } from './declarations/policy-check.js';
 
 /** What the backend gets from its host: clock, random numbers, sockets and a log. */
 export interface RabbitMqHost extends LinkHost {
@@ -53,6 +55,7 @@ export class RabbitMqBackend implements Backend {
   readonly #publisher: Publisher;
   readonly #desired: DesiredTopology;
   readonly #delayed: RabbitMqDelayed;
+  readonly #policies: Policies;
   readonly #consumers = new Set<RabbitMqConsumer>();
   readonly #replies = new Set<RabbitMqReplies>();
   /** Callbacks that wait for a connection. */
@@ -77,6 +80,12 @@ export class RabbitMqBackend implements Backend {
         refusedFor: options.refusedFor,
       },
     );
+    this.#policies = new Policies({
+      own: options.policies,
+      patterns: policyPatterns,
+      isStrict: options.strictPolicies,
+      warn: host.warn,
+    });
     this.#delayed = new RabbitMqDelayed({
       publish: this.#publish,
       declare: (topology) => this.declare(topology),
@@ -154,11 +163,39 @@ export class RabbitMqBackend implements Backend {
 
   async declare(topology: Topology): Promise<ReadonlySet<string>> {
     const limit = this.clock.now() + this.options.declareTimeout;
-    const { different, ...declared } = await this.#insist(limit, (calls, { server }) =>
-      declareOn(calls, topology, (type) => type === 'x-delayed-message' && server.isExact),
-    );
+    const { different, ...declared } = await this.#insist(limit, async (calls, link) => {
+      const place = this.#managed(link);
+      if (place !== undefined) await this.#policies.put(place);
+      const management = place && existingIn(place, this.host.warn);
+      const knows = (type: string): boolean => type === 'x-delayed-message' && link.server.isExact;
+      return declareOn(calls, topology, { knows, ...management });
+    });
     this.#desired.add(declared);
+    await this.#checkPolicies(topology.queues);
     return different;
+  }
+
+  /** Warns of policies that change what queues need. @throws TopologyError with option `strictPolicies` */
+  async #checkPolicies(queues: readonly QueueDeclaration[]): Promise<void> {
+    const link = this.#link.current;
+    const place = link && this.#managed(link);
+    if (place === undefined) return;
+    const { strictPolicies } = this.options;
+    const checked = this.#policies.check(place, queues).catch((error: unknown) => {
+      if (strictPolicies) throw error;
+      this.host.warn(`policies were not checked: ${(error as Error).message}`);
+      return [];
+    });
+    if (!strictPolicies) return; // the warnings may come later
+    const found = await checked;
+    if (found.length > 0) throw refusedPolicies(found);
+  }
+
+  /** The management API of option `management`. */
+  #managed(link: OpenLink): ManagementPlace | undefined {
+    const { management } = this.options;
+    const { virtualHost } = link.address;
+    return management === undefined ? undefined : { ...managementApi(management, link.credentials), virtualHost };
   }
 
   publish(publication: Publication, done?: Done): void {
@@ -268,7 +305,7 @@ export class RabbitMqBackend implements Backend {
       try {
         return await work(calls, link);
       } catch (error) {
-        if (error instanceof TopologyError) throw error;
+        if (error instanceof TopologyError || error instanceof ServerError) throw error;
         const mayRetry = !this.#isClosed && (!link.connection.isOpen || mayPass(error));
         if (!mayRetry || this.clock.now() >= limit) throw this.#asBackendError(error, calls.subject);
         if (calls.subject !== undefined && round === 1) {

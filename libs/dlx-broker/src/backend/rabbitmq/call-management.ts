@@ -7,7 +7,8 @@ const timeout = 30_000;
 /**
  * Sends a request to a management API.
  * @param path the names behind `/api`
- * @returns the JSON of the answer; undefined for 404
+ * @param body sent as JSON
+ * @returns the JSON of the answer; undefined for an empty one, and for a 404, unless something was to be put
  * @throws ServerError that names the address and the status, never a password
  */
 export async function callManagement(
@@ -15,18 +16,36 @@ export async function callManagement(
   method: HttpCall['method'],
   path: readonly string[],
   query?: Readonly<Record<string, string>>,
+  body?: unknown,
 ): Promise<unknown> {
   let answer: HttpAnswer;
   try {
-    answer = await callHttp(api, { method, path: ['api', ...path], query: new URLSearchParams(query), timeout });
+    answer = await callHttp(api, { method, path: ['api', ...path], query: new URLSearchParams(query), body, timeout });
   } catch (error) {
     const text = `the management API at ${api.base} does not answer: ${(error as Error).message}`;
     throw new ServerError(text, 0, { cause: error });
   }
   const { status, text } = answer;
-  if (status === 404) return undefined;
-  if (status >= 200 && status < 300) return JSON.parse(text);
-  const hint = status === 401 || status === 403 ? `; the user '${api.user}' needs a tag for management` : '';
+  if (status === 404 && method !== 'PUT') return undefined;
+  if (status >= 200 && status < 300) return text === '' ? undefined : JSON.parse(text);
+  const tag = method === 'PUT' ? "the tag 'policymaker'" : 'a tag for management';
+  const hint = status === 401 || status === 403 ? `; the user '${api.user}' needs ${tag}` : '';
   const asked = `${method} /api/${path.map(encodeURIComponent).join('/')}`;
-  throw new ServerError(`the management API at ${api.base} answers ${status} to ${asked}${hint}`, status);
+  throw new ServerError(
+    `the management API at ${api.base} answers ${status} to ${asked}${reasonIn(text)}${hint}`,
+    status,
+  );
+}
+
+/** The longest reason of the API in an error, in characters. */
+const longestReason = 200;
+
+/** The `reason` of an error of the API, as `: text`; empty if it has none. */
+function reasonIn(text: string): string {
+  try {
+    const { reason } = JSON.parse(text) as { readonly reason?: unknown };
+    return typeof reason === 'string' ? `: ${reason.slice(0, longestReason)}` : '';
+  } catch {
+    return '';
+  }
 }

@@ -42,8 +42,28 @@ export interface RabbitMqOptions {
   readonly declareTimeout?: number | string;
   /** How long `close` waits for confirms. Default `'5s'`. */
   readonly closeTimeout?: number | string;
-  /** The management API, `http://user:password@host:15672`: for patterns of queue names. Default none. */
+  /**
+   * The management API, `http://user:password@host:15672`: for patterns of queue names, `policies`, the comparison of existing queues, and the
+   * check of policies that change what queues need. Default none.
+   */
   readonly management?: string;
+  /** Policies that are put through the management API before the topology is declared. Needs option `management`. */
+  readonly policies?: readonly RabbitMqPolicy[];
+  /** True: a policy of others that changes what a declared queue needs fails the start. Default false: a warning. */
+  readonly strictPolicies?: boolean;
+}
+
+/** A policy of RabbitMQ. */
+export interface RabbitMqPolicy {
+  readonly name: string;
+  /** A regular expression of the server, for the names of queues or exchanges. */
+  readonly pattern: string;
+  /** Default `queues`. */
+  readonly applyTo?: 'queues' | 'exchanges' | 'all';
+  /** `{ 'max-length': 10_000 }`. The keys have no `x-`. */
+  readonly definition: Readonly<Record<string, string | number | boolean>>;
+  /** Of several policies the one with the highest priority applies. Default 0. */
+  readonly priority?: number;
 }
 
 /** Limits of the unconfirmed messages. */
@@ -69,4 +89,6 @@ export interface ResolvedRabbitMq {
   readonly declareTimeout: number;
   readonly closeTimeout: number;
   readonly management: string | undefined;
+  readonly policies: readonly RabbitMqPolicy[];
+  readonly strictPolicies: boolean;
 }

@@ -21,5 +21,7 @@ export function resolveRabbitMq(options: RabbitMqOptions): ResolvedRabbitMq {
     declareTimeout: milliseconds('declareTimeout', '30s'),
     closeTimeout: milliseconds('closeTimeout', '5s'),
     management: options.management,
+    policies: options.policies ?? [],
+    strictPolicies: options.strictPolicies ?? false,
   };
 }

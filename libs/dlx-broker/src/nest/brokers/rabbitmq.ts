@@ -1,7 +1,7 @@
-import type { PublishBuffer, RabbitMqOptions } from '../../backend/index.js';
-import { parseAddresses, checkManagementUrl } from '../../backend/index.js';
-import { optionsOf, parseDuration, refused, whole } from '../../options/index.js';
-import { areBytes, type Check, checkAll, type Checks, isText } from '../check-options.js';
+import type { PublishBuffer, RabbitMqOptions, RabbitMqPolicy } from '../../backend/index.js';
+import { checkManagementUrl, parseAddresses } from '../../backend/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, refused, text, whole } from '../../options/index.js';
+import { areBytes, type Check, checkAll, type Checks, isFlag, isOneOf, isText } from '../check-options.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
 
 /** A RabbitMQ, a cluster of them, or a stand-alone dlx-broker, as {@link rabbitmq} returns it. */
@@ -42,6 +42,28 @@ export const publishBufferChecks = {
   bytes: areBytes,
 } satisfies Checks<PublishBuffer>;
 
+/** Every option of a policy, and what it accepts. */
+const policyChecks = {
+  name: isText,
+  pattern: (value, origin) => text.read(value, origin),
+  applyTo: isOneOf('queues', 'exchanges', 'all'),
+  definition: (value, origin) => optionsOf(value, origin, "write { 'max-length': 10000 }"),
+  priority: (value, origin) => whole(-2_147_483_648, 2_147_483_647).read(value, origin),
+} satisfies Checks<RabbitMqPolicy>;
+
+const arePolicies: Check = (value, origin) => {
+  const example = "write [{ name: 'limits', pattern: '^orders', definition: { 'max-length': 10000 } }]";
+  if (!Array.isArray(value)) throw refused(typeof value, origin, `is no list; ${example}`);
+  for (const [index, policy] of value.entries()) {
+    const place = `policy ${index + 1} of ${origin}`;
+    const given = optionsOf(policy, place, example);
+    checkAll(given, policyChecks, place);
+    for (const name of ['name', 'pattern', 'definition']) {
+      if (given[name] === undefined) throw refused(undefined, `${name} of ${place}`, `is missing; ${example}`);
+    }
+  }
+};
+
 /** Every option of {@link rabbitmq}, and what it accepts. */
 export const rabbitmqChecks = {
   urls: areUrls,
@@ -60,6 +82,8 @@ export const rabbitmqChecks = {
   declareTimeout: isDuration,
   closeTimeout: isDuration,
   management: checkManagementUrl,
+  policies: arePolicies,
+  strictPolicies: isFlag,
 } satisfies Checks<RabbitMqOptions>;
 
 const remedy = "write rabbitmq({ urls: 'amqp://localhost' })";
@@ -72,5 +96,10 @@ const remedy = "write rabbitmq({ urls: 'amqp://localhost' })";
 export function rabbitmq(options: RabbitMqOptions): BrokerChoice {
   const checked = read(options, rabbitmqChecks, 'rabbitmq()', remedy);
   if (checked.urls === undefined) throw refused(undefined, "option 'urls' of rabbitmq()", `says no server; ${remedy}`);
+  for (const option of ['policies', 'strictPolicies'] as const) {
+    if (checked[option] === undefined || checked[option] === false || checked.management !== undefined) continue;
+    const needs = "needs option 'management', the URL of the management API: AMQP 0-9-1 knows no policies";
+    throw new DlxConfigurationError(`option '${option}' of rabbitmq() ${needs}`);
+  }
   return make('rabbitmq', { options: checked });
 }

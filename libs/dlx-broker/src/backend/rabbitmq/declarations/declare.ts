@@ -3,12 +3,28 @@ import { nearestWord } from '../../../options/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../../topology/index.js';
 import { differing, ServerError, type TopologyDifference, TopologyError } from '../../errors.js';
 import { type Calls, codeOf, textOf } from './calls.js';
+import { type Compared, comparedQueue, exchangeDifferences, shownField } from './compare.js';
+import type { ExistingExchange, ExistingQueue } from './existing.js';
 import { existingField, type Mismatch, mismatchIn, shownExisting } from './mismatch.js';
 
 /** A declared topology. Queues whose arguments may differ are in it with their existing arguments. */
 export interface Declared extends Topology {
   /** The names of queues whose existing arguments differ, where that is allowed (`mayDiffer`). */
   readonly different: ReadonlySet<string>;
+}
+
+/** How an operator replaces a queue of a server. */
+const ways =
+  "or move its messages by 'dlx-broker move', and delete the old one when it is empty: by 'rabbitmqctl delete_queue NAME --if-empty', or " +
+  "'dlx-broker ctl delete_queue NAME --if-empty' on a dlx-broker";
+
+/** What a declaration asks of its server besides commands. */
+export interface DeclaringServer {
+  /** Whether it has an exchange type. */
+  knows(type: string): boolean;
+  /** Finds an existing queue by the management API. Absent without one. @returns undefined if that fails */
+  readonly queue?: (name: string) => Promise<ExistingQueue | undefined>;
+  readonly exchange?: (name: string) => Promise<ExistingExchange | undefined>;
 }
 
 /** The types of every server. Up to RabbitMQ 3.13 a declaration with an unknown type closes the connection (503). */
@@ -22,10 +38,10 @@ const byName = (origin: string | undefined): string => (origin === undefined ? '
 /**
  * Declares a topology on a server. First it compares existing objects by declaring them again, which changes nothing. It declares
  * missing objects only when nothing differs.
- * @param knows whether the server has an exchange type
  * @throws TopologyError with all differences, or what the server refused; ClientError when the connection ended
  */
-export async function declareOn(calls: Calls, topology: Topology, knows: (type: string) => boolean): Promise<Declared> {
+export async function declareOn(calls: Calls, topology: Topology, server: DeclaringServer): Promise<Declared> {
+  const knows = (type: string): boolean => server.knows(type);
   const differences: TopologyDifference[] = [];
   const different = new Set<string>();
   const missing: { readonly exchanges: ExchangeDeclaration[]; readonly queues: QueueDeclaration[] } = {
@@ -36,7 +52,7 @@ export async function declareOn(calls: Calls, topology: Topology, knows: (type: 
     calls.subject = `exchange '${exchange.name}'${byName(exchange.origin)}`;
     const isThere = await calls.finds((channel, done) => channel.checkExchange(exchange.name, done));
     if (!isThere) missing.exchanges.push(exchange);
-    else if (knowsType(exchange, knows)) differences.push(...(await exchangeDifferences(calls, exchange)));
+    else if (knowsType(exchange, knows)) differences.push(...(await differencesOf(calls, exchange, server)));
   }
   const queues = new Map<string, QueueDeclaration>();
   for (const queue of topology.queues) {
@@ -45,13 +61,13 @@ export async function declareOn(calls: Calls, topology: Topology, knows: (type: 
       channel.checkQueue(queue.name, (...[failure]) => done(failure)),
     );
     if (isThere) {
-      const found = await compareQueue(calls, queue);
+      const found = await compareQueue(calls, queue, server);
       differences.push(...found.differences);
       if (found.mayDiffer) different.add(queue.name);
       queues.set(queue.name, found.asItIs);
     } else missing.queues.push(queue);
   }
-  if (differences.length > 0) throw differing(differences);
+  if (differences.length > 0) throw differing(differences, ways);
   for (const exchange of missing.exchanges) {
     if (!knowsType(exchange, knows)) throw unsureType(exchange);
     calls.subject = `exchange '${exchange.name}'${byName(exchange.origin)}`;
@@ -199,10 +215,11 @@ function difference(
   return { ...about, property: shownNames[property] ?? property, existing, asked: shown };
 }
 
-const shownField = (field: Field | undefined): string =>
-  field === undefined ? 'none' : field.type === 'S' ? `'${field.value}'` : String(field.value);
-
-async function exchangeDifferences(calls: Calls, asked: ExchangeDeclaration): Promise<readonly TopologyDifference[]> {
+async function differencesOf(
+  calls: Calls,
+  asked: ExchangeDeclaration,
+  server: DeclaringServer,
+): Promise<readonly TopologyDifference[]> {
   const about = { kind: 'exchange', name: asked.name, origin: asked.origin } as const;
   const found: TopologyDifference[] = [];
   let tried = asked;
@@ -210,23 +227,20 @@ async function exchangeDifferences(calls: Calls, asked: ExchangeDeclaration): Pr
     const declare = (): Promise<void> => declareExchange(calls, tried);
     const mismatch = await refusal(`exchange '${asked.name}'`, asked.origin, declare);
     if (mismatch === undefined) return found;
+    const existing = round === 0 ? await server.exchange?.(asked.name) : undefined;
+    const all = existing && exchangeDifferences(asked, existing);
+    if (all !== undefined && all.length > 0) return all;
     found.push(difference(about, asked, mismatch));
     tried = adopt(tried, mismatch);
   }
   return found;
 }
 
-/** A comparison of what was asked with a queue that exists. */
-interface Compared {
-  readonly differences: readonly TopologyDifference[];
-  /** True if arguments differ where that is allowed. */
-  readonly mayDiffer: boolean;
-  /** A declaration that is equal to the queue. */
-  readonly asItIs: QueueDeclaration;
-}
-
-/** The server names one argument at a time: each is adopted, and the queue declared again until it is equal. */
-async function compareQueue(calls: Calls, asked: QueueDeclaration): Promise<Compared> {
+/**
+ * Compares a queue by the management API, if there is one. Without it the server names one argument at a time: each is adopted, and the
+ * queue declared again until it is equal.
+ */
+async function compareQueue(calls: Calls, asked: QueueDeclaration, server: DeclaringServer): Promise<Compared> {
   const about = { kind: 'queue', name: asked.name, origin: asked.origin } as const;
   const differences: TopologyDifference[] = [];
   let mayDiffer = false;
@@ -235,6 +249,9 @@ async function compareQueue(calls: Calls, asked: QueueDeclaration): Promise<Comp
     const declare = (): Promise<void> => declareQueue(calls, tried);
     const mismatch = await refusal(`queue '${asked.name}'`, asked.origin, declare);
     if (mismatch === undefined) break;
+    const existing = round === 0 ? await server.queue?.(asked.name) : undefined;
+    const compared = existing && comparedQueue(asked, existing);
+    if (compared !== undefined && (compared.mayDiffer || compared.differences.length > 0)) return compared;
     if (asked.mayDiffer?.includes(mismatch.property) === true) mayDiffer = true;
     else differences.push(difference(about, asked, mismatch));
     tried = adopt(tried, mismatch);
