@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type RabbitMqOptions, type TopologyDifference } from '../../libs/dlx-broker/src/backend/index.js';
+import {
+  type BackendDelivery,
+  type RabbitMqOptions,
+  type TopologyDifference,
+} from '../../libs/dlx-broker/src/backend/index.js';
 import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
 import { int32, longstr, type FieldTable } from '../../libs/dlx-broker/src/message/index.js';
 import { serverKinds } from './worlds.js';
@@ -135,6 +139,40 @@ for (const kind of serverKinds) {
       ]);
       await backend.declare(topologyOf(...queues));
       expect(warnings).toHaveLength(5);
+    });
+
+    it('an exchange that is deleted while it is in use is declared again by the publish that misses it', async () => {
+      const { backend, client, path, warnings } = await arrange();
+      const flags = { durable: true, autoDelete: false, internal: false, arguments: new Map() };
+      const bound = {
+        source: 'e',
+        destination: 'q',
+        destinationType: 'queue',
+        routingKey: 'k',
+        arguments: new Map(),
+      } as const;
+      const exchanges = [{ ...flags, name: 'e', type: 'topic' }];
+      await backend.declare({ exchanges, queues: [queueNamed('q'), queueNamed('work')], bindings: [bound] });
+      const to = (exchange: string, routingKey: string) => {
+        return { exchange, routingKey, properties: { deliveryMode: 2 }, body: Buffer.from('x'), mandatory: true };
+      };
+      const published = (exchange: string, key: string): Promise<Error | undefined> =>
+        new Promise((resolve) => backend.publish(to(exchange, key), resolve));
+      await client.call('DELETE', `/exchanges/${path}/e`);
+      expect(await Promise.all([published('e', 'k'), published('', 'q'), published('e', 'k')])).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      expect((await backend.status('q'))!.messages).toBeGreaterThanOrEqual(3); // what was in doubt may be there twice
+      expect(await published('never', 'k')).toMatchObject({ name: 'ServerError', code: 404 });
+      const taken: BackendDelivery[] = [];
+      await published('', 'work');
+      backend.consume('work', { prefetch: 1 }, (delivery) => taken.push(delivery));
+      await expect.poll(() => taken.length).toBe(1);
+      await client.call('DELETE', `/exchanges/${path}/e`);
+      expect(await new Promise((resolve) => taken[0]!.replaceBy(to('e', 'k'), resolve))).toBeUndefined();
+      expect(warnings).toEqual([]);
     });
 
     it('with strictPolicies such a policy fails the start', async () => {

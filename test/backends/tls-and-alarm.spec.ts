@@ -43,6 +43,19 @@ describe('TLS', () => {
     expect((failure as Error).message).toMatch(/localhost:\d+ \(virtual host '\/'\): .*(certificate|self-signed)/);
   });
 
+  it('a login by EXTERNAL fails in one attempt where the server offers none, or there is no certificate', async () => {
+    const credentials = { mechanism: 'EXTERNAL' } as const;
+    const more = { credentials, startAttempts: 100 };
+    const offered = await arrange({ tls: identity }, { ...more, tls: { ca: authority.ca, ...identity } }, 'amqps');
+    const refused = (await offered.backend.connect().catch((error: Error) => error)) as Error;
+    expect(refused).toMatchObject({ name: 'ConnectError', retry: 'never' });
+    expect(refused.message).toContain('the server takes logins by PLAIN AMQPLAIN, not by EXTERNAL; on RabbitMQ enable');
+    const plain = await arrange({}, more);
+    const missing = (await plain.backend.connect().catch((error: Error) => error)) as Error;
+    expect(missing).toMatchObject({ name: 'ConnectError', retry: 'never' });
+    expect(missing.message).toContain('needs a client certificate: write amqps:// and tls: { cert, key }');
+  });
+
   it('is not spoken by a client of amqp:// at such a port: a bounded failure', async () => {
     const { backend } = await arrange({ tls: identity }, { connectTimeout: 1_000 });
     await expect(backend.connect()).rejects.toMatchObject({ name: 'ConnectError' });

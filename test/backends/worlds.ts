@@ -3,7 +3,8 @@ import { openRabbitMq, type RabbitMqLog } from '../../libs/dlx-broker/src/backen
 import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
-import { realServerIsMissing, realVhost } from './real-vhost.js';
+import { ManagementClient } from '../contract/management-client.js';
+import { managementUrl, realServerIsMissing, realVhost } from './real-vhost.js';
 import { WireBackend } from './wire-backend.js';
 
 /** A broker of either kind, empty. */

@@ -114,7 +114,7 @@ const rows = {
   atomic: {
     feature: 'retry or parking of a message',
     embedded: 'one atomic step',
-    serve: 'published, confirmed, then acked',
+    serve: 'one atomic step',
     RabbitMQ: 'published, confirmed, then acked',
     instead: 'handlers tolerate a message that comes twice ([idempotency](idempotency.md))',
   },

@@ -9,6 +9,7 @@ export type {
   RabbitMqCredentials,
   RabbitMqOptions,
   RabbitMqPolicy,
+  RabbitMqUser,
   Supplied,
 } from './rabbitmq/options.js';
 export { type Capability, need } from './need.js';

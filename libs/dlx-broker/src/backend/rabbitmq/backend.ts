@@ -28,13 +28,14 @@ import { managementApi } from './management-url.js';
 import { Link, type LinkHost, type OpenLink } from './link.js';
 import type { ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
-import { Publisher } from './publisher/publisher.js';
+import { Publisher, type PublisherHost } from './publisher/publisher.js';
 import { RabbitMqReplies } from './replies.js';
 import { Calls, codeOf, mayPass, textOf } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
 import { existingIn, type ManagementPlace } from './declarations/existing.js';
 import { Policies, refusedPolicies } from './declarations/policy-check.js';
+import { Restoring } from './declarations/restoring.js';
 
 /** What the backend gets from its host: clock, random numbers, sockets and a log. */
 export interface RabbitMqHost extends LinkHost {
@@ -56,6 +57,8 @@ export class RabbitMqBackend implements Backend {
   readonly #desired: DesiredTopology;
   readonly #delayed: RabbitMqDelayed;
   readonly #policies: Policies;
+  /** Declares the topology again when an exchange of it is missing. */
+  readonly #restore: NonNullable<PublisherHost['restore']>;
   readonly #consumers = new Set<RabbitMqConsumer>();
   readonly #replies = new Set<RabbitMqReplies>();
   /** Callbacks that wait for a connection. */
@@ -70,8 +73,10 @@ export class RabbitMqBackend implements Backend {
   ) {
     const { clock, random, fault } = host;
     this.#desired = new DesiredTopology(clock, () => this.#pauses(), host.warn);
+    const restoring = new Restoring(clock, () => this.#pauses(), this.#desired);
+    this.#restore = (exchange, then) => restoring.restore(exchange, this.#link.current?.connection, then);
     this.#publisher = new Publisher(
-      { clock, random, fault, open: host.openPublisher },
+      { clock, random, fault, open: host.openPublisher, restore: this.#restore },
       {
         window: options.unconfirmed,
         messages: options.publishBuffer.messages,
@@ -208,6 +213,7 @@ export class RabbitMqBackend implements Backend {
         clock: this.clock,
         pauses: () => this.#pauses(),
         publish: this.#publish,
+        restore: this.#restore,
         connection: () => this.#link.current?.connection,
         openReplacing: () => (this.#link.current?.server.canReplace === true ? this.host.openPublisher : undefined),
         isLate: (name) => this.#desired.isLate(name),
@@ -288,7 +294,7 @@ export class RabbitMqBackend implements Backend {
   #api({ server, address, credentials }: OpenLink): HttpApi | undefined {
     const { management } = this.options;
     if (management !== undefined) return managementApi(management, credentials);
-    if (server.http === undefined || server.http.isSecure) return undefined; // the HTTP port may have another certificate
+    if (!('user' in credentials) || server.http === undefined || server.http.isSecure) return undefined; // the HTTP port may have another certificate
     return { base: `http://${bracketed(address.host)}:${server.http.port}`, ...credentials };
   }
 

@@ -11,7 +11,7 @@ import type { Surroundings } from './client/transport.js';
 import type { RabbitMqCredentials, ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
 import { type KnownServer, knownServer } from './known-server.js';
-import { checkedCredentials, supplied, type SupplyHost } from './supplied.js';
+import { checkedCredentials, isExternal, supplied, type SupplyHost } from './supplied.js';
 
 /** What a link gets from its host. */
 export interface LinkHost extends Surroundings {
@@ -186,10 +186,15 @@ export class Link {
     return new Promise((resolve) => this.#connect(address, credentials, resolve));
   }
 
-  async #credentialsFor({ user, password }: ServerAddress): Promise<RabbitMqCredentials> {
-    const { credentials } = this.options;
-    if (credentials === undefined) return { user: user ?? 'guest', password: password ?? 'guest' };
-    return checkedCredentials(await supplied(credentials, 'credentials', this.#supply));
+  async #credentialsFor(address: ServerAddress): Promise<RabbitMqCredentials> {
+    const { user = 'guest', password = 'guest', isSecure, virtualHost } = address;
+    const { credentials, tls } = this.options;
+    if (credentials === undefined) return { user, password };
+    const given = checkedCredentials(await supplied(credentials, 'credentials', this.#supply));
+    const hasCertificate = isSecure && (tls?.cert !== undefined || tls?.pfx !== undefined);
+    if (!isExternal(given) || hasCertificate) return given;
+    const what = 'the login by EXTERNAL needs a client certificate: write amqps:// and tls: { cert, key }, or { pfx }';
+    throw new ConnectionFailedError('credentials', placeOf(address), virtualHost, what);
   }
 
   #connect(address: ServerAddress, credentials: RabbitMqCredentials, answer: (failure?: Error) => void): void {

@@ -15,10 +15,19 @@ export function checkManagementUrl(url: unknown, origin: string): void {
   }
 }
 
-/** Reads `http://user:password@host:15672`. Default: the login of the connection. */
+/**
+ * Reads `http://user:password@host:15672`. Default: the login of the connection.
+ * @throws DlxConfigurationError when neither has a password
+ */
 export function managementApi(url: string, login: RabbitMqCredentials): HttpApi {
   const { origin, pathname, username, password } = new URL(url);
   const base = origin + pathname.replace(/\/+$/, '');
-  if (username === '') return { base, ...login };
+  if (username === '' && 'user' in login) return { base, user: login.user, password: login.password };
+  if (username === '') {
+    const why = 'names no user, and the login by EXTERNAL has no password for HTTP';
+    throw new DlxConfigurationError(
+      `option 'management' of rabbitmq() ${why}; write 'http://user:password@host:15672'`,
+    );
+  }
   return { base, user: decodeURIComponent(username), password: decodeURIComponent(password) };
 }

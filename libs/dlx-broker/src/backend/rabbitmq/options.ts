@@ -1,10 +1,16 @@
 import type { TlsOptions } from './client/dial.js';
 
-/** A user of the server. */
-export interface RabbitMqCredentials {
+/** A user of the server, with a password. */
+export interface RabbitMqUser {
   readonly user: string;
   readonly password: string;
 }
+
+/**
+ * How to log in. `{ mechanism: 'EXTERNAL' }`: the server takes the user from the certificate of option `tls`, where it has the plugin
+ * `rabbitmq_auth_mechanism_ssl`.
+ */
+export type RabbitMqCredentials = RabbitMqUser | { readonly mechanism: 'EXTERNAL' };
 
 /** A value, a promise of one, or a function that is called for each connection, so that it may change. */
 export type Supplied<T> = T | Promise<T> | (() => T | Promise<T>);
@@ -16,7 +22,7 @@ export interface RabbitMqOptions {
    * the other. A function is called for each attempt to connect.
    */
   readonly urls: Supplied<string | readonly string[]>;
-  /** User and password; they take precedence over those in the URLs. A function is called for each attempt to connect. */
+  /** User and password, or `{ mechanism: 'EXTERNAL' }` for the certificate of `tls`; they take precedence over those in the URLs. A function is called for each attempt to connect. */
   readonly credentials?: Supplied<RabbitMqCredentials>;
   /** Options of Node's `tls.connect` for `amqps://`: `ca`, `cert`, `key`, `servername` ... */
   readonly tls?: TlsOptions;

@@ -30,12 +30,17 @@ export async function supplied<T>(value: Supplied<T>, option: SuppliedOption, ho
 
 /** @throws Error for a value without a user or a password; the error does not contain the value */
 export function checkedCredentials(given: unknown): RabbitMqCredentials {
+  if (isExternal(given)) return given;
   if (typeof given === 'object' && given !== null && 'user' in given && 'password' in given) {
     const { user, password } = given;
     if (typeof user === 'string' && typeof password === 'string') return { user, password };
   }
   throw new Error("option 'credentials' of rabbitmq() gave no { user, password } of two texts; return both");
 }
+
+/** True for the login by certificate. */
+export const isExternal = (given: unknown): given is { readonly mechanism: 'EXTERNAL' } =>
+  typeof given === 'object' && given !== null && (given as { readonly mechanism?: unknown }).mechanism === 'EXTERNAL';
 
 const isThenable = <T>(value: T | Promise<T>): value is Promise<T> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';

@@ -28,6 +28,10 @@ const areCredentials: Check = (value, origin) => {
   const remedy = "write { user: 'shop', password: '...' }, or a function that returns it";
   if (typeof value !== 'object' || value === null) throw refused(typeof value, origin, `is no user; ${remedy}`);
   const given = value as Readonly<Record<string, unknown>>;
+  if (given['mechanism'] !== undefined) {
+    isOneOf('EXTERNAL')(given['mechanism'], `mechanism of ${origin}`);
+    return;
+  }
   for (const name of ['user', 'password']) {
     if (typeof given[name] !== 'string')
       throw refused(typeof given[name], `${name} of ${origin}`, `is not a text; ${remedy}`);

@@ -65,7 +65,7 @@ describe('a connection', () => {
   it('by EXTERNAL is refused where the server does not offer it', async () => {
     const { events } = await connected({ credentials: { mechanism: 'EXTERNAL' } });
     expect(events).toEqual([
-      "ConnectionFailedError (credentials): cannot connect to server:5672 (virtual host '/'): the server takes logins by PLAIN AMQPLAIN, not by EXTERNAL",
+      "ConnectionFailedError (credentials): cannot connect to server:5672 (virtual host '/'): the server takes logins by PLAIN AMQPLAIN, not by EXTERNAL; on RabbitMQ enable the plugin rabbitmq_auth_mechanism_ssl and list EXTERNAL in auth_mechanisms, or log in by a password",
     ]);
   });
 

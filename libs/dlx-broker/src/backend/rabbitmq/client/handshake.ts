@@ -77,7 +77,11 @@ export class ClientHandshake {
     }
     const { mechanism = 'PLAIN' } = credentials;
     if (!mechanisms.split(' ').includes(mechanism)) {
-      throw this.failure('credentials', `the server takes logins by ${mechanisms}, not by ${mechanism}`);
+      const remedy =
+        mechanism === 'EXTERNAL'
+          ? '; on RabbitMQ enable the plugin rabbitmq_auth_mechanism_ssl and list EXTERNAL in auth_mechanisms, or log in by a password'
+          : '';
+      throw this.failure('credentials', `the server takes logins by ${mechanisms}, not by ${mechanism}${remedy}`);
     }
     const { virtualHost = defaults.virtualHost } = this.options;
     if (!isShortstr(virtualHost)) throw this.failure('virtual host', 'its name is longer than 255 bytes');

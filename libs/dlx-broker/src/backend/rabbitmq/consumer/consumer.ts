@@ -6,6 +6,7 @@ import { ConnectionLostError, ServerError } from '../../errors.js';
 import type { AmqpConnection, Delivery } from '../client/api.js';
 import { ChannelClosedError, type ClientError } from '../client/errors.js';
 import type { openPublisher } from '../client/publisher.js';
+import type { PublisherHost } from '../publisher/publisher.js';
 import type { Pauses } from '../pauses.js';
 import { mayPass } from '../declarations/calls.js';
 import { type Publish, RabbitMqDelivery } from './delivery.js';
@@ -22,6 +23,8 @@ export interface ConsumerHost {
   readonly openReplacing?: () => typeof openPublisher | undefined;
   /** Whether a queue is missing only because the server could not declare it again so far. */
   isLate(queue: string): boolean;
+  /** See {@link PublisherHost.restore}. */
+  readonly restore?: PublisherHost['restore'];
   /** Called when the consumer has ended for good. */
   left(consumer: RabbitMqConsumer): void;
   readonly fault: (error: unknown) => void;
@@ -117,7 +120,7 @@ export class RabbitMqConsumer implements Consumption {
   #delivered(session: ConsumerSession, delivery: Delivery): void {
     if (this.#stage !== 'running') return session.channel.nack(delivery.deliveryTag, { requeue: true });
     try {
-      this.onDelivery(new RabbitMqDelivery(delivery, this.queue, session, this.host.publish));
+      this.onDelivery(new RabbitMqDelivery(delivery, this.queue, session, this.host));
     } catch (error) {
       this.host.fault(error);
       session.channel.close(); // a listener that throws cannot consume: the server requeues all deliveries

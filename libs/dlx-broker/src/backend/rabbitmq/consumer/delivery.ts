@@ -6,10 +6,11 @@ import type { ConfirmPublisher, Delivery } from '../client/api.js';
 import {
   ChannelClosedError,
   type ClientError,
-  ConnectionLostError as ConnectionEnd,
+  ConnectionClosedError,
   NackedError,
   ReturnedError,
 } from '../client/errors.js';
+import type { PublisherHost } from '../publisher/publisher.js';
 import { type ConsumerSession, oneSettled } from './session.js';
 
 /** A header of the successor of a message whose headers cannot be decoded: the properties of the message, as bytes. */
@@ -20,6 +21,13 @@ const mostRaw = 65_536;
 
 /** Publishes with a confirm. */
 export type Publish = (publication: Publication, done: Done) => void;
+
+/** What a delivery gets from its consumer. */
+export interface DeliveryHost {
+  readonly publish: Publish;
+  /** See {@link PublisherHost.restore}. */
+  readonly restore?: PublisherHost['restore'];
+}
 
 /** A delivery of a server. */
 export class RabbitMqDelivery implements BackendDelivery {
@@ -32,7 +40,7 @@ export class RabbitMqDelivery implements BackendDelivery {
     private readonly delivery: Delivery,
     readonly queue: string,
     private readonly session: ConsumerSession,
-    private readonly publish: Publish,
+    private readonly host: DeliveryHost,
   ) {
     const { exchange, routingKey, properties, body } = delivery;
     this.message = new Message(exchange, routingKey, properties, body);
@@ -80,19 +88,27 @@ export class RabbitMqDelivery implements BackendDelivery {
     const successor = this.delivery.isUndecodable ? this.#withRaw(publication) : publication;
     const { replacing } = this.session;
     if (replacing !== undefined && publication.mandatory === true) return this.#replaceBy(replacing, successor, done);
-    this.publish(successor, (failure) => {
+    this.host.publish(successor, (failure) => {
       if (failure === undefined) this.ack();
       done?.(failure);
     });
   }
 
   /** The server does both, or neither. If the channel ends before the confirm, the server delivers whichever of the two it has. */
-  #replaceBy(replacing: ConfirmPublisher, successor: Publication, done: Done | undefined): void {
+  #replaceBy(replacing: ConfirmPublisher, successor: Publication, done: Done | undefined, wasRestored = false): void {
     const { exchange, routingKey, properties, body } = successor;
+    const { restore } = this.host;
     this.#isReplacing = true;
     const answered = (failure: ClientError | undefined): void => {
+      if (failure instanceof ReturnedError && failure.code === 404 && restore !== undefined && !wasRestored) {
+        return restore(exchange, (mayBeThere) => {
+          if (mayBeThere && !this.session.isOver) return this.#replaceBy(replacing, successor, done, true);
+          this.#isReplacing = false;
+          done?.(failureOf(failure, successor));
+        });
+      }
       this.#isReplacing = false;
-      const isOver = failure instanceof ChannelClosedError || failure instanceof ConnectionEnd;
+      const isOver = failure instanceof ChannelClosedError || failure instanceof ConnectionClosedError;
       if (isOver) this.#isSettled = true;
       if (failure === undefined) this.#settle(() => undefined);
       done?.(failure && failureOf(failure, successor));

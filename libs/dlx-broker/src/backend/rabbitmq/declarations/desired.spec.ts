@@ -68,9 +68,7 @@ describe('what was declared', () => {
     refusals.set('b', new ChannelClosedError(406, 'PRECONDITION_FAILED - inequivalent arg', 'queue.declare'));
     await restore();
     expect(declared).toEqual(['e', 'a', 'c', 'e->b']);
-    expect(warnings).toEqual([
-      "queue 'b' could not be declared again after a reconnect: PRECONDITION_FAILED - inequivalent arg",
-    ]);
+    expect(warnings).toEqual(["queue 'b' could not be declared again: PRECONDITION_FAILED - inequivalent arg"]);
     expect(desired.isLate('b')).toBe(false);
   });
 

@@ -17,7 +17,7 @@ interface Item {
   readonly declare: (calls: Calls) => Promise<void>;
 }
 
-/** Everything that this backend has declared. After a reconnect it is declared again, because the server may have lost it. */
+/** Everything that this backend has declared. It is declared again after a reconnect, and when a publish misses an exchange of it. */
 export class DesiredTopology {
   readonly #exchanges = new Map<string, ExchangeDeclaration>();
   readonly #queues = new Map<string, QueueDeclaration>();
@@ -25,7 +25,7 @@ export class DesiredTopology {
   /** Queues that the server could not declare again so far. */
   readonly #late = new Set<string>();
 
-  /** @param warn gets a line for each declaration that failed after a reconnect */
+  /** @param warn gets a line for each declaration that failed when it was made again */
   constructor(
     private readonly clock: Clock,
     private readonly pauses: () => Pauses,
@@ -43,6 +43,10 @@ export class DesiredTopology {
       );
       this.#bindings.set(JSON.stringify([source, destination, destinationType, routingKey, args]), binding);
     }
+  }
+
+  hasExchange(name: string): boolean {
+    return this.#exchanges.has(name);
   }
 
   /** Whether the queue is one that the server could not declare again so far. */
@@ -80,7 +84,7 @@ export class DesiredTopology {
         if (mayPass(error) || codeOf(error) === locked) {
           late.push(item);
           if (item.queue !== undefined) this.#late.add(item.queue);
-        } else this.warn(`${item.what} could not be declared again after a reconnect: ${textOf(error)}`);
+        } else this.warn(`${item.what} could not be declared again: ${textOf(error)}`);
       } finally {
         calls.end();
       }

@@ -8,6 +8,8 @@ export class Outgoing {
   isOver = false;
   /** True if it was sent, so that a queue may have it. */
   mayBeTaken = false;
+  /** True if its exchange was missing, and was declared again. */
+  wasRestored = false;
   /** The number of nacks, and the time of the first. */
   nacks = 0;
   nackedSince = 0;

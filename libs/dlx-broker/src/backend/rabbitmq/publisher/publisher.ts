@@ -1,7 +1,7 @@
 import type { Clock } from '../../../broker/index.js';
 import { after } from '../../../host/index.js';
 import type { Done, Publication } from '../../backend.js';
-import { ConnectionLostError, UnroutableError } from '../../errors.js';
+import { ConnectionLostError, ServerError, UnroutableError } from '../../errors.js';
 import type { AmqpConnection } from '../client/api.js';
 import type { openPublisher } from '../client/publisher.js';
 import {
@@ -34,6 +34,8 @@ export interface PublisherHost {
   /** 0 up to but not including 1. */
   readonly random: () => number;
   readonly open: typeof openPublisher;
+  /** Declares an exchange again that a publish did not find. @param then gets whether another publish may find it */
+  readonly restore?: (exchange: string, then: (mayBeThere: boolean) => void) => void;
   /** A callback threw. */
   readonly fault: (error: unknown) => void;
 }
@@ -218,11 +220,33 @@ export class Publisher {
     const wasCurrent = channel === this.#channel;
     if (wasCurrent) this.#channel = undefined;
     const { guilty, suspects, innocent } = verdictOn(failure, channel.doubtful.splice(0), channel.isProbing);
-    for (const [outgoing, refusal] of guilty) this.#finish(outgoing, refusal);
+    const missed = this.#restore(guilty);
+    for (const [outgoing, refusal] of guilty) if (!missed.has(outgoing)) this.#finish(outgoing, refusal);
     this.#suspects.putFirst(suspects);
     this.#waiting.putFirst(innocent);
     if (wasCurrent && this.#connection?.isOpen === true) this.#openChannel(this.#connection);
     else this.pump();
+  }
+
+  /** Has a missing exchange declared again, once for each publish. @returns the publishes that are then sent again */
+  #restore(guilty: ReadonlyMap<Outgoing, Error>): ReadonlySet<Outgoing> {
+    const { restore } = this.host;
+    const missed = new Set<Outgoing>();
+    if (restore === undefined) return missed;
+    for (const [outgoing, refusal] of guilty) {
+      if (outgoing.isOver || outgoing.wasRestored || !(refusal instanceof ServerError) || refusal.code !== 404) continue;
+      outgoing.wasRestored = true;
+      missed.add(outgoing);
+    }
+    const [first] = missed;
+    if (first === undefined) return missed;
+    restore(first.publication.exchange, (mayBeThere) => {
+      const open = [...missed].filter(({ isOver }) => !isOver);
+      if (mayBeThere) this.#waiting.putFirst(open);
+      else for (const outgoing of open) this.#finish(outgoing, guilty.get(outgoing));
+      this.pump();
+    });
+    return missed;
   }
 
   #finish(outgoing: Outgoing, failure: Error | undefined): void {
