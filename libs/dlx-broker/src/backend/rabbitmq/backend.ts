@@ -149,10 +149,14 @@ export class RabbitMqBackend implements Backend {
   }
 
   remedyFor(capability: keyof Capabilities): string | undefined {
-    const isOurs = this.#link.current?.server.info.product === 'dlx-broker';
+    const { server } = this.#link.current ?? {};
+    const isOurs = server?.info.product === 'dlx-broker';
     const asked = "set option 'management' of rabbitmq() to the URL of the management API";
     if (capability === 'listing') return `${asked}, or name the queues instead of giving a pattern`;
-    return capability === 'browsing' && isOurs ? `start 'dlx-broker serve' with --http, or ${asked}` : undefined;
+    if (capability !== 'browsing' || !isOurs) return undefined;
+    return server?.http?.isSecure === true
+      ? `${asked}, which speaks TLS`
+      : `start 'dlx-broker serve' with --http, or ${asked}`;
   }
 
   async connect(): Promise<void> {

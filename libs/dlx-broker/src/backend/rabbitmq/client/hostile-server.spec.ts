@@ -31,7 +31,11 @@ class FakeServer implements Transport {
     this.events = events;
   }
 
-  write(_: Uint8Array, done?: () => void): void {
+  /** What the client wrote. */
+  readonly written: Buffer[] = [];
+
+  write(bytes: Uint8Array, done?: () => void): void {
+    this.written.push(Buffer.from(bytes));
     done?.();
   }
 
@@ -101,6 +105,19 @@ function header(to: FrameWriter, channel: number, size: number | bigint, flags =
   to.short(flags);
   to.end();
 }
+
+it('a server that offers EXTERNAL gets a login without a response: it takes the user from the certificate', () => {
+  const { server, turn, events } = connecting({ credentials: { mechanism: 'EXTERNAL' } });
+  server.says((to) => methods.writeConnectionStart(to, 0, 0, 9, properties, 'PLAIN EXTERNAL', 'en_US'));
+  turn();
+  const mechanism = Buffer.from('\u0008EXTERNAL\0\0\0\0\u0005en_US'); // its name, an empty response, the locale
+  expect(Buffer.concat(server.written).includes(mechanism)).toBe(true);
+  server.says((to) => {
+    methods.writeConnectionTune(to, 0, 100, 131_072, 0);
+    methods.writeConnectionOpenOk(to, 0);
+  });
+  expect(events).toEqual(['opened Fake']);
+});
 
 describe('what is no server of AMQP 0-9-1', () => {
   it.each([
