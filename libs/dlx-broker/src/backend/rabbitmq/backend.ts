@@ -1,7 +1,7 @@
 import type { Clock } from '../../broker/index.js';
 import { after, bracketed, HomeContext, type HttpApi, policyPatterns } from '../../host/index.js';
 import type { Message } from '../../message/index.js';
-import type { QueueDeclaration, Topology } from '../../topology/index.js';
+import type { Topology } from '../../topology/index.js';
 import type {
   Backend,
   BackendDelivery,
@@ -34,7 +34,7 @@ import { Calls, codeOf, mayPass, textOf } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
 import { existingIn, type ManagementPlace } from './declarations/existing.js';
-import { Policies, refusedPolicies } from './declarations/policy-check.js';
+import { Policies } from './declarations/policy-check.js';
 import { Restoring } from './declarations/restoring.js';
 
 /** What the backend gets from its host: clock, random numbers, sockets and a log. */
@@ -180,24 +180,10 @@ export class RabbitMqBackend implements Backend {
       return declareOn(calls, topology, { knows, ...management });
     });
     this.#desired.add(declared);
-    await this.#checkPolicies(topology.queues);
-    return different;
-  }
-
-  /** Warns of policies that change what queues need. @throws TopologyError with option `strictPolicies` */
-  async #checkPolicies(queues: readonly QueueDeclaration[]): Promise<void> {
     const link = this.#link.current;
     const place = link && this.#managed(link);
-    if (place === undefined) return;
-    const { strictPolicies } = this.options;
-    const checked = this.#policies.check(place, queues).catch((error: unknown) => {
-      if (strictPolicies) throw error;
-      this.host.warn(`policies were not checked: ${(error as Error).message}`);
-      return [];
-    });
-    if (!strictPolicies) return; // the warnings may come later
-    const found = await checked;
-    if (found.length > 0) throw refusedPolicies(found);
+    if (place !== undefined) await this.#policies.look(place, topology.queues);
+    return different;
   }
 
   /** The management API of option `management`. */

@@ -42,6 +42,19 @@ export class Policies {
   }
 
   /**
+   * Checks these queues. Only with `isStrict` the caller waits for it.
+   * @throws TopologyError with `isStrict`, when a policy changes what a queue needs; ServerError
+   */
+  async look(place: ManagementPlace, queues: readonly QueueDeclaration[]): Promise<void> {
+    const { isStrict, warn } = this.rules;
+    const checked = this.check(place, queues);
+    if (isStrict) {
+      const found = await checked;
+      if (found.length > 0) throw refusedPolicies(found);
+    } else checked.catch((error: unknown) => warn(`policies were not checked: ${(error as Error).message}`));
+  }
+
+  /**
    * Looks for policies that change what these queues need, and warns of each. Each queue is looked at once; with `isStrict` each time.
    * @returns what was found
    */
@@ -70,7 +83,7 @@ export class Policies {
 }
 
 /** The error of option `strictPolicies`. */
-export function refusedPolicies(differences: readonly TopologyDifference[]): TopologyError {
+function refusedPolicies(differences: readonly TopologyDifference[]): TopologyError {
   const lines = differences.map(shownDifference);
   const text = `Policies change what queues need (option 'strictPolicies' of rabbitmq()):\n${lines.join('\n')}\n`;
   return new TopologyError(`${text}${remedy[0]?.toUpperCase()}${remedy.slice(1)}.`, differences);
