@@ -21,7 +21,6 @@ import { type BackendState, type ServerInfo, serverOf } from '../state.js';
 import { browsingOver, listingOver } from './browsing.js';
 import type { QueueDeclared } from './client/api.js';
 import type { openPublisher } from './client/publisher.js';
-import { ChannelClosedError } from './client/errors.js';
 import { RabbitMqConsumer } from './consumer/consumer.js';
 import { RabbitMqDelayed } from './delayed.js';
 import { managementApi } from './management-url.js';
@@ -30,10 +29,11 @@ import type { ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
 import { Publisher, type PublisherHost } from './publisher/publisher.js';
 import { RabbitMqReplies } from './replies.js';
-import { Calls, codeOf, mayPass, textOf } from './declarations/calls.js';
+import { Calls, mayPass, textOf } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
 import { existingIn, type ManagementPlace } from './declarations/existing.js';
+import { asBackendError, remedyOn, whyNot } from './explained.js';
 import { Policies } from './declarations/policy-check.js';
 import { Restoring } from './declarations/restoring.js';
 
@@ -149,14 +149,7 @@ export class RabbitMqBackend implements Backend {
   }
 
   remedyFor(capability: keyof Capabilities): string | undefined {
-    const { server } = this.#link.current ?? {};
-    const isOurs = server?.info.product === 'dlx-broker';
-    const asked = "set option 'management' of rabbitmq() to the URL of the management API";
-    if (capability === 'listing') return `${asked}, or name the queues instead of giving a pattern`;
-    if (capability !== 'browsing' || !isOurs) return undefined;
-    return server?.http?.isSecure === true
-      ? `${asked}, which speaks TLS`
-      : `start 'dlx-broker serve' with --http, or ${asked}`;
+    return remedyOn(this.#link.current?.server, capability);
   }
 
   async connect(): Promise<void> {
@@ -303,7 +296,7 @@ export class RabbitMqBackend implements Backend {
       } catch (error) {
         if (error instanceof TopologyError || error instanceof ServerError) throw error;
         const mayRetry = !this.#isClosed && (!link.connection.isOpen || mayPass(error));
-        if (!mayRetry || this.clock.now() >= limit) throw this.#asBackendError(error, calls.subject);
+        if (!mayRetry || this.clock.now() >= limit) throw asBackendError(error, calls.subject);
         if (calls.subject !== undefined && round === 1) {
           const seconds = ((limit - this.clock.now()) / 1_000).toFixed(1);
           this.host.warn(
@@ -331,12 +324,6 @@ export class RabbitMqBackend implements Backend {
   }
 
   /** @param subject what a declaration is about */
-  #asBackendError(error: unknown, subject: string | undefined): Error {
-    const text = subject === undefined ? textOf(error) : `${subject} cannot be declared now: ${textOf(error)}`;
-    if (!(error instanceof ChannelClosedError)) return new ConnectionLostError(text, true, { cause: error });
-    return new ServerError(text, codeOf(error) ?? 0, { cause: error });
-  }
-
   #connected(limit: number): Promise<OpenLink> {
     const { current } = this.#link;
     if (current !== undefined && !this.#isClosed) return Promise.resolve(current);
@@ -362,6 +349,3 @@ export class RabbitMqBackend implements Backend {
     return new Pauses(pauses.first, pauses.longest, this.host.random);
   }
 }
-
-const whyNot = (state: BackendState): string =>
-  'failure' in state && state.failure !== undefined ? state.failure.message : state.kind;

@@ -234,7 +234,8 @@ export class Publisher {
     const missed = new Set<Outgoing>();
     if (restore === undefined) return missed;
     for (const [outgoing, refusal] of guilty) {
-      if (outgoing.isOver || outgoing.wasRestored || !(refusal instanceof ServerError) || refusal.code !== 404) continue;
+      if (outgoing.isOver || outgoing.wasRestored || !(refusal instanceof ServerError) || refusal.code !== 404)
+        continue;
       outgoing.wasRestored = true;
       missed.add(outgoing);
     }
