@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../libs/dlx-broker/src/broker/index.js';
+import { type Clock, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { move, type MoveFlags } from '../../libs/dlx-broker/src/cli/move/index.js';
 import { EmbeddedBackend, type Publication } from '../../libs/dlx-broker/src/backend/index.js';
 import { type FieldTable, int32, longstr, type Properties, table } from '../../libs/dlx-broker/src/message/index.js';
@@ -187,6 +187,37 @@ describe('move between data directories', () => {
     expect(messages.map(({ properties }) => properties.messageId)).toEqual(['first', 'second']);
     expect(Number(messages[0]?.properties.expiration)).toBeGreaterThan(3_500_000);
     expect(await run({ from, to })).toMatchObject({ code: 0, errors: [expect.stringMatching(/^0 moved/)] });
+  });
+
+  it('loses nothing where no queue for delayed messages can be declared', async () => {
+    const from = await directoryWith([queue('q')]);
+    const later = (backend: EmbeddedBackend, id: string): Promise<void> =>
+      new Promise((resolve, reject) =>
+        backend.delayed.publish(message(id), 3_600_000, (failure) => (failure ? reject(failure) : resolve())),
+      );
+    const delayed = ({ broker }: EmbeddedBackend) =>
+      [...broker.virtualHost('/').exchanges.values()].reduce((sum, { delayed }) => sum + (delayed?.count ?? 0), 0);
+    await within(from, (backend) => Promise.all(ids(3).map((id) => later(backend, id))));
+    const to = await directoryWith([queue('q')]);
+    await within(to, async ({ broker }) => broker.virtualHost('/').limits.set('max-queues', 1));
+    const { code, errors } = await run({ from, to });
+    expect(code).toBe(65);
+    expect(errors.join('\n')).toMatch(/queue 'q' of .*: .*queue limit in vhost '\/' \(1\) is reached/);
+    expect(await within(from, async (backend) => delayed(backend))).toBe(3);
+    expect(await idsIn(to)).toEqual([]);
+  });
+
+  it('closes the directory when the exchange of a move is there with another type', async () => {
+    const from = await directoryWith([queue('q')], [message('a')]);
+    const to = await directoryWith([queue('q')]);
+    await within(to, async ({ broker }) => {
+      broker
+        .connect({})
+        .openChannel(silentOutbox)
+        .declareExchange('dlx-broker.move.q', { type: 'direct', durable: true });
+    });
+    await expect(run({ from, to })).rejects.toThrow("cannot be bound to exchange 'dlx-broker.move.q'");
+    expect([await idsIn(from), await idsIn(to)]).toEqual([['a'], []]);
   });
 
   it.each<[Partial<MoveFlags>, RegExp]>([

@@ -12,7 +12,7 @@ import { openBroker, type OpenedBroker } from '../../open-broker.js';
 import { Refusal } from '../refusal.js';
 import { type DelayedMessage, delayedMessagesFor } from './delayed-messages.js';
 import { delayQueueArguments, delayQueueFor, exchangeFor, withDelay } from './names.js';
-import type { DirectoryPlace } from './places.js';
+import { type DirectoryPlace, shownPlace } from './places.js';
 import { MoveFailure, type Moving, type Source, type Taken, type Target, defaultWindow } from './ends.js';
 
 /** The year 1970: no message has expired, no lease is over, and no delay. */
@@ -140,8 +140,13 @@ export async function directoryTarget(place: DirectoryPlace, tell: (line: string
   const open = await Directory.open(place, tell, true);
   const { channel } = open;
   const exchange = exchangeFor(place.queue);
-  channel.declareExchange(exchange, { type: 'fanout', durable: false });
-  channel.bindQueue(place.queue, exchange, '');
+  try {
+    channel.declareExchange(exchange, { type: 'fanout', durable: false });
+    channel.bindQueue(place.queue, exchange, '');
+  } catch (error) {
+    await open.close();
+    throw new Refusal(`${shownPlace(place)} cannot be bound to exchange '${exchange}': ${(error as Error).message}`);
+  }
   const send = (to: string, key: string, { properties, body, origin }: Moving): Promise<void> =>
     new Promise<void>((resolve, reject) => {
       const settled: Settled = (failure) => {
@@ -159,19 +164,25 @@ export async function directoryTarget(place: DirectoryPlace, tell: (line: string
       }
     });
   let delayQueue: string | undefined;
+  const declareDelayQueue = (): string => {
+    const name = delayQueueFor(place.queue);
+    try {
+      channel.declareQueue(name, { durable: true, arguments: delayQueueArguments(place.queue) });
+    } catch (error) {
+      throw open.fails(error);
+    }
+    tell(`delayed messages wait in queue '${name}'; delete it when it is empty`);
+    return name;
+  };
   return {
     publish: (message) => send(exchange, message.routingKey, message),
-    publishLater: (message, delay) => {
-      if (delayQueue === undefined) {
-        delayQueue = delayQueueFor(place.queue);
-        channel.declareQueue(delayQueue, { durable: true, arguments: delayQueueArguments(place.queue) });
-        tell(`delayed messages wait in queue '${delayQueue}'; delete it when it is empty`);
-      }
-      return send('', delayQueue, withDelay(message, delay));
-    },
+    publishLater: async (message, delay) => send('', (delayQueue ??= declareDelayQueue()), withDelay(message, delay)),
     close: async () => {
-      if (!channel.isClosed) channel.deleteExchange(exchange);
-      await open.close();
+      try {
+        if (!channel.isClosed) channel.deleteExchange(exchange);
+      } finally {
+        await open.close();
+      }
     },
   };
 }

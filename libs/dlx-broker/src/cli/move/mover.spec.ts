@@ -93,6 +93,13 @@ describe('a mover', () => {
     expect(from.ids).toContain('b');
   });
 
+  it('throws a fault of this program, gives the message back and takes no further ones', async () => {
+    const [from, to] = [new Heap(...ids(5)), new Heap()];
+    to.publish = () => Promise.reject(new TypeError('a fault'));
+    await expect(new Mover(from, to, { rate: 1_000 }).run()).rejects.toThrow('a fault');
+    expect([from.ids, from.unacked.size]).toEqual([[...ids(5).slice(1), 'm0'], 0]);
+  });
+
   it('names what had been delivered before', async () => {
     const [from, to] = [new Heap('a'), new Heap()];
     from.ready.push(message({ messageId: 'b', type: 'again' }), message({ type: 'again' }));

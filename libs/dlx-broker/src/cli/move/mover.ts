@@ -43,6 +43,8 @@ export class Mover {
   #repeated: string[] = [];
   #inDoubt: string[] = [];
   #failure: MoveFailure | undefined;
+  /** Errors that are no {@link MoveFailure}. */
+  readonly #faults: unknown[] = [];
   #isStopped = false;
   /** The time of the next message, in milliseconds of a monotonic clock. */
   #nextAt = 0;
@@ -64,6 +66,7 @@ export class Mover {
     this.#isStopped = true;
   }
 
+  /** @throws the first error that is no {@link MoveFailure}, when nothing is under way any more */
   async run(): Promise<Outcome> {
     const { limit = Infinity } = this.options;
     const underWay = new Set<Promise<void>>();
@@ -77,6 +80,7 @@ export class Mover {
       underWay.add(move);
     }
     await Promise.all(underWay);
+    if (this.#faults.length > 0) throw this.#faults[0];
     return { moved: this.#moved, repeated: this.#repeated, inDoubt: this.#inDoubt, failure: this.#failure };
   }
 
@@ -137,11 +141,11 @@ export class Mover {
     }
   }
 
-  /** Notes the first failure. @throws errors other than a MoveFailure */
+  /** Ends the move. A move of one message must not reject: `run` may wait for the source then, and not for it. */
   #fail(error: unknown): void {
     this.#isStopped = true;
-    if (!(error instanceof MoveFailure)) throw error;
-    this.#failure ??= error;
+    if (error instanceof MoveFailure) this.#failure ??= error;
+    else this.#faults.push(error);
   }
 }
 
