@@ -1,3 +1,5 @@
+import 'reflect-metadata';
+import { firstValueFrom, retry, timeout } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type {
   Backend,
@@ -6,6 +8,7 @@ import type {
   RabbitMqOptions,
 } from '../../libs/dlx-broker/src/backend/index.js';
 import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
+import { DlxClient } from '../../libs/dlx-broker/src/nest/client.js';
 import { Proxy } from './proxy.js';
 import { serverKinds } from './worlds.js';
 
@@ -155,6 +158,29 @@ for (const kind of serverKinds) {
       const next = backend.openReplies(() => undefined);
       const again = new Promise<Error | undefined>((resolve) => next.request(to('rpc', 'b'), resolve));
       expect(await again).toBeUndefined();
+    });
+
+    it('a request that is repeated as soon as it fails waits for the next connection, and later ones are answered', async () => {
+      const { backend, proxy, faults } = await arrange();
+      await backend.declare(topologyOf(queueNamed('rpc')));
+      const client = new DlxClient({ backend, envelope: 'nest', queue: 'rpc', requests: '', events: '' });
+      const answer = firstValueFrom(client.send('sum', [1]).pipe(retry(1), timeout(8_000)));
+      await expect.poll(async () => (await backend.status('rpc'))?.messages, { timeout: 8_000 }).toBe(1);
+      proxy.cut();
+      await expect.poll(() => backend.state.kind, { interval: 1 }).toBe('reconnecting');
+      await backend.consume('rpc', { prefetch: 10 }, (delivery) => {
+        const { replyTo, correlationId } = delivery.message.properties;
+        backend.publish({
+          exchange: '',
+          routingKey: replyTo!,
+          properties: { correlationId },
+          body: Buffer.from('{"response":1,"isDisposed":true}'),
+        });
+        delivery.ack();
+      }).started;
+      expect(await answer).toBe(1);
+      expect(await firstValueFrom(client.send('sum', [2]).pipe(timeout(8_000)))).toBe(1);
+      expect(faults).toEqual([]);
     });
 
     it('a queue that is deleted ends its consumer, with the reason; what is in hand can still be settled', async () => {

@@ -197,7 +197,7 @@ export class RabbitMqBackend implements Backend {
         pauses: () => this.#pauses(),
         publish: this.#publish,
         restore: this.#restore,
-        connection: () => this.#link.current?.connection,
+        connection: () => this.#link.connection,
         openReplacing: () => (this.#link.current?.server.canReplace === true ? this.host.openPublisher : undefined),
         isLate: (name) => this.#desired.isLate(name),
         left: (left) => this.#consumers.delete(left),
@@ -222,7 +222,7 @@ export class RabbitMqBackend implements Backend {
     const host = { clock, fault, publish: this.#publish, timeout: this.options.publishTimeout, left };
     const replies = new RabbitMqReplies(host, onReply, lost);
     this.#replies.add(replies);
-    const connection = this.#link.current?.connection;
+    const { connection } = this.#link;
     if (connection !== undefined) replies.begin(connection);
     return replies;
   }

@@ -94,6 +94,12 @@ export class Link {
     return this.#inUse;
   }
 
+  /** The open connection. One that ends reports its publishes and requests as failed before it reports its own end. */
+  get connection(): AmqpConnection | undefined {
+    const connection = this.#inUse?.connection;
+    return connection?.isOpen === true ? connection : undefined;
+  }
+
   get ready(): Promise<ServerInfo> {
     return this.#ready;
   }

@@ -46,7 +46,8 @@ export interface AmqpConnection {
   /** Bytes that wait to be sent. */
   readonly waiting: number;
   /**
-   * Opens a channel. It can be used at once, because its methods are sent after `channel.open`.
+   * Opens a channel. It can be used at once, because its methods are sent after `channel.open`. If it cannot be opened, it is not
+   * open when it is returned, and `closed` follows.
    * @param done called when the channel is open, or cannot be opened
    */
   openChannel(events: ChannelEvents, done?: Done): AmqpChannel;

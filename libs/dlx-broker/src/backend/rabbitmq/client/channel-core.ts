@@ -48,6 +48,16 @@ export class ChannelCore {
     methods.writeChannelClose(this.to, this.number, 200, 'closed by the client', 0, 0);
   }
 
+  /**
+   * Never opens it, and refuses all methods from now on. `closed` follows after the present call, because the caller has no channel
+   * yet that the event could be about.
+   */
+  refuse(failure: ClientError): void {
+    this.#state = 'over';
+    this.#failure = failure;
+    queueMicrotask(() => this.attempt(() => this.events.closed(failure)));
+  }
+
   /** Ends it: everything outstanding fails. @param failure undefined when the client closed it */
   fail(failure: ClientError | undefined): void {
     if (this.#state === 'over') return;

@@ -178,7 +178,9 @@ describe('methods of a channel', () => {
     const [one] = [connection.openChannel(silent), connection.openChannel(silent)];
     connection.openChannel({ closed: noting(seen, 'closed') }, noting(seen, 'open'));
     const text = 'UnsendableError: all 2 channels that the server allows are open';
-    expect(seen).toEqual([`closed: ${text}`, `open: ${text}`]);
+    expect(seen).toEqual([`open: ${text}`]);
+    await settled(link);
+    expect(seen).toEqual([`open: ${text}`, `closed: ${text}`]);
     one.close();
     await settled(link);
     expect(connection.openChannel(silent).number).toBe(1);
@@ -274,4 +276,17 @@ it('what a callback throws goes to one place, and everything else goes on', asyn
   expect(faults.map((fault) => shown(fault as Error))).toEqual(Array.from({ length: 8 }, () => 'Error: mine'));
   expect(seen.at(-1)).toBe('qos: done');
   expect(events).toEqual(['opened RabbitMQ']);
+});
+
+it('a channel that cannot be opened refuses everything, and reports its end after the call that asked for it', async () => {
+  const { connection, settle } = await opened();
+  connection.close();
+  const seen: string[] = [];
+  const channel = connection.openChannel({ closed: noting(seen, 'closed') }, noting(seen, 'open'));
+  channel.qos(1, noting(seen, 'qos'));
+  expect(channel.isOpen).toBe(false);
+  const atOnce = seen.length;
+  await settle();
+  expect(seen.map((line) => line.split(' ')[0]!.replace(':', ''))).toEqual(['open', 'qos', 'closed']);
+  expect(atOnce).toBe(2);
 });

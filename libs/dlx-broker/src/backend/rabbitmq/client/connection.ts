@@ -90,7 +90,7 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
     const channel = new ServerChannel(this, number, events);
     if (number === 0) {
       const refusal = this.isOpen ? this.#channels.tooMany() : this.#notOpen();
-      channel.fail(refusal);
+      channel.refuse(refusal);
       done(refusal);
     } else {
       this.#channels.add(channel);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../testing/manual-clock.js';
 import type { BackendDelivery } from '../../backend.js';
 import type { AmqpChannel, AmqpConnection, Answer, ChannelEvents, ConsumerEvents, Delivery } from '../client/api.js';
-import { ChannelClosedError, type ClientError, ConnectionClosedError } from '../client/errors.js';
+import { ChannelClosedError, type ClientError, ConnectionClosedError, UnsendableError } from '../client/errors.js';
 import { Pauses } from '../pauses.js';
 import { RabbitMqConsumer } from './consumer.js';
 
@@ -62,15 +62,17 @@ const settle = async (): Promise<void> => {
 const closedBy = (code: number, text: string): ChannelClosedError =>
   new ChannelClosedError(code, text, 'basic.consume');
 
-function arrange({ exclusive = false, late = false, fails = false } = {}) {
+function arrange({ exclusive = false, late = false, fails = false, noChannel = false } = {}) {
   const clock = new ManualClock();
   const sessions: FakeChannel[] = [];
   const happened: string[] = [];
   const taken: BackendDelivery[] = [];
+  const server = { noChannel };
   const connection = {
     openChannel: (events: ChannelEvents) => {
       const session = new FakeChannel(events);
       sessions.push(session);
+      if (server.noChannel) queueMicrotask(() => session.end(new UnsendableError('all 1 channels are open')));
       return session as unknown as AmqpChannel;
     },
   };
@@ -101,7 +103,7 @@ function arrange({ exclusive = false, late = false, fails = false } = {}) {
     (failure: Error) => happened.push(`not started: ${failure.message}`),
   );
   consumer.begin();
-  return { clock, consumer, sessions, session: () => sessions.at(-1)!, happened, taken };
+  return { clock, consumer, sessions, session: () => sessions.at(-1)!, happened, taken, server };
 }
 
 const lost = new ConnectionClosedError('socket', 'host', 'gone');
@@ -237,5 +239,29 @@ describe('a consumer', () => {
     session().deliver();
     expect(session().isOpen).toBe(false);
     expect(happened.slice(1)).toEqual(['fault: a mistake', 'left', 'closed: a mistake']);
+  });
+});
+
+describe('where the server allows no further channel', () => {
+  it('a consumer does not start, and says why', async () => {
+    const { happened } = arrange({ noChannel: true });
+    await settle();
+    expect(happened).toEqual([
+      'left',
+      "not started: queue 'q' cannot be consumed: all 1 channels are open; raise channel_max of the server",
+    ]);
+  });
+
+  it('a consumer that had started tries again', async () => {
+    const { clock, consumer, sessions, session, happened, server } = arrange();
+    session().begin();
+    session().end(new ConnectionClosedError('server', 'host:5672', 'gone'));
+    server.noChannel = true;
+    consumer.begin();
+    await settle();
+    server.noChannel = false;
+    clock.advance(1_000);
+    session().begin();
+    expect([sessions.length, happened]).toEqual([3, ['started']]);
   });
 });

@@ -4,7 +4,7 @@ import { int32 } from '../../../message/index.js';
 import type { BackendDelivery, CancelReason, ConsumeOptions, Consumption } from '../../backend.js';
 import { ConnectionLostError, ServerError } from '../../errors.js';
 import type { AmqpConnection, Delivery } from '../client/api.js';
-import { ChannelClosedError, type ClientError } from '../client/errors.js';
+import { ChannelClosedError, type ClientError, UnsendableError } from '../client/errors.js';
 import type { openPublisher } from '../client/publisher.js';
 import type { PublisherHost } from '../publisher/publisher.js';
 import type { Pauses } from '../pauses.js';
@@ -143,6 +143,7 @@ export class RabbitMqConsumer implements Consumption {
     this.#tag = undefined;
     if (this.#stage === 'cancelled') this.#leave();
     if (this.#stage !== 'running') return;
+    if (failure instanceof UnsendableError && this.host.connection() !== undefined) return this.#noChannel(failure);
     if (!(failure instanceof ChannelClosedError)) return; // it begins again on the next connection
     if (hadBegun || this.#mayBegin(failure)) return this.#later();
     const isRight = failure.code === 403 && !failure.text.includes('exclusive');
@@ -150,6 +151,13 @@ export class RabbitMqConsumer implements Consumption {
     const text = `queue '${this.queue}' cannot be consumed: ${failure.text}${hint}`;
     const cause = new ServerError(text, failure.code, { cause: failure });
     this.#fail(failure.code === 404 && this.#settle === undefined ? 'deleted' : 'refused', cause);
+  }
+
+  /** The server allows no further channel. After a reconnect others may become free. */
+  #noChannel(failure: UnsendableError): void {
+    if (this.#settle === undefined) return this.#later();
+    const text = `queue '${this.queue}' cannot be consumed: ${failure.message}; raise channel_max of the server`;
+    this.#fail('refused', new ServerError(text, 0, { cause: failure }));
   }
 
   /**

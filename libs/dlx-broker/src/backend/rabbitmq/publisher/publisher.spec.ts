@@ -77,7 +77,7 @@ function arrange(more: Partial<PublisherLimits> = {}) {
   const clock = new ManualClock();
   const channels: Channel[] = [];
   const faults: unknown[] = [];
-  const connection = { isOpen: true, isBlocked: false, isCongested: false };
+  const connection = { isOpen: true, isBlocked: false, isCongested: false, mostChannels: Infinity };
   const publisher = new Publisher(
     {
       clock,
@@ -85,7 +85,11 @@ function arrange(more: Partial<PublisherLimits> = {}) {
       fault: (error) => faults.push(error),
       open: (_connection, events) => {
         const channel = new Channel((failure) => events.closed(failure));
-        channels.push(channel);
+        if (channels.filter(({ isOpen }) => isOpen).length < connection.mostChannels) channels.push(channel);
+        else {
+          channel.isOpen = false;
+          queueMicrotask(() => events.closed(new UnsendableError('all channels are open')));
+        }
         return channel;
       },
     },
@@ -420,4 +424,52 @@ describe('closing', () => {
     await closed;
     expect(shown()).toEqual({ a: 'UnconfirmedError' });
   });
+});
+
+describe('where the server allows no further channel', () => {
+  it('a channel that only refuses is not replaced, and goes on', async () => {
+    const { clock, publish, channel, channels, connection, shown } = arrange();
+    connection.mostChannels = 1;
+    publish('a');
+    for (let second = 0; second < 3; second++) {
+      channel().answer(nacked);
+      clock.advance(1_000);
+      await Promise.resolve();
+    }
+    channel().answer();
+    publish('b');
+    channel().answer();
+    expect([channels.length, shown()]).toEqual([1, { a: 'taken', b: 'taken' }]);
+  });
+
+  it('publishes wait until it allows one', async () => {
+    const { clock, publisher, publish, channels, channel, connection, attach, results, shown } = arrange({
+      timeout: 5_000,
+    });
+    channel().end(lost());
+    publisher.detach('gone');
+    connection.mostChannels = 0;
+    attach();
+    publish('a');
+    await Promise.resolve();
+    clock.advance(5_000);
+    expect(results.get('a')!.message).toContain('not sent within 5000 ms: the server allows no channel for publishing');
+    publish('b');
+    connection.mostChannels = 1;
+    clock.advance(1_000);
+    channel().answer();
+    expect([channels.length, shown()]).toEqual([2, { a: 'OverloadedError', b: 'taken' }]);
+  });
+});
+
+it('a server that closes each channel at once is not called in a loop', () => {
+  const { clock, publish, channels, channel, shown } = arrange();
+  for (let second = 1; second <= 3; second++) {
+    channel().end(new ChannelClosedError(541, 'INTERNAL_ERROR', ''));
+    expect(channels).toHaveLength(second);
+    clock.advance(1_000);
+  }
+  publish('a');
+  channel().answer();
+  expect([channels.length, shown()]).toEqual([4, { a: 'taken' }]);
 });

@@ -43,6 +43,9 @@ export interface PublisherHost {
 /** The shortest and the longest pause before a refused message is published again, in milliseconds. */
 const pauses = { first: 50, longest: 1_000 } as const;
 
+/** The pause before another attempt to open a channel, in milliseconds. */
+const channelPause = 1_000;
+
 /** The longest pause between two checks of deadlines, in milliseconds. */
 const longestCheck = 1_000;
 
@@ -89,7 +92,7 @@ export class Publisher {
   attach(connection: AmqpConnection): void {
     this.#connection = connection;
     this.#obstacle = connection.isBlocked ? blockedFor('it is short of memory or disk') : undefined;
-    this.#openChannel(connection);
+    this.#needChannel(connection);
   }
 
   /** The connection is gone. Unconfirmed publishes wait for the next one. @param trouble the reason, for errors */
@@ -200,18 +203,33 @@ export class Publisher {
     });
   }
 
-  /** Opens another channel in the place of this one. */
+  /** Opens another channel in the place of this one. It stays in use if the server allows no further channel. */
   #retire(channel: PublishChannel): void {
-    channel.isRetired = true;
-    if (channel === this.#channel && this.#connection !== undefined) this.#openChannel(this.#connection);
+    if (channel !== this.#channel || this.#connection === undefined) channel.isRetired = true;
+    else channel.isRetired = this.#openChannel(this.#connection);
   }
 
-  #openChannel(connection: AmqpConnection): void {
+  /** @returns false if the server allows no further channel at present */
+  #openChannel(connection: AmqpConnection): boolean {
     const publisher = this.host.open(connection, { closed: (failure) => this.#ended(channel, failure) });
     const channel = new PublishChannel(publisher, this.host.clock.now());
+    if (!publisher.isOpen) return false;
     this.#channel = channel;
     this.#channels.add(channel);
     this.pump();
+    return true;
+  }
+
+  /** Opens a channel where there is none, now or as soon as the server allows one. */
+  #needChannel(connection: AmqpConnection): void {
+    if (!this.#openChannel(connection)) this.#needChannelLater(connection);
+  }
+
+  #needChannelLater(connection: AmqpConnection): void {
+    after(this.host.clock, channelPause, () => {
+      const isDue = connection === this.#connection && connection.isOpen && this.#channel === undefined;
+      if (isDue && !(this.#isClosed && this.#open.count === 0)) this.#needChannel(connection);
+    });
   }
 
   /** A channel has ended. Fails the publishes that made the server close it, and sends the other unconfirmed ones again. */
@@ -219,13 +237,16 @@ export class Publisher {
     this.#channels.delete(channel);
     const wasCurrent = channel === this.#channel;
     if (wasCurrent) this.#channel = undefined;
+    const isUnused = channel.doubtful.length === 0;
     const { guilty, suspects, innocent } = verdictOn(failure, channel.doubtful.splice(0), channel.isProbing);
     const missed = this.#restore(guilty);
     for (const [outgoing, refusal] of guilty) if (!missed.has(outgoing)) this.#finish(outgoing, refusal);
     this.#suspects.putFirst(suspects);
     this.#waiting.putFirst(innocent);
-    if (wasCurrent && this.#connection?.isOpen === true) this.#openChannel(this.#connection);
-    else this.pump();
+    if (!wasCurrent || this.#connection?.isOpen !== true) this.pump();
+    // A server that closes each channel although nothing is published must not be called in a loop without a pause.
+    else if (isUnused) this.#needChannelLater(this.#connection);
+    else this.#needChannel(this.#connection);
   }
 
   /** Has a missing exchange declared again, once for each publish. @returns the publishes that are then sent again */
@@ -291,6 +312,8 @@ export class Publisher {
   }
 
   #whyNot(): string {
+    if (this.#obstacle === undefined && this.#channel === undefined)
+      return 'the server allows no channel for publishing';
     return this.#obstacle ?? 'messages are published faster than the server takes them';
   }
 }
