@@ -51,8 +51,9 @@ function exchangingConfirms(open: OpenPublisher): OpenPublisher {
     const publisher = open(connection, events, opened);
     const publish = publisher.publish.bind(publisher);
     const callbacks: Done[] = [];
-    publisher.publish = (exchange, key, properties, body, mandatory, done) => {
-      if (key === 'nowhere' || exchange === 'missing') return publish(exchange, key, properties, body, mandatory, done);
+    publisher.publish = (exchange, key, properties, body, mandatory, done, replaced) => {
+      if (key === 'nowhere' || exchange === 'missing')
+        return publish(exchange, key, properties, body, mandatory, done, replaced);
       const index = callbacks.push(done) - 1;
       const called =
         (at: number): Done =>
@@ -62,9 +63,8 @@ function exchangingConfirms(open: OpenPublisher): OpenPublisher {
           callback(failure);
         };
       const other = index % 2 === 0 ? index + 1 : index - 1;
-      publish(exchange, key, properties, body, mandatory, (failure) =>
-        called(callbacks[other] === undefined ? index : other)(failure),
-      );
+      const answered: Done = (failure) => called(callbacks[other] === undefined ? index : other)(failure);
+      publish(exchange, key, properties, body, mandatory, answered, replaced);
     };
     return publisher;
   };
@@ -98,11 +98,11 @@ function renaming(open: OpenPublisher): OpenPublisher {
   return (connection, events, opened) => {
     const publisher = open(connection, events, opened);
     const publish = publisher.publish.bind(publisher);
-    publisher.publish = (exchange, key, properties, body, mandatory, done) => {
+    publisher.publish = (exchange, key, properties, body, mandatory, done, replaced) => {
       const isAgain = sent.has(properties);
       sent.add(properties);
       const named = isAgain ? { ...properties, messageId: `${properties.messageId} again` } : properties;
-      publish(exchange, key, named, body, mandatory, done);
+      publish(exchange, key, named, body, mandatory, done, replaced);
     };
     return publisher;
   };
@@ -113,9 +113,11 @@ function ignoringReturns(open: OpenPublisher): OpenPublisher {
   return (connection, events, opened) => {
     const publisher = open(connection, events, opened);
     const publish = publisher.publish.bind(publisher);
-    publisher.publish = (exchange, key, properties, body, mandatory, done) =>
-      publish(exchange, key, properties, body, mandatory, (failure) =>
-        done(failure instanceof ReturnedError ? undefined : failure),
+    publisher.publish = (exchange, key, properties, body, mandatory, done, replaced) =>
+      publish(
+        ...([exchange, key, properties, body, mandatory] as const),
+        (failure) => done(failure instanceof ReturnedError ? undefined : failure),
+        replaced,
       );
     return publisher;
   };

@@ -17,6 +17,8 @@ const patience = 10_000;
 /** The handlers of one process: each takes some time, and then does with the message what its task says. */
 export class Handlers {
   readonly #live = new Set<BackendDelivery>();
+  /** Deliveries whose successors are on their way. The server may have acked them with the successor, before it confirms (rule K14). */
+  readonly #leaving = new WeakSet<BackendDelivery>();
 
   constructor(
     private readonly host: ReplicaHost,
@@ -55,7 +57,7 @@ export class Handlers {
 
   #of(queue: string): number {
     let count = 0;
-    for (const delivery of this.#live) if (delivery.queue === queue) count++;
+    for (const delivery of this.#live) if (delivery.queue === queue && !this.#leaving.has(delivery)) count++;
     return count;
   }
 
@@ -91,6 +93,7 @@ export class Handlers {
   #fail(delivery: BackendDelivery, task: Task, attempt: number): void {
     const failure = { error: new Error('the handler failed'), headers: emptyTable };
     const begun: { outcome?: RetryOutcome } = {};
+    this.#leaving.add(delivery);
     const done: Done = (error) => {
       const isParked = begun.outcome!.kind === 'parked';
       this.#replaced(delivery, task, isParked ? queues.parked : queues.orders, isParked ? 1 : attempt + 1)(error);
@@ -108,8 +111,10 @@ export class Handlers {
 
   /** The end of a `replaceBy`: without a failure the broker has the successor. */
   #replaced(delivery: BackendDelivery, { id }: Task, queue: string, attempt: number): Done {
+    this.#leaving.add(delivery);
     return (failure) => {
       if (failure === undefined) return this.host.oracle.promised({ id, queue, attempt });
+      this.#leaving.delete(delivery);
       this.host.world.note(`successor of ${id} failed: ${failure.message}`);
       this.life.after(returnAfter, () => {
         if (!delivery.settled) this.#requeue(delivery);

@@ -10,9 +10,9 @@ export const watched =
   (connection, events, done) => {
     const publisher = open(connection, events, done);
     const publish = publisher.publish.bind(publisher);
-    publisher.publish = (exchange, routingKey, properties, body, mandatory, then) => {
+    publisher.publish = (exchange, routingKey, properties, body, ...rest) => {
       oracle.sent(seenIn(new Message(exchange, routingKey, properties, body), queueFor(routingKey)));
-      publish(exchange, routingKey, properties, body, mandatory, then);
+      publish(exchange, routingKey, properties, body, ...rest);
     };
     return publisher;
   };
