@@ -3,6 +3,7 @@ import { RabbitMqBackend } from './backend.js';
 import { openConnection } from './client/connection.js';
 import { dial } from './client/dial.js';
 import { openPublisher } from './client/publisher.js';
+import { logStates } from './log-states.js';
 import type { RabbitMqOptions } from './options.js';
 import { resolveRabbitMq } from './resolve-options.js';
 
@@ -31,5 +32,8 @@ export function openRabbitMq(options: RabbitMqOptions, log: RabbitMqLog): Rabbit
   const later = (act: () => void): void => void setImmediate(act);
   const sockets = { dial, openConnection, openPublisher };
   const lent = { clock: new SystemClock(), random: Math.random, later, keepAlive };
-  return new RabbitMqBackend(resolveRabbitMq(options), { ...lent, ...sockets, ...log });
+  const resolved = resolveRabbitMq(options);
+  const backend = new RabbitMqBackend(resolved, { ...lent, ...sockets, ...log });
+  logStates({ clock: lent.clock, onState: (listener) => backend.onState(listener) }, resolved.startAttempts, log.warn);
+  return backend;
 }

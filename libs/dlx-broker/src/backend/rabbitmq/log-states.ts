@@ -1,0 +1,60 @@
+import type { Backend } from '../backend.js';
+import type { BackendState } from '../state.js';
+
+/**
+ * Logs how the connection to a server fares: why there is none, for how long, and when publishes have to wait. A reason is
+ * logged once until the next connection, however many attempts fail by it. A start that succeeds at once logs nothing.
+ * @param startAttempts the option of `rabbitmq()`
+ * @param warn gets one line of text at a time
+ */
+export function logStates(
+  { clock, onState }: Pick<Backend, 'clock' | 'onState'>,
+  startAttempts: number,
+  warn: (text: string) => void,
+): void {
+  let lostAt: number | undefined;
+  let reason: string | undefined;
+  let isBlocked = false;
+
+  const failed = (failure: Error, text: string): void => {
+    if (failure.message === reason) return;
+    reason = failure.message;
+    warn(`${text}: ${reason}`);
+  };
+  const waited = (): string => `${((clock.now() - (lostAt ?? clock.now())) / 1_000).toFixed(1)} s`;
+  const reconnecting = (failure: Error): void => {
+    isBlocked = false;
+    if (lostAt !== undefined) return failed(failure, `not connected for ${waited()}`);
+    lostAt = clock.now();
+    failed(failure, 'the connection was lost, and the client reconnects');
+  };
+  const connected = ({ product, version }: { readonly product: string; readonly version: string }): void => {
+    const again = lostAt === undefined ? 'connected' : `connected again after ${waited()}`;
+    if (reason !== undefined) warn(`${again} to ${product} ${version}`);
+    lostAt = undefined;
+    reason = undefined;
+  };
+
+  onState((state: BackendState) => {
+    switch (state.kind) {
+      case 'connecting':
+        if (state.failure === undefined) return;
+        failed(
+          state.failure,
+          `not connected, attempt ${state.attempt} of ${startAttempts} ('startAttempts' of rabbitmq())`,
+        );
+        return;
+      case 'reconnecting':
+        reconnecting(state.failure);
+        return;
+      case 'ready':
+      case 'blocked':
+        connected(state.server);
+        if (isBlocked === (state.kind === 'blocked')) return;
+        isBlocked = !isBlocked;
+        warn(state.kind === 'blocked' ? `publishes wait: ${state.reason}` : 'publishes go on');
+        return;
+      case 'closed':
+    }
+  });
+}
