@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
+import ts from 'typescript';
 import { afterEach, expect, it, vi } from 'vitest';
 import * as decorators from '../../libs/dlx-broker/src/nest/decorators/index.js';
 import { embeddedChecks } from '../../libs/dlx-broker/src/nest/brokers/embedded.js';
@@ -33,6 +34,14 @@ it('the first handler sees its message die, and why', async () => {
   };
   expect(printed).toHaveBeenCalledWith({ id: 7 }, 'no tea for order 7', [{ ...death, time: expect.any(Date) as Date }]);
   await (await create.mock.results[0]!.value)?.close();
+});
+
+it('the tsconfig.json of the README has options that TypeScript knows, and the types of Node, which it takes by name only', () => {
+  const [, block = ''] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
+  const { compilerOptions } = JSON.parse(block) as { compilerOptions: Readonly<Record<string, unknown>> };
+  const { options, errors } = ts.convertCompilerOptionsFromJson(compilerOptions, '.');
+  expect(errors).toEqual([]);
+  expect(options).toMatchObject({ types: ['node'], experimentalDecorators: true, emitDecoratorMetadata: true });
 });
 
 it.each([
