@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
 import { client, ours, type Target } from './target.js';
 
@@ -46,6 +48,8 @@ describe('ctl', () => {
     ['export_definitions /nowhere/to/be/found', 65, 'Bad argument: Directory /nowhere/to/be does not exist'],
     ['export_definitions - --format erlang', 65, 'JSON only'],
     ['import_definitions /nowhere', 65, 'Bad argument: File /nowhere does not exist'],
+    ['import_definitions /', 65, 'File / cannot be read: EISDIR'],
+    ['list_queues -t -1', 64, 'Invalid options for this command:\n--timeout : -1'],
     ['list_queues --formatter erlang', 64, 'terms of Erlang are not written here'],
     ['list_queues --formatter __proto__', 64, 'it is not known'],
     ['list_queues -n rabbit@host', 64, 'there are no Erlang nodes here: say --url instead of --node'],
@@ -63,6 +67,41 @@ describe('ctl', () => {
     expect(refused.errors).toContain(text);
     expect(refused.errors).not.toContain('geheim');
   });
+
+  it.each([
+    ['ping', 60_000],
+    ['await_startup', 300_000],
+    ['list_queues', 60_000],
+    ['list_queues -t 7', 7_000],
+    // Longer than a timer of Node can be.
+    ['list_queues -t 5000000', 2_147_483_647],
+  ])('limits the time of an answer to %s as it says, to %i ms', async (words, limit) => {
+    const limits = vi.spyOn(AbortSignal, 'timeout');
+    try {
+      expect(await run(words)).toMatchObject({ code: 0, errors: '' });
+      expect(limits.mock.calls).toEqual([[limit]]);
+    } finally {
+      limits.mockRestore();
+    }
+  });
+
+  it.each(['status', 'list_users', 'list_vhosts', 'add_user ada secret', 'delete_queue orders'])(
+    'says in %s that the other side is no management API',
+    async (words) => {
+      const server = createServer((_, response) => response.end('<html>'));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      try {
+        const { code, errors } = await run(`${words} --url ${url}`);
+        expect([code, errors]).toEqual([
+          69,
+          `Error: unable to perform an operation on '${url}': its answer is not that of a management API\n`,
+        ]);
+      } finally {
+        server.close();
+      }
+    },
+  );
 
   it('closes the connection that list_connections names, and tells it why', async () => {
     const [connection] = await client(one, '/', 'till');

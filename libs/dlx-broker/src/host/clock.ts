@@ -1,8 +1,6 @@
 import type { Clock } from '../broker/index.js';
 import { HomeContext } from './home-context.js';
-
-/** The longest delay of Node's timers, in milliseconds. */
-const longestTimer = 2_147_483_647;
+import { longestTimer } from './longest-timer.js';
 
 /** When this process began, in milliseconds since 1970. Node computes the property at each access, and every command asks for the time. */
 const { timeOrigin } = performance;

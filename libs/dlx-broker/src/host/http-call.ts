@@ -1,3 +1,5 @@
+import { longestTimer } from './longest-timer.js';
+
 /** An HTTP API, and a login. */
 export interface HttpApi {
   /** `http://host:15672`, without a user. */
@@ -14,7 +16,7 @@ export interface HttpCall {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Milliseconds until the whole answer must be there. */
+  /** Milliseconds until the whole answer must be there. Default: no limit. */
   readonly timeout?: number | undefined;
 }
 
@@ -50,7 +52,7 @@ export async function callHttp({ base, user, password }: HttpApi, call: HttpCall
       ...headers,
     },
     agent: false as const,
-    ...(timeout !== undefined && { signal: AbortSignal.timeout(timeout) }),
+    ...(timeout !== undefined && { signal: AbortSignal.timeout(Math.min(timeout, longestTimer)) }),
   };
   return new Promise((resolve, reject) => {
     const failed = (error: Error & { readonly errors?: readonly Error[] }): void => {

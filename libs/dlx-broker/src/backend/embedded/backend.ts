@@ -31,7 +31,7 @@ import { EmbeddedDelayed } from './delayed.js';
 import { declareEmbedded } from './topology.js';
 import { RefusedError, TopologyError, UnroutableError } from '../errors.js';
 import type { BackendState, ServerInfo } from '../state.js';
-import { HomeContext } from '../../host/index.js';
+import { HomeContext, keepAlive } from '../../host/index.js';
 
 type Lost = (reason: CancelReason, failure?: Error) => void;
 
@@ -49,10 +49,6 @@ const notKept = (cause: Error): TopologyError =>
 const profileName = ({ profile }: Broker): string =>
   Object.entries(profiles).find(([, each]) => each === profile)?.[0] ?? 'of unknown version';
 
-/** The longest timer of Node, in milliseconds. It only keeps the process alive while there are consumers. */
-const longestTimer = 2_147_483_647;
-const startKeepAlive = (): NodeJS.Timeout => setInterval(() => {}, longestTimer);
-
 /** The backend on a broker in the same process. It is synchronous: the promises of the interface are already resolved. */
 export class EmbeddedBackend implements Backend {
   readonly rejectsWithHeaders = true;
@@ -68,7 +64,8 @@ export class EmbeddedBackend implements Backend {
   readonly #replies = new Map<Channel, (reason: Error) => void>();
   #connection: Connection | undefined;
   #publishing: Channel | undefined;
-  #keepAlive: NodeJS.Timeout | undefined;
+  /** The process stays alive while there are consumers. */
+  #endKeepAlive: (() => void) | undefined;
   readonly #home = new HomeContext();
 
   constructor(
@@ -148,7 +145,7 @@ export class EmbeddedBackend implements Backend {
       },
     });
     this.#consumptions.set(channel, lost);
-    this.#keepAlive ??= this.#home.runInAsyncScope(startKeepAlive);
+    this.#endKeepAlive ??= this.#home.runInAsyncScope(keepAlive);
     channel.qos(options.prefetch);
     const { priority, exclusive = false } = options;
     const args =
@@ -221,8 +218,8 @@ export class EmbeddedBackend implements Backend {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = undefined;
+    this.#endKeepAlive?.();
+    this.#endKeepAlive = undefined;
     this.#connection?.close();
     this.#connection = undefined;
     this.#publishing = undefined;
@@ -259,8 +256,8 @@ export class EmbeddedBackend implements Backend {
     this.#consumptions.delete(channel);
     channel.close();
     if (this.#consumptions.size > 0) return;
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = undefined;
+    this.#endKeepAlive?.();
+    this.#endKeepAlive = undefined;
   }
 
   readonly #publishOne = (publication: Publication, settled: Done): Error | undefined => {

@@ -1,4 +1,4 @@
-import { SystemClock } from '../../host/index.js';
+import { keepAlive, SystemClock } from '../../host/index.js';
 import { RabbitMqBackend } from './backend.js';
 import { openConnection } from './client/connection.js';
 import { dial } from './client/dial.js';
@@ -13,14 +13,6 @@ export interface RabbitMqLog {
   readonly warn: (text: string) => void;
   /** Gets faults of this library, and exceptions of callbacks. */
   readonly fault: (error: unknown) => void;
-}
-
-/** The longest timer of Node, in milliseconds. */
-const longestTimer = 2_147_483_647;
-
-function keepAlive(): () => void {
-  const timer = setInterval(() => {}, longestTimer);
-  return () => clearInterval(timer);
 }
 
 /**

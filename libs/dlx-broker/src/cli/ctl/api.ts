@@ -39,12 +39,22 @@ export class Api {
     const { status, body } = await this.call('GET', path, [200, 404]);
     if (status === 404) return undefined;
     if (Array.isArray(body)) return body as Readonly<Record<string, unknown>>[];
-    throw this.#unavailable('its answer is not that of a management API');
+    throw this.#foreign();
   }
 
+  /** Gets an object; undefined if it does not exist. */
   async find(...path: string[]): Promise<Readonly<Record<string, unknown>> | undefined> {
     const { status, body } = await this.call('GET', path, [200, 404]);
-    return status === 404 ? undefined : (body as Readonly<Record<string, unknown>>);
+    if (status === 404) return undefined;
+    if (typeof body === 'object' && body !== null) return body as Readonly<Record<string, unknown>>;
+    throw this.#foreign();
+  }
+
+  /** Gets an object that every management API has. */
+  async get(...path: string[]): Promise<Readonly<Record<string, unknown>>> {
+    const found = await this.find(...path);
+    if (found !== undefined) return found;
+    throw this.#foreign();
   }
 
   /** Sends a request, and returns the answer whatever its status. @throws CtlFailure when there is no answer */
@@ -70,6 +80,11 @@ export class Api {
     if (reason === undefined)
       return this.#unavailable(`it answers ${status} ${text.slice(0, 200).split('\n')[0]}`.trimEnd());
     return new CtlFailure(exit.unavailable, `Error:\n${reason}`);
+  }
+
+  /** Another HTTP server answers at the address. */
+  #foreign(): CtlFailure {
+    return this.#unavailable('its answer is not that of a management API');
   }
 
   #unavailable(why: string): CtlFailure {

@@ -14,7 +14,7 @@ export interface Input {
   readonly options: ReadonlyMap<string, OptionValue>;
   /** Default `/`. */
   readonly vhost: string;
-  /** The time limit in milliseconds, if the command line has one. */
+  /** The time limit of each answer in milliseconds: that of the command line, or else of the command. */
   readonly timeout: number | undefined;
   /** All of standard input. */
   readonly stdin: () => Promise<string>;
@@ -55,6 +55,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, OptionKind>>;
   /** Short names of its own options. */
   readonly short?: Readonly<Record<string, string>>;
+  /** The time limit of each answer if the command line has none, in milliseconds. Default: no limit. */
+  readonly timeout?: number;
   /** Position of the argument that is a password: it is never shown. */
   readonly secret?: number;
   /** The columns that the arguments may name. */

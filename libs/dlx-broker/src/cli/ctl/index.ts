@@ -90,7 +90,9 @@ function inputOf(
   const formatter = formatterOf(options.get('formatter'));
   const unfit: (readonly [string, string])[] = [...invalid];
   const format: Formatter = formatters[formatter];
+  const seconds = options.get('timeout');
   if (options.has('no-table-headers') && !format.hasHeaders) unfit.push(['--no-table-headers', '']);
+  if (Number(seconds) < 0) unfit.push(['--timeout', String(seconds)]);
   if (unfit.length > 0) {
     const list = unfit.map(([name, value]) => `${name} : ${value}`).join('\n');
     throw new BadArguments(exit.usage, `Invalid options for this command:\n${list}`);
@@ -101,13 +103,12 @@ function inputOf(
   const [least, most] = command.takes;
   if (args.length < least) throw new BadArguments(exit.usage, 'not enough arguments.');
   if (args.length > most) throw new BadArguments(exit.usage, 'too many arguments.');
-  const seconds = options.get('timeout');
   const quiet = options.get('quiet') === true || options.get('silent') === true || !format.tells;
   const input: Input = {
     args,
     options,
     vhost: String(options.get('vhost') ?? '/'),
-    timeout: seconds === undefined ? undefined : Number(seconds) * 1000,
+    timeout: seconds === undefined ? command.timeout : Number(seconds) * 1000,
     quiet,
     stdin,
     tell: (text) => void (quiet || out(shownLines(text))),

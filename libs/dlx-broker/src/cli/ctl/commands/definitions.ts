@@ -28,9 +28,18 @@ async function exportTo({ args: [file = '-'] }: Input, api: Api): Promise<Answer
 /** Undefined is standard input. */
 const fileOf = ({ args: [file] }: Input): string | undefined => (file === '-' ? undefined : file);
 
+/** @throws CtlFailure for a file that cannot be read */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw refused(exit.data, `File ${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
 async function importFrom(input: Input, api: Api): Promise<Answer> {
   const file = fileOf(input);
-  const text = file === undefined ? await input.stdin() : readFileSync(file, 'utf8');
+  const text = file === undefined ? await input.stdin() : textOf(file);
   let definitions: unknown;
   try {
     definitions = JSON.parse(text);

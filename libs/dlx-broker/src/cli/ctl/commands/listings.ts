@@ -16,6 +16,7 @@ interface Listed {
   /** The path in the management API. */
   readonly path: (input: Input) => readonly string[];
   readonly banner: (input: Input) => string;
+  readonly timeout?: number;
   readonly options?: Command['options'];
   readonly only?: (row: Row, input: Input) => boolean;
 }
@@ -30,7 +31,8 @@ const lists: readonly Listed[] = [
     columns: queueColumns,
     options: { online: 'flag', offline: 'flag', local: 'flag' },
     path: ({ vhost }) => ['queues', vhost],
-    banner: ({ vhost, timeout = 60_000 }) =>
+    timeout: 60_000,
+    banner: ({ vhost, timeout = 0 }) =>
       `Timeout: ${(timeout / 1000).toFixed(1)} seconds ...\nListing queues for vhost ${vhost} ...`,
     only: ({ state }, { options }) => isAsked(state, options.get('online'), options.get('offline')),
   },
@@ -97,6 +99,7 @@ const commandOf = (listed: Listed): Command => ({
   takes: [0, Infinity],
   columns: listed.columns,
   ...(listed.options && { options: listed.options }),
+  ...(listed.timeout !== undefined && { timeout: listed.timeout }),
   banner: listed.banner,
   check: ({ args }) => void chosen(listed.columns, args),
   run: (input, api) => list(listed, input, api),

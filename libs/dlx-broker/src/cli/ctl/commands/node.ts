@@ -4,9 +4,7 @@ import type { Answer, Command, Input } from '../command.js';
 import { CtlFailure, exit, refused } from '../exit.js';
 import { statusText } from '../status.js';
 
-/** Milliseconds. */
-const pingTimeout = 60_000;
-const startupTimeout = 300_000;
+/** Milliseconds between two calls that ask whether the broker is up. */
 const pause = 250;
 
 /** True if the broker answers, whatever the status. */
@@ -19,12 +17,12 @@ async function answers(api: Api): Promise<boolean> {
   }
 }
 
-async function ping({ timeout = pingTimeout }: Input, api: Api): Promise<Answer> {
+async function ping({ timeout }: Input, api: Api): Promise<Answer> {
   if (await answers(api)) return { message: 'Ping succeeded' };
   throw refused(exit.unavailable, `Failed to connect and authenticate to ${api.address.base} in ${timeout} ms`);
 }
 
-async function awaitStartup({ timeout = startupTimeout }: Input, api: Api): Promise<undefined> {
+async function awaitStartup({ timeout = 0 }: Input, api: Api): Promise<undefined> {
   const end = performance.now() + timeout;
   while (!(await answers(api))) {
     if (performance.now() + pause > end)
@@ -37,7 +35,7 @@ async function awaitStartup({ timeout = startupTimeout }: Input, api: Api): Prom
 }
 
 async function status(_input: Input, api: Api): Promise<Answer> {
-  const overview = (await api.call('GET', ['overview'], [200])).body as Readonly<Record<string, unknown>>;
+  const overview = await api.get('overview');
   const node = String(overview['node']);
   // A user who may not see the nodes still gets the rest.
   const found = await api.send('GET', ['nodes', node]);
@@ -53,6 +51,7 @@ export const nodeCommands: readonly Command[] = [
     usage: '[--timeout <timeout>]',
     description: 'Waits until the broker answers',
     takes: [0, 0],
+    timeout: 300_000,
     run: awaitStartup,
   },
   {
@@ -61,7 +60,8 @@ export const nodeCommands: readonly Command[] = [
     usage: '[--timeout <timeout>]',
     description: 'Checks that the broker answers',
     takes: [0, 0],
-    banner: ({ timeout = pingTimeout }) => `Will ping the management API. Timeout: ${timeout} ms.`,
+    timeout: 60_000,
+    banner: ({ timeout }) => `Will ping the management API. Timeout: ${timeout} ms.`,
     run: ping,
   },
   {

@@ -77,11 +77,8 @@ async function authenticate(input: Input, api: Api): Promise<Answer> {
 }
 
 async function list(_input: Input, api: Api): Promise<Answer> {
-  const users = await api.call('GET', ['users'], [200]);
-  const rows = (users.body as readonly Row[]).map(({ name, tags }) => [
-    String(name),
-    new Names(Array.isArray(tags) ? tags.map(String) : []),
-  ]);
+  const users = (await api.list('users')) ?? [];
+  const rows = users.map(({ name, tags }) => [String(name), new Names(Array.isArray(tags) ? tags.map(String) : [])]);
   return fixedListing(['user', 'tags'], rows);
 }
 
