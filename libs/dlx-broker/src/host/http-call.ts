@@ -18,6 +18,8 @@ export interface HttpCall {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds until the whole answer must be there. Default: no limit. */
   readonly timeout?: number | undefined;
+  /** The most bytes of the answer. Default 256 MiB, which is more than the largest message in base64. */
+  readonly mostBytes?: number;
 }
 
 export interface HttpAnswer {
@@ -30,15 +32,22 @@ export class LateAnswer extends Error {
   override readonly name = 'LateAnswer';
 }
 
+/** The answer is longer than allowed. */
+export class LargeAnswer extends Error {
+  override readonly name = 'LargeAnswer';
+}
+
+const mostBytesOfAnswer = 256 * 1024 * 1024;
+
 /**
  * Sends one request. The path is sent unchanged, because a queue may be called `..`: `fetch` would take that as a step up.
- * @throws LateAnswer, or the error of the system
+ * @throws LateAnswer, LargeAnswer, or the error of the system
  */
 export async function callHttp({ base, user, password }: HttpApi, call: HttpCall): Promise<HttpAnswer> {
   const { protocol, hostname, port, pathname } = new URL(base);
   // Read here, because an application with an embedded broker starts without them.
   const { request } = await (protocol === 'https:' ? import('node:https') : import('node:http'));
-  const { method, path, query, headers, timeout } = call;
+  const { method, path, query, headers, timeout, mostBytes = mostBytesOfAnswer } = call;
   const body = call.body === undefined ? undefined : JSON.stringify(call.body);
   const search = query === undefined || query.size === 0 ? '' : `?${query}`;
   const options = {
@@ -61,7 +70,12 @@ export async function callHttp({ base, user, password }: HttpApi, call: HttpCall
     };
     const asked = request(options, (response) => {
       const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
+      let bytes = 0;
+      response.on('data', (part: Buffer) => {
+        bytes += part.length;
+        if (bytes <= mostBytes) parts.push(part);
+        else response.destroy(new LargeAnswer(`its answer is longer than ${mostBytes} bytes`));
+      });
       response.on('error', failed);
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
     });

@@ -1,5 +1,5 @@
 import type { Clock } from '../../broker/index.js';
-import { after, bracketed, HomeContext, type HttpApi, policyPatterns } from '../../host/index.js';
+import { after, HomeContext, type HttpApi, policyPatterns } from '../../host/index.js';
 import type { Message } from '../../message/index.js';
 import type { Topology } from '../../topology/index.js';
 import type {
@@ -23,7 +23,7 @@ import type { QueueDeclared } from './client/api.js';
 import type { openPublisher } from './client/publisher.js';
 import { RabbitMqConsumer } from './consumer/consumer.js';
 import { RabbitMqDelayed } from './delayed.js';
-import { managementApi } from './management-url.js';
+import { apiFor, managementApi } from './management-url.js';
 import { Link, type LinkHost, type OpenLink } from './link.js';
 import type { ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
@@ -274,11 +274,8 @@ export class RabbitMqBackend implements Backend {
     for (const waiting of this.#waiting) waiting(link);
   }
 
-  #api({ server, address, credentials }: OpenLink): HttpApi | undefined {
-    const { management } = this.options;
-    if (management !== undefined) return managementApi(management, credentials);
-    if (!('user' in credentials) || server.http === undefined || server.http.isSecure) return undefined; // the HTTP port may have another certificate
-    return { base: `http://${bracketed(address.host)}:${server.http.port}`, ...credentials };
+  #api(link: OpenLink): HttpApi | undefined {
+    return apiFor(link, this.options.management);
   }
 
   /**

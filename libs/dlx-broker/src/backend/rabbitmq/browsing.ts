@@ -9,7 +9,7 @@ import {
 import type { BrowseCursor, BrowsePage, Browsing, Listing } from '../backend.js';
 import { ServerError, TopologyError } from '../errors.js';
 import type { HttpApi } from '../../host/index.js';
-import { callManagement } from './call-management.js';
+import { callManagement, readAnswer, textIn } from './call-management.js';
 
 /** The messages of a page, and the bytes of a body in it. A message with a longer body is fetched alone. */
 const page = { most: 16, truncate: 1_048_576 } as const;
@@ -18,7 +18,11 @@ const page = { most: 16, truncate: 1_048_576 } as const;
 export const listingOver = (api: HttpApi, virtualHost: string): Listing => ({
   async queueNames() {
     const found = await callManagement(api, 'GET', ['queues', virtualHost], { columns: 'name' });
-    if (Array.isArray(found)) return (found as readonly { readonly name: string }[]).map(({ name }) => name);
+    if (Array.isArray(found)) {
+      return readAnswer(api, 'a list of queues', () =>
+        found.map(({ name }: { readonly name: unknown }) => textIn(name)),
+      );
+    }
     throw new ServerError(`the management API at ${api.base} has no list of queues of vhost '${virtualHost}'`, 404);
   },
 });
@@ -34,24 +38,31 @@ export const browsingOver = (api: HttpApi, virtualHost: string): Browsing => ({
       ...(after !== undefined && { cursor: (after as Cursor).text }),
     });
     if (found === undefined) throw new TopologyError(`no queue '${queue}' in vhost '${virtualHost}'`);
-    const { items, cursor: next } = found as {
-      readonly items: readonly ShownMessage[];
-      readonly cursor: string | null;
-    };
+    const read = <T>(work: () => T): T => readAnswer(api, `a look into queue '${queue}'`, work);
+    const { items, next } = read(() => pageFrom(found, after as Cursor | undefined));
     const messages: Message[] = [];
     for (const item of items) {
-      const whole = isCut(item) ? await callManagement(api, 'GET', [...path, item.id], { encoding: 'base64' }) : item;
-      if (whole !== undefined) messages.push(messageFrom(whole as ShownMessage)); // undefined: it has left the queue meanwhile
+      const isWhole = read(() => !isCut(item));
+      const whole = isWhole ? item : await callManagement(api, 'GET', [...path, item.id], { encoding: 'base64' });
+      if (whole !== undefined) messages.push(read(() => messageFrom(whole as ShownMessage))); // undefined: it has left the queue meanwhile
     }
-    return {
-      messages,
-      next: next === null || next === undefined ? undefined : ({ text: next } satisfies Cursor as BrowseCursor),
-    };
+    return { messages, next: next satisfies Cursor | undefined as BrowseCursor | undefined };
   },
 });
 
 interface Cursor {
   readonly text: string;
+}
+
+/** @throws TypeError for what is no page, and for one that leads to itself */
+function pageFrom(found: unknown, after: Cursor | undefined): { items: readonly ShownMessage[]; next?: Cursor } {
+  const { items, cursor } = found as { readonly items: unknown; readonly cursor: unknown };
+  if (!Array.isArray(items)) throw new TypeError('no list');
+  for (const { id } of items as ShownMessage[]) textIn(id);
+  if (cursor === null || cursor === undefined) return { items };
+  const text = textIn(cursor);
+  if (text === after?.text) throw new TypeError('an endless list');
+  return { items, next: { text } };
 }
 
 interface ShownField {

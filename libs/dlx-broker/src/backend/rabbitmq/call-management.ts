@@ -26,15 +26,35 @@ export async function callManagement(
     throw new ServerError(text, 0, { cause: error });
   }
   const { status, text } = answer;
+  const asked = `${method} /api/${path.map(encodeURIComponent).join('/')}`;
   if (status === 404 && method !== 'PUT') return undefined;
-  if (status >= 200 && status < 300) return text === '' ? undefined : JSON.parse(text);
+  if (status >= 200 && status < 300) return text === '' ? undefined : readAnswer(api, asked, () => JSON.parse(text));
   const tag = method === 'PUT' ? "the tag 'policymaker'" : 'a tag for management';
   const hint = status === 401 || status === 403 ? `; the user '${api.user}' needs ${tag}` : '';
-  const asked = `${method} /api/${path.map(encodeURIComponent).join('/')}`;
   throw new ServerError(
     `the management API at ${api.base} answers ${status} to ${asked}${reasonIn(text)}${hint}`,
     status,
   );
+}
+
+/**
+ * Reads an answer of a management API.
+ * @param asked what the answer is to, for the error
+ * @param read throws for an answer of another form
+ * @throws ServerError that shows nothing of the answer
+ */
+export function readAnswer<T>({ base }: HttpApi, asked: string, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw new ServerError(`${base} is no management API: its answer to ${asked} has another form`, 0);
+  }
+}
+
+/** @throws TypeError for what is no text */
+export function textIn(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('no text');
+  return value;
 }
 
 /** The longest reason of the API in an error, in characters. */

@@ -5,7 +5,7 @@ import type { DelayedPublishing, Done, Publication } from '../backend.js';
 import { delayedName } from '../delayed-exchange.js';
 import { NotAvailableError } from '../errors.js';
 import type { HttpApi } from '../../host/index.js';
-import { callManagement } from './call-management.js';
+import { callManagement, readAnswer } from './call-management.js';
 import type { Publish } from './consumer/delivery.js';
 
 /** What exact delays get from their backend. */
@@ -75,7 +75,12 @@ export class RabbitMqDelayed implements DelayedPublishing {
     await Promise.all(before.map((waiting) => new Promise<void>((resolve) => waiting.push(resolve))));
     const path = ['dlx', 'exchanges', api.virtualHost, delayedName(exchange), 'delayed', messageId];
     const found = await callManagement(api, 'DELETE', path);
-    return found === undefined ? 0 : (found as { readonly cancelled: number }).cancelled; // undefined: no event was delayed yet
+    if (found === undefined) return 0; // no event was delayed yet
+    return readAnswer(api, 'the cancellation', () => {
+      const { cancelled } = found as { readonly cancelled: unknown };
+      if (!Number.isSafeInteger(cancelled)) throw new TypeError('no number');
+      return cancelled as number;
+    });
   }
 
   #prepare(key: string, exchange: string, routingKey: string): Promise<unknown> {

@@ -10,9 +10,8 @@ export function remedyOn(server: KnownServer | undefined, capability: keyof Capa
   const asked = "set option 'management' of rabbitmq() to the URL of the management API";
   if (capability === 'listing') return `${asked}, or name the queues instead of giving a pattern`;
   if (capability !== 'browsing' || server?.info.product !== 'dlx-broker') return undefined;
-  return server.http?.isSecure === true
-    ? `${asked}, which speaks TLS`
-    : `start 'dlx-broker serve' with --http, or ${asked}`;
+  if (server.http === undefined) return `start 'dlx-broker serve' with --http, or ${asked}`;
+  return server.http.isSecure ? `${asked}, which speaks TLS` : asked;
 }
 
 /** The error for a command that failed for good. @param subject what it would have declared */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkManagementUrl, managementApi } from './management-url.js';
+import type { OpenLink } from './link.js';
+import { apiFor, checkManagementUrl, managementApi } from './management-url.js';
 
 const login = { user: 'ada', password: 'l' };
 
@@ -19,5 +20,25 @@ describe('the URL of a management API', () => {
     expect(check).toThrow(why);
     expect(check).toThrow("write 'http://user:password@host:15672'");
     expect(check).not.toThrow('secret');
+  });
+});
+
+describe('the HTTP port that a dlx-broker announces', () => {
+  const link = (isSecure: boolean, http: OpenLink['server']['http']): OpenLink =>
+    ({ server: { http }, address: { host: '::1', isSecure }, credentials: login }) as unknown as OpenLink;
+
+  it('is used where the connection has no TLS either', () => {
+    expect(apiFor(link(false, { port: 15672, isSecure: false }))).toEqual({ base: 'http://[::1]:15672', ...login });
+  });
+
+  it.each([
+    ['a connection with TLS, whose login would be sent without TLS', link(true, { port: 15672, isSecure: false })],
+    ['a port with TLS, which may have another certificate', link(false, { port: 15672, isSecure: true })],
+    ['a server without the port', link(false, undefined)],
+  ])('is not used for %s', (_, of) => expect(apiFor(of)).toBeUndefined());
+
+  it('is not asked where option management names another', () => {
+    const to = 'https://h:1';
+    expect(apiFor(link(true, { port: 15672, isSecure: false }), to)).toEqual({ base: to, ...login });
   });
 });

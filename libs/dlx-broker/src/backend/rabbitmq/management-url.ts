@@ -1,6 +1,7 @@
 import { DlxConfigurationError } from '../../options/index.js';
 import type { RabbitMqCredentials } from './options.js';
-import type { HttpApi } from '../../host/index.js';
+import { bracketed, type HttpApi } from '../../host/index.js';
+import type { OpenLink } from './link.js';
 
 /** Checks the URL of a management API. @throws DlxConfigurationError, which never shows a password */
 export function checkManagementUrl(url: unknown, origin: string): void {
@@ -30,4 +31,15 @@ export function managementApi(url: string, login: RabbitMqCredentials): HttpApi 
     );
   }
   return { base, user: decodeURIComponent(username), password: decodeURIComponent(password) };
+}
+
+/**
+ * The management API for a connection: that of the option, or the port that a dlx-broker announces.
+ * @param management option `management`
+ */
+export function apiFor({ server: { http }, address, credentials }: OpenLink, management?: string): HttpApi | undefined {
+  if (management !== undefined) return managementApi(management, credentials);
+  // The port may have another certificate. The login of a connection with TLS must not be sent without TLS.
+  if (!('user' in credentials) || http === undefined || http.isSecure || address.isSecure) return undefined;
+  return { base: `http://${bracketed(address.host)}:${http.port}`, ...credentials };
 }

@@ -1,7 +1,7 @@
 import type { Patterns } from '../../../broker/index.js';
 import type { QueueDeclaration } from '../../../topology/index.js';
 import { ServerError, shownDifference, type TopologyDifference, TopologyError } from '../../errors.js';
-import { callManagement } from '../call-management.js';
+import { callManagement, readAnswer } from '../call-management.js';
 import type { RabbitMqPolicy } from '../options.js';
 import type { ManagementPlace } from './existing.js';
 import { type PolicyConflict, policyConflicts, type ShownPolicy } from './policies.js';
@@ -106,6 +106,16 @@ async function shownPolicies(place: ManagementPlace): Promise<readonly ShownPoli
     callManagement(place, 'GET', ['operator-policies', place.virtualHost]),
   ]);
   const of = (found: unknown, isOperator: boolean): ShownPolicy[] =>
-    Array.isArray(found) ? (found as Omit<ShownPolicy, 'isOperator'>[]).map((each) => ({ ...each, isOperator })) : [];
+    readAnswer(place, 'the question for policies', () =>
+      ((found ?? []) as ShownPolicy[]).map((each) => ({ ...checkedPolicy(each), isOperator })),
+    );
   return [...of(users, false), ...of(operators, true)];
+}
+
+/** @throws TypeError for what is no policy */
+function checkedPolicy(found: ShownPolicy): ShownPolicy {
+  const { name, pattern, definition } = found;
+  if ([name, pattern, found['apply-to']].some((each) => typeof each !== 'string')) throw new TypeError('no text');
+  if (typeof definition !== 'object' || definition === null) throw new TypeError('no definition');
+  return found;
 }
