@@ -13,6 +13,7 @@ import {
   DlxBroker,
   DlxBrokerModule,
   DlxClient,
+  DlxServer,
   getDlxBrokerToken,
   getDlxClientToken,
   getDlxServerToken,
@@ -73,6 +74,19 @@ describe.each([
     expect(slow.done).toEqual([1]);
     expect(app.get(DlxBroker).counts.acked).toBe(1);
     await until(async () => expect(await backend.status(queue)).toMatchObject({ ...idle, messages: 1 }));
+  });
+
+  it('ends with its last handler, also when its server is being closed already', async () => {
+    const broker = freshBroker();
+    const app = await start({ controllers: [Slow], options: { broker, drainTimeout: '1h' } });
+    const slow = app.get(Slow);
+    await firstValueFrom(app.get(DlxClient).emit(pattern, 1));
+    await until(() => expect(slow.begun).toEqual([1]));
+    const closed = Promise.all([app.get(DlxServer).close(), app.close()]);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    slow.release();
+    await closed;
+    expect(slow.done).toEqual([1]);
   });
 
   it('gives back what takes too long', async () => {

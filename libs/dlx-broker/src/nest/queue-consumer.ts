@@ -41,7 +41,8 @@ interface Opened {
 export class QueueConsumer {
   #consumption: Consumption | undefined;
   #atWork = 0;
-  #idle: (() => void) | undefined;
+  /** Called when no handler runs any more. */
+  readonly #waiting: (() => void)[] = [];
   #single: PlannedHandler | undefined;
   #plan: ConsumerPlan;
   #opensPackets = false;
@@ -110,7 +111,7 @@ export class QueueConsumer {
 
   /** Resolves when no handler runs any more. */
   async idle(): Promise<void> {
-    if (this.#atWork > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    if (this.#atWork > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** Closes the consumer. Unsettled messages return to the queue. @returns how many they were */
@@ -258,7 +259,8 @@ export class QueueConsumer {
   }
 
   #done(): void {
-    if (--this.#atWork === 0) this.#idle?.();
+    if (--this.#atWork > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 
