@@ -12,7 +12,7 @@ import {
 } from 'dlx-broker';
 import { EmbeddedBackend } from 'dlx-broker/engine';
 import { createBroker, type Broker } from 'dlx-broker/engine';
-import { firstValueFrom } from 'rxjs';
+import { firstValueFrom, retry, tap } from 'rxjs';
 import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { contextApp, hybrid, microservice, type Parts } from './apps.js';
@@ -142,6 +142,39 @@ describe('a shutdown that does not wait long enough', () => {
     ]);
     broker.close();
   });
+});
+
+it.each([
+  ['once', 1],
+  ['for ever', Infinity],
+])('a request that is sent again %s when it fails ends with its client', async (_, count) => {
+  const broker = createBroker();
+  let asked = 0;
+  @Controller()
+  class Slow {
+    @MessagePattern('sum')
+    @Queue('sums')
+    sum(): Promise<number> {
+      asked++;
+      return new Promise(() => undefined);
+    }
+  }
+  const options = { broker: sharedBroker(broker), drainTimeout: 20 };
+  const app = await microservice({ controllers: [Slow], imports: [DlxBrokerModule.forRoot(options)] });
+  const client = app.get(DlxClient);
+  const failures: unknown[] = [];
+  const asking = [client, client.to({ queue: 'sums', envelope: 'nest' })].map((each) =>
+    each
+      .send('sum', 1)
+      .pipe(tap({ error: (error: Error) => failures.push(error.name) }), retry(count))
+      .subscribe({ error: () => undefined }),
+  );
+  await vi.waitFor(() => expect(asked).toBe(2));
+  await app.close();
+  await vi.waitFor(() => expect(failures.filter((name) => name === 'ClientClosedError').length).toBeGreaterThan(1));
+  for (const each of asking) each.unsubscribe();
+  expect(asked).toBe(2);
+  broker.close();
 });
 
 it('a request that waits for its answer fails when its client is closed', async () => {

@@ -10,7 +10,7 @@ import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.
 import { type Message, type Properties } from '../message/index.js';
 import { shownText } from '../host/index.js';
 import { DlxConfigurationError } from '../options/index.js';
-import { ClientClosedError } from './client-closed-error.js';
+import { ClientClosedError, refuseLater } from './client-closed-error.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
 import { asError } from './failure.js';
 import { textOf } from './failure-log.js';
@@ -143,13 +143,13 @@ export class DlxClient extends ClientProxy {
    * Requests without an answer fail, and so do publishes, until {@link connect} is called again. The backend stays open.
    */
   override close(): void {
+    this.#closed = true; // so that a request which is sent again when it fails is refused, and does not wait for ever
     this.#replies?.close();
     this.#failRequests(new Error('the client was closed'));
     this.#unfollow?.();
     this.#unfollow = undefined;
     if (this.#connected) this._status$.next('disconnected');
     this.#connected = false;
-    this.#closed = true;
   }
 
   /** @internal Closes the client for good, at the end of the application. */
@@ -212,7 +212,7 @@ export class DlxClient extends ClientProxy {
       return super.send<TResult, TInput>(pattern, data);
     }
     return new Observable((observer) => {
-      if (this.#closed) return observer.error(new ClientClosedError());
+      if (this.#closed) return refuseLater(observer);
       if (!this.#connected) return super.send<TResult, TInput>(pattern, data).subscribe(observer); // connects first
       return this.publish(this.createPacket(pattern, data), this.createObserver(observer));
     });

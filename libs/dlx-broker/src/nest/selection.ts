@@ -7,8 +7,13 @@ export const handlersFor = (handlers: readonly PlannedHandler[], key: string): r
   handlers.filter(({ handler }) => handles(handler, key));
 
 const handles = ({ patterns, kind }: Handler, key: string): boolean =>
-  patterns.length === 0 ||
-  patterns.some((pattern) => (kind === 'request' ? pattern === key : matchesPattern(pattern, key)));
+  patterns.length === 0 || patterns.some((pattern) => (kind === 'request' ? pattern === key : fits(pattern, key)));
+
+/** The longest key that is compared with wildcards, in characters. A packet may have a pattern of many megabytes. */
+const longestKey = 4_096;
+
+const fits = (pattern: string, key: string): boolean =>
+  key.length > longestKey ? pattern === '#' || pattern === key : matchesPattern(pattern, key);
 
 /**
  * The handlers of a packet. A request goes to the handler of requests with its pattern, if there is one. The only `@Consume` of a
