@@ -95,6 +95,16 @@ describe('what was declared', () => {
     expect(warnings).toEqual(["queue 'b': the server cannot declare this now; it is tried again"]); // once
   });
 
+  it('is tried again once in a pause, however often everything was declared again', async () => {
+    const { clock, refusals, restore, channels } = arrange();
+    refusals.set('b', new ChannelClosedError(541, 'INTERNAL_ERROR', 'queue.declare'));
+    for (let times = 0; times < 3; times++) await restore();
+    const before = channels();
+    clock.advance(100);
+    await settle();
+    expect(channels() - before).toBe(1);
+  });
+
   it('is not tried again on a connection that is gone', async () => {
     const { clock, declared, refusals, restore, connection } = arrange();
     refusals.set('b', new ChannelClosedError(541, 'INTERNAL_ERROR', 'queue.declare'));

@@ -24,6 +24,8 @@ export class DesiredTopology {
   readonly #bindings = new Map<string, BindingDeclaration>();
   /** Queues that the server could not declare again so far. */
   readonly #late = new Set<string>();
+  /** Counts the calls of {@link restore}: attempts in the background end when everything is declared again. */
+  #round = 0;
 
   /** @param warn gets a line for each declaration that failed when it was made again */
   constructor(
@@ -60,21 +62,22 @@ export class DesiredTopology {
    */
   async restore(connection: AmqpConnection): Promise<void> {
     this.#late.clear();
+    const round = ++this.#round;
     const items = this.#items();
     const calls = new Calls(connection);
     try {
       const results = await Promise.allSettled(items.map((item) => item.declare(calls)));
       const failed = items.filter((_, index) => results[index]?.status === 'rejected');
-      await this.#oneByOne(connection, failed);
+      await this.#oneByOne(connection, failed, round);
     } finally {
       calls.end();
     }
   }
 
-  async #oneByOne(connection: AmqpConnection, items: readonly Item[], pauses?: Pauses): Promise<void> {
+  async #oneByOne(connection: AmqpConnection, items: readonly Item[], round: number, pauses?: Pauses): Promise<void> {
     const late: Item[] = [];
     for (const item of items) {
-      if (!connection.isOpen) return;
+      if (!connection.isOpen || round !== this.#round) return;
       const calls = new Calls(connection);
       try {
         await item.declare(calls);
@@ -93,12 +96,12 @@ export class DesiredTopology {
     if (pauses === undefined) {
       this.warn(`${late.map(({ what }) => what).join(', ')}: the server cannot declare this now; it is tried again`);
     }
-    this.#later(connection, late, pauses ?? this.pauses());
+    this.#later(connection, late, round, pauses ?? this.pauses());
   }
 
-  #later(connection: AmqpConnection, items: readonly Item[], pauses: Pauses): void {
+  #later(connection: AmqpConnection, items: readonly Item[], round: number, pauses: Pauses): void {
     after(this.clock, pauses.next(), () => {
-      if (connection.isOpen) void this.#oneByOne(connection, items, pauses);
+      void this.#oneByOne(connection, items, round, pauses);
     });
   }
 

@@ -20,14 +20,15 @@ export class Restoring {
   ) {}
 
   /**
-   * @param then called once: false at once for an exchange that was never declared here; true when the declarations were made again, or
-   *   the connection ended, after which they are made again anyway
+   * @param then called once: false at once for an exchange that was never declared here; true when the declarations were made again or
+   *   failed, or the connection ended, after which they are made again anyway
    */
   restore(exchange: string, connection: AmqpConnection | undefined, then: (mayBeThere: boolean) => void): void {
     if (!this.desired.hasExchange(exchange)) return then(false);
     if (connection === undefined) return then(true);
     this.#running ??= this.#restore(connection).finally(() => (this.#running = undefined));
-    void this.#running.then(() => then(true));
+    const again = (): void => then(true);
+    this.#running.then(again, again);
   }
 
   async #restore(connection: AmqpConnection): Promise<void> {
