@@ -12,13 +12,14 @@ import { shownText } from '../host/index.js';
 import { DlxConfigurationError } from '../options/index.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
+import { encodeContent } from './encode-content.js';
 import { asError } from './failure.js';
 import { textOf } from './failure-log.js';
 import { withMetadata } from './headers.js';
-import { decodePayload, encodePayload } from './payload.js';
+import { decodePayload } from './payload.js';
 import { type ClientTarget, checkTarget } from './packets/client-target.js';
 import type { Envelope } from './packets/envelope.js';
-import { encodePacket, replyOf } from './packets/packet.js';
+import { replyOf } from './packets/packet.js';
 import { type PendingRequest, PendingRequests } from './pending.js';
 import { DlxRecord, recordProperties } from './record-builder.js';
 import { hasReplyKind, replyKindOf } from './replies.js';
@@ -296,9 +297,7 @@ export class DlxClient extends ClientProxy {
     const record = data instanceof DlxRecord ? data : undefined;
     const { correlationId } = ids;
     const content = record === undefined ? data : record.data;
-    const { contentType, body } = this.#packets
-      ? encodePacket(packet.pattern, content, packet.metadata, correlationId)
-      : encodePayload(content);
+    const { contentType, body } = encodeContent(packet, content, correlationId, this.#packets);
     const messageId = ids.messageId ?? record?.properties.messageId ?? `${this.#prefix}.${++this.#messageCount}`;
     const properties =
       record === undefined

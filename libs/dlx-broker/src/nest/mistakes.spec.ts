@@ -8,6 +8,7 @@ import { DlxConfigurationError } from '../options/index.js';
 import { binding, queue, readTopology } from '../topology/index.js';
 import { DlxClient } from './client.js';
 import { embedded, embeddedChecks } from './brokers/embedded.js';
+import { rabbitmqChecks } from './brokers/rabbitmq.js';
 import { contributionsOf } from './decorators/contribution.js';
 import * as decorators from './decorators/index.js';
 import { DlxBrokerModule } from './dlx-broker.module.js';
@@ -255,6 +256,11 @@ describe('forRoot refuses', () => {
       root({ [option]: 'x' }),
       new RegExp(`'${option}' is an option of embedded\\(\\): forRoot\\({ broker: embedded\\({ ${option} }\\) }\\)$`),
     ]),
+    ...Object.keys(rabbitmqChecks).map((option): Case => [
+      `${option}, which is an option of rabbitmq()`,
+      root({ [option]: 'x' }),
+      new RegExp(`'${option}' is an option of rabbitmq\\(\\): forRoot\\({ broker: rabbitmq\\({ ${option} }\\) }\\)$`),
+    ]),
     [
       'backend',
       root({ backend: harness().backend }),
@@ -439,7 +445,7 @@ describe('retry policies refuse', () => {
   refuses([
     ['nothing', plan(undefined), /@Retry on Orders\.create: undefined is not an object/],
     ['no attempts', plan({}), /attempts is undefined; write a whole number/],
-    ['attempts in words', plan({ attempts: '3' }), /attempts is 3; write a whole number/],
+    ['attempts in words', plan({ attempts: '3' }), /attempts is '3'; write a whole number/],
     ['a misspelt option', plan({ attempts: 3, backof: 1 }), /did you mean 'backoff'\? there are attempts, backoff/],
     ['a backoff without a unit', plan({ attempts: 3, backoff: '5' }), /backoff: '5' has no unit/],
     ['a backoff of null', plan({ attempts: 3, backoff: null }), /backoff/],
@@ -489,7 +495,11 @@ describe('records and redrives refuse', () => {
     ['a redrive, a misspelt option', redrive({ from: 'x', persecond: 1 }), /did you mean 'perSecond'\?/],
     ['a redrive from nowhere', redrive({}), /from names no queue/],
     ['a redrive from a number', redrive({ from: [5] }), /from is \[5\]; write names of queues/],
-    ['a redrive, perSecond in words', redrive({ from: 'x', perSecond: '5' }), /perSecond is 5; write a number above 0/],
+    [
+      'a redrive, perSecond in words',
+      redrive({ from: 'x', perSecond: '5' }),
+      /perSecond is '5'; write a number above 0/,
+    ],
     ['a redrive, where of a text', redrive({ from: 'x', where: 'all' }), /where is 'all'; write/],
     ['a redrive, dryRun in words', redrive({ from: 'x', dryRun: 'yes' }), /dryRun is 'yes'; write true or false/],
     ['a redrive, circuit of true', redrive({ from: 'x', circuit: true }), /redrive: circuit: true is not an object/],
@@ -540,6 +550,19 @@ describe('the client refuses', () => {
     ['a message id of a number', { messageId: 5 }, /messageId of emit: 5 is not a text/],
   ])('%s', async (_, options, text) => {
     await expect(emit(options)).rejects.toThrow(text);
+  });
+
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  it.each([
+    ['a big integer', 5n, 'none', /^the data of 'order\.created' cannot be written as JSON: .*BigInt/],
+    ['a circular object', circular, 'none', /^the data of 'order\.created' cannot be written as JSON: .*circular/],
+    ['a big integer in a packet', 5n, 'nest', /^the data of 'order\.created' cannot be written as JSON: .*BigInt/],
+  ] as const)('%s as data, by the name of the pattern', async (_, data, envelope, text) => {
+    const client = new DlxClient({ backend: harness().backend, events: 'amq.topic', envelope });
+    await client.connect();
+    await expect(firstValueFrom(client.emit('order.created', data))).rejects.toThrow(text);
+    await expect(firstValueFrom(client.send('order.created', data))).rejects.toThrow(text);
   });
 
   it('nothing of what may be left out', async () => {

@@ -5,6 +5,7 @@ import { DlxConfigurationError, optionsOf, parseDuration, whole } from '../optio
 import { type ClusterOptions, type Contributions, readTopology } from '../topology/index.js';
 import { isChoice } from './brokers/choice.js';
 import { embeddedChecks } from './brokers/embedded.js';
+import { rabbitmqChecks } from './brokers/rabbitmq.js';
 import type { BrokerChoice } from './brokers/made.js';
 import { checkAll, type Checks, isFlag, isText } from './check-options.js';
 import type { LogFailures } from './failure-log.js';
@@ -88,8 +89,9 @@ const nameOf = (name: string): string => `DlxBrokerModule (broker '${name}')`;
 /** @returns the remedy for an option that moved from forRoot to a function for the option `broker` */
 function movedTo(option: string): string | undefined {
   if (option === 'backend') return "'backend' is said by customBackend(): forRoot({ broker: customBackend(backend) })";
-  if (!Object.hasOwn(embeddedChecks, option)) return undefined;
-  return `'${option}' is an option of embedded(): forRoot({ broker: embedded({ ${option} }) })`;
+  const place = Object.hasOwn(embeddedChecks, option) ? 'embedded' : 'rabbitmq';
+  if (!Object.hasOwn(embeddedChecks, option) && !Object.hasOwn(rabbitmqChecks, option)) return undefined;
+  return `'${option}' is an option of ${place}(): forRoot({ broker: ${place}({ ${option} }) })`;
 }
 
 /**

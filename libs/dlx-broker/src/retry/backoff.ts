@@ -5,6 +5,7 @@ import {
   optionsOf,
   refuseUnknown,
   notAPromise,
+  shown,
 } from '../options/index.js';
 
 import { nearestStep } from './steps.js';
@@ -123,7 +124,7 @@ function ruleSchedule(backoff: Backoff, retries: number, origin: string): Schedu
     throw new DlxConfigurationError(text);
   }
   if (!jitters.includes(jitter)) {
-    const text = `${origin}: backoff.jitter is ${String(jitter)}; write 'full', 'equal' or 'none'`;
+    const text = `${origin}: backoff.jitter is ${shown(jitter)}; write 'full', 'equal' or 'none'`;
     throw new DlxConfigurationError(text);
   }
   const base = growth(backoff, origin);
@@ -155,7 +156,7 @@ function growth(backoff: Backoff, origin: string): (retry: number) => number {
     );
   }
   if (typeof factor !== 'number' || !(factor > 1) || factor === Infinity) {
-    const text = `${origin}: backoff.factor is ${String(factor)}; write a number above 1, or type: 'fixed'`;
+    const text = `${origin}: backoff.factor is ${shown(factor)}; write a number above 1, or type: 'fixed'`;
     throw new DlxConfigurationError(text);
   }
   const increment = backoff.increment === undefined ? delay : wait(backoff.increment, `${origin}: backoff.increment`);

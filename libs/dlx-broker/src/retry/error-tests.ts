@@ -1,4 +1,4 @@
-import { DlxConfigurationError, notAPromise, refused } from '../options/index.js';
+import { DlxConfigurationError, notAPromise, refused, shown } from '../options/index.js';
 
 import { NotedFailure } from './noted-failure.js';
 
@@ -20,7 +20,7 @@ export function anyOf(tests: ErrorTests, origin: string): (error: unknown) => bo
   const list = (Array.isArray(tests) ? tests : [tests]) as readonly unknown[];
   const compiled = list.map((test) => {
     if (typeof test !== 'function') {
-      throw new DlxConfigurationError(`${origin}: ${String(test)} is neither a class of errors nor a function`);
+      throw new DlxConfigurationError(`${origin}: ${shown(test)} is neither a class of errors nor a function`);
     }
     return compile(test as ErrorTest, origin);
   });

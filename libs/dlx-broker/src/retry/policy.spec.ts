@@ -136,7 +136,7 @@ describe('an impossible policy is refused', () => {
   it.each<[string, unknown, RegExp]>([
     ['no attempts', fixed(1, 0), /attempts is 0; write a whole number/],
     ['half an attempt', fixed(1, 1.5), /attempts is 1\.5/],
-    ['attempts that are no number', { ...fixed(1), attempts: '3' }, /attempts is 3/],
+    ['attempts that are no number', { ...fixed(1), attempts: '3' }, /attempts is '3'/],
     ['endless attempts', fixed(1, Infinity), /attempts is Infinity/],
     ['no delay', fixed(0), /backoff\.delay is 0; write at least 1 ms/],
     ['a negative delay', fixed(-5), /backoff\.delay: -5 is negative/],
@@ -157,7 +157,7 @@ describe('an impossible policy is refused', () => {
     ['a negative number of immediate retries', { ...fixed(1), immediate: -1 }, /immediate is -1/],
     ['a timeout of nothing', { ...fixed(1), timeout: 0 }, /timeout is 0, which nothing can meet/],
     ['a deadline before the first wait', { ...fixed('1m'), deadline: '30s' }, /deadline \(30000 ms\) is over before/],
-    ['an error that is no class', { ...fixed(1), neverRetry: ['Invalid'] }, /neverRetry: Invalid is neither a class/],
+    ['an error that is no class', { ...fixed(1), neverRetry: ['Invalid'] }, /neverRetry: 'Invalid' is neither a class/],
     ['an unknown option', { ...fixed(1), tries: 3 }, /'tries' is no option; there are attempts, /],
     ['parking in the work queue', { ...fixed(1), parkingLot: 'orders' }, /the work queue itself/],
     ['parking in a wait queue', { ...fixed(1), parkingLot: 'wait.5000' }, /the name of a wait queue/],

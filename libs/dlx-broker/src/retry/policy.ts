@@ -1,5 +1,5 @@
 import { planWaits, type BackoffSetting, type Wait } from './backoff.js';
-import { DlxConfigurationError, parseDuration, optionsOf, refuseUnknown } from '../options/index.js';
+import { DlxConfigurationError, parseDuration, optionsOf, refuseUnknown, shown } from '../options/index.js';
 import { type Topology } from '../topology/index.js';
 
 import { anyOf, type ErrorTests } from './error-tests.js';
@@ -132,7 +132,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
 
 function whole(value: number, least: number, origin: string, hint: string): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new DlxConfigurationError(`${origin} is ${String(value)}; write a whole number from ${least} up, ${hint}`);
+  throw new DlxConfigurationError(`${origin} is ${shown(value)}; write a whole number from ${least} up, ${hint}`);
 }
 
 function limit(value: Wait | undefined, origin: string): number | undefined {

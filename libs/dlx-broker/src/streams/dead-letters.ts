@@ -12,7 +12,7 @@ import {
 import { HomeContext } from '../host/index.js';
 import { WaitQueues } from '../retry/index.js';
 import { type Backend } from '../backend/index.js';
-import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown } from '../options/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown, shown } from '../options/index.js';
 import type { ConsumedLetter, SettledLetter } from './consumed-letter.js';
 import { checkFunction, queueOf } from './given.js';
 import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';
@@ -222,5 +222,5 @@ function checkQueues(queues: QueueNames): void {
 
 function whole(option: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new DlxConfigurationError(`DeadLetters.from: ${option} is ${String(value)}; write ${least} to ${most}`);
+  throw new DlxConfigurationError(`DeadLetters.from: ${option} is ${shown(value)}; write ${least} to ${most}`);
 }

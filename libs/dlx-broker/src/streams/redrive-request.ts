@@ -66,7 +66,7 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
   if (queues.length === 0 || queues.includes(''))
     throw refuse('from names no queue; name the queue of the dead letters');
   if (typeof perSecond !== 'number' || !(perSecond > 0))
-    throw refuse(`perSecond is ${String(perSecond)}; write a number above 0`);
+    throw refuse(`perSecond is ${shown(perSecond)}; write a number above 0`);
   if (typeof where !== 'function') throw refuse(`where is ${shown(where)}; write (letter) => true, or leave it out`);
   if (typeof dryRun !== 'boolean') throw refuse(`dryRun is ${shown(dryRun)}; write true or false`);
   if (queues.some((queue) => typeof queue !== 'string')) throw refuse(`from is ${shown(from)}; write names of queues`);
@@ -93,8 +93,8 @@ function resolveCircuit(
   refuseUnknown(optionsOf(circuit, 'redrive: circuit', remedy), circuitOptions, 'redrive: circuit');
   const { share = defaultCircuit.percent / 100, atLeast = defaultCircuit.atLeast, pause = '1m' } = circuit;
   if (typeof share !== 'number' || !(share > 0 && share <= 1))
-    throw refuse(`circuit.share is ${String(share)}; write a share above 0, up to 1`);
+    throw refuse(`circuit.share is ${shown(share)}; write a share above 0, up to 1`);
   if (!Number.isSafeInteger(atLeast) || atLeast < 1)
-    throw refuse(`circuit.atLeast is ${String(atLeast)}; write 1 or more`);
+    throw refuse(`circuit.atLeast is ${shown(atLeast)}; write 1 or more`);
   return { share, atLeast, pause: parseDuration(pause, 'redrive: circuit.pause') };
 }

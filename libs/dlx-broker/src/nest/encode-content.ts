@@ -1,0 +1,25 @@
+import type { ReadPacket } from '@nestjs/microservices';
+import { shown } from '../options/index.js';
+import { asError } from './failure.js';
+import { encodePacket } from './packets/packet.js';
+import { type EncodedPayload, encodePayload } from './payload.js';
+
+/**
+ * The body of an event or a request.
+ * @param isPacket whether the body is a packet of Nest's own transport
+ * @param correlationId of a request; undefined for an event
+ * @throws TypeError naming the pattern, when the data cannot be written as JSON
+ */
+export function encodeContent(
+  { pattern, metadata }: ReadPacket,
+  content: unknown,
+  correlationId: string | undefined,
+  isPacket: boolean,
+): EncodedPayload {
+  try {
+    return isPacket ? encodePacket(pattern, content, metadata, correlationId) : encodePayload(content);
+  } catch (error) {
+    const text = `the data of ${shown(pattern)} cannot be written as JSON: ${asError(error).message}`;
+    throw new TypeError(text, { cause: error });
+  }
+}
