@@ -34,10 +34,10 @@ export default defineConfig({
   // Nest's decorators and its injection by type, in libs and in specs.
   oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
   test: {
-    // Nobody sleeps in a test; what takes longer than this hangs. A real RabbitMQ may need its time to begin.
+    // Tests do not sleep, so a test that takes longer than this hangs. A real RabbitMQ may need its time to begin.
     testTimeout: 10_000,
     hookTimeout: 30_000,
-    // A promise nobody waits for is a failure, not a line in the log.
+    // An unhandled rejection is a failure, not a line in the log.
     dangerouslyIgnoreUnhandledErrors: false,
     passWithNoTests: false,
     projects: [

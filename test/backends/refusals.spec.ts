@@ -49,7 +49,7 @@ async function startOf(options: RabbitMqOptions): Promise<Error> {
   return failure;
 }
 
-/** A port on which something else listens. @param speak what it says to whom connects */
+/** A port on which no broker listens. @param speak called for each connection, with a function that writes to it */
 async function listening(speak: (text: (bytes: string) => void) => void): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => undefined);

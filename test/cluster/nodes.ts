@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -191,6 +191,7 @@ export class ClusterNodes {
     const [program, ...words] = this.#commandAt(node, join(scripts() as string, 'rabbitmq-server'));
     const env = environmentOf(this.#folder, node);
     node.process = spawn(program, words, { detached: true, stdio: ['ignore', log, log], env }); // a group of its own
+    closeSync(log);
   }
 
   /** Starts Erlang's register of nodes at the place of a node, unless it runs there. */

@@ -18,7 +18,7 @@ interface Address {
   readonly routing_key: string;
 }
 
-/** What the API tells of a redrive. */
+/** The state of a redrive, as the API shows it. */
 interface State {
   readonly id: string;
   readonly state: string;
