@@ -88,7 +88,7 @@ describe('dead-letters', () => {
   it('says what stays where it is, and why', async () => {
     const { code, out, errors } = await run('redrive', 'dead', '--to', 'orders/nowhere', '--rate', '0');
     expect(code).toBe(65);
-    expect(out).toMatch(/^0 redriven, 3 left\n3 +unroutable: orders\/nowhere, such as \d+$/);
+    expect(out).toMatch(/^0 redriven, 3 left\n3 +unroutable: orders\/nowhere, for example message \d+$/);
     expect(errors).toBe('Error: 3 messages stay where they are');
     expect(waiting('dead')).toBe(3);
   });
@@ -104,8 +104,14 @@ describe('dead-letters', () => {
   });
 
   it.each<[string, string[], number, string]>([
-    ['a queue that is not there', ['list', 'gone'], 65, 'Error:\n'],
-    ['a message that is not there', ['show', 'dead', '99999'], 65, 'Error:\n'],
+    ['a queue that is not there', ['list', 'gone'], 65, "Error: there is no queue 'gone' in vhost '/'"],
+    ['a queue to redrive from that is not there', ['redrive', 'gone'], 65, "there is no queue 'gone' in vhost '/'"],
+    [
+      'a message that is not there',
+      ['show', 'dead', '99999'],
+      65,
+      "Error: there is no message 99999 in queue 'dead' in vhost '/'; 'dlx-broker dead-letters list' shows the ids",
+    ],
     [
       'a time that is none',
       ['list', 'dead', '--older-than', 'soon'],
@@ -114,7 +120,12 @@ describe('dead-letters', () => {
     ],
     ['a number that is none', ['list', 'dead', '--limit', 'all'], 64, 'should be a whole number'],
     ['an exchange that is not there', ['redrive', 'dead', '--to', 'gone/key'], 64, "no exchange 'gone'"],
-    ['a place that is none', ['redrive', 'dead', '--to', 'nowhere'], 64, "--to must be EXCHANGE/KEY, but is 'nowhere'"],
+    [
+      'a place that is none',
+      ['redrive', 'dead', '--to', 'nowhere'],
+      64,
+      "must be EXCHANGE/KEY, but is 'nowhere'; write '/nowhere' for the queue",
+    ],
     ['a rate that is none', ['redrive', 'dead', '--rate', 'fast'], 64, "--rate must be a number, but is 'fast'"],
     ['ids and a filter', ['redrive', 'dead', '1', '--text', 'x'], 64, 'not both'],
     ['a broker that is not there', ['list', 'dead', '--url', 'http://127.0.0.1:1'], 69, 'connection refused'],

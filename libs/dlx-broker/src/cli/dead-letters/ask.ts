@@ -1,5 +1,5 @@
 import { type Api, reasonOf, type Reply, type Sent } from '../ctl/api.js';
-import { CtlFailure, exit, type ExitCode } from '../ctl/exit.js';
+import { CtlFailure, exit } from '../ctl/exit.js';
 
 /** The options of all commands about dead letters. */
 export interface CommonFlags {
@@ -17,11 +17,15 @@ export interface CommandOutput {
   error(text: string): void;
 }
 
-/** @throws CtlFailure with the reason of the server: exit code 65 if something does not exist, 64 for an invalid request */
+/**
+ * @param missing what does not exist when the server answers 404, for the error
+ * @throws CtlFailure with the reason of the server: exit code 65 if something does not exist, 64 for an invalid request
+ */
 export async function ask(
   api: Api,
   method: 'GET' | 'POST' | 'DELETE',
   path: readonly string[],
+  missing: string,
   sent: Sent = {},
 ): Promise<Reply> {
   const reply = await api.call(method, path, [200, 201, 204, 400, 404, 409], sent);
@@ -31,10 +35,9 @@ export async function ask(
     const text = `Error: what is at '${api.address.base}' is no dlx-broker: it answers ${reply.status}`;
     throw new CtlFailure(exit.unavailable, text);
   }
-  throw new CtlFailure(codes.get(reply.status) ?? exit.unavailable, `Error:\n${reason}`);
+  if (reply.status === 404) throw new CtlFailure(exit.data, `Error: there is no ${missing}`);
+  throw new CtlFailure(reply.status === 400 ? exit.usage : exit.unavailable, `Error:\n${reason}`);
 }
 
-const codes: ReadonlyMap<number, ExitCode> = new Map([
-  [400, exit.usage],
-  [404, exit.data],
-]);
+/** An error shows a queue by its name and its virtual host. */
+export const shownQueue = (queue: string, vhost: string): string => `queue '${queue}' in vhost '${vhost}'`;

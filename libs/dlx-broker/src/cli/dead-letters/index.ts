@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { shownJson } from '../../host/index.js';
 import { addressOf } from '../ctl/address.js';
 import { Api } from '../ctl/api.js';
-import { ask, type CommonFlags, type CommandOutput } from './ask.js';
+import { ask, shownQueue, type CommonFlags, type CommandOutput } from './ask.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { filterOf, type FilterFlags } from './filter.js';
 import { groupsText, lettersText, letterText } from './letters.js';
@@ -18,13 +18,14 @@ async function list(queue: string, flags: ListFlags, api: Api, { out }: CommandO
   const path = ['dlx', 'queues', flags.vhost, queue, flags.by === undefined ? 'messages' : 'groups'];
   const { query } = filterOf(flags);
   const asked = flags.by === undefined ? { ...query, page_size: flags.limit } : { ...query, by: flags.by };
-  const { body, text } = await ask(api, 'GET', path, { query: asked });
+  const { body, text } = await ask(api, 'GET', path, shownQueue(queue, flags.vhost), { query: asked });
   if (flags.json === true) return out(shownJson(text));
   out(flags.by === undefined ? lettersText(body) : groupsText(body));
 }
 
 async function show(queue: string, id: string, flags: CommonFlags, api: Api, { out }: CommandOutput): Promise<void> {
-  const { body, text } = await ask(api, 'GET', ['dlx', 'queues', flags.vhost, queue, 'messages', id]);
+  const missing = `message ${id} in ${shownQueue(queue, flags.vhost)}; 'dlx-broker dead-letters list' shows the ids`;
+  const { body, text } = await ask(api, 'GET', ['dlx', 'queues', flags.vhost, queue, 'messages', id], missing);
   out(flags.json === true ? shownJson(text) : letterText(body));
 }
 

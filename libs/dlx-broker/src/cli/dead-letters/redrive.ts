@@ -4,7 +4,7 @@ import type { Api } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { prettyColumns } from './columns.js';
 import { filterOf, type FilterFlags } from './filter.js';
-import { ask, type CommonFlags, type CommandOutput } from './ask.js';
+import { ask, shownQueue, type CommonFlags, type CommandOutput } from './ask.js';
 
 export interface RedriveFlags extends CommonFlags, FilterFlags {
   readonly to?: string;
@@ -60,10 +60,11 @@ export async function redrive(
     ...(flags.limit !== undefined && { limit: numberIn('--limit', flags.limit) }),
     ...(flags.dryRun === true && { dry_run: true }),
   };
-  let reply = await ask(api, 'POST', ['dlx', 'redrives'], { body });
+  let reply = await ask(api, 'POST', ['dlx', 'redrives'], shownQueue(queue, flags.vhost), { body });
   while (isAtWork(reply.body as State)) {
     await wait(pause);
-    reply = await ask(api, 'GET', ['dlx', 'redrives', (reply.body as State).id]);
+    const { id } = reply.body as State;
+    reply = await ask(api, 'GET', ['dlx', 'redrives', id], `redrive ${id}: the broker was restarted`);
   }
   out(flags.json === true ? shownJson(reply.text) : stateText(reply.body as State));
   const { state, left } = reply.body as State;
@@ -77,7 +78,10 @@ const isAtWork = ({ state }: State): boolean => state === 'running';
 /** The last slash parts them: a routing key rarely has one. */
 function addressIn(text: string): Address {
   const slash = text.lastIndexOf('/');
-  if (slash < 0) throw new CtlFailure(exit.usage, `Error: --to must be EXCHANGE/KEY, but is '${text}'`);
+  if (slash < 0) {
+    const remedy = `write '/${text}' for the queue`;
+    throw new CtlFailure(exit.usage, `Error: --to must be EXCHANGE/KEY, but is '${text}'; ${remedy}`);
+  }
   return { exchange: text.slice(0, slash), routing_key: text.slice(slash + 1) };
 }
 
@@ -103,7 +107,7 @@ function stateText(state: State): string {
   const destinations = state.destinations.map(({ name, count }) => [String(count), `to ${name}`]);
   const left = state.left_at.map(({ why, count, exchange, routing_key, example_id }) => [
     String(count),
-    `${why}: ${exchange === null ? unknown(why) : `${exchange}/${routing_key}`}, such as ${example_id}`,
+    `${why}: ${exchange === null ? unknown(why) : `${exchange}/${routing_key}`}, for example message ${example_id}`,
   ]);
   const head = state.reason === null ? counts : `${counts} (${shownText(state.reason)})`;
   return [head, prettyColumns(undefined, [...destinations, ...left])].filter((part) => part !== '').join('\n');
