@@ -20,7 +20,7 @@ import {
 import { retryWithBackoff } from 'dlx-broker/streams';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
-import { Message } from '../../libs/dlx-broker/src/message/index.js';
+import { longstr, Message } from '../../libs/dlx-broker/src/message/index.js';
 import { worldKinds } from './worlds.js';
 
 /** What a message tells in the end, as far as it is the same everywhere. */
@@ -125,6 +125,40 @@ for (const kind of worldKinds) {
       'dlx-error-class': name,
       'dlx-error-message': message,
     });
+
+    // The plain client is a part of these tests, and does not say which message cannot be sent.
+    it.skipIf(kind.name.includes('plain client'))(
+      'a message whose headers leave no room in a frame for the texts of an error is retried and parked without them',
+      async () => {
+        const backend = await open();
+        const attempts: number[] = [];
+        @Injectable()
+        class Worker {
+          @Consume('work')
+          @Retry({ attempts: 3, backoff: { type: 'exponential', delay: 50 } })
+          handle(@Ctx() context: DlxContext): never {
+            attempts.push(context.attempt);
+            throw new TypeError('down '.repeat(2_000));
+          }
+        }
+        await start(backend, Worker);
+        const big = longstr('x'.repeat(129_000));
+        backend.publish({
+          exchange: '',
+          routingKey: 'work',
+          properties: { deliveryMode: 2, headers: new Map([['big', big]]) },
+          body: Buffer.from('1'),
+          mandatory: true,
+        });
+        await vi.waitFor(async () => expect(await backend.status('work.parked')).toMatchObject({ messages: 1 }), 5_000);
+        const message = await new Promise<Message>((resolve) => {
+          backend.consume('work.parked', { prefetch: 1 }, (delivery) => resolve(delivery.message));
+        });
+        const headers = message.properties.headers!;
+        expect([attempts, headers.get('big'), headers.get('dlx-attempt')?.value]).toEqual([[1, 2, 3], big, 3]);
+        expect(headers.get('dlx-error-class')?.value).toBe('TypeError');
+      },
+    );
 
     it.each<[string, RetryPolicy, number]>([
       ['a fixed delay, by reject', { attempts: 3, backoff: 100 }, 200],

@@ -14,7 +14,7 @@ import type { Address, FieldTable, Message, Properties, RecordedOrigin } from '.
 import { decideRetry, type ParkedFor } from './decision.js';
 import { waitQueueName } from './wait-queue-names.js';
 import type { RetryPlan } from './policy.js';
-import type { BackendDelivery, Done, Publication } from '../backend/index.js';
+import { type BackendDelivery, type Done, type Publication, ServerError } from '../backend/index.js';
 import { shown } from '../options/index.js';
 
 import type { WaitQueues } from './wait-queues.js';
@@ -169,7 +169,7 @@ export function retryIn(
     if (failure !== undefined) waitQueues.forget(delay);
     done?.(failure);
   };
-  whenReady(delay === 0 ? undefined : waitQueues.wait(delay), () => delivery.replaceBy(successor, finished), finished);
+  whenReady(delay === 0 ? undefined : waitQueues.wait(delay), () => replace(delivery, successor, finished), finished);
 }
 
 /**
@@ -195,7 +195,28 @@ export function park(
     headersForRetry(message, progress, headers),
     recordOf(message, queue),
   );
-  whenReady(waitQueues.lot(parkingLot), () => delivery.replaceBy(successor, done), done);
+  whenReady(waitQueues.lot(parkingLot), () => replace(delivery, successor, done), done);
+}
+
+/**
+ * Replaces a delivery by its successor. If the successor cannot be sent, it goes without the texts of the error: with them the headers
+ * may be larger than a frame of the server, and the message could neither be retried nor parked.
+ */
+function replace(delivery: BackendDelivery, successor: Publication, done: Done | undefined): void {
+  delivery.replaceBy(successor, (failure) => {
+    const isUnsendable = failure instanceof ServerError && failure.code === 0;
+    const shorter = isUnsendable && !delivery.settled ? withoutErrorTexts(successor) : undefined;
+    if (shorter === undefined) done?.(failure);
+    else delivery.replaceBy(shorter, done);
+  });
+}
+
+/** @returns undefined if there are no texts of an error */
+function withoutErrorTexts({ properties, ...to }: Publication): Publication | undefined {
+  const headers = new Map(properties.headers);
+  const texts = [errorHeaders.stack, errorHeaders.message, errorHeaders.policy];
+  if (texts.filter((name) => headers.delete(name)).length === 0) return undefined;
+  return { ...to, properties: { ...properties, headers } };
 }
 
 /** Runs `then` after a declaration; in the same call stack if there is none to wait for. */

@@ -9,6 +9,7 @@ import {
   ConnectionClosedError,
   NackedError,
   ReturnedError,
+  UnsendableError,
 } from '../client/errors.js';
 import type { PublisherHost } from '../publisher/publisher.js';
 import { type ConsumerSession, oneSettled } from './session.js';
@@ -143,6 +144,10 @@ function failureOf(failure: ClientError, { exchange, routingKey }: Publication):
   }
   if (failure instanceof ChannelClosedError && failure.code !== 200) {
     return new ServerError(`${what}: ${failure.text}`, failure.code, { cause: failure });
+  }
+  if (failure instanceof UnsendableError) {
+    const text = `a message to exchange '${exchange}' with routing key '${routingKey}' cannot be sent`;
+    return new ServerError(`${text}: ${failure.message}`, 0, { cause: failure });
   }
   return new ConnectionLostError(failure.message, true, { cause: failure });
 }
