@@ -7,7 +7,7 @@ import { TestAuthority } from './certificates.js';
 import { type AmqpHouse, amqpHouse, until } from './harness.js';
 
 const authority = new TestAuthority('test CA');
-const stranger = new TestAuthority('somebody else');
+const stranger = new TestAuthority('another CA');
 const server = authority.issue('/CN=localhost');
 const client = authority.issue('/O=tests/CN=a client');
 const impostor = stranger.issue('/CN=a client');

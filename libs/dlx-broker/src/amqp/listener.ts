@@ -11,8 +11,13 @@ import { processSurroundings } from './surroundings.js';
 /** Opens a port for AMQP 0-9-1 clients. @returns once clients can connect @throws what the system says, e.g. EADDRINUSE */
 export async function listen(broker: Broker, options: ListenOptions = {}): Promise<Listener> {
   const listener = new Listener(broker, options);
-  await listener.open(options.host ?? '127.0.0.1', options.port ?? 5672);
-  return listener;
+  try {
+    await listener.open(options.host ?? '127.0.0.1', options.port ?? 5672);
+    return listener;
+  } catch (error) {
+    await listener.close();
+    throw error;
+  }
 }
 
 /** A port and the connections that came in through it. */
@@ -23,13 +28,14 @@ export class Listener {
   /** See {@link listen}. */
   constructor(broker: Broker, options: ListenOptions) {
     const { handshake } = { ...defaultLimits, ...options.limits };
-    const reception = new Reception(broker, options, processSurroundings, () => this.#acceptor.endOverdue(handshake));
-    this.#reception = reception;
-    this.#acceptor = new Acceptor(options.tls, {
+    // First, because it refuses an invalid certificate, and the reception starts a timer.
+    const acceptor = new Acceptor(options.tls, {
       now: processSurroundings.now,
-      arrive: (socket) => reception.arrive(socket),
-      enter: (socket, since, pendingLogin) => reception.enter(socket, since, pendingLogin),
+      arrive: (socket) => this.#reception.arrive(socket),
+      enter: (socket, since, pendingLogin) => this.#reception.enter(socket, since, pendingLogin),
     });
+    this.#acceptor = acceptor;
+    this.#reception = new Reception(broker, options, processSurroundings, () => acceptor.endOverdue(handshake));
   }
 
   get host(): string {

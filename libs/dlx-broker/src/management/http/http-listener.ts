@@ -27,8 +27,13 @@ export interface HttpOptions extends ApiOptions {
  */
 export async function listenHttp(host: ManagementHost, options: HttpOptions = {}): Promise<HttpListener> {
   const listener = new HttpListener(host, options);
-  await listener.open(options.host ?? '127.0.0.1', options.port ?? 15672);
-  return listener;
+  try {
+    await listener.open(options.host ?? '127.0.0.1', options.port ?? 15672);
+    return listener;
+  } catch (error) {
+    await listener.close();
+    throw error;
+  }
 }
 
 /** Limits of the HTTP listener. A client that sends a request byte by byte delays no other client. */
@@ -72,7 +77,6 @@ export class HttpListener {
     this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
     const { turns } = host.dlx ?? (this.#dlx as Dlx);
     const sample = (): void => void statistics.sampleIn(turns).catch((error: unknown) => host.log?.(error));
-    if (host.statistics === undefined) this.#timer = setInterval(sample, interval).unref();
     const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
     const api = createApi({ ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) }, options);
     const visits = new WeakMap<object, Visit>();
@@ -104,6 +108,8 @@ export class HttpListener {
           );
     this.#server.on('connection', (socket: Socket) => connections.accept(socket));
     this.#server.on('secureConnection', (socket: Socket) => connections.secured(socket));
+    // Last, because an invalid certificate is refused above.
+    if (host.statistics === undefined) this.#timer = setInterval(sample, interval).unref();
     this.#checks = setInterval(() => connections.check(), checkInterval).unref();
   }
 
