@@ -67,3 +67,48 @@ describe('rule K14: a message that replaces a delivery', () => {
     expect(() => plain.replace(1, '', 'next', {}, Buffer.of())).toThrow('channel is not in confirm mode');
   });
 });
+
+describe('rule K14: a message that replaces a delivery, of a user without rights', () => {
+  function restricted() {
+    const { broker, queue } = harness();
+    const all = { configure: '.*', write: '.*', read: '.*' };
+    broker.access.setUser('eve', { passwordHash: '', tags: [] });
+    broker.access.setPermissions('eve', '/', { ...all, write: '^open' });
+    broker.access.topics.set('eve', '/', { exchange: 'open.topic', write: '^mine', read: '.*' });
+    const owner = broker.connect().openChannel(silentOutbox);
+    owner.declareQueue('work', {});
+    owner.declareQueue('theirs', {});
+    owner.declareExchange('open.topic', { type: 'topic' });
+    owner.bindQueue('theirs', 'open.topic', '#');
+    owner.publish('', 'work', text, Buffer.from('old'));
+    const events: string[] = [];
+    const outbox: ChannelOutbox = {
+      ...silentOutbox,
+      confirmed: (tag, _multiple, ok) => void events.push(`${ok ? 'ack' : 'nack'} ${tag}`),
+      returned: ({ replyCode }: Returned) => void events.push(`return ${replyCode}`),
+    };
+    const channel = broker.connect({ user: 'eve' }).openChannel(outbox);
+    channel.confirmSelect();
+    const { deliveryTag } = channel.get('work')!;
+    return { channel, deliveryTag, events, queue };
+  }
+
+  it.each([
+    ['to the default exchange', '', 'theirs'],
+    ['to a topic of others', 'open.topic', 'yours'],
+    ['to an exchange that is missing, whose name it may not learn', 'secret', 'k'],
+  ])('%s is returned with 403, and the delivery stays outstanding', (_, exchange, key) => {
+    const { channel, deliveryTag, events, queue } = restricted();
+    channel.replace(deliveryTag, exchange, key, text, Buffer.from('new'));
+    expect([events, channel.unackedCount, queue('theirs').payloads()]).toEqual([['return 403', 'ack 1'], 1, []]);
+  });
+
+  it('under the name of another user closes the channel, and the delivery returns', () => {
+    const { channel, deliveryTag, queue } = restricted();
+    const forged = { userId: 'guest' };
+    expect(() => channel.replace(deliveryTag, 'open.topic', 'mine', forged, Buffer.of())).toThrow(
+      'PRECONDITION_FAILED',
+    );
+    expect([channel.isClosed, queue('work').payloads(), queue('theirs').payloads()]).toEqual([true, ['old'], []]);
+  });
+});
