@@ -16,6 +16,7 @@ import {
   DlxBroker,
   DlxBrokerModule,
   DlxClient,
+  DlxRecordBuilder,
   Drop,
   DlxServer,
   Retry,
@@ -183,6 +184,26 @@ it('a filter of the application still gets the error, once, and says what the ca
   expect(await answer('drop')).toEqual({ status: 'error', message: 'not mine' });
   expect(caught).toHaveLength(1);
   expect(lines.map(({ level }) => level)).toEqual(['error', 'error', 'error', 'error', 'warn']);
+});
+
+it('a message that no handler takes is not logged as a failure of one', async () => {
+  @Controller()
+  class Shared {
+    @Consume({ queue: 'shared', routingKey: 'a' })
+    @Retry({ attempts: 3 })
+    a(): void {}
+    @Consume({ queue: 'shared', routingKey: 'b' })
+    b(): void {}
+  }
+  const { lines, client, broker } = await start(Shared);
+  await lastValueFrom(client.emit('shared', new DlxRecordBuilder({}).setExchange('').build()), {
+    defaultValue: undefined,
+  });
+  await until(() => broker.counts.parked === 1);
+  expect(lines.map(({ level, text }) => [level, text])).toEqual([
+    ['error', "no handler of queue 'shared' is for the pattern 'shared'; the message is refused"],
+    ['error', "queue 'shared': a message that no handler got, parked in 'shared.parked'"],
+  ]);
 });
 
 it('a logger that throws leaves no message in hand', async () => {

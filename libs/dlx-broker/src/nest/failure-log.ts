@@ -36,6 +36,12 @@ export class FailureLog {
     this.logger.error(`${failed(taken, attempt)}, ${fate}: ${textOf(error)}`, stackOf(error));
   }
 
+  /** Logs the end of a message that was refused before a handler got it. Why it was refused was logged then. */
+  unhandled(queue: string, fate: string): void {
+    if (this.wanted === 'none') return;
+    this.logger.error(`queue '${shownText(queue)}': a message that no handler got, ${fate}`);
+  }
+
   /** Logs a message that the handler dropped. */
   dropped(taken: Taken, attempt: number, error: unknown): void {
     if (this.wanted === 'none') return;

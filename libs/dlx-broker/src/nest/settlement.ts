@@ -47,6 +47,8 @@ interface Failed extends Omit<Handling, 'context'> {
   readonly error: unknown;
   /** The result of Nest's filters, for the client of a request. */
   readonly filtered: unknown;
+  /** True if the message was refused before a handler got it. */
+  readonly isUnhandled?: true;
 }
 
 /** Counts of the handlers since the start. */
@@ -192,7 +194,7 @@ export class Settlement {
   refuse(delivery: BackendDelivery, error: unknown, { handlers }: ConsumerPlan): void {
     const planned = handlers.find(({ retry }) => retry !== undefined);
     if (planned === undefined || keepsDeadLetters(planned)) return this.reject(delivery, error);
-    this.#park({ delivery, planned, replies: undefined, error, filtered: error });
+    this.#park({ delivery, planned, replies: undefined, error, filtered: error, isUnhandled: true });
   }
 
   #fail(failed: Failed): void {
@@ -265,6 +267,7 @@ export class Settlement {
     const { kind, attempt } = outcome;
     this.counts[kind]++;
     if (kind === 'retried') this.#log.again(failed, attempt, outcome.delay, error);
+    else if (failed.isUnhandled === true) this.#log.unhandled(delivery.queue, fateOf(outcome));
     else this.#log.last(failed, attempt, fateOf(outcome), error);
     const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
     this.events.tell(kind, delivery, { handler: planned.handler.origin, attempt, error, ...detail });
