@@ -29,7 +29,7 @@ const keyOf = ({ id, queue, attempt }: Seen): string => `${id} ${queue} ${attemp
 const aftermath = 120_000;
 
 /**
- * Accounts for every message: what the application was told of it, how often it was put on the wire, and every delivery. It knows what
+ * Accounts for every message: what the application learned of it, how often it was put on the wire, and every delivery. It knows what
  * RabbitMQ promises: a confirmed message is not lost, a returned one is not confirmed, and only a lost connection makes duplicates.
  */
 export class Oracle {
