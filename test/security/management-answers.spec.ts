@@ -127,3 +127,11 @@ it('an answer without an end is cut off, and its connection closed', async () =>
   await expect.poll(() => open?.destroyed).toBe(true);
   expect(sent).toBeLessThan(67_108_864);
 });
+
+it('a reason of the API is shown on one line, without escape sequences', async () => {
+  const api = await answering((_, response) =>
+    response.writeHead(400).end(JSON.stringify({ reason: '\u001b[31mred\nERROR a line of its own' })),
+  );
+  const asked = listingOver(api, '/').queueNames();
+  await expect(asked).rejects.toThrow(': \\x1b[31mred\\x0aERROR a line of its own');
+});

@@ -1,4 +1,4 @@
-import { callHttp, type HttpAnswer, type HttpApi, type HttpCall } from '../../host/index.js';
+import { callHttp, type HttpAnswer, type HttpApi, type HttpCall, shownText } from '../../host/index.js';
 import { ServerError } from '../errors.js';
 
 /** The time limit of an answer, in milliseconds. */
@@ -64,7 +64,7 @@ const longestReason = 200;
 function reasonIn(text: string): string {
   try {
     const { reason } = JSON.parse(text) as { readonly reason?: unknown };
-    return typeof reason === 'string' ? `: ${reason.slice(0, longestReason)}` : '';
+    return typeof reason === 'string' ? `: ${shownText(reason, longestReason)}` : '';
   } catch {
     return '';
   }

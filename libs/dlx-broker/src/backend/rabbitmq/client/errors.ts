@@ -1,3 +1,5 @@
+import { shownText } from '../../../host/index.js';
+
 /** An error of the client. It never holds a password. */
 export abstract class ClientError extends Error {}
 
@@ -32,7 +34,7 @@ export class ConnectionFailedError extends ClientError {
     readonly code?: number,
     options?: ErrorOptions,
   ) {
-    super(`cannot connect to ${place} (virtual host '${virtualHost}'): ${detail}`, options);
+    super(`cannot connect to ${place} (virtual host '${virtualHost}'): ${shownText(detail)}`, options);
   }
 }
 
@@ -61,7 +63,7 @@ export class ConnectionClosedError extends ClientError {
     readonly code?: number,
     options?: ErrorOptions,
   ) {
-    super(`connection to ${place} lost: ${detail}`, options);
+    super(`connection to ${place} lost: ${shownText(detail)}`, options);
   }
 }
 

@@ -356,3 +356,15 @@ describe('a server that never ends', () => {
     expect(events).toEqual(['opened Fake']);
   });
 });
+
+it('a text of the server is shown on one line, without escape sequences', () => {
+  const text = '\u001b[31mred\nERROR a line of its own';
+  const close = (server: FakeServer): void => server.says((to) => methods.writeConnectionClose(to, 0, 320, text, 0, 0));
+  const before = connecting();
+  close(before.server);
+  const after = connecting();
+  after.server.opens();
+  close(after.server);
+  for (const { events } of [before, after])
+    expect(events.at(-1)).toContain(': \\x1b[31mred\\x0aERROR a line of its own');
+});
