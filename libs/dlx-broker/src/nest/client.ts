@@ -73,6 +73,7 @@ export class DlxClient extends ClientProxy {
   #closed = false;
   #ended = false;
   #messageCount = 0;
+  #refusals = 0;
 
   constructor(options: DlxClientOptions) {
     super();
@@ -213,7 +214,7 @@ export class DlxClient extends ClientProxy {
       return super.send<TResult, TInput>(pattern, data);
     }
     return new Observable((observer) => {
-      if (this.#closed) return refuseLater(observer);
+      if (this.#closed) return refuseLater(observer, this.#refusals++);
       if (!this.#connected) return super.send<TResult, TInput>(pattern, data).subscribe(observer); // connects first
       return this.publish(this.createPacket(pattern, data), this.createObserver(observer));
     });
