@@ -376,6 +376,7 @@ describe('option topology and forFeature refuse', () => {
     ['a queue without a name', queues({}), /name of a queue of option 'topology' .* undefined is not a text/],
     ['a queue of a number', queues(5), /5 is not an object of options; write a name/],
     ['a queue, a name too long', queues('x'.repeat(256)), /is longer than 255 bytes/],
+    ['a queue, its name misspelt', topology({ queues: [{ nam: 'x' }] }), /'nam' is no option; did you mean 'name'\?/],
     [
       'a queue, a misspelt word',
       queues({ name: 'x', maxlength: 5 }),

@@ -89,9 +89,10 @@ export function queue(name: string, given: QueueProperties = {}): QueueOption {
 export function readQueue(given: unknown, where: string): QueueDeclaration {
   if (typeof given === 'string') return readQueue({ name: given }, where);
   const option = optionsOf(given, where, "write a name, or { name: 'orders', ttl: '30s' }");
-  const name = checkedName(option['name'], `name of a queue of ${where}`);
-  const origin = where.startsWith('queue(') ? where : `queue '${name}' of ${where}`;
+  const said = typeof option['name'] === 'string' ? `queue '${option['name']}'` : 'a queue';
+  const origin = where.startsWith('queue(') ? where : `${said} of ${where}`;
   refuseUnknown(option, 'origin' in option || 'mayDiffer' in option ? [...known, ...ofDeclarations] : known, origin);
+  const name = checkedName(option['name'], `name of a queue of ${where}`);
   const flagOf = (property: (typeof flags)[number]): boolean =>
     option[property] === undefined
       ? property === 'durable'
@@ -114,10 +115,15 @@ function readArguments(option: Readonly<Record<string, unknown>>, origin: string
     if (value === undefined) return;
     putArgument(args, argument, queueArguments[argument].read(value, where), where, `another setting of ${origin}`);
   };
-  for (const [property, argument] of Object.entries(oneArgument)) put(argument, option[property], `${property} of ${origin}`);
+  for (const [property, argument] of Object.entries(oneArgument))
+    put(argument, option[property], `${property} of ${origin}`);
   const where = `deadLetter of ${origin}`;
   for (const [property, value] of Object.entries(deadLetterOf(option['deadLetter'], where))) {
-    put(property === 'strategy' ? 'x-dead-letter-strategy' : deadLetterArgument[property]!, value, `${property} of ${where}`);
+    put(
+      property === 'strategy' ? 'x-dead-letter-strategy' : deadLetterArgument[property]!,
+      value,
+      `${property} of ${where}`,
+    );
   }
   const quorum = quorumOf(option['quorum'], `quorum of ${origin}`);
   if (quorum !== undefined) {
