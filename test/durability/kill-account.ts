@@ -74,7 +74,7 @@ export class KillAccount {
         this.totals.duplicates++;
         if (known.flushed) wrong.push(`${what} although its ${known.settled} was safe`);
         if (!redelivered) wrong.push(`${what} again, but is not flagged redelivered`);
-      } else if (known.settled !== 'reject') wrong.push(`${what} although nobody rejected it`);
+      } else if (known.settled !== 'reject') wrong.push(`${what} without a rejection`);
     }
     for (const [id, known] of this.#known) {
       if (places.has(id)) continue;
