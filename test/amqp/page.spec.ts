@@ -8,7 +8,9 @@ const folders = [
   'test/fuzz',
   'test/security',
   'test/contract/cases',
+  'test/durability',
   'libs/dlx-broker/src/amqp',
+  'libs/dlx-broker/src/broker/channel',
   'libs/dlx-broker/src/wire/frame',
   'libs/dlx-broker/src/wire/properties',
 ];
