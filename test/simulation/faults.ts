@@ -39,11 +39,18 @@ const table: { readonly [Kind in Fault['kind']]: Apply<Kind> } = {
   },
 };
 
+/** A stall of so many milliseconds may end its connection: the shortest heartbeat is as long. */
+const longStall = 2_000;
+
+/** True if the fault may end a connection. */
+const mayEnd = (fault: Fault): boolean =>
+  !harmless.includes(fault.kind) || (fault.kind === 'stall' && fault.length >= longStall);
+
 /** Makes something go wrong now. */
 export function apply(simulation: Simulation, fault: Fault): void {
   const { world, oracle } = simulation;
   world.note(`fault ${JSON.stringify(fault)}`);
-  if (!harmless.includes(fault.kind)) oracle.lastFault = world.time;
+  if (mayEnd(fault)) oracle.lastFault = world.time;
   (table[fault.kind] as Apply<Fault['kind']>)(simulation, fault as never);
 }
 

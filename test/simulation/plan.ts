@@ -52,7 +52,7 @@ export type Fault = { readonly at: number } & (
 
 export type FaultKind = Fault['kind'];
 
-/** Faults that end no connection. */
+/** Faults that end no connection, but for long stalls. */
 export const harmless: readonly FaultKind[] = ['drip', 'stall', 'alarm'];
 
 /** How one replica is set up. Times are milliseconds. */
