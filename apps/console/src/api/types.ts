@@ -1,0 +1,154 @@
+/** A page of a list of the management API. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly page: number;
+  readonly page_size: number;
+  readonly page_count: number;
+  /** Items on this page. */
+  readonly item_count: number;
+  /** Items that the filter leaves. */
+  readonly filtered_count: number;
+  readonly total_count: number;
+}
+
+/** One of RabbitMQ's letters for what a queue has, with its value for the tooltip. */
+export interface Feature {
+  readonly letter: string;
+  readonly tip: string;
+}
+
+/** A row of `GET /api/dlx/queues`. Rates are per second; `oldest` is milliseconds since 1970. */
+export interface QueueRow {
+  readonly vhost: string;
+  readonly name: string;
+  readonly type: string;
+  readonly durable: boolean;
+  readonly exclusive: boolean;
+  readonly auto_delete: boolean;
+  readonly state: string;
+  readonly features: readonly Feature[];
+  readonly policy: string | null;
+  readonly operator_policy: string | null;
+  readonly messages_ready: number;
+  readonly messages_unacknowledged: number;
+  readonly messages_dlx: number;
+  readonly consumers: number;
+  readonly publish_rate: number;
+  readonly deliver_rate: number;
+  readonly dead_in_rate: number;
+  readonly dead_out_rate: number;
+  readonly dead_letters_in: number;
+  readonly oldest: number | null;
+  readonly dead_letter_queue: boolean;
+}
+
+export type SettingSource = 'argument' | 'policy' | 'operator policy' | 'default';
+
+export interface SettingValue {
+  readonly value: unknown;
+  readonly source: SettingSource;
+  /** The name of the policy, or null. */
+  readonly name: string | null;
+}
+
+/** A setting of a queue that is in effect, and the values that it overrides. */
+export interface Setting extends SettingValue {
+  readonly key: string;
+  readonly overridden: readonly SettingValue[];
+}
+
+/** The reasons of deaths, in the order in which the console shows them. */
+export const deathReasons = ['rejected', 'expired', 'maxlen', 'delivery_limit'] as const;
+export type DeathReason = (typeof deathReasons)[number];
+
+/** A field of a header table with its AMQP type. */
+export interface TypedField {
+  readonly type: string;
+  readonly value: unknown;
+  readonly length?: number;
+}
+
+/** An entry of x-death. `time` is milliseconds since 1970. */
+export interface Death {
+  readonly reason: string;
+  readonly count: number;
+  readonly queue: string;
+  readonly exchange: string;
+  readonly routing_keys: readonly string[];
+  readonly time: number;
+  readonly original_expiration?: string;
+}
+
+/** A message as `GET /api/dlx/queues/{vhost}/{name}/messages` shows it. */
+export interface Letter {
+  readonly id: string;
+  readonly exchange: string;
+  readonly routing_key: string;
+  readonly origin: { readonly exchange: string; readonly routing_key: string; readonly proven: boolean } | null;
+  readonly redelivered: boolean;
+  readonly returns: number;
+  readonly failures: number;
+  readonly expires_at: number | null;
+  readonly redrives: number;
+  readonly error: { readonly class: string; readonly message: string; readonly kind: string } | null;
+  readonly first_death: { readonly reason: string; readonly queue: string; readonly exchange: string } | null;
+  readonly deaths: readonly Death[];
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, TypedField>>;
+  readonly payload: string | null;
+  readonly payload_encoding: 'string' | 'base64';
+  readonly payload_bytes: number;
+  readonly payload_truncated: boolean;
+  readonly payload_error?: { readonly kind: string; readonly reason: string };
+}
+
+/** Messages of one dead-letter queue that died for the same reason with the same kind of error. */
+export interface LetterGroup {
+  readonly vhost: string;
+  readonly queue: string;
+  readonly reason: string;
+  readonly first_queue: string;
+  readonly error: string;
+  readonly count: number;
+  readonly oldest: number | null;
+  readonly newest: number | null;
+  readonly example_id: string;
+}
+
+export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'cancelled' | 'failed';
+
+/** A redrive as `GET /api/dlx/redrives` shows it. */
+export interface RedriveTask {
+  readonly id: string;
+  readonly vhost: string;
+  readonly queue: string;
+  readonly filter: Readonly<Record<string, unknown>> | null;
+  readonly ids: readonly string[] | null;
+  readonly to: { readonly exchange: string; readonly routing_key: string } | null;
+  readonly rate: number;
+  readonly limit: number | null;
+  readonly keep_history: boolean;
+  readonly dry_run: boolean;
+  readonly state: RedriveState;
+  readonly reason: string | null;
+  readonly by: string;
+  readonly started_at: number;
+  readonly ended_at: number | null;
+  readonly watched_until: number | null;
+  readonly ready_at_start: number;
+  readonly scanned: number;
+  readonly moved: number;
+  readonly left: number;
+  readonly unproven_origin: number;
+  readonly gone: number;
+  readonly came_back: number;
+  readonly destinations: readonly { readonly name: string; readonly count: number }[];
+  readonly other_destinations: number;
+  readonly left_at: readonly {
+    readonly why: string;
+    readonly exchange?: string;
+    readonly routing_key?: string;
+    readonly count: number;
+    readonly example_id: string;
+  }[];
+}

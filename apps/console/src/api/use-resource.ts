@@ -1,0 +1,64 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from './http';
+
+/** What a view knows of a resource of the API. Old data stay while newer ones load or fail. */
+export interface Resource<T> {
+  readonly data: T | undefined;
+  readonly error: ApiError | undefined;
+  readonly loading: boolean;
+  /** Milliseconds since 1970 of the last answer. */
+  readonly at: number | undefined;
+  readonly reload: () => void;
+}
+
+/**
+ * Loads a resource, and again when its key changes.
+ * @param key identifies the resource; another key forgets the data
+ * @param load the request
+ * @param every milliseconds between two loads; without it the resource is loaded once. A hidden tab loads nothing.
+ */
+export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>, every?: number): Resource<T> {
+  const [state, setState] = useState<{ key: string; data?: T; error?: ApiError; at?: number }>({ key });
+  const [loading, setLoading] = useState(true);
+  const [round, setRound] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const run = async (): Promise<void> => {
+      if (document.hidden && every !== undefined) return next();
+      setLoading(true);
+      try {
+        const data = await latest.current(controller.signal);
+        if (controller.signal.aborted) return;
+        setState({ key, data, at: Date.now() });
+      } catch (error) {
+        if (controller.signal.aborted) return;
+        const failure = error instanceof ApiError ? error : new ApiError(0, String(error), 'internal');
+        setState((before) => (before.key === key ? { ...before, error: failure } : { key, error: failure }));
+      }
+      setLoading(false);
+      next();
+    };
+    const next = (): void => {
+      if (every !== undefined) timer = setTimeout(() => void run(), every);
+    };
+    void run();
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+    };
+  }, [key, every, round]);
+
+  const isCurrent = state.key === key;
+  return {
+    data: isCurrent ? state.data : undefined,
+    error: isCurrent ? state.error : undefined,
+    at: isCurrent ? state.at : undefined,
+    loading,
+    reload,
+  };
+}

@@ -1,0 +1,136 @@
+import type { FunctionComponent } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Help } from './help';
+import { bind, listen, moveRow } from './keyboard';
+import { Login } from './login';
+import { address, type Address, href, navigate } from './router';
+import { type Route, routeOf, routes } from './routes';
+import { session, signOut } from './session';
+import { nextTheme, theme } from './theme';
+import { Mark } from './ui/mark';
+import { Loading, Notice } from './ui/states';
+import { Toasts } from './ui/toasts';
+
+/** The console: the login form, or the menu and a page. */
+export function App() {
+  const signedIn = session.value;
+  return (
+    <>
+      {signedIn === undefined ? <Login /> : <Shell key={signedIn.user} user={signedIn.user} tags={signedIn.tags} />}
+      <Toasts />
+    </>
+  );
+}
+
+function Shell({ user, tags }: { user: string; tags: readonly string[] }) {
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  useEffect(listen, []);
+  useEffect(
+    () =>
+      bind([
+        { key: '?', text: 'Show the keys', run: () => setHelpOpen(true) },
+        { key: 'j', text: 'Next row', run: () => moveRow(1) },
+        { key: 'k', text: 'Previous row', run: () => moveRow(-1) },
+        { key: '/', text: 'Filter', run: focusFilter },
+        ...routes
+          .filter(({ title }) => title !== undefined)
+          .map(({ name, title = '', key = '' }) => ({
+            key: `g ${key}`,
+            text: title,
+            run: () => navigate(href(name === '' ? [] : [name])),
+          })),
+      ]),
+    [],
+  );
+  const route = routeOf(address.value);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={toMain}>
+        Skip to the page
+      </a>
+      <header class="top">
+        <a class="brand" href={href([])}>
+          <Mark />
+          dlx-broker
+        </a>
+        <nav aria-label="Pages of the console">
+          {routes
+            .filter(({ title }) => title !== undefined)
+            .map(({ name, title }) => (
+              <a
+                key={name}
+                href={href(name === '' ? [] : [name])}
+                aria-current={route?.name === name ? 'page' : undefined}
+              >
+                {title}
+              </a>
+            ))}
+        </nav>
+        <div class="who">
+          <span title={tags.length === 0 ? 'no tags' : tags.join(', ')}>
+            <bdi>{user}</bdi>
+          </span>
+          <button type="button" class="quiet" onClick={nextTheme} title="Light, dark, or as the system">
+            {{ system: 'Auto', light: 'Light', dark: 'Dark' }[theme.value]}
+          </button>
+          <button type="button" class="quiet" onClick={() => setHelpOpen(true)} aria-label="Keys" title="Keys (?)">
+            ?
+          </button>
+          <button type="button" class="quiet" onClick={() => signOut()}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {route === undefined ? <Unknown /> : <RouteView key={route.name} route={route} address={address.value} />}
+      </main>
+      {isHelpOpen && <Help close={() => setHelpOpen(false)} />}
+    </>
+  );
+}
+
+/** Loads the code of a page when it is opened for the first time. */
+function RouteView({ route, address: at }: { route: Route; address: Address }) {
+  const [loaded, setLoaded] = useState<{ route: Route; Page: FunctionComponent<{ address: Address }> }>();
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    let isShown = true;
+    setFailed(false);
+    route.load().then(
+      ({ default: Page }) => isShown && setLoaded({ route, Page }),
+      () => isShown && setFailed(true),
+    );
+    return () => void (isShown = false);
+  }, [route]);
+  useEffect(() => {
+    document.title = `${route.title ?? at.segments.slice(1).join(' / ')} · dlx-broker`;
+  }, [route, at]);
+  if (failed) {
+    return (
+      <Notice kind="failed" title="This page could not be loaded">
+        <p>The broker may have been updated. Reload the console.</p>
+        <button type="button" onClick={() => location.reload()}>
+          Reload
+        </button>
+      </Notice>
+    );
+  }
+  return loaded?.route === route ? <loaded.Page address={at} /> : <Loading />;
+}
+
+function Unknown() {
+  return (
+    <Notice title="There is no such page">
+      <p>
+        <a href={href([])}>Overview</a>
+      </p>
+    </Notice>
+  );
+}
+
+const focusFilter = (): void => document.querySelector<HTMLElement>('main [data-filter]')?.focus();
+
+function toMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}

@@ -1,0 +1,6 @@
+import { PageHead } from '../ui/parts';
+
+/** The page `queue`. */
+export default function Page() {
+  return <PageHead title="queue" />;
+}

@@ -1,0 +1,41 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** A modal dialog. It is open as long as it is rendered; Escape and the backdrop call `close`. */
+export function Dialog(props: { title: string; close: () => void; wide?: boolean; children: ComponentChildren }) {
+  const { title, close, wide = false, children } = props;
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={wide ? 'wide' : undefined}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) close();
+      }}
+    >
+      <div class="dialog-body">
+        <header>
+          <h2>{title}</h2>
+          <button type="button" class="quiet" aria-label="Close" onClick={close}>
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact';
+import { ago, dateTime } from './format';
+
+/** A name that may be empty or contain anything. Control characters are made visible. */
+export function Name({ of, empty = '(default)' }: { of: string; empty?: string }) {
+  return of === '' ? <span class="muted">{empty}</span> : <bdi class="name">{visible(of)}</bdi>;
+}
+
+/** Text with control and direction characters as their escapes, so that a name cannot pretend to be another one. */
+export const visible = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
+
+/** A time as its age, with the date in the tooltip. */
+export function Age({ of, now }: { of: number | null | undefined; now?: number }) {
+  if (of === null || of === undefined) return <span class="muted">–</span>;
+  return (
+    <time dateTime={new Date(of).toISOString()} title={dateTime(of)}>
+      {ago(of, now)}
+    </time>
+  );
+}
+
+/** The reason of a death, in the colour that it has in charts. */
+export function Reason({ of }: { of: string }) {
+  return <span class={`reason reason-${/^[a-z_]+$/.test(of) ? of : 'other'}`}>{of === '' ? 'none' : visible(of)}</span>;
+}
+
+/** A short label, such as the letter of a queue's feature. */
+export function Tag({ tip, children }: { tip?: string; children: ComponentChildren }) {
+  return (
+    <span class="tag" title={tip}>
+      {children}
+    </span>
+  );
+}
+
+/** A figure with its name. */
+export function Figure({
+  name,
+  value,
+  of,
+  tone,
+}: {
+  name: string;
+  value: string;
+  of?: string;
+  tone?: 'dead' | 'warn';
+}) {
+  return (
+    <div class={`figure ${tone === undefined ? '' : `figure-${tone}`}`}>
+      <dt>{name}</dt>
+      <dd>
+        {value} {of !== undefined && <small>{of}</small>}
+      </dd>
+    </div>
+  );
+}
+
+/** The head of a page: title, what it is about, and its actions. */
+export function PageHead(props: { title: ComponentChildren; sub?: ComponentChildren; children?: ComponentChildren }) {
+  const { title, sub, children } = props;
+  return (
+    <header class="page-head">
+      <div>
+        <h1 tabIndex={-1}>{title}</h1>
+        {sub !== undefined && <p class="muted">{sub}</p>}
+      </div>
+      {children !== undefined && <div class="actions">{children}</div>}
+    </header>
+  );
+}
+
+/** A part of a page with a heading. */
+export function Card(props: {
+  title: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  id?: string;
+}) {
+  const { title, actions, children, id } = props;
+  return (
+    <section class="card" id={id}>
+      <header>
+        <h2>{title}</h2>
+        {actions}
+      </header>
+      {children}
+    </section>
+  );
+}

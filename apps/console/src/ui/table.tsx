@@ -1,0 +1,114 @@
+import type { ComponentChildren } from 'preact';
+import { address, setQuery } from '../router';
+import { count } from './format';
+
+/** A column of a table. `sort` is the name of the server's column; without it the column cannot be sorted. */
+export interface Column<T> {
+  readonly title: string;
+  readonly cell: (row: T) => ComponentChildren;
+  readonly sort?: string;
+  readonly numeric?: boolean;
+  /** Left out on narrow screens. */
+  readonly minor?: boolean;
+  /** An explanation of the column. */
+  readonly tip?: string;
+}
+
+/**
+ * A table of rows. Sorting is in the address (`sort`, `sort_reverse`): the server sorts.
+ * A row with `data-row` can be reached by j and k; Enter opens its first link.
+ */
+export function Table<T>(props: {
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  /** Marks rows. */
+  rowClass?: (row: T) => string | undefined;
+}) {
+  const { label, columns, rows, keyOf, rowClass } = props;
+  return (
+    <div class="table-scroll" role="region" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Heading key={column.title} column={column} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} data-row={keyOf(row)} class={rowClass?.(row)} tabIndex={-1}>
+              {columns.map((column) => (
+                <td key={column.title} class={classOf(column)} data-title={column.title}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Heading<T>({ column }: { column: Column<T> }) {
+  const { title, sort, tip } = column;
+  if (sort === undefined) {
+    return (
+      <th scope="col" class={classOf(column)} title={tip}>
+        {title}
+      </th>
+    );
+  }
+  const { query } = address.value;
+  const isSorted = query.get('sort') === sort;
+  const isReverse = query.get('sort_reverse') === 'true';
+  const next = isSorted ? (isReverse ? { sort } : { sort: undefined }) : { sort, sort_reverse: true };
+  return (
+    <th
+      scope="col"
+      class={classOf(column)}
+      title={tip}
+      aria-sort={isSorted ? (isReverse ? 'descending' : 'ascending') : 'none'}
+    >
+      <button
+        type="button"
+        class="sort"
+        onClick={() => setQuery({ sort_reverse: undefined, page: undefined, ...next })}
+      >
+        {title}
+        <span aria-hidden="true">{isSorted ? (isReverse ? ' ↓' : ' ↑') : ''}</span>
+      </button>
+    </th>
+  );
+}
+
+function classOf<T>({ numeric = false, minor = false }: Column<T>): string | undefined {
+  return [numeric && 'numeric', minor && 'minor'].filter(Boolean).join(' ') || undefined;
+}
+
+/** Turns the pages of a list; the page is in the address (`page`). */
+export function Pager(props: { page: number; pages: number; filtered: number; total: number; what: string }) {
+  const { page, pages, filtered, total, what } = props;
+  const text = filtered === total ? `${count(total)} ${what}` : `${count(filtered)} of ${count(total)} ${what}`;
+  return (
+    <nav class="pager" aria-label="Pages">
+      <span>{text}</span>
+      {pages > 1 && (
+        <span class="pages">
+          <button type="button" disabled={page <= 1} onClick={() => setQuery({ page: page - 1 })}>
+            Previous
+          </button>
+          <span>
+            {count(page)} / {count(pages)}
+          </span>
+          <button type="button" disabled={page >= pages} onClick={() => setQuery({ page: page + 1 })}>
+            Next
+          </button>
+        </span>
+      )}
+    </nav>
+  );
+}
