@@ -5,9 +5,17 @@ import { clientGone, notAuthorised, Problem } from './reply.js';
 
 const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
 
+/**
+ * The headers of a refused login. A browser that gets a challenge opens a dialog of its own; the console has a form for
+ * that, and sends a header by which its requests are known.
+ */
+const challengeFor = (headers: Headers): Readonly<Record<string, string>> =>
+  headers.get('x-requested-with') === 'dlx-console' ? {} : challenge;
+
 /** The refusal of a request without credentials. */
-const unknownUser = (): Problem => new Problem(401, 'not_authorized', undefined, challenge);
-const loginFailed = (): Problem => new Problem(401, 'not_authorized', 'Login failed', challenge);
+const unknownUser = (headers: Headers): Problem => new Problem(401, 'not_authorized', undefined, challengeFor(headers));
+const loginFailed = (headers: Headers): Problem =>
+  new Problem(401, 'not_authorized', 'Login failed', challengeFor(headers));
 const malformed = (): Problem => new Problem(400, 'bad_request', undefined);
 const tooMany = (): Problem =>
   new Problem(429, 'too_many_requests', 'Too many failed logins of this address wait', { 'retry-after': '1' });
@@ -32,8 +40,8 @@ export class Login {
    */
   async user(headers: Headers, peer: string, signal: AbortSignal): Promise<User> {
     const authorization = headers.get('authorization');
-    if (authorization === null) throw unknownUser();
-    const { user, password } = credentialsIn(authorization);
+    if (authorization === null) throw unknownUser(headers);
+    const { user, password } = credentialsIn(authorization, headers);
     const isLocal = isLoopback(peer) && !isForwarded(headers);
     const attempt = this.#logins.attempt({ user, password, mechanism: 'HTTP', address: peer, isLocal });
     if (attempt.wait > 0) await waited(attempt, this.#host.broker.clock, signal);
@@ -44,7 +52,7 @@ export class Login {
     if (!isLocal && this.#isUser({ user, password, isLocal: true })) {
       throw notAuthorised('User can only log in via localhost');
     }
-    throw loginFailed();
+    throw loginFailed(headers);
   }
 }
 
@@ -72,8 +80,8 @@ async function waited(attempt: LoginAttempt, clock: Clock, signal: AbortSignal):
 const isForwarded = (headers: Headers): boolean => headers.has('x-forwarded-for') || headers.has('forwarded');
 
 /** @throws Problem */
-function credentialsIn(header: string): { readonly user: string; readonly password: string } {
-  if (!/^basic /i.test(header)) throw loginFailed();
+function credentialsIn(header: string, headers: Headers): { readonly user: string; readonly password: string } {
+  if (!/^basic /i.test(header)) throw loginFailed(headers);
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString();
   const colon = text.indexOf(':');

@@ -158,6 +158,38 @@ describe('a password', () => {
     expect(await guess('guest:guest')).toBe(200);
   });
 
+  it('of the console opens no dialog of the browser: a 401 has no challenge', async () => {
+    const { call } = apiHarness();
+    const ask = async (as: string, name?: string) => {
+      const { status, headers } = await call('GET', '/whoami', {
+        as,
+        headers: name === undefined ? {} : { 'x-requested-with': name },
+      });
+      return [status, headers.get('www-authenticate')];
+    };
+    for (const as of ['', 'guest:wrong', 'nobody:at all']) {
+      expect(await ask(as, 'dlx-console')).toEqual([401, null]);
+      for (const other of [undefined, 'XMLHttpRequest', '']) {
+        expect(await ask(as, other)).toEqual([401, 'Basic realm="RabbitMQ Management"']);
+      }
+    }
+    expect(await ask('guest:guest', 'dlx-console')).toEqual([200, null]);
+  });
+
+  it('of the console is looked at as slowly as any other, reported, and a right one gets in', async () => {
+    const notices: string[] = [];
+    const { clock, call } = apiHarness({ host: { notice: (text) => void notices.push(text) } });
+    const headers = { 'x-requested-with': 'dlx-console' };
+    for (let failure = 0; failure < 5; failure++) {
+      expect((await call('GET', '/whoami', { as: 'guest:wrong', headers })).status).toBe(401);
+    }
+    expect(notices).toHaveLength(5);
+    const late = call('GET', '/whoami', { headers });
+    await vi.waitFor(() => expect(clock.nextWakeUp()).toBe(clock.now() + 1_000));
+    clock.advance(1_000);
+    expect((await late).status).toBe(200);
+  });
+
   it('set a moment late is right at once, whatever failed before', async () => {
     const { call } = apiHarness();
     for (let failure = 0; failure < 5; failure++) await call('GET', '/whoami', { as: 'late:x' });
