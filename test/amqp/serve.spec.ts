@@ -120,6 +120,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
       "--http must be HOST:PORT, such as 127.0.0.1:5672 or [::1]:5672, but is ':15672'",
     ],
     ['names of no port', ['--http-hosts', 'broker'], '--http-hosts is about the port of --http'],
+    ['no console of no port', ['--no-console'], '--no-console is about the port of --http'],
     [
       'a name without a letter',
       ['--http', '127.0.0.1:0', '--http-hosts', 'broker, '],

@@ -8,6 +8,7 @@ const library = resolve(import.meta.dirname, '../../libs/dlx-broker');
 const command = join(library, 'bin/dlx-broker.js');
 const isBuilt = existsSync(join(library, 'dist/server.js'));
 const isSkipped = !isBuilt && process.env['CI'] === undefined;
+const hasNoConsole = !existsSync(join(library, 'dist/console/index.html')) && process.env['CI'] === undefined;
 if (isSkipped) console.warn('SKIPPED: dlx-broker serve --http: the library is not built');
 
 const folder = mkdtempSync(join(tmpdir(), 'serve-http-'));
@@ -75,6 +76,29 @@ describe.skipIf(isSkipped)('dlx-broker serve --http', () => {
     await stream.text().catch(() => undefined);
     const [entry] = readFileSync(audit, 'utf8').trim().split('\n');
     expect(JSON.parse(entry ?? '')).toMatchObject({ user: 'guest', action: 'PUT /api/vhosts/:vhost' });
+  });
+
+  it.skipIf(hasNoConsole)('has the console at / and names its URL on standard error', async () => {
+    const { child, ended, url } = await serve();
+    const answer = await fetch(`${url}/`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const page = await answer.text();
+    const scripts = [...page.matchAll(/(?:src|href)="\.(\/console\/[^"]+)"/g)].map(([, path]) => path as string);
+    expect(scripts.length).toBeGreaterThan(0);
+    for (const path of scripts) expect((await fetch(`${url}${path}`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect((await ended).errors).toContain(`info the console is at ${url}/\n`);
+  });
+
+  it('has no console with --no-console, or by the configuration file', async () => {
+    const file = join(folder, 'no-console.yaml');
+    writeFileSync(file, 'console: false\n');
+    for (const words of [['--no-console'], ['--config', file]]) {
+      const { child, ended, url } = await serve(...words);
+      expect(await (await fetch(`${url}/`)).json()).toEqual({ error: 'Object Not Found', reason: 'Not Found' });
+      child.kill('SIGTERM');
+      expect((await ended).errors).not.toContain('console');
+    }
   });
 
   it('is called by names of this machine only, and by those of its options', async () => {

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Injectable, Module } from '@nestjs/common';
+import { join, resolve } from 'node:path';
+import { Injectable, type LoggerService, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Payload } from '@nestjs/microservices';
 import { connect } from 'amqplib';
@@ -23,10 +23,10 @@ class Orders {
   }
 }
 
-async function start(options: EmbeddedBrokerOptions) {
+async function start(options: EmbeddedBrokerOptions, logger: LoggerService | false = false) {
   @Module({ imports: [DlxBrokerModule.forRoot({ broker: embedded(options) })], providers: [Orders] })
   class App {}
-  return NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
+  return NestFactory.createApplicationContext(App, { logger, abortOnError: false });
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'listen-'));
@@ -42,6 +42,21 @@ async function nodeAt(http: { readonly port: number } | undefined): Promise<Fact
 }
 
 describe('an application that listens', () => {
+  it('logs the URLs of the management API and of the console, unless that is turned off', async () => {
+    const built = existsSync(resolve(import.meta.dirname, '../../libs/dlx-broker/dist/console/index.html'));
+    for (const console of [undefined, false]) {
+      const lines: string[] = [];
+      const log = (line: unknown): void => void lines.push(String(line));
+      const logger = { log, warn: log, error: log };
+      const app = await start({ listen: { http: { port: 0, ...(console === false && { console }) } } }, logger);
+      const { port } = app.get(DlxBroker).http ?? { port: 0 };
+      await app.close();
+      expect(lines).toContain(`the management API is at http://127.0.0.1:${port}/api`);
+      const expected = built && console !== false ? [`the console is at http://127.0.0.1:${port}/`] : [];
+      expect(lines.filter((line) => line.includes('console'))).toEqual(expected);
+    }
+  });
+
   it('shares its queues with AMQP clients of other processes', async () => {
     const app = await start({ listen: { amqp: { port: 0 } } });
     const { host, port } = app.get(DlxBroker).amqp ?? { host: '', port: 0 };

@@ -9,6 +9,7 @@ export interface Config {
   readonly amqp?: string;
   readonly http?: string;
   readonly httpHosts?: readonly string[];
+  readonly console?: boolean;
   readonly audit?: string;
   readonly definitions?: string;
   readonly data?: string;
@@ -115,6 +116,7 @@ const config = object({
   amqp: text,
   http: text,
   httpHosts: list(text),
+  console: simple('true or false', (value) => typeof value === 'boolean'),
   audit: text,
   definitions: text,
   data: text,

@@ -29,9 +29,11 @@ export interface Settings {
 /** Joins command line and configuration file; the command line goes before. @throws Refusal */
 export function settingsOf(flags: Flags, config: Config): Settings {
   const given = { ...config, ...flags };
+  // The command line has no value for a console that is wanted: commander's own value for that is true.
+  const console = flags.console === false ? false : config.console;
   const { amqp, http, httpHosts, audit, definitions, rabbitmq, virtualHosts, users, limits, logLevel, memoryLimit } =
     given;
-  for (const [name, value] of Object.entries({ 'http-hosts': httpHosts, audit }))
+  for (const [name, value] of Object.entries({ 'http-hosts': httpHosts, 'no-console': console, audit }))
     if (http === undefined && value !== undefined) throw new Refusal(`--${name} is about the port of --http`);
   if (audit === '') throw new Refusal('--audit must name a file');
   const tls = tlsOf(given);
@@ -42,7 +44,12 @@ export function settingsOf(flags: Flags, config: Config): Settings {
       amqp: parseHostAndPort(amqp ?? '127.0.0.1:5672', '--amqp'),
       ...(rabbitmq !== undefined && { rabbitmq: parseProfile(rabbitmq, '--rabbitmq') }),
       ...(http !== undefined && {
-        http: { ...parseHostAndPort(http, '--http'), hosts: namesOf(httpHosts), ...(tls && { tls }) },
+        http: {
+          ...parseHostAndPort(http, '--http'),
+          hosts: namesOf(httpHosts),
+          ...(console !== undefined && { console }),
+          ...(tls && { tls }),
+        },
       }),
       ...(audit !== undefined && { audit }),
       ...(definitions !== undefined && { definitions: read(definitions, '--definitions').toString() }),

@@ -54,6 +54,8 @@ export interface ManagementHost {
   readonly alarms?: () => readonly string[];
   /** Gets a line for the operator about clients, such as a refused login. It contains no password. */
   readonly notice?: (text: string) => void;
+  /** The folder of the built console. Default: `dist/console` of this package. */
+  readonly consoleDirectory?: string;
   /** The present faults of the storage. Default: none. */
   readonly faults?: () => readonly Fault[];
   /** Gets internal errors, and no errors of clients. */

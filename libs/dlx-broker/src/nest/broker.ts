@@ -148,9 +148,12 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       () => this.#listening,
       () => this.#consumers.queues,
     );
-    const { amqp, http } = this;
+    const { amqp } = this;
+    const urls = this.connected.urls();
     if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
-    if (http !== undefined) this.#logger.log(`the management API is at http://${http.host}:${http.port}/api`);
+    if (urls === undefined) return;
+    this.#logger.log(`the management API is at ${urls.api}`);
+    if (urls.console !== undefined) this.#logger.log(`the console is at ${urls.console}`);
   }
 
   /** Where AMQP clients of other processes reach this broker (option `listen`), once the application is up. */

@@ -72,6 +72,8 @@ export interface Connected {
   amqp(): SocketAddress | undefined;
   /** The address of the management API, once it is open. */
   http(): SocketAddress | undefined;
+  /** The URLs of the management API and of its console, once the port is open. */
+  urls(): { readonly api: string; readonly console: string | undefined } | undefined;
   /** Closes what the module opened. A given broker or backend stays open. */
   close(): Promise<void>;
 }

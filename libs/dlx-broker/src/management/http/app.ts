@@ -5,6 +5,8 @@ import { defaultReplyLimit } from '../management.js';
 import { notFound } from './reply.js';
 import type { Resource } from './resource.js';
 import { resources as allResources } from '../api/resources.js';
+import type { ConsoleFiles } from '../console/console-files.js';
+import { answerConsole } from '../console/console-pages.js';
 import { checkOrigin, safeHeaders } from './safety.js';
 
 /** Options of the API. All have defaults. */
@@ -17,12 +19,17 @@ export interface ApiOptions {
   readonly replyLimit?: number;
   /** Further resources. */
   readonly resources?: readonly Resource[];
+  /** False: the port has the API only. Default: the console is at `/`. */
+  readonly console?: boolean;
 }
 
 export type Api = Hono<{ Bindings: Bindings }>;
 
-/** Makes the API as a function of a request, without a port. */
-export function createApi(host: ManagementHost, options: ApiOptions = {}): Api {
+/**
+ * Makes the API as a function of a request, without a port.
+ * @param files the files of the console; without them there is no console
+ */
+export function createApi(host: ManagementHost, options: ApiOptions = {}, files?: ConsoleFiles): Api {
   const { hosts = [], bodyLimit = 20_000_000, replyLimit = defaultReplyLimit, resources = [] } = options;
   const dispatcher = new Dispatcher(host, { bodyLimit, replyLimit });
   // Paths are not normalised: a name may be `..` or have any percent sign.
@@ -39,6 +46,9 @@ export function createApi(host: ManagementHost, options: ApiOptions = {}): Api {
     for (const path of [`/api${resource.path}`, `/api${resource.path}/`]) {
       app.all(path, (c) => dispatcher.enter(c, resource));
     }
+  }
+  if (files !== undefined && options.console !== false) {
+    for (const path of ['/', '/console/*']) app.all(path, (c) => answerConsole(files, c.req.raw, c.req.path));
   }
   app.notFound((c) => dispatcher.answer(c, notFound().answer));
   app.onError((error, c) => dispatcher.refuse(c, error));

@@ -14,6 +14,7 @@ import { namesIn } from '../api/names.js';
 import { type Answer, notFound, Problem, problemOf } from './reply.js';
 import type { JsonObject } from './json-object.js';
 import { type ApiRequest, methodNames, type Resource } from './resource.js';
+import { streamOf } from './stream-of.js';
 
 /** The bindings that the adapter to Node.js, or a test, passes to the API. */
 export interface Bindings {
@@ -205,18 +206,6 @@ export class Dispatcher {
   async #json(text: string, required: readonly string[], signal: AbortSignal): Promise<JsonObject> {
     return jsonObject(await inTurns(valueIn(text), this.#management.dlx.turns, signal), required);
   }
-}
-
-/** A response body that sends one piece after the other, as the client reads. */
-function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
-  let next = 0;
-  return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const piece = pieces[next++];
-      if (piece === undefined) controller.close();
-      else controller.enqueue(piece);
-    },
-  });
 }
 
 const knownMethods: readonly string[] = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

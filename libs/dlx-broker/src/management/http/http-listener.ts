@@ -3,6 +3,8 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type ApiOptions, createApi } from './app.js';
+import { bracketed } from '../../host/index.js';
+import { type ConsoleFiles, consoleFiles } from '../console/console-files.js';
 import { Dlx } from '../dlx/dlx.js';
 import { eventLoop } from './turns.js';
 import { type ConnectionLimits, HttpConnections, defaultConnectionLimits, type Visit } from './http-connections.js';
@@ -59,6 +61,14 @@ export const defaultHttpLimits: HttpLimits = {
 /** The milliseconds between two checks of unread replies. */
 const checkInterval = 500;
 
+/** The URLs of the port. */
+export interface HttpUrls {
+  /** `http://127.0.0.1:15672/api` */
+  readonly api: string;
+  /** `http://127.0.0.1:15672/`; undefined if the port has no console. */
+  readonly console: string | undefined;
+}
+
 /** The port of the management API, and its connections. */
 export class HttpListener {
   readonly #server: Server;
@@ -67,6 +77,7 @@ export class HttpListener {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #connections: HttpConnections;
   readonly #checks: NodeJS.Timeout;
+  readonly #hasConsole: boolean;
   /** The state that the listener made and closes; undefined if the host has given one. */
   readonly #dlx: Dlx | undefined;
 
@@ -78,7 +89,9 @@ export class HttpListener {
     const { turns } = host.dlx ?? (this.#dlx as Dlx);
     const sample = (): void => void statistics.sampleIn(turns).catch((error: unknown) => host.log?.(error));
     const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
-    const api = createApi({ ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) }, options);
+    const files = options.console === false ? undefined : filesOf(host);
+    this.#hasConsole = files !== undefined && files.size > 0;
+    const api = createApi({ ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) }, options, files);
     const visits = new WeakMap<object, Visit>();
     const answer = getRequestListener(
       (request, env) => api.fetch(request, { ...env, visit: visits.get(env.outgoing) }),
@@ -126,6 +139,11 @@ export class HttpListener {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  get urls(): HttpUrls {
+    const base = `${this.#protocol}://${bracketed(this.host)}:${this.port}/`;
+    return { api: `${base}api`, console: this.#hasConsole ? base : undefined };
+  }
+
   #ports(): readonly OpenPort[] {
     return this.#server.listening ? [{ protocol: this.#protocol, host: this.host, port: this.port }] : [];
   }
@@ -150,5 +168,15 @@ export class HttpListener {
     await eventLoop.next(); // ends the streams of events
     this.#server.closeAllConnections();
     await closed;
+  }
+}
+
+/** The files of the console; none if they cannot be read, because the API works without them. */
+function filesOf({ consoleDirectory, log }: ManagementHost): ConsoleFiles {
+  try {
+    return consoleFiles(consoleDirectory);
+  } catch (error) {
+    log?.(error);
+    return new Map();
   }
 }

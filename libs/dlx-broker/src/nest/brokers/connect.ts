@@ -20,6 +20,7 @@ export const givenBackend = (backend: Backend): Connected => ({
   open: nothing,
   amqp: () => undefined,
   http: () => undefined,
+  urls: () => undefined,
   close: nothing,
 });
 
@@ -144,6 +145,7 @@ function connectTo(
     },
     amqp: () => addressOf(listeners.amqp),
     http: () => addressOf(listeners.http),
+    urls: () => listeners.http?.urls,
     // Nest runs the hooks again when an application is closed twice.
     close: () =>
       (closed ??= (async () => {

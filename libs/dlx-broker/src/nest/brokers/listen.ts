@@ -2,7 +2,7 @@ import type { ListenOptions as AmqpOptions } from '../../amqp/index.js';
 import type { HttpOptions } from '../../management/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown, whole } from '../../options/index.js';
 import type { ServedUser } from '../../logins/index.js';
-import { type Check, checkAll, type Checks, isFunction, isText, readLater } from '../check-options.js';
+import { type Check, checkAll, type Checks, isFlag, isFunction, isText, readLater } from '../check-options.js';
 
 /** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
 export type AmqpPortOptions = Omit<AmqpOptions, 'authenticate' | 'http' | 'throttle'>;
@@ -65,6 +65,7 @@ export const httpChecks = {
   hosts: readLater,
   bodyLimit: readLater,
   replyLimit: readLater,
+  console: isFlag,
 } satisfies Checks<HttpPortOptions>;
 
 const isPort =
