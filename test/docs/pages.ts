@@ -19,6 +19,7 @@ export const frontPages = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'libs/dlx-broker/README.md',
+  'apps/demo-console/README.md',
   'apps/sample-orders/README.md',
   'apps/sample-retry/README.md',
 ];

@@ -1,0 +1,57 @@
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DlxBroker, DlxBrokerModule, DlxClient, sharedBroker } from 'dlx-broker';
+import { Goods } from './goods.js';
+import { Money } from './money.js';
+import { choosePort } from './port.js';
+import { setPolicies, topology, users } from './topology.js';
+import { Traffic } from './traffic.js';
+import { broker } from './world.js';
+
+const port = await choosePort(process.argv.slice(2), process.env).catch(fail);
+
+@Module({
+  imports: [
+    DlxBrokerModule.forRoot({
+      broker: sharedBroker(broker, { listen: { http: { port }, users } }),
+      topology,
+      logFailures: 'none',
+    }),
+  ],
+  providers: [Money, Goods],
+})
+class Shop {}
+
+console.log('Opening the shop ...');
+const logger = ['error', 'fatal', 'warn'] as const;
+const app = await NestFactory.createApplicationContext(Shop, { logger: [...logger], abortOnError: false }).catch(fail);
+setPolicies(broker);
+const traffic = new Traffic(app.get(DlxClient));
+await traffic.relive((share) => console.log(`A day of the shop in virtual time: ${Math.round(share * 100)} %`));
+traffic.start();
+
+const { http } = app.get(DlxBroker);
+const waiting = [...broker.virtualHost('/').queues].filter(([name]) => /\.(dead|parked)$/.test(name));
+const letters = waiting.reduce((sum, [, queue]) => sum + queue.length, 0);
+console.log(`${letters} dead letters in ${waiting.length} queues; traffic goes on until you press Ctrl+C.`);
+console.log(`
+The console:  http://${http?.host}:${http?.port}/
+  guest  / guest   may do everything
+  viewer / viewer  may only look
+`);
+
+async function close(): Promise<void> {
+  traffic.close();
+  await app.close();
+  traffic.stop();
+  broker.close();
+  console.log('The shop is closed.');
+}
+
+/** Such as a port that is taken. */
+function fail(error: Error): never {
+  console.error(`demo:console: ${error.message}`);
+  process.exit(1);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close());
