@@ -3,27 +3,23 @@ import { NestFactory } from '@nestjs/core';
 import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import { DlxBroker, DlxBrokerModule, DlxClient, DlxServer, rabbitmq, Retry } from 'dlx-broker';
 import { firstValueFrom, from, lastValueFrom, toArray } from 'rxjs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Proxy } from './proxy.js';
 import { serverKinds } from './worlds.js';
+import { endsAfterEach } from '../harnesses/ends.js';
 
 for (const kind of serverKinds) {
   const unavailable = await kind.unavailable();
   if (unavailable !== undefined) console.warn(`SKIPPED: applications on ${kind.name}: ${unavailable}`);
 
   describe.skipIf(unavailable !== undefined)(`an application on ${kind.name}`, () => {
-    const ends: (() => Promise<unknown>)[] = [];
-    afterEach(async () => {
-      for (const end of ends.splice(0).reverse()) await end();
-    });
+    const ends = endsAfterEach();
 
     async function arrange() {
       const world = await kind.open();
       ends.push(() => world.close());
-      const url = new URL(world.url!);
-      const proxy = await Proxy.open(url.hostname, Number(url.port));
+      const proxy = await Proxy.open(world.url!);
       ends.push(() => proxy.close());
-      url.port = String(proxy.port);
       const seen: string[] = [];
 
       @Controller()
@@ -47,7 +43,7 @@ for (const kind of serverKinds) {
         }
       }
 
-      const broker = rabbitmq({ urls: url.href, longestPause: 100, publishTimeout: '8s', closeTimeout: '1s' });
+      const broker = rabbitmq({ urls: proxy.url, longestPause: 100, publishTimeout: '8s', closeTimeout: '1s' });
       const app = await NestFactory.create(
         { module: class {}, controllers: [Shop], imports: [DlxBrokerModule.forRoot({ broker })] },
         { logger: false, abortOnError: false },

@@ -3,22 +3,20 @@ import { NestFactory } from '@nestjs/core';
 import { Payload } from '@nestjs/microservices';
 import { Consume, DlxBroker, DlxBrokerModule, DlxClient, rabbitmq, Retry, type DlxBrokerOptions } from 'dlx-broker';
 import { firstValueFrom } from 'rxjs';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { RabbitMqOptions } from '../../libs/dlx-broker/src/backend/index.js';
 import { longstr, type Field } from '../../libs/dlx-broker/src/message/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
 import { TestAuthority } from '../amqp/certificates.js';
-import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { serverKinds, type World } from './worlds.js';
+import { endsAfterEach } from '../harnesses/ends.js';
+import { foreignClient } from './foreign-client.js';
 
 /* What an operator or another client gets wrong, as an application sees it. `refusals.spec.ts` has more of it. */
 
 Logger.overrideLogger(false);
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+const ends = endsAfterEach();
 
 const handled: unknown[] = [];
 
@@ -182,14 +180,7 @@ for (const kind of serverKinds) {
       ends.push(() => world.close());
       const app = await start({ urls: world.url! });
       handled.splice(0);
-      const url = new URL(world.url!);
-      const foreign = await WireConnection.open({
-        host: url.hostname,
-        port: Number(url.port),
-        user: decodeURIComponent(url.username) || 'guest',
-        password: decodeURIComponent(url.password) || 'guest',
-        vhost: decodeURIComponent(url.pathname.slice(1)) || '/',
-      });
+      const foreign = await foreignClient(world.url!);
       ends.push(() => foreign.close());
       const channel = await foreign.openChannel();
       const publish = (headers: ReadonlyMap<string, Field>, body: string): void =>

@@ -2,18 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx } from '@nestjs/microservices';
 import { Consume, DlxBrokerModule, DlxClient, DlxContext, DlxRecordBuilder, customBackend } from 'dlx-broker';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { worldKinds } from './worlds.js';
+import { endsAfterEach } from '../harnesses/ends.js';
 
 for (const kind of worldKinds) {
   const unavailable = await kind.unavailable();
   if (unavailable !== undefined) console.warn(`SKIPPED: delayed events on ${kind.name}: ${unavailable}`);
 
   describe.skipIf(unavailable !== undefined)(`delayed events on ${kind.name}`, () => {
-    const ends: (() => Promise<void>)[] = [];
-    afterEach(async () => {
-      for (const end of ends.splice(0).reverse()) await end();
-    });
+    const ends = endsAfterEach();
 
     async function arrange() {
       const world = await kind.open();

@@ -8,18 +8,11 @@ import { EmbeddedBackend, type Publication } from '../../libs/dlx-broker/src/bac
 import { type FieldTable, int32, longstr, type Properties, table } from '../../libs/dlx-broker/src/message/index.js';
 import { openBroker } from '../../libs/dlx-broker/src/open-broker.js';
 import type { QueueDeclaration } from '../../libs/dlx-broker/src/topology/index.js';
+import { queueNamed as queue } from '../harnesses/declared.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'move-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let directories = 0;
-
-const queue = (name: string, args: FieldTable = new Map()): QueueDeclaration => ({
-  name,
-  durable: true,
-  exclusive: false,
-  autoDelete: false,
-  arguments: args,
-});
 
 /** A new data directory with a queue and messages in it. */
 async function directoryWith(

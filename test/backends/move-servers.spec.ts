@@ -19,6 +19,7 @@ import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
 import { ManagementClient } from '../contract/management-client.js';
 import type { WireChannel } from '../contract/wire/channel.js';
 import { WireConnection, type WireOptions } from '../contract/wire/connection.js';
+import { queueNamed, topologyOf } from '../harnesses/declared.js';
 
 const realAmqp = process.env['AMQP_URL'];
 const realApi = process.env['RABBITMQ_MANAGEMENT_URL'];
@@ -232,8 +233,7 @@ describe('a move', () => {
 async function filled(directory: string, messages: readonly (readonly [Properties, string])[]): Promise<void> {
   const own = await openBroker({ data: { directory } }, {});
   const backend = new EmbeddedBackend(own.broker);
-  const queue = { name: 'q', durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
-  await backend.declare({ exchanges: [], queues: [queue], bindings: [] });
+  await backend.declare(topologyOf(queueNamed('q')));
   const publish = ([properties, body]: readonly [Properties, string]): Promise<void> =>
     new Promise((resolve, reject) =>
       backend.publish({ exchange: '', routingKey: 'q', properties, body: Buffer.from(body) }, (failure) =>
@@ -258,12 +258,11 @@ describe('delayed messages of a data directory', () => {
     const directory = mkdtempSync(join(folder, 'delayed-'));
     const own = await openBroker({ data: { directory } }, {});
     const backend = new EmbeddedBackend(own.broker);
-    const queue = { durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
     const news = { name: 'news', type: 'fanout', durable: true, autoDelete: false, internal: false };
     const bound = { source: 'news', destinationType: 'queue', routingKey: '', arguments: new Map() } as const;
     await backend.declare({
       exchanges: [{ ...news, arguments: new Map() }],
-      queues: ['q', 'r'].map((name) => ({ ...queue, name })),
+      queues: [queueNamed('q'), queueNamed('r')],
       bindings: ['q', 'r'].map((destination) => ({ ...bound, destination })),
     });
     const publish = (exchange: string, delay: number, properties: Properties): Promise<void> =>

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type BackendDelivery,
   type RabbitMqOptions,
@@ -7,16 +7,9 @@ import {
 import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
 import { int32, longstr, type FieldTable } from '../../libs/dlx-broker/src/message/index.js';
 import { serverKinds } from './worlds.js';
+import { endsAfterEach } from '../harnesses/ends.js';
+import { queueNamed, topologyOf } from '../harnesses/declared.js';
 
-const queueNamed = (name: string, args: FieldTable = new Map(), origin?: string) => ({
-  name,
-  durable: true,
-  exclusive: false,
-  autoDelete: false,
-  arguments: args,
-  ...(origin !== undefined && { origin }),
-});
-const topologyOf = (...queues: ReturnType<typeof queueNamed>[]) => ({ exchanges: [], queues, bindings: [] });
 const dying = (more: FieldTable = new Map()): FieldTable =>
   new Map([['x-dead-letter-exchange', longstr('d')], ...more]);
 
@@ -25,10 +18,7 @@ for (const kind of serverKinds) {
   if (unavailable !== undefined) console.warn(`SKIPPED: policies on ${kind.name}: ${unavailable}`);
 
   describe.skipIf(unavailable !== undefined)(`with the management API of ${kind.name}`, () => {
-    const ends: (() => Promise<unknown>)[] = [];
-    afterEach(async () => {
-      for (const end of ends.splice(0).reverse()) await end();
-    });
+    const ends = endsAfterEach();
 
     async function arrange(more: Partial<RabbitMqOptions> = {}) {
       const world = await kind.open();
@@ -65,7 +55,9 @@ for (const kind of serverKinds) {
         ['x-max-length', int32(7)],
         ['x-dead-letter-exchange', longstr("it's")],
       ]);
-      const failure = await failureOf(backend.declare(topologyOf(queueNamed('q', asked, 'Orders.created'))));
+      const failure = await failureOf(
+        backend.declare(topologyOf(queueNamed('q', asked, { origin: 'Orders.created' }))),
+      );
       expect(failure.name).toBe('TopologyError');
       expect(failure.differences?.map(({ property, existing, asked: wanted }) => [property, existing, wanted])).toEqual(
         [
@@ -125,7 +117,7 @@ for (const kind of serverKinds) {
       const queues = [
         queueNamed('work', dying()),
         queueNamed('wait.1', dying(wait)),
-        queueNamed('parked', new Map(), 'Orders.created'),
+        queueNamed('parked', new Map(), { origin: 'Orders.created' }),
         queueNamed('quorum', dying(limited)),
       ];
       await backend.declare(topologyOf(...queues));
@@ -178,7 +170,9 @@ for (const kind of serverKinds) {
     it('with strictPolicies such a policy fails the start', async () => {
       const { backend, put } = await arrange({ strictPolicies: true });
       await put('gone', '^parked', { expires: 60_000 });
-      const failure = await failureOf(backend.declare(topologyOf(queueNamed('parked', new Map(), 'Orders.created'))));
+      const failure = await failureOf(
+        backend.declare(topologyOf(queueNamed('parked', new Map(), { origin: 'Orders.created' }))),
+      );
       expect(failure).toMatchObject({ name: 'TopologyError', retry: 'never' });
       expect(failure.message).toContain(
         "queue 'parked' expires (policy 'gone'): there is 60000, asked for none (Orders.created)",

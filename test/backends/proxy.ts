@@ -8,14 +8,14 @@ export class Proxy {
   /** Connections so far. */
   connections = 0;
 
-  private constructor(host: string, port: number) {
+  private constructor(private readonly target: URL) {
     this.#server = createServer((near) => {
       this.connections++;
       if (this.#isShut) {
         near.destroy();
         return;
       }
-      const far = connect(port, host);
+      const far = connect(Number(target.port), target.hostname);
       const pair = [near, far] as const;
       this.#pairs.add(pair);
       near.pipe(far);
@@ -32,14 +32,18 @@ export class Proxy {
     });
   }
 
-  static async open(host: string, port: number): Promise<Proxy> {
-    const proxy = new Proxy(host, port);
+  /** Opens a proxy in front of the server with this URL. */
+  static async open(target: string): Promise<Proxy> {
+    const proxy = new Proxy(new URL(target));
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+  /** The URL of the server, with the port of the proxy. */
+  get url(): string {
+    const url = new URL(this.target);
+    url.port = String((this.#server.address() as AddressInfo).port);
+    return url.href;
   }
 
   /** Ends all connections without a word. */

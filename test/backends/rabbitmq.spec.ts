@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type Backend,
   type BackendDelivery,
@@ -7,15 +7,10 @@ import {
   type TopologyDifference,
 } from '../../libs/dlx-broker/src/backend/index.js';
 import { int32, longstr, type Field, type FieldTable, type Message } from '../../libs/dlx-broker/src/message/index.js';
-import { serverKinds } from './worlds.js';
+import { connectedTo, serverKinds } from './worlds.js';
+import { endsAfterEach } from '../harnesses/ends.js';
+import { queueNamed, topologyOf } from '../harnesses/declared.js';
 
-const queueNamed = (name: string, args: FieldTable = new Map()) => ({
-  name,
-  durable: true,
-  exclusive: false,
-  autoDelete: false,
-  arguments: args,
-});
 const exchangeNamed = (name: string, type = 'topic') => ({
   name,
   type,
@@ -24,7 +19,6 @@ const exchangeNamed = (name: string, type = 'topic') => ({
   internal: false,
   arguments: new Map(),
 });
-const topologyOf = (...queues: ReturnType<typeof queueNamed>[]) => ({ exchanges: [], queues, bindings: [] });
 
 const to = (routingKey: string, text: string, more: Partial<Publication> = {}): Publication => ({
   exchange: '',
@@ -45,17 +39,9 @@ for (const kind of serverKinds) {
   if (unavailable !== undefined) console.warn(`SKIPPED: the backend on ${kind.name}: ${unavailable}`);
 
   describe.skipIf(unavailable !== undefined)(`the backend on ${kind.name}`, () => {
-    const ends: (() => Promise<void>)[] = [];
-    afterEach(async () => {
-      for (const end of ends.splice(0).reverse()) await end();
-    });
+    const ends = endsAfterEach();
 
-    async function open(): Promise<Backend> {
-      const world = await kind.open();
-      ends.push(() => world.close());
-      await world.backend.connect();
-      return world.backend;
-    }
+    const open = (): Promise<Backend> => connectedTo(kind, ends);
 
     it('publishes, delivers, and settles', async () => {
       const backend = await open();

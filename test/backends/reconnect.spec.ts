@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { firstValueFrom, retry, timeout } from 'rxjs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type {
   Backend,
   BackendDelivery,
@@ -11,15 +11,9 @@ import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js
 import { DlxClient } from '../../libs/dlx-broker/src/nest/client.js';
 import { Proxy } from './proxy.js';
 import { serverKinds } from './worlds.js';
+import { endsAfterEach } from '../harnesses/ends.js';
+import { queueNamed, topologyOf } from '../harnesses/declared.js';
 
-const queueNamed = (name: string, durable = true) => ({
-  name,
-  durable,
-  exclusive: !durable,
-  autoDelete: false,
-  arguments: new Map(),
-});
-const topologyOf = (...queues: ReturnType<typeof queueNamed>[]) => ({ exchanges: [], queues, bindings: [] });
 const to = (routingKey: string, text: string, more: Partial<Publication> = {}): Publication => ({
   exchange: '',
   routingKey,
@@ -36,22 +30,17 @@ for (const kind of serverKinds) {
   if (unavailable !== undefined) console.warn(`SKIPPED: reconnects on ${kind.name}: ${unavailable}`);
 
   describe.skipIf(unavailable !== undefined)(`a lost connection to ${kind.name}`, () => {
-    const ends: (() => Promise<void>)[] = [];
-    afterEach(async () => {
-      for (const end of ends.splice(0).reverse()) await end();
-    });
+    const ends = endsAfterEach();
 
     async function arrange(more: Partial<RabbitMqOptions> = {}) {
       const world = await kind.open();
       ends.push(() => world.close());
-      const url = new URL(world.url!);
-      const proxy = await Proxy.open(url.hostname, Number(url.port));
+      const proxy = await Proxy.open(world.url!);
       ends.push(() => proxy.close());
-      url.port = String(proxy.port);
       const faults: unknown[] = [];
       const log = { warn: () => undefined, fault: (error: unknown) => void faults.push(error) };
       const backend = openRabbitMq(
-        { urls: url.href, publishTimeout: '5s', closeTimeout: '1s', longestPause: 200, ...more },
+        { urls: proxy.url, publishTimeout: '5s', closeTimeout: '1s', longestPause: 200, ...more },
         log,
       );
       ends.push(() => backend.close());
@@ -63,7 +52,9 @@ for (const kind of serverKinds) {
 
     it('comes back: topology, consumers and publishes; nothing confirmed is lost', async () => {
       const { backend, proxy, states, faults } = await arrange();
-      await backend.declare(topologyOf(queueNamed('q'), queueNamed('own', false)));
+      await backend.declare(
+        topologyOf(queueNamed('q'), queueNamed('own', new Map(), { durable: false, exclusive: true })),
+      );
       const seen = new Map<string, number>();
       let inHand: BackendDelivery | undefined;
       const options = { prefetch: 50, onCancel: () => faults.push('cancelled') };

@@ -2,39 +2,17 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Consume, DlxBroker, DlxBrokerModule, rabbitmq, Retry } from 'dlx-broker';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { RabbitMqOptions } from '../../libs/dlx-broker/src/backend/index.js';
 import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
 import { int32, longstr, type Field, type Message } from '../../libs/dlx-broker/src/message/index.js';
-import { WireConnection } from '../contract/wire/connection.js';
 import { serverKinds } from './worlds.js';
+import { endsAfterEach } from '../harnesses/ends.js';
+import { queueNamed, topologyOf } from '../harnesses/declared.js';
+import { foreignClient } from './foreign-client.js';
 
 const log = { warn: () => undefined, fault: () => undefined };
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-const queueNamed = (name: string) => ({
-  name,
-  durable: true,
-  exclusive: false,
-  autoDelete: false,
-  arguments: new Map(),
-});
-
-/** A client of another project. */
-async function foreignClient(url: URL): Promise<WireConnection> {
-  const client = await WireConnection.open({
-    host: url.hostname,
-    port: Number(url.port),
-    user: decodeURIComponent(url.username) || 'guest',
-    password: decodeURIComponent(url.password) || 'guest',
-    vhost: decodeURIComponent(url.pathname.slice(1)) || '/',
-  });
-  ends.push(() => client.close());
-  return client;
-}
+const ends = endsAfterEach();
 
 /** How a start fails. */
 async function startOf(options: RabbitMqOptions): Promise<Error> {
@@ -155,10 +133,11 @@ for (const kind of serverKinds) {
     });
 
     it('messages of other clients are taken as they come', async () => {
-      const { world, url } = await open();
+      const { world } = await open();
       await world.backend.connect();
-      await world.backend.declare({ exchanges: [], queues: [queueNamed('q')], bindings: [] });
-      const foreign = await foreignClient(url);
+      await world.backend.declare(topologyOf(queueNamed('q')));
+      const foreign = await foreignClient(world.url!);
+      ends.push(() => foreign.close());
       const channel = await foreign.openChannel();
       let deep: Field = int32(1);
       for (let level = 0; level < 60; level++) deep = { type: 'F', value: new Map([['n', deep]]) };
@@ -195,8 +174,9 @@ describe.skipIf(missing !== undefined)('headers that cannot be decoded', () => {
     ends.push(() => world.close());
     const { backend } = world;
     await backend.connect();
-    await backend.declare({ exchanges: [], queues: [queueNamed('q'), queueNamed('parked')], bindings: [] });
-    const foreign = await foreignClient(new URL(world.url!));
+    await backend.declare(topologyOf(queueNamed('q'), queueNamed('parked')));
+    const foreign = await foreignClient(world.url!);
+    ends.push(() => foreign.close());
     const channel = await foreign.openChannel();
     let deep: Field = longstr('at the bottom');
     for (let level = 0; level < 1_000; level++) deep = { type: 'F', value: new Map([['n', deep]]) };
@@ -248,7 +228,8 @@ describe.skipIf(missing !== undefined)('headers that cannot be decoded', () => {
       { logger: false, abortOnError: false },
     );
     ends.push(() => app.close());
-    const foreign = await foreignClient(new URL(world.url!));
+    const foreign = await foreignClient(world.url!);
+    ends.push(() => foreign.close());
     const channel = await foreign.openChannel();
     let deep: Field = longstr('at the bottom');
     for (let level = 0; level < 1_000; level++) deep = { type: 'F', value: new Map([['n', deep]]) };

@@ -1,41 +1,30 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Publication } from '../../libs/dlx-broker/src/backend/index.js';
 import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
 import { Proxy } from './proxy.js';
 import { serverKinds } from './worlds.js';
+import { endsAfterEach } from '../harnesses/ends.js';
+import { queueNamed, topologyOf } from '../harnesses/declared.js';
 
 /** How long replicas come and go under load, in milliseconds. */
 const duration = 4_000;
-
-const queueNamed = (name: string) => ({
-  name,
-  durable: true,
-  exclusive: false,
-  autoDelete: false,
-  arguments: new Map(),
-});
 
 for (const kind of serverKinds) {
   const unavailable = await kind.unavailable();
   if (unavailable !== undefined) console.warn(`SKIPPED: replicas on ${kind.name}: ${unavailable}`);
 
   describe.skipIf(unavailable !== undefined)(`replicas on ${kind.name}`, () => {
-    const ends: (() => Promise<unknown>)[] = [];
-    afterEach(async () => {
-      for (const end of ends.splice(0).reverse()) await end();
-    });
+    const ends = endsAfterEach();
 
     it('come, go and lose their connections under load: nothing confirmed is lost', { timeout: 40_000 }, async () => {
       const world = await kind.open();
       ends.push(() => world.close());
-      const url = new URL(world.url!);
-      const proxy = await Proxy.open(url.hostname, Number(url.port));
+      const proxy = await Proxy.open(world.url!);
       ends.push(() => proxy.close());
-      url.port = String(proxy.port);
       const faults: unknown[] = [];
       const log = { warn: () => undefined, fault: (error: unknown) => void faults.push(error) };
-      const options = { urls: url.href, longestPause: 100, closeTimeout: 500 };
-      const topology = { exchanges: [], queues: [queueNamed('work'), queueNamed('done')], bindings: [] };
+      const options = { urls: proxy.url, longestPause: 100, closeTimeout: 500 };
+      const topology = topologyOf(queueNamed('work'), queueNamed('done'));
       const to = (queue: string, id: string): Publication => ({
         exchange: '',
         routingKey: queue,

@@ -18,10 +18,12 @@ import {
   customBackend,
 } from 'dlx-broker';
 import { retryWithBackoff } from 'dlx-broker/streams';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
 import { longstr, Message } from '../../libs/dlx-broker/src/message/index.js';
-import { worldKinds } from './worlds.js';
+import { connectedTo, worldKinds } from './worlds.js';
+import { endsAfterEach } from '../harnesses/ends.js';
+import { queueNamed, topologyOf } from '../harnesses/declared.js';
 
 /** What a message tells in the end, as far as it is the same everywhere. */
 const told = [
@@ -39,17 +41,9 @@ for (const kind of worldKinds) {
   if (unavailable !== undefined) console.warn(`SKIPPED: retries on ${kind.name}: ${unavailable}`);
 
   describe.skipIf(unavailable !== undefined)(`retries on ${kind.name}`, () => {
-    const ends: (() => Promise<void>)[] = [];
-    afterEach(async () => {
-      for (const end of ends.splice(0).reverse()) await end();
-    });
+    const ends = endsAfterEach();
 
-    async function open(): Promise<Backend> {
-      const world = await kind.open();
-      ends.push(() => world.close());
-      await world.backend.connect();
-      return world.backend;
-    }
+    const open = (): Promise<Backend> => connectedTo(kind, ends);
 
     async function start(backend: Backend, provider: Type): Promise<INestApplicationContext> {
       const module = {
@@ -78,7 +72,7 @@ for (const kind of worldKinds) {
           return work(context);
         }
       }
-      await backend.declare({ exchanges: [], bindings: [], queues: [plainQueue('dead')] });
+      await backend.declare(topologyOf(queueNamed('dead')));
       const app = await start(backend, Worker);
       await vi.waitFor(async () => expect(await backend.status('work')).toMatchObject({ consumers: 1 }));
       const publish = (): Promise<void> =>
@@ -213,7 +207,7 @@ for (const kind of worldKinds) {
 
     it('a queue that was declared for another policy is taken as it is', async () => {
       const backend = await open();
-      await backend.declare({ exchanges: [], bindings: [], queues: [plainQueue('work')] });
+      await backend.declare(topologyOf(queueNamed('work')));
       const { attempts } = await arrange({ attempts: 2, backoff: 50 }, failing, backend);
       expect(await arrived(backend, 'work.parked')).toEqual(parked(2));
       expect(attempts).toEqual([1, 2]);
@@ -242,11 +236,3 @@ for (const kind of worldKinds) {
     });
   });
 }
-
-const plainQueue = (name: string) => ({
-  name,
-  durable: true,
-  exclusive: false,
-  autoDelete: false,
-  arguments: new Map(),
-});

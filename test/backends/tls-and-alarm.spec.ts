@@ -1,17 +1,16 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Backend, Publication, RabbitMqOptions } from '../../libs/dlx-broker/src/backend/index.js';
 import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
 import { serve, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
 import { TestAuthority } from '../amqp/certificates.js';
+import { endsAfterEach } from '../harnesses/ends.js';
+import { queueNamed, topologyOf } from '../harnesses/declared.js';
 
 const authority = new TestAuthority('test CA');
 const identity = authority.issue('/CN=localhost');
 afterAll(() => authority.forget());
 
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+const ends = endsAfterEach();
 
 async function arrange(server: Partial<ServeOptions>, options: Omit<RabbitMqOptions, 'urls'>, scheme = 'amqp') {
   const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, ...server });
@@ -26,13 +25,12 @@ async function arrange(server: Partial<ServeOptions>, options: Omit<RabbitMqOpti
 const toQueue: Publication = { exchange: '', routingKey: 'q', properties: {}, body: Buffer.from('x'), mandatory: true };
 const published = (backend: Backend): Promise<Error | undefined> =>
   new Promise((resolve) => backend.publish(toQueue, resolve));
-const q = { name: 'q', durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
 
 describe('TLS', () => {
   it('with the authority of the server connects', async () => {
     const { backend } = await arrange({ tls: identity }, { tls: { ca: authority.ca } }, 'amqps');
     await backend.connect();
-    await backend.declare({ exchanges: [], queues: [q], bindings: [] });
+    await backend.declare(topologyOf(queueNamed('q')));
     expect(await published(backend)).toBeUndefined();
   });
 
@@ -68,7 +66,7 @@ describe('a server that is short of memory', () => {
     const memory = (): { used: number; limit: number } => ({ used: 1_000, limit });
     const { backend } = await arrange({ amqp: { host: '127.0.0.1', port: 0, memory } } as Partial<ServeOptions>, {});
     await backend.connect();
-    await backend.declare({ exchanges: [], queues: [q], bindings: [] });
+    await backend.declare(topologyOf(queueNamed('q')));
     const states: string[] = [];
     backend.onState(({ kind }) => states.push(kind));
     const first = await published(backend); // it makes this connection a publisher's, which the server then blocks

@@ -28,6 +28,14 @@ export interface WorldKind {
   open(): Promise<World>;
 }
 
+/** Opens a world, and connects to it. @param ends gets the function that closes the world */
+export async function connectedTo(kind: WorldKind, ends: (() => unknown)[]): Promise<Backend> {
+  const world = await kind.open();
+  ends.push(() => world.close());
+  await world.backend.connect();
+  return world.backend;
+}
+
 const embedded: WorldKind = {
   name: 'embedded',
   unavailable: async () => undefined,

@@ -1,7 +1,6 @@
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import {
-  binding,
   Consume,
   DeadLetters,
   DlxBroker,
@@ -20,7 +19,7 @@ import { toFieldTable } from 'dlx-broker/engine';
 import { retryWithBackoff } from 'dlx-broker/streams';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { contextApp } from './apps.js';
+import { contextApp, ParcelsModule } from './apps.js';
 import { freshBroker, here, idle, until } from './places.js';
 
 /* Features whose own specs run in virtual time, once in real time, so that they also run on servers. */
@@ -99,16 +98,6 @@ describe('@Idempotent', () => {
 
 describe('forFeature and topology', () => {
   it('declare queues with the arguments of their words, and bind them', async () => {
-    @Module({
-      imports: [
-        DlxBrokerModule.forFeature({
-          exchanges: ['parcels'],
-          queues: [queue('parcels.late', { ttl: '1h' })],
-          bindings: [binding('parcels', 'parcels.late', '#')],
-        }),
-      ],
-    })
-    class Parcels {}
     const topology = {
       queues: [
         queue('worded', { ttl: '30s', deadLetter: ['dlx', 'key'], maxLength: 1000, overflow: 'reject-publish' }),
@@ -117,7 +106,7 @@ describe('forFeature and topology', () => {
       ],
     };
     const app = await contextApp({
-      imports: [DlxBrokerModule.forRoot(here({ topology })), { module: Parcels }],
+      imports: [DlxBrokerModule.forRoot(here({ topology })), { module: ParcelsModule }],
     });
     await expectQueue(app, 'parcels.late', { 'x-message-ttl': 3_600_000 });
     await expectQueue(app, 'worded', {

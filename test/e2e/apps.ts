@@ -14,7 +14,7 @@ import {
   type AsyncMicroserviceOptions,
   type MicroserviceOptions,
 } from '@nestjs/microservices';
-import { Consume, DlxBrokerModule, DlxContext, DlxServer, type DlxBrokerOptions } from 'dlx-broker';
+import { binding, Consume, DlxBrokerModule, DlxContext, DlxServer, queue, type DlxBrokerOptions } from 'dlx-broker';
 import type { Plain } from 'dlx-broker/engine';
 import { afterAll, afterEach } from 'vitest';
 import { here, keepBrokers } from './places.js';
@@ -94,6 +94,18 @@ export interface Body {
   readonly headers: Readonly<Record<string, Plain>>;
   readonly context: DlxContext;
 }
+
+/** A module that declares a queue with its exchange and binding. */
+@Module({
+  imports: [
+    DlxBrokerModule.forFeature({
+      exchanges: ['parcels'],
+      queues: [queue('parcels.late', { ttl: '1h' })],
+      bindings: [binding('parcels', 'parcels.late', '#')],
+    }),
+  ],
+})
+export class ParcelsModule {}
 
 /** Takes whatever dies into the exchange `dlx`. */
 @Injectable()

@@ -15,7 +15,7 @@ import {
 import { harness, type Harness } from 'dlx-broker/testing';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { contextApp } from './apps.js';
+import { contextApp, ParcelsModule } from './apps.js';
 
 const argumentsOf = ({ broker }: Harness, name: string): unknown =>
   Object.fromEntries(
@@ -101,16 +101,6 @@ describe('a queue without a handler', () => {
 
 describe('forFeature', () => {
   it('declares what a module needs for itself, and says for whom', async () => {
-    @Module({
-      imports: [
-        DlxBrokerModule.forFeature({
-          exchanges: ['parcels'],
-          queues: [queue('parcels.late', { ttl: '1h' })],
-          bindings: [binding('parcels', 'parcels.late', '#')],
-        }),
-      ],
-    })
-    class ParcelsModule {}
     const here = await start({}, [ParcelsModule]);
     expect(argumentsOf(here, 'parcels.late')).toEqual({ 'x-message-ttl': 3_600_000 });
     expect(here.app.get(DlxBroker).describeTopology()).toContain("queue 'parcels.late' of forFeature in ParcelsModule");

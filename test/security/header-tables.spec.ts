@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Field, type FieldTable, int32, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
 import { serve, type Served, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
 import { until } from '../amqp/harness.js';
@@ -10,11 +10,9 @@ import { WireConnection } from '../contract/wire/connection.js';
 import { writeMethod } from '../contract/wire/methods.js';
 import { writeContentHeader } from '../contract/wire/properties.js';
 import { memoryInUse } from './memory.js';
+import { endsAfterEach } from '../harnesses/ends.js';
 
-const ends: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+const ends = endsAfterEach();
 
 async function open(options: ServeOptions = {}): Promise<Served> {
   const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 }, memoryLimit: 1, ...options });

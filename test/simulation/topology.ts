@@ -1,7 +1,8 @@
-import { longstr, int32, type FieldTable } from '../../libs/dlx-broker/src/message/index.js';
+import { longstr, int32 } from '../../libs/dlx-broker/src/message/index.js';
 import { planRetry, type RetryPlan } from '../../libs/dlx-broker/src/retry/index.js';
-import { clusterTopology, type QueueDeclaration, type Topology } from '../../libs/dlx-broker/src/topology/index.js';
+import { clusterTopology, type Topology } from '../../libs/dlx-broker/src/topology/index.js';
 import { attempts, type Plan } from './plan.js';
+import { queueNamed as queue } from '../harnesses/declared.js';
 
 /** The names of the application's queues. Messages of `orders` that were rejected are in `dead`. */
 export const queues = {
@@ -14,14 +15,6 @@ export const queues = {
 
 /** Messages that `small` has room for. */
 const smallest = 2;
-
-const queue = (name: string, args: FieldTable = new Map()): QueueDeclaration => ({
-  name,
-  durable: true,
-  exclusive: false,
-  autoDelete: false,
-  arguments: args,
-});
 
 /** What the application declares at its start, and its retry policy. */
 export function applicationOf(plan: Plan): { readonly topology: Topology; readonly retry: RetryPlan } {

@@ -58,24 +58,21 @@ export class Wire {
   /** The client has closed its end at once. The server learns of it, unless its direction swallows. */
   clientLeft(): void {
     this.down.over(false);
-    if (this.up.isSwallowing || this.up.isOver) return;
-    const delay = this.random.integer(...this.conditions.latency);
-    this.#after(delay, () => {
-      this.up.over(true);
-      this.isOver = true;
-      this.server.destroy(reset());
-    });
+    if (!this.up.isOver) this.#endArrives(this.up, () => this.server.destroy(reset()));
   }
 
   /** The server has closed its end. The client learns of it, unless its direction swallows. */
   serverLeft(): void {
     this.up.over(false);
-    if (this.down.isSwallowing || this.down.isOver) return;
-    const delay = this.random.integer(...this.conditions.latency);
-    this.#after(delay, () => {
-      this.down.over(true);
+    this.#endArrives(this.down, () => this.client.close(reset()));
+  }
+
+  #endArrives(direction: Direction, learn: () => void): void {
+    if (direction.isSwallowing) return;
+    this.#after(this.random.integer(...this.conditions.latency), () => {
+      direction.over(true);
       this.isOver = true;
-      this.client.close(reset());
+      learn();
     });
   }
 
