@@ -98,19 +98,21 @@ export class Publisher {
     if (confirms === undefined) throw preconditionFailed('channel is not in confirm mode');
     if (!receiver.settler.unacked.has(deliveryTag)) throw preconditionFailed(`unknown delivery tag ${deliveryTag}`);
     checkSize(body.length, vhost.profile.maxMessageSize);
-    const message = this.#message(exchangeName, routingKey, properties, body);
-    const refusal = this.refusal(exchangeName, routingKey, undefined);
-    if (refusal?.closes === 'connection') throw refusal;
-    const { sequence } = scheduler;
-    const tag = confirms.next();
-    if (refusal !== undefined) {
+    const exchange = this.#exchangeOrRefusal(exchangeName, routingKey);
+    if (exchange instanceof AmqpError) {
+      if (exchange.closes === 'connection') throw exchange;
+      const tag = confirms.next();
       confirms.close();
-      scheduler.output(new ReturnedMessage(this.channel, message, refusal.code, refusal.message));
+      const refused = new Message(exchangeName, routingKey, properties, body);
+      scheduler.output(new ReturnedMessage(this.channel, refused, exchange.code, exchange.message));
       confirms.settle(tag, tag, true);
       return tag;
     }
+    const message = this.#message(exchangeName, routingKey, properties, body);
+    const { sequence } = scheduler;
+    const tag = confirms.next();
     counters.publish++;
-    const outcome = vhost.routing.publish(message, openExchange(vhost, exchangeName), now);
+    const outcome = vhost.routing.publish(message, exchange, now);
     const isTaken = this.#concluded(outcome, message, true);
     if (isTaken && (outcome & Outcome.Routed) !== 0) receiver.settler.settle(deliveryTag, false, 'ack', undefined, now);
     this.#confirm(tag, isTaken, sequence);
@@ -120,9 +122,13 @@ export class Publisher {
   /** The error with which a publish to this address would end now. Properties and body are not checked. */
   refusal(exchange: string, routingKey: string, options: PublishOptions | undefined): AmqpError | undefined {
     if (options?.immediate === true) return notImplemented('immediate=true');
+    const found = this.#exchangeOrRefusal(exchange, routingKey);
+    return found instanceof AmqpError ? found : undefined;
+  }
+
+  #exchangeOrRefusal(name: string, routingKey: string): Exchange | AmqpError {
     try {
-      this.#exchange(exchange, routingKey, 0);
-      return undefined;
+      return this.#exchange(name, routingKey, 0);
     } catch (error) {
       if (error instanceof AmqpError) return error;
       throw error;

@@ -103,6 +103,12 @@ describe('rule K14: a message that replaces a delivery, of a user without rights
     expect([events, channel.unackedCount, queue('theirs').payloads()]).toEqual([['return 403', 'ack 1'], 1, []]);
   });
 
+  it('is checked for the right before its properties (rule K7)', () => {
+    const { channel, deliveryTag, events } = restricted();
+    channel.replace(deliveryTag, '', 'theirs', { expiration: 'soon', userId: 'guest' }, Buffer.from('new'));
+    expect([events, channel.unackedCount, channel.isClosed]).toEqual([['return 403', 'ack 1'], 1, false]);
+  });
+
   it('under the name of another user closes the channel, and the delivery returns', () => {
     const { channel, deliveryTag, queue } = restricted();
     const forged = { userId: 'guest' };
