@@ -71,6 +71,10 @@ export const userLimitNames = ['max-channels', 'max-connections'] as const;
 
 export type UserLimitName = (typeof userLimitNames)[number];
 
+/** @returns the limit, if `count` has reached it; a negative limit is none */
+export const reached = (limit: number | undefined, count: number): number | undefined =>
+  limit !== undefined && limit >= 0 && count >= limit ? limit : undefined;
+
 /** How many connections and channels a user may have in all virtual hosts together; a negative number is no limit. */
 export type UserLimits = Readonly<Partial<Record<UserLimitName, number>>>;
 

@@ -1,9 +1,7 @@
-import { classicDialect, type Dialect, modernDialect } from '../message/index.js';
+import type { Dialect } from '../message/index.js';
 
 /** What differs between the versions of RabbitMQ that the broker can behave like; one row per version. */
-export interface Profile {
-  /** How deaths are written, and whether a client's `x-death` is believed (rules W2 to W4). */
-  readonly dialect: Dialect;
+export interface Profile extends Dialect {
   /** The limit of a quorum queue that names none (rule W6). */
   readonly defaultDeliveryLimit: number | undefined;
   /** A negative delivery limit is none at all, and gives way to a limit of the other side (rule W6). */
@@ -32,7 +30,9 @@ export interface Profile {
 /** 3.10 is verified against a running broker; 4 is taken from public source and documentation (section W of the rules). */
 export const profiles = {
   '3.10': {
-    dialect: classicDialect,
+    lastDeathHeaders: false,
+    trustsClientDeaths: true,
+    parsesExpiration: false,
     defaultDeliveryLimit: undefined,
     negativeLimitIsNone: false,
     countsFailuresApart: false,
@@ -45,7 +45,9 @@ export const profiles = {
     appliesToQueueTypes: false,
   },
   '4': {
-    dialect: modernDialect,
+    lastDeathHeaders: true,
+    trustsClientDeaths: false,
+    parsesExpiration: true,
     defaultDeliveryLimit: 20,
     negativeLimitIsNone: true,
     countsFailuresApart: true,

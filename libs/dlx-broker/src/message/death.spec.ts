@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { profiles } from '../broker/index.js';
 import { die } from '../testing/die.js';
-import { classicDialect, type DeathEntry, type DeathReason, modernDialect } from './death.js';
+import type { DeathEntry, DeathReason } from './death.js';
 import { deathsOf, firstDeathOf } from './deaths.js';
 import { array, int32, int64, longstr, table } from './field-table.js';
 import type { Field, FieldTable } from './field-table.js';
@@ -190,16 +191,16 @@ describe('a history that a client sent', () => {
 describe('RabbitMQ 4', () => {
   it('replaces the history a client sent (rule W3)', () => {
     const sent = messageWith(seen(after('work rejected', 'work rejected')));
-    const letter = die(sent, death('delay', 'expired'), modernDialect);
+    const letter = die(sent, death('delay', 'expired'), profiles['4']);
     expect(pairs(letter)).toEqual(['delay expired 1']);
     expect(pairs(messageWith(seen(letter)))).toEqual(['delay expired 1']);
     expect(firstDeathOf(letter)).toMatchObject({ queue: 'delay' });
-    expect(pairs(die(letter, death('work', 'rejected'), modernDialect))).toHaveLength(2);
+    expect(pairs(die(letter, death('work', 'rejected'), profiles['4']))).toHaveLength(2);
   });
 
   it('names the last death beside the first (rule W2)', () => {
-    const first = die(messageWith(), death('work', 'rejected'), modernDialect);
-    const second = seen(die(first, death('delay', 'expired'), modernDialect));
+    const first = die(messageWith(), death('work', 'rejected'), profiles['4']);
+    const second = seen(die(first, death('delay', 'expired'), profiles['4']));
     expect(second.get('x-first-death-queue')).toEqual(longstr('work'));
     expect(second.get('x-last-death-queue')).toEqual(longstr('delay'));
     expect(second.get('x-last-death-reason')).toEqual(longstr('expired'));
@@ -235,15 +236,15 @@ describe('a cycle is closed', () => {
 
 describe('the history of deaths', () => {
   it.each([
-    ['+50', classicDialect],
-    ['+50', modernDialect],
-    [undefined, classicDialect],
+    ['+50', profiles['3.10']],
+    ['+50', profiles['4']],
+    [undefined, profiles['3.10']],
   ])('the same from the records as from the header they become (%s)', (expiration, dialect) => {
     const first = die(messageWith(undefined, { expiration }), death('work', 'rejected'), dialect);
     const twice = die(first, death('delay', 'expired', { routingKeys: ['a', 'b'] }), dialect);
     const thrice = die(twice, death('work', 'rejected'), dialect);
     expect(deathsOf(thrice)).toHaveLength(2);
-    expect(deathsOf(thrice)[0]?.originalExpiration).toBe(dialect === modernDialect ? '50' : expiration);
+    expect(deathsOf(thrice)[0]?.originalExpiration).toBe(dialect === profiles['4'] ? '50' : expiration);
     expect(thrice.properties.expiration).toBeUndefined();
     expect(deathsOf(thrice)).toEqual(deathsOf(seen(thrice)));
     expect(firstDeathOf(thrice)).toEqual(firstDeathOf(seen(thrice)));
@@ -259,7 +260,7 @@ describe('the history of deaths', () => {
   });
 
   it('can be stripped, and nothing else is', () => {
-    const headers = seen(die(messageWith(headersOf({ mine: int32(1) })), death('q', 'rejected'), modernDialect));
+    const headers = seen(die(messageWith(headersOf({ mine: int32(1) })), death('q', 'rejected'), profiles['4']));
     expect([...stripDeaths(headers).keys()]).toEqual(['mine']);
     expect(headers.has('x-death')).toBe(true);
     const untouched = headersOf({ mine: int32(1) });

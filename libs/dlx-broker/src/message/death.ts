@@ -33,20 +33,6 @@ export interface Dialect {
   readonly parsesExpiration: boolean;
 }
 
-/** RabbitMQ 3.10, the default. */
-export const classicDialect: Dialect = {
-  lastDeathHeaders: false,
-  trustsClientDeaths: true,
-  parsesExpiration: false,
-};
-
-/** RabbitMQ 4. */
-export const modernDialect: Dialect = {
-  lastDeathHeaders: true,
-  trustsClientDeaths: false,
-  parsesExpiration: true,
-};
-
 /** The deaths of a message. Immutable: messages that died alike share one history. */
 export interface Deaths {
   /**

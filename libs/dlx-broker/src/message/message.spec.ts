@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { profiles } from '../broker/index.js';
 import { recordDeath } from './deaths.js';
-import { classicDialect } from './death.js';
 import { Message, NotedMessage, notesOf, messageOf } from './message.js';
 import { Notes } from './notes.js';
 import { noProperties } from './properties.js';
@@ -21,7 +21,7 @@ class Stored extends StoredBody {
 const first = () => new Message('x', 'key', noProperties, Buffer.from('hello'));
 const death = { queue: 'q', reason: 'rejected', exchange: 'x', routingKeys: ['key'], count: 1, time: 0 } as const;
 const letterOf = (message: Message, copies?: Notes['copies'], origin?: Notes['origin']) => {
-  const deaths = recordDeath(message, death, undefined, classicDialect);
+  const deaths = recordDeath(message, death, undefined, profiles['3.10']);
   return new NotedMessage('dlx', 'key', noProperties, message, Notes.of(copies, origin, deaths, 0));
 };
 

@@ -129,10 +129,7 @@ export class QueueConsumer {
   #take(delivery: BackendDelivery, own: AsyncResource): void {
     try {
       if (this.#opensPackets) return this.#open(delivery, own);
-      const context = new DlxContext(delivery);
-      // The only handler of a queue gets all messages of the queue.
-      if (this.#single !== undefined) this.#handle(delivery, context, this.#single, own);
-      else this.#distribute(delivery, context, own);
+      this.#select(delivery, new DlxContext(delivery), own);
     } catch (error) {
       this.#refuse(delivery, error);
     }
@@ -149,14 +146,12 @@ export class QueueConsumer {
         packet,
       });
     }
-    const context = new DlxContext(delivery);
-    const opened = { data: payload, packet };
-    if (this.#single !== undefined) this.#handle(delivery, context, this.#single, own, opened);
-    else this.#distribute(delivery, context, own, opened);
+    this.#select(delivery, new DlxContext(delivery), own, { data: payload, packet });
   }
 
-  /** The routing key selects among handlers that share a queue. */
-  #distribute(delivery: BackendDelivery, context: DlxContext, own: AsyncResource, opened?: Opened): void {
+  /** The only handler of a queue gets all messages of the queue. The routing key selects among handlers that share one. */
+  #select(delivery: BackendDelivery, context: DlxContext, own: AsyncResource, opened?: Opened): void {
+    if (this.#single !== undefined) return this.#handle(delivery, context, this.#single, own, opened);
     const key = patternOf(delivery.message, delivery.queue);
     this.#give(delivery, context, handlersFor(this.#plan.handlers, key), own, opened);
   }
@@ -175,7 +170,7 @@ export class QueueConsumer {
     const spent = matching.find((planned) => isSpent(planned, context));
     if (spent !== undefined) return this.settlement.exhausted(delivery, spent, context.attempt);
     const data = opened === undefined ? this.#payloadFor(delivery, first) : opened.data;
-    const replies = opened?.packet === undefined ? undefined : this.#packetReplies(delivery, opened.packet, own);
+    const replies = opened?.packet && this.#repliesFor(delivery, opened.packet, undefined, own);
     let left = matching.length;
     let worst: readonly [Outcome, PlannedHandler] = [{ failed: false }, first];
     this.#atWork++;
@@ -199,10 +194,7 @@ export class QueueConsumer {
   ): void {
     if (isSpent(planned, context)) return this.settlement.exhausted(delivery, planned, context.attempt);
     const data = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
-    const replies =
-      opened?.packet === undefined
-        ? this.#repliesFor(delivery, planned.handler, own)
-        : this.#packetReplies(delivery, opened.packet, own);
+    const replies = this.#repliesFor(delivery, opened?.packet, planned.handler, own);
     this.#atWork++;
     this.attempts.single({ delivery, planned, context, replies }, data, () => this.#done());
   }
@@ -214,19 +206,18 @@ export class QueueConsumer {
     return payload;
   }
 
-  #repliesFor({ message }: BackendDelivery, handler: Handler, own: AsyncResource): Replies | undefined {
-    const { replyTo, correlationId } = message.own;
-    return handler.kind === 'request' && replyTo !== undefined
-      ? new Replies(this.backend, this.#requesters, this.#late, replyTo, correlationId, own)
-      : undefined;
-  }
-
   /** A packet with an id wants an answer, whatever the kind of its handler. */
-  #packetReplies({ message }: BackendDelivery, { id }: Packet, own: AsyncResource): Replies | undefined {
+  #repliesFor(
+    { message }: BackendDelivery,
+    packet: Packet | undefined,
+    handler: Handler | undefined,
+    own: AsyncResource,
+  ): Replies | undefined {
     const { replyTo, correlationId } = message.own;
-    return id === undefined || replyTo === undefined
-      ? undefined
-      : new PacketReplies(this.backend, this.#requesters, this.#late, replyTo, correlationId, own);
+    const isWanted = packet === undefined ? handler?.kind === 'request' : packet.id !== undefined;
+    if (replyTo === undefined || !isWanted) return undefined;
+    const Kind = packet === undefined ? Replies : PacketReplies;
+    return new Kind(this.backend, this.#requesters, this.#late, replyTo, correlationId, own);
   }
 
   /** Refuses a message that no handler is for. The client of a request in a packet gets the error of Nest's own server. */
@@ -238,7 +229,7 @@ export class QueueConsumer {
     );
     this.logger.error(`${shownText(error.message, mostCharacters)}; the message is refused`);
     if (opened?.packet !== undefined)
-      this.#packetReplies(delivery, opened.packet, own)?.error(NO_MESSAGE_HANDLER, doNothing);
+      this.#repliesFor(delivery, opened.packet, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
     else if (mayBePacket(delivery.message)) this.#suspicion?.lookAtRefused(delivery, this.#origins());
     this.settlement.refuse(delivery, error, this.#plan);
   }

@@ -1,8 +1,8 @@
-import { classicDialect, type DeathEntry, type Dialect, type Message } from '../message/index.js';
-import { NotedMessage, Notes, recordDeath } from '../message/index.js';
+import { profiles } from '../broker/index.js';
+import { type DeathEntry, type Dialect, type Message, NotedMessage, Notes, recordDeath } from '../message/index.js';
 
 /** The dead letter of a message, under the same address. */
-export function die(message: Message, death: DeathEntry, dialect: Dialect = classicDialect): NotedMessage {
+export function die(message: Message, death: DeathEntry, dialect: Dialect = profiles['3.10']): NotedMessage {
   const { exchange, routingKey, own, carbonCopies, origin, notes } = message;
   const deaths = recordDeath(message, death, own.headers, dialect);
   const after = { ...own, headers: deaths.own(own.headers) };

@@ -6,12 +6,12 @@ import { putArgument, queueArguments, withSafeStrategy, type WrittenArgument } f
 import type { QueueDeclaration } from './topology.js';
 
 /** The dead-letter exchange of a queue, the routing key of its dead letters, and the strategy. */
-export interface DeadLetterProperties {
+export interface DeadLetterOptions {
   /** `''` is the default exchange: then `routingKey` names a queue. */
   readonly exchange: string;
   /** Default: a dead letter keeps its own key. */
   readonly routingKey?: string;
-  /** `at-least-once` needs `quorum`; overflow `reject-publish`, which it needs as well, is added. */
+  /** `at-least-once` needs a quorum queue; overflow `reject-publish`, which it needs as well, is added. */
   readonly strategy?: 'at-most-once' | 'at-least-once';
 }
 
@@ -34,7 +34,7 @@ export interface QueueProperties {
   /** What a full queue does with a further message. Default `drop-head`. */
   readonly overflow?: Overflow;
   /** The dead-letter exchange; or the exchange and the routing key; or an object with the strategy as well. */
-  readonly deadLetter?: string | readonly [exchange: string, routingKey: string] | DeadLetterProperties;
+  readonly deadLetter?: string | readonly [exchange: string, routingKey: string] | DeadLetterOptions;
   /** A quorum queue, and how often a message may come back to it before it is dead-lettered. Default false. */
   readonly quorum?: boolean | { readonly deliveryLimit?: number };
   /** The highest priority of the queue, at most 255. Messages of a higher one count as this one. */
@@ -141,7 +141,7 @@ const deadLetterArgument: Readonly<Record<string, 'x-dead-letter-exchange' | 'x-
   routingKey: 'x-dead-letter-routing-key',
 };
 
-function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterProperties> {
+function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterOptions> {
   if (given === undefined) return {};
   if (typeof given === 'string') return { exchange: given };
   const remedy = "write 'exchange', ['exchange', 'key'] or { exchange, routingKey, strategy }";
@@ -153,7 +153,7 @@ function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterPropert
   const option = optionsOf(given, origin, remedy);
   refuseUnknown(option, deadLetterProperties, origin);
   if (option['exchange'] === undefined) throw refused(given, origin, `names no exchange; ${remedy}`);
-  return option as Partial<DeadLetterProperties>;
+  return option as Partial<DeadLetterOptions>;
 }
 
 function quorumOf(given: unknown, origin: string): { readonly deliveryLimit?: unknown } | undefined {

@@ -1,5 +1,5 @@
 import { methodIds } from '../../message/index.js';
-import { type UserLimitName, userLimitNames, type UserLimits } from '../declarations.js';
+import { reached, type UserLimitName, userLimitNames, type UserLimits } from '../declarations.js';
 import { AmqpError } from '../errors.js';
 
 export const isUserLimit = (name: string): name is UserLimitName =>
@@ -27,7 +27,7 @@ export class UserPresence {
 
   /** @throws 530 when the user has the most connections allowed */
   checkConnection(user: string): void {
-    const limit = this.#reached(user, 'max-connections', this.#counts.get(user)?.connections ?? 0);
+    const limit = reached(this.limitsOf(user)?.['max-connections'], this.#counts.get(user)?.connections ?? 0);
     if (limit === undefined) return;
     const text = `connection refused for user '${user}': user connection limit (${limit}) is reached`;
     throw new AmqpError('NOT_ALLOWED', text).blame(methodIds.connectionOpen);
@@ -35,10 +35,10 @@ export class UserPresence {
 
   /** @throws 530 when the user has the most channels allowed */
   checkChannel(user: string): void {
-    const limit = this.#reached(user, 'max-channels', this.#counts.get(user)?.channels ?? 0);
+    const limit = reached(this.limitsOf(user)?.['max-channels'], this.#counts.get(user)?.channels ?? 0);
     if (limit === undefined) return;
-    const reached = `has reached the maximum allowed user limit of (${limit})`;
-    throw new AmqpError('NOT_ALLOWED', `number of channels opened for user '${user}' ${reached}`);
+    const text = `has reached the maximum allowed user limit of (${limit})`;
+    throw new AmqpError('NOT_ALLOWED', `number of channels opened for user '${user}' ${text}`);
   }
 
   connected(user: string): void {
@@ -60,10 +60,5 @@ export class UserPresence {
   closed(user: string): void {
     const count = this.#counts.get(user);
     if (count !== undefined) count.channels--;
-  }
-
-  #reached(user: string, name: UserLimitName, count: number): number | undefined {
-    const limit = this.limitsOf(user)?.[name];
-    return limit !== undefined && limit >= 0 && count >= limit ? limit : undefined;
   }
 }

@@ -100,7 +100,7 @@ export class DeadLettering {
 
   /** The message a dead letter of this queue goes on as. */
   readdress(letter: PendingLetter): NotedMessage {
-    this.#readdressing ??= new Readdressing(this.#home.profile.dialect);
+    this.#readdressing ??= new Readdressing(this.#home.profile);
     return this.#readdressing.readdress(letter);
   }
 

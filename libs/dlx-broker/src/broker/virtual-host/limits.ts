@@ -1,4 +1,4 @@
-import type { LimitName } from '../declarations.js';
+import { type LimitName, reached } from '../declarations.js';
 import type { TopologyChange } from '../topology-change.js';
 
 /** How many connections and queues a virtual host may have; a negative number is no limit. */
@@ -17,8 +17,7 @@ export class VirtualHostLimits {
 
   /** The limit, if `count` has reached it; else undefined. */
   reachedBy(name: LimitName, count: number): number | undefined {
-    const limit = this.#values.get(name);
-    return limit !== undefined && limit >= 0 && count >= limit ? limit : undefined;
+    return reached(this.#values.get(name), count);
   }
 
   list(): ReadonlyMap<LimitName, number> {

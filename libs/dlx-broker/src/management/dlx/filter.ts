@@ -1,7 +1,7 @@
 import { type Field, fromField, type Message } from '../../message/index.js';
-import { recordedAddressOf } from '../../history/index.js';
+import { recordedAddressOf, workQueueOf } from '../../history/index.js';
 import { bodyOf, Unread } from './payload.js';
-import { diedIn, failedOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
+import { diedIn, failedOf, reasonOf, timeOf } from './letter-facts.js';
 
 /**
  * Selects messages of a queue: those that match every part of the filter. An empty reason, queue or error selects
@@ -47,7 +47,7 @@ const tests: readonly ((filter: MessageFilter, unread: Unread) => Test | undefin
   ({ error }) => whenSaid(error, (wanted) => (message) => failedOf(message, wanted)),
   ({ reason }) => whenSaid(reason, (wanted) => (message) => (reasonOf(message) ?? '') === wanted),
   ({ queue }) => whenSaid(queue, (wanted) => (message) => (diedIn(message) ?? '') === wanted),
-  ({ firstQueue }) => whenSaid(firstQueue, (wanted) => (message) => (firstDiedIn(message) ?? '') === wanted),
+  ({ firstQueue }) => whenSaid(firstQueue, (wanted) => (message) => (workQueueOf(message) ?? '') === wanted),
   ({ exchange }) => whenSaid(exchange, (wanted) => (message) => recordedAddressOf(message).exchange === wanted),
   ({ routingKey }) => whenSaid(routingKey, (wanted) => (message) => recordedAddressOf(message).routingKey === wanted),
   ({ olderThan }) => whenSaid(olderThan, (age) => (message, now) => ageOf(message, now, -Infinity) > age),

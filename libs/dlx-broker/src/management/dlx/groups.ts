@@ -1,12 +1,12 @@
 import type { Entry } from '../../broker/index.js';
 import { type Message } from '../../message/index.js';
-import { recordedAddressOf } from '../../history/index.js';
+import { recordedAddressOf, workQueueOf } from '../../history/index.js';
 import { ok } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
 import { matcherOf } from './filter.js';
 import { Unread } from './payload.js';
 import { cursorIn, filterInQuery, filterNames, numberIn, onlyKnown, wordIn } from './input.js';
-import { diedIn, errorOf, firstDiedIn, reasonOf, timeOf } from './letter-facts.js';
+import { diedIn, errorOf, reasonOf, timeOf } from './letter-facts.js';
 import { idOf } from './message-json.js';
 import { aboutQueue, scanned } from './messages.js';
 import { readableQueue } from './readable-queue.js';
@@ -18,7 +18,7 @@ const groupings = {
   reason: reasonOf,
   error: (message) => errorOf(message)?.kind,
   queue: diedIn,
-  'first-queue': firstDiedIn,
+  'first-queue': workQueueOf,
   exchange: (message) => recordedAddressOf(message).exchange,
   'routing-key': (message) => recordedAddressOf(message).routingKey,
 } as const satisfies Record<string, (message: Message) => string | undefined>;

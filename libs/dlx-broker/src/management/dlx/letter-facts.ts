@@ -1,4 +1,4 @@
-import { deathsOf, firstDeathOf, type Message, textAt } from '../../message/index.js';
+import { deathsOf, type Message, textAt } from '../../message/index.js';
 import { errorHeaders, failingSince, retryHeaders } from '../../history/index.js';
 
 /** The most characters of an error message that count for its kind. */
@@ -39,13 +39,6 @@ export const reasonOf = (message: Message): string | undefined => deathsOf(messa
 /** The queue of the latest death, or the work queue of a parked message. */
 export function diedIn(message: Message): string | undefined {
   return deathsOf(message)[0]?.queue ?? textAt(message.own.headers, retryHeaders.queue);
-}
-
-/** The queue in which a message failed first, as the broker recorded it, or else as its headers say. */
-export function firstDiedIn(message: Message): string | undefined {
-  if (message.origin?.queue !== undefined) return message.origin.queue;
-  const queue = textAt(message.own.headers, retryHeaders.queue);
-  return queue ?? firstDeathOf(message)?.queue ?? deathsOf(message).at(-1)?.queue;
 }
 
 /**

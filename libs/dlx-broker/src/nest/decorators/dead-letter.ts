@@ -1,14 +1,5 @@
+import type { DeadLetterOptions } from '../../topology/index.js';
 import { contribute } from './contribution.js';
-
-/** The dead-letter exchange of a queue, the routing key of its dead letters, and the strategy. */
-export interface DeadLetterOptions {
-  /** `''` is the default exchange: then `routingKey` names a queue. */
-  readonly exchange: string;
-  /** Default: a dead letter keeps its own key. */
-  readonly routingKey?: string;
-  /** `at-least-once` needs `@Quorum()`; overflow `reject-publish`, which it needs as well, is added. */
-  readonly strategy?: 'at-most-once' | 'at-least-once';
-}
 
 /**
  * Sets the dead-letter exchange: rejected, expired and surplus messages of the handler's queue are published there. An

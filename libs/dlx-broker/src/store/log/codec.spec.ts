@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { profiles } from '../../broker/index.js';
 import {
   ClaimedDeaths,
-  classicDialect,
   type DeathEntry,
   deathsOf,
   type Field,
   Message,
   messageOf,
-  modernDialect,
   Notes,
   type Properties,
 } from '../../message/index.js';
@@ -142,29 +141,32 @@ describe('what is stored comes back as it was', () => {
     }
   });
 
-  it.each([classicDialect, modernDialect])('deaths as records, from which the same headers are written', (dialect) => {
-    const death: DeathEntry = {
-      queue: 'q',
-      reason: 'expired',
-      exchange: '',
-      routingKeys: ['q'],
-      count: 1,
-      time: 5_000,
-    };
-    const headers = new Map<string, Field>([['mine', { type: 'l', value: 2n ** 62n }]]);
-    const message = new Message('', 'q', { headers, expiration: '010' }, Buffer.from('body'));
-    let letter = die(message, death, dialect);
-    letter = die(letter, { ...death, queue: 'p', reason: 'rejected' }, dialect);
-    letter = die(letter, { ...death, time: 9_000 }, dialect);
-    const { own, notes } = throughBytes((to) => writeEnvelope(to, letter), readEnvelope);
-    const read = messageOf('', 'q', own, Buffer.from('body'), notes);
-    expect(read.hasDied).toBe(true);
-    expect(read.properties).toEqual(letter.properties);
-    expect(deathsOf(read)).toEqual(deathsOf(letter));
-    expect(deathsOf(read)).toMatchObject([{ queue: 'q', count: 2 }, { queue: 'p' }]);
-    const more = { ...death, queue: 'r' };
-    expect(die(read, more, dialect).properties).toEqual(die(letter, more, dialect).properties);
-  });
+  it.each([profiles['3.10'], profiles['4']])(
+    'deaths as records, from which the same headers are written',
+    (dialect) => {
+      const death: DeathEntry = {
+        queue: 'q',
+        reason: 'expired',
+        exchange: '',
+        routingKeys: ['q'],
+        count: 1,
+        time: 5_000,
+      };
+      const headers = new Map<string, Field>([['mine', { type: 'l', value: 2n ** 62n }]]);
+      const message = new Message('', 'q', { headers, expiration: '010' }, Buffer.from('body'));
+      let letter = die(message, death, dialect);
+      letter = die(letter, { ...death, queue: 'p', reason: 'rejected' }, dialect);
+      letter = die(letter, { ...death, time: 9_000 }, dialect);
+      const { own, notes } = throughBytes((to) => writeEnvelope(to, letter), readEnvelope);
+      const read = messageOf('', 'q', own, Buffer.from('body'), notes);
+      expect(read.hasDied).toBe(true);
+      expect(read.properties).toEqual(letter.properties);
+      expect(deathsOf(read)).toEqual(deathsOf(letter));
+      expect(deathsOf(read)).toMatchObject([{ queue: 'q', count: 2 }, { queue: 'p' }]);
+      const more = { ...death, queue: 'r' };
+      expect(die(read, more, dialect).properties).toEqual(die(letter, more, dialect).properties);
+    },
+  );
 
   it('deaths in a history that a client began', () => {
     const claimed = new Map<string, Field>([['x-death', { type: 'A', value: [{ type: 'F', value: new Map() }] }]]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { profiles } from '../../broker/index.js';
 import {
   ByteReader,
   ByteWriter,
@@ -6,7 +7,6 @@ import {
   type Field,
   Malformed,
   Message,
-  modernDialect,
   NotedMessage,
   PackedTable,
   type Properties,
@@ -135,7 +135,7 @@ describe('the headers of dead letters', () => {
     twice: die(once, death),
     'twice, here and elsewhere': die(once, { ...death, queue: 'other' }),
     'with headers of its own': die(new Message('', '', { headers: new Map() }, Buffer.alloc(0)), death),
-    'under RabbitMQ 4': die(own, death, modernDialect),
+    'under RabbitMQ 4': die(own, death, profiles['4']),
   };
   const written = (writer: HeaderWriter, message: Message): Buffer => {
     const to = new ByteWriter(Buffer.alloc(0));
