@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { ClientDetails, ClientState, TlsDetails, Traffic } from '../broker/index.js';
+import { bracketed } from '../host/index.js';
 import type { FieldTable } from '../message/index.js';
 import type { Client } from './client.js';
 import type { Tuning } from './handshake.js';
@@ -82,5 +83,3 @@ export class Details implements ClientDetails {
 
 /** Shows an IPv4 address that is mapped to IPv6 as IPv4. */
 const mapped = (address: string): string => (address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address);
-
-const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
