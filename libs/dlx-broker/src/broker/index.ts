@@ -26,6 +26,7 @@ export { product, versionOf } from './product.js';
 export type { TopologyChange } from './topology-change.js';
 export { type ProfileName, profiles } from './profile.js';
 export { Queue } from './queue/queue.js';
+export { type GivenSetting, type SettingSource, settingSources } from './queue/setting-sources.js';
 export type { QueueArgument, Written } from './queue/argument-row.js';
 export { type argumentRows, queueArguments, type QueueSettings } from './queue/arguments.js';
 export { type Overflow, overflowPolicies } from './queue/overflow.js';

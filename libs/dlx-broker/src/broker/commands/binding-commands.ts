@@ -101,7 +101,7 @@ function bind(channel: ChannelContext, destination: Destination, from: string, k
   checkTable('argument', args);
   kindOf(source.declared).checkBinding?.(args); // rule P8
   if (!source.bind(destination, key, args)) return;
-  vhost.journal?.changed(changeOf('added', vhost, destination, from, key, args));
+  vhost.changed(changeOf('added', vhost, destination, from, key, args));
 }
 
 function unbind(channel: ChannelContext, destination: Destination, from: string, key: string, args: FieldTable): void {
@@ -109,7 +109,7 @@ function unbind(channel: ChannelContext, destination: Destination, from: string,
   checkTable('argument', args);
   const source = vhost.exchanges.get(from);
   if (source === undefined || !source.unbind(destination, key, args)) return;
-  vhost.journal?.changed(changeOf('removed', vhost, destination, from, key, args));
+  vhost.changed(changeOf('removed', vhost, destination, from, key, args));
   vhost.bindingRemoved(source);
 }
 

@@ -57,7 +57,27 @@ export function deadlineOf(message: Message, { messageTtl }: QueueSettings, now:
 /** A deadline of 0 means never, so time 0 becomes -1. */
 const instant = (time: number): number => (time === 0 ? -1 : time);
 
-type Value = number | string | boolean;
+/** A value of a setting. */
+export type Value = number | string | boolean;
+
+/** What gives a queue its settings: its arguments, the policy and the operator policy that apply to it. */
+export type Giver = 'argument' | 'policy' | 'operator policy';
+
+/** The values that the givers have for one argument; undefined for none, and for values that have no effect. */
+export function givenValues(
+  row: QueueArgument,
+  args: FieldTable,
+  policy: Definition | undefined,
+  operatorPolicy: Definition | undefined,
+  profile: Profile,
+): Readonly<Record<Giver, Value | undefined>> {
+  const key = row.policy?.name;
+  return {
+    argument: argumentValue(row, args.get(row.name), profile),
+    policy: key === undefined ? undefined : policyValue(policy?.get(key)),
+    'operator policy': key === undefined || row.operator !== true ? undefined : policyValue(operatorPolicy?.get(key)),
+  };
+}
 
 function merged(
   row: QueueArgument,
@@ -67,11 +87,9 @@ function merged(
   operatorPolicy: Definition | undefined,
   profile: Profile,
 ): Value | undefined {
-  const argument = argumentValue(row, args.get(row.name), profile);
-  if (row.policy === undefined) return argument;
-  const byUser = policyValue(policy?.get(row.policy.name));
-  const byOperator = row.operator ? policyValue(operatorPolicy?.get(row.policy.name)) : undefined;
-  return choose(mergeFor(row, type), argument, choose(row.operatorMerge ?? 'minimum', byUser, byOperator));
+  const given = givenValues(row, args, policy, operatorPolicy, profile);
+  const byPolicies = choose(row.operatorMerge ?? 'minimum', given.policy, given['operator policy']);
+  return choose(mergeFor(row, type), given.argument, byPolicies);
 }
 
 /** A negative limit means no limit; without a limit the profile's default holds (rule W6). */
@@ -80,7 +98,8 @@ function limitOf(limit: number | undefined, profile: Profile): number | undefine
   return limit < 0 ? undefined : limit;
 }
 
-const mergeFor = (row: QueueArgument, type: QueueType): Merge =>
+/** How an argument of a queue of this type and its policies are put together. */
+export const mergeFor = (row: QueueArgument, type: QueueType): Merge =>
   typeof row.merge === 'object' ? row.merge[type] : (row.merge ?? 'argument');
 
 function choose(merge: Merge, argument: Value | undefined, policy: Value | undefined): Value | undefined {

@@ -52,6 +52,8 @@ export class VirtualHostCore implements QueueHome {
   readonly stalls: Stalls;
   /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
   readonly leaving = new Set<{ readonly from: Queue; readonly entry: Entry }>();
+  /** Grows with every change of what is declared, and of settings by policies: for readers that keep what follows from it. */
+  topologyVersion = 0;
   readonly #access: Access;
   #metadata: VirtualHostMetadata;
   /** The task that applies the policies, while there is one. */
@@ -174,7 +176,7 @@ export class VirtualHostCore implements QueueHome {
 
   addExchange(declared: ExchangeDeclared): Exchange {
     const { name } = declared;
-    this.journal?.changed({ kind: 'exchange', change: 'added', vhost: this.name, name, details: declared });
+    this.changed({ kind: 'exchange', change: 'added', vhost: this.name, name, details: declared });
     return this.#makeExchange(declared);
   }
 
@@ -190,7 +192,7 @@ export class VirtualHostCore implements QueueHome {
       this.exchanges.delete(name);
       each.delayed?.delete();
       leaving.push(...each.delete(this.clearAway));
-      this.journal?.changed({ kind: 'exchange', change: 'removed', vhost: this.name, name });
+      this.changed({ kind: 'exchange', change: 'removed', vhost: this.name, name });
     }
   }
 
@@ -199,7 +201,7 @@ export class VirtualHostCore implements QueueHome {
     this.queues.set(queue.name, queue);
     this.counters.queueCreated++;
     declared.owner?.exclusiveQueues.add(queue.name);
-    this.journal?.changed({ kind: 'queue', change: 'added', vhost: this.name, name: queue.name, details: declared });
+    this.changed({ kind: 'queue', change: 'added', vhost: this.name, name: queue.name, details: declared });
     return queue;
   }
 
@@ -214,7 +216,7 @@ export class VirtualHostCore implements QueueHome {
     }
     for (const consumer of queue.delete()) consumer.cancelledByServer(); // rule Q6
     this.replies.deleted(queue.name);
-    this.journal?.changed({ kind: 'queue', change: 'removed', vhost: this.name, name: queue.name });
+    this.changed({ kind: 'queue', change: 'removed', vhost: this.name, name: queue.name });
   }
 
   /**
@@ -250,7 +252,7 @@ export class VirtualHostCore implements QueueHome {
     this.scheduler.batch(() => {
       const details = policies.get(name);
       const where = { kind, vhost: this.name, name };
-      this.journal?.changed(details ? { ...where, change: 'added', details } : { ...where, change: 'removed' });
+      this.changed(details ? { ...where, change: 'added', details } : { ...where, change: 'removed' });
       this.#applyPolicies();
     });
     return result;
@@ -265,13 +267,22 @@ export class VirtualHostCore implements QueueHome {
   /** Applies the policies to all exchanges and queues (rule F6). */
   #applyPolicies(): void {
     if (this.#applying !== undefined) return this.#applying.again();
-    this.#applying = new ApplyPolicies(this, () => (this.#applying = undefined));
+    this.#applying = new ApplyPolicies(this, () => {
+      this.#applying = undefined;
+      this.topologyVersion++;
+    });
     this.scheduler.schedule(this.#applying);
+  }
+
+  /** Part of a command: something that is declared has changed. */
+  changed(change: TopologyChange): void {
+    this.topologyVersion++;
+    this.journal?.changed(change);
   }
 
   /** Reports a change to the journal, in a command of its own. */
   #report(change: TopologyChange): void {
-    this.scheduler.batch(() => this.journal?.changed(change));
+    this.scheduler.batch(() => this.changed(change));
   }
 
   #makeExchange(declared: ExchangeDeclared): Exchange {

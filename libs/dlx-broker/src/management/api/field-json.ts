@@ -69,7 +69,8 @@ export function tableToJson(table: FieldTable): Record<string, unknown> {
   return object;
 }
 
-function fieldToJson(field: Field): unknown {
+/** A value of arguments or headers as JSON has it. */
+export function fieldToJson(field: Field): unknown {
   switch (field.type) {
     case 'F':
       return tableToJson(field.value);

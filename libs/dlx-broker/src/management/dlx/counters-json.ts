@@ -1,11 +1,9 @@
 import type { Queue } from '../../broker/index.js';
 
-/** The counters of a queue that a live event shows, by their names in JSON. */
-export const liveCounters: readonly (readonly [string, (queue: Queue) => number])[] = [
-  ['messages_ready', (queue) => queue.length],
-  ['messages_unacknowledged', (queue) => queue.unacked],
-  ['messages_dlx', (queue) => queue.retained],
-  ['consumers', (queue) => queue.consumers.count],
+type Counters = readonly (readonly [string, (queue: Queue) => number])[];
+
+/** The counters of a queue that only grow, by their names in JSON. */
+export const growingCounters: Counters = [
   ['dead_letters_in', ({ counters }) => counters.deadLettersIn],
   ['rejected', ({ counters }) => counters.rejected],
   ['expired', ({ counters }) => counters.expired],
@@ -14,6 +12,15 @@ export const liveCounters: readonly (readonly [string, (queue: Queue) => number]
   ['redriven', ({ counters }) => counters.redriven],
   ['discarded', ({ counters }) => counters.discarded],
   ['lost', ({ counters }) => counters.lost],
+];
+
+/** The counters of a queue that a live event shows, by their names in JSON. */
+export const liveCounters: Counters = [
+  ['messages_ready', (queue) => queue.length],
+  ['messages_unacknowledged', (queue) => queue.unacked],
+  ['messages_dlx', (queue) => queue.retained],
+  ['consumers', (queue) => queue.consumers.count],
+  ...growingCounters,
 ];
 
 export const liveRow = (vhost: string, queue: Queue): Record<string, unknown> => ({

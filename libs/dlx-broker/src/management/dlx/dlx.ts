@@ -3,6 +3,7 @@ import { AuditLog, type AuditSink } from '../audit/audit-log.js';
 import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { QueueRedrives } from './redrives/redrives.js';
 import { EventStreams } from './event-streams.js';
+import { DeadLetterGraphs } from './graph/dead-letter-graphs.js';
 import { filterToJson } from './input.js';
 import { Searches } from './searches.js';
 import { SharedTurns, type Turns } from '../http/turns.js';
@@ -24,11 +25,13 @@ export class Dlx {
   readonly streams: EventStreams;
   readonly turns: Turns;
   readonly searches = new Searches();
+  readonly graphs: DeadLetterGraphs;
   readonly #sink: AuditSink | undefined;
 
   constructor({ broker, audit, turns = new SharedTurns(), log }: DlxParts) {
     this.#sink = audit;
     this.turns = turns;
+    this.graphs = new DeadLetterGraphs(turns);
     this.audit = new AuditLog(() => broker.clock.now(), audit);
     this.redrives = new QueueRedrives({ clock: broker.clock, ended: (task) => this.#ended(task), log });
     this.streams = new EventStreams(broker, this.redrives, turns);

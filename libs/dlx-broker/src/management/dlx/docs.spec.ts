@@ -47,6 +47,16 @@ describe('docs/reference/dlx-api.md', () => {
     expect(removed.body).toEqual(sample('Delete'));
   });
 
+  it('shows a list of queues, and the setting of a policy', async () => {
+    const definition = { 'max-length': 1_000 };
+    rooms.broker.virtualHost('/').setPolicy('bounded', { pattern: 'dead$', definition });
+    letDie();
+    const url = /http:\/\/127.0.0.1:15672\/api(\S+)'/.exec(section('Queues'))![1]!;
+    expect((await rooms.call('GET', url)).body).toEqual(sample('Queues'));
+    const { body } = await rooms.call('GET', '/dlx/queues/%2F/orders.work');
+    for (const key of Object.keys(body as object).slice(-6)) expect(section('One queue')).toContain(`\`${key}\``);
+  });
+
   it('shows redrives and the audit log as they are', async () => {
     letDie();
     await rooms.call('DELETE', `${path}/messages?error=TypeError&dry_run=true`);

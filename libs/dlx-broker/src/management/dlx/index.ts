@@ -4,12 +4,14 @@ import { events } from './events.js';
 import { groups } from './groups.js';
 import { delayed } from './delayed-resource.js';
 import { messages } from './messages.js';
+import { queues } from './queues/queues-resource.js';
 import { redrives } from './redrives-resource.js';
 import { topology } from './topology-resource.js';
 
 /** The resources under `/api/dlx/`, which RabbitMQ does not have. */
 export const dlx: readonly Resource[] = [
   ...delayed,
+  ...queues,
   ...messages,
   ...groups,
   ...topology,

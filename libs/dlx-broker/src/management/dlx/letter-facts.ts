@@ -42,12 +42,16 @@ export function diedIn(message: Message): string | undefined {
 }
 
 /**
- * Since when a message is dead, in milliseconds since 1970: since its latest death was first recorded; if it was
- * parked, since its first failure; or else since its timestamp.
+ * Since when a message is dead, in milliseconds since 1970: since its latest death was first recorded, or if it was
+ * parked, since its first failure. Undefined if it never died.
  */
+export function deadSince(message: Message): number | undefined {
+  const death = deathsOf(message)[0];
+  return death !== undefined && death.time > 0 ? death.time : failingSince(message);
+}
+
+/** Since when a message is dead, or else the time of its timestamp, in milliseconds since 1970. */
 export function timeOf(message: Message): number | undefined {
   const { timestamp } = message.own;
-  const death = deathsOf(message)[0];
-  if (death !== undefined && death.time > 0) return death.time;
-  return failingSince(message) ?? (timestamp === undefined ? undefined : Number(timestamp) * 1000);
+  return deadSince(message) ?? (timestamp === undefined ? undefined : Number(timestamp) * 1000);
 }

@@ -43,6 +43,16 @@ export class Measures {
     return measure;
   }
 
+  /** The present rate per second of one number of an object: that of its details, without anything else being read. */
+  rate<T extends object>(item: T, series: Series<T>, name: string): number {
+    const { windowStart } = this.#statistics;
+    const seconds = (this.#now - windowStart) / 1000;
+    if (seconds <= 0) return 0;
+    const index = series.names.indexOf(name);
+    const before = this.#statistics.history(item)?.at(windowStart)?.[index] ?? 0;
+    return rounded(((series.read(item)[index] ?? 0) - before) / seconds);
+  }
+
   /** The sums over several objects. */
   sum<T extends object>(items: readonly T[], series: Series<T>): Measure {
     const { windowStart } = this.#statistics;

@@ -66,6 +66,9 @@ export const queueSeries = series<Queue>({
   messages: (queue) => queue.length + queue.unacked + queue.retained + queue.delayed,
   publish: ({ counters }) => counters.publish,
   ...delivered,
+  dead_letters_in: ({ counters }) => counters.deadLettersIn,
+  dead_letters_out: ({ counters: { rejected, expired, maxlen, deliveryLimit } }) =>
+    rejected + expired + maxlen + deliveryLimit,
 });
 
 export const exchangeSeries = series<Exchange>({

@@ -25,7 +25,8 @@ async function show(request: ApiRequest, management: Management, lists: readonly
   return listOf(withoutPages(request), management, bindings, bindingColumns, bindingOrder);
 }
 
-function* joined(lists: readonly Bindings[]): Generator<void, readonly PlacedBinding[], void> {
+/** All bindings of some lists. Yields after each. */
+export function* joined(lists: readonly Bindings[]): Generator<void, readonly PlacedBinding[], void> {
   const all: PlacedBinding[] = [];
   for (const bindings of lists) {
     for (const binding of bindings) {

@@ -42,6 +42,8 @@ export function deadLetterEdgeOf(queue: Queue, reach: Reach): DeadLetterEdge | u
 /** The queues that messages with any of the keys reach. A queue is reached always only if it is so with each of the keys. */
 function reachedWith(keys: readonly Keys[], exchange: string, reach: Reach): Reached {
   const byKeys = keys.map((each) => reach.from(exchange, each) ?? nowhere);
+  const [first = nowhere] = byKeys;
+  if (byKeys.every((each) => each === first)) return first;
   const reached = new Map<Queue, Certainty>();
   for (const queue of byKeys.flatMap((each) => [...each.keys()])) {
     if (reached.has(queue)) continue;

@@ -1,6 +1,5 @@
 import type { Queue } from '../../../broker/index.js';
 import type { DeadLetterEdge } from './dead-letter-edges.js';
-import { strongComponents } from './strong-components.js';
 
 /** Queues that dead-letter into one another until the first is reached again. */
 export interface Loop {
@@ -28,10 +27,14 @@ const mostLoops = 200;
 /**
  * Finds loops: for each step that is part of a loop, the shortest loop with that step. So every queue and step of every loop is
  * shown, without a search through all loops, whose number may be exponential.
+ * @param components the sets of queues that can all reach one another
  */
-export function* loopsIn(edges: DeadLetterEdges): Generator<void, readonly Loop[], void> {
+export function* loopsIn(
+  edges: DeadLetterEdges,
+  components: readonly ReadonlySet<Queue>[],
+): Generator<void, readonly Loop[], void> {
   const loops = new Map<string, Loop>();
-  for (const component of yield* strongComponents(edges.keys(), (queue) => targetsOf(queue, edges))) {
+  for (const component of components) {
     for (const queue of component) {
       for (const next of targetsOf(queue, edges)) {
         if (!component.has(next) || loops.size >= mostLoops) continue;
@@ -44,7 +47,8 @@ export function* loopsIn(edges: DeadLetterEdges): Generator<void, readonly Loop[
   return [...loops.values()];
 }
 
-function targetsOf(queue: Queue, edges: DeadLetterEdges): Iterable<Queue> {
+/** The queues that get dead letters of a queue. */
+export function targetsOf(queue: Queue, edges: DeadLetterEdges): Iterable<Queue> {
   return edges.get(queue)?.reaches.keys() ?? [];
 }
 

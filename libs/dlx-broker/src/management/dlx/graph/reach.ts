@@ -17,6 +17,8 @@ const emptyBody = new Uint8Array();
 export class Reach {
   readonly #vhost: VirtualHost;
   readonly #known = new Map<string, Reached>();
+  /** Whether a fanout exchange is bound to queues only. */
+  readonly #fanouts = new Map<Exchange, boolean>();
 
   constructor(readonly wiring: Wiring) {
     this.#vhost = wiring.vhost;
@@ -26,10 +28,22 @@ export class Reach {
   from(name: string, keys: Keys): Reached | undefined {
     const exchange = this.#vhost.exchanges.get(name);
     if (exchange === undefined) return undefined;
-    const place = JSON.stringify([name, keys.text, keys.isPattern]);
+    // Messages of a fanout exchange reach the same queues with any key, and share one result.
+    const place = JSON.stringify(this.#isPlainFanout(exchange) ? [name] : [name, keys.text, keys.isPattern]);
     let reached = this.#known.get(place);
     if (reached === undefined) this.#known.set(place, (reached = this.#walk(exchange, keys)));
     return reached;
+  }
+
+  #isPlainFanout(exchange: Exchange): boolean {
+    if (exchangeTypes.get(exchange.routingType)?.keys !== 'any') return false;
+    let isPlain = this.#fanouts.get(exchange);
+    if (isPlain === undefined) {
+      const wires = this.wiring.from(exchange);
+      isPlain = wires.length > 0 && wires.every(({ destination }) => !(destination instanceof Exchange));
+      this.#fanouts.set(exchange, isPlain);
+    }
+    return isPlain;
   }
 
   /** Visits each exchange once, and once more if it was reached sometimes and is reached always (rules G5, G6). */

@@ -61,7 +61,7 @@ const bindingToJson = (vhost: string, { exchange, destination, bindingKey, argum
   arguments: typedTable(args),
 });
 
-const edgeToJson = (vhost: string, edge: DeadLetterEdge): Record<string, unknown> => ({
+export const edgeToJson = (vhost: string, edge: DeadLetterEdge): Record<string, unknown> => ({
   vhost,
   queue: edge.queue.name,
   exchange: edge.exchange,

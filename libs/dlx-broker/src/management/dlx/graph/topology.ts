@@ -1,7 +1,8 @@
 import type { Exchange, Queue, VirtualHost } from '../../../broker/index.js';
-import { type DeadLetterEdge, deadLetterEdgeOf } from './dead-letter-edges.js';
-import { type Loop, loopsIn } from './loops.js';
-import { Reach } from './reach.js';
+import type { DeadLetterEdge } from './dead-letter-edges.js';
+import { edgesOf } from './dead-letter-graph.js';
+import { type Loop, loopsIn, targetsOf } from './loops.js';
+import { strongComponents } from './strong-components.js';
 import { type Wire, Wiring } from './wiring.js';
 
 /** The exchanges and queues of a virtual host, and the ways of dead letters between them. */
@@ -29,14 +30,9 @@ export function* topologyOf(vhost: VirtualHost): Generator<void, Topology, void>
   const exchanges = [...vhost.exchanges.values()];
   const queues = [...vhost.queues.values()];
   const wiring = yield* Wiring.of(vhost);
-  const reach = new Reach(wiring);
-  const edges = new Map<Queue, DeadLetterEdge>();
-  for (const queue of queues) {
-    const edge = deadLetterEdgeOf(queue, reach);
-    if (edge !== undefined) edges.set(queue, edge);
-    yield;
-  }
-  const loops = yield* loopsIn(edges);
+  const edges = yield* edgesOf(queues, wiring);
+  const components = yield* strongComponents(edges.keys(), (queue) => targetsOf(queue, edges));
+  const loops = yield* loopsIn(edges, components);
   const bindings = exchanges.flatMap((exchange) => wiring.from(exchange));
   return { vhost: vhost.name, exchanges, queues, bindings, edges: [...edges.values()], loops, dangling: dangling() };
 

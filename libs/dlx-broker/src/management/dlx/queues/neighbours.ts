@@ -1,0 +1,32 @@
+import type { Queue } from '../../../broker/index.js';
+import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
+import type { DeadLetterEdge } from '../graph/dead-letter-edges.js';
+import { edgeToJson } from '../graph/topology-json.js';
+
+/** Where the dead letters of a queue go; null if it drops them. */
+export function deadLettersTo(queue: Queue, { edges }: DeadLetterGraph): object | null {
+  const edge = edges.get(queue);
+  if (edge === undefined) return null;
+  const { vhost: _, queue: __, ...row } = edgeToJson(queue.home.name, edge);
+  return { ...row, dangling: !edge.exchangeExists };
+}
+
+/** The edges that reach a queue. Yields after each edge. */
+export function* edgesInto(queue: Queue, { edges }: DeadLetterGraph): Generator<void, readonly DeadLetterEdge[], void> {
+  const found: DeadLetterEdge[] = [];
+  for (const edge of edges.values()) {
+    if (edge.reaches.has(queue)) found.push(edge);
+    yield;
+  }
+  return found;
+}
+
+/** An edge as the queue sees it that gets the dead letters. A consumer may reject a message of any queue. */
+export const sourceToJson = (queue: Queue, edge: DeadLetterEdge): object => ({
+  queue: edge.queue.name,
+  exchange: edge.exchange,
+  routing_key: edge.routingKey ?? null,
+  reasons: ['rejected', ...edge.automatic],
+  certain: edge.reaches.get(queue) === 'always',
+  delay: edge.delay ?? null,
+});
