@@ -1,11 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
+import { DlxBroker } from 'dlx-broker';
 import { AppModule } from './app.module.js';
-import { tell } from './story.js';
+import { staysOpen } from './broker.js';
+import { leaveWork, tell } from './story.js';
 
 // Nest would log every failure with its stack; here they are the story, and the timeline tells them.
 const app = await NestFactory.createApplicationContext(AppModule, { logger: ['fatal'], abortOnError: false });
+app.enableShutdownHooks();
+const { http } = app.get(DlxBroker);
+if (http !== undefined) console.log(`The console: http://${http.host}:${http.port}/ (user guest, password guest)\n`);
 await tell(app, () => sleep(1_000));
+if (http !== undefined) {
+  await leaveWork(app);
+  console.log(
+    '\npay-4, pay-5 and pay-6 wait in payments.parked: edit their currency in the console, and redrive them.',
+  );
+}
 // With --once the sample ends here; without, the broker and its handlers stay until you press Ctrl+C.
-if (process.argv.includes('--once')) await app.close();
-else app.enableShutdownHooks();
+if (!staysOpen) await app.close();
+else console.log('Ctrl+C ends the sample.');

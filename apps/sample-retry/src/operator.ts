@@ -42,7 +42,12 @@ export class Operator implements OnApplicationBootstrap, OnModuleDestroy {
     this.#fixed.next();
   }
 
-  onModuleDestroy(): void {
+  /** Watches no more. Letters that wait for a fix return to the parking lot. */
+  leave(): void {
     this.#watching?.unsubscribe();
+  }
+
+  onModuleDestroy(): void {
+    this.leave();
   }
 }

@@ -12,6 +12,9 @@ export const payments: readonly Payment[] = [
   { id: 'pay-3', amount: 10, currency: 'JPY' },
 ];
 
+/** Payments in a currency that the bank never learns. */
+const strange: readonly Payment[] = ['pay-4', 'pay-5', 'pay-6'].map((id) => ({ id, amount: 50, currency: 'CHF' }));
+
 /** Three payments: one goes through, one needs three attempts, one is parked until the bank is fixed. */
 export async function tell(app: INestApplicationContext, pause: () => Promise<unknown>): Promise<void> {
   app.get(Timeline).begin();
@@ -22,4 +25,13 @@ export async function tell(app: INestApplicationContext, pause: () => Promise<un
   await pause();
   app.get(Operator).fix(currency);
   await allPaid;
+}
+
+/** Three payments that stay in the parking lot: from now on the operator is the reader, at the console. */
+export async function leaveWork(app: INestApplicationContext): Promise<void> {
+  const operator = app.get(Operator);
+  const parked = lastValueFrom(operator.parked.pipe(take(strange.length)));
+  for (const payment of strange) app.get(DlxClient).emit('payment.requested', payment);
+  await parked;
+  operator.leave();
 }
