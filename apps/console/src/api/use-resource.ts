@@ -62,3 +62,16 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
     reload,
   };
 }
+
+/** As {@link useResource}, but the data of the last key stay (`isOld`) until those of the present one are there. */
+export function useKeptResource<T>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
+  every?: number,
+): Resource<T> & { readonly isOld: boolean } {
+  const present = useResource(key, load, every);
+  const kept = useRef<T>(undefined);
+  if (present.data !== undefined) kept.current = present.data;
+  else if (present.error !== undefined) kept.current = undefined;
+  return { ...present, data: kept.current, isOld: present.data === undefined && kept.current !== undefined };
+}

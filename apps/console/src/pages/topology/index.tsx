@@ -1,4 +1,4 @@
-import { PageHead } from '../ui/parts';
+import { PageHead } from '../../ui/parts';
 
 /** The page `topology`. */
 export default function Page() {

@@ -1,0 +1,82 @@
+import { pathOf, request } from './http';
+import type { Page, QueueRow, Setting } from './types';
+
+/** The filters, order and page of the list of queues, by the names of the server's parameters. */
+export interface QueueQuery {
+  readonly vhost: string;
+  readonly name: string;
+  readonly dead: boolean;
+  readonly sort: string;
+  readonly sort_reverse: boolean;
+  readonly page: number;
+}
+
+/** Rows on a page of the list. */
+export const queuesOnPage = 100;
+
+/** Loads a page of the list of queues. */
+export function loadQueues(query: QueueQuery, signal: AbortSignal): Promise<Page<QueueRow>> {
+  const { vhost, name, dead, sort, sort_reverse, page } = query;
+  return request<Page<QueueRow>>('dlx/queues', {
+    query: {
+      vhost,
+      name,
+      sort,
+      dead: dead ? true : undefined,
+      sort_reverse: sort !== '' && sort_reverse ? true : undefined,
+      page,
+      page_size: queuesOnPage,
+    },
+    signal,
+  });
+}
+
+/** Where the dead letters of a queue go. */
+export interface DeadLettersTo {
+  readonly exchange: string;
+  /** Null: each message keeps its own routing key. */
+  readonly routing_key: string | null;
+  readonly by: string;
+  readonly reaches: readonly { readonly queue: string; readonly certain: boolean }[];
+  /** Reasons of death that need no rejection. */
+  readonly automatic: readonly string[];
+  /** Milliseconds until a message expires here. */
+  readonly delay: number | null;
+  /** True: the exchange does not exist. */
+  readonly dangling: boolean;
+}
+
+/** A queue whose dead letters come here. */
+export interface DeadLettersFrom {
+  readonly queue: string;
+  readonly reasons?: readonly string[];
+  readonly certain: boolean;
+}
+
+/** A binding, as `/api/queues/{vhost}/{name}/bindings` shows it. */
+export interface QueueBinding {
+  readonly source: string;
+  readonly routing_key: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly properties_key: string;
+}
+
+export interface QueueConsumer {
+  readonly consumer_tag: string;
+  readonly channel: string;
+  readonly user: string;
+  readonly ack_required: boolean;
+  readonly prefetch_count: number;
+}
+
+/** The answer of `GET /api/dlx/queues/{vhost}/{name}`. */
+export interface QueueDetails extends QueueRow {
+  readonly settings: readonly Setting[];
+  readonly dead_letters_to: DeadLettersTo | null;
+  readonly dead_letters_from: readonly DeadLettersFrom[];
+  readonly bindings: readonly QueueBinding[];
+  readonly consumers_list: readonly QueueConsumer[];
+}
+
+export const loadQueue = (vhost: string, name: string, signal: AbortSignal): Promise<QueueDetails> =>
+  request<QueueDetails>(pathOf('dlx', 'queues', vhost, name), { signal });

@@ -1,0 +1,36 @@
+import type { Alarm } from '../../api/overview';
+import { href } from '../../router';
+import { Name, visible } from '../../ui/parts';
+
+/** What each kind of alarm is called, and how urgent it is. */
+const kinds: Readonly<Record<string, { readonly title: string; readonly tone: 'warn' | 'bad' }>> = {
+  growing: { title: 'Growing', tone: 'warn' },
+  loop: { title: 'Many rounds', tone: 'warn' },
+  stuck_dlx: { title: 'Dead letters wait', tone: 'bad' },
+  memory: { title: 'Memory', tone: 'bad' },
+  disk: { title: 'Disk', tone: 'bad' },
+  paused: { title: 'Paused', tone: 'bad' },
+};
+
+/** The alarms of the broker and of its dead-letter queues. Nothing if there are none. */
+export function Alarms({ of }: { of: readonly Alarm[] }) {
+  if (of.length === 0) return null;
+  return (
+    <ul class="alarms" aria-label="Alarms">
+      {of.map(({ kind, vhost, queue, text }, index) => {
+        const { title, tone } = kinds[kind] ?? { title: visible(kind), tone: 'warn' };
+        return (
+          <li key={index} class={`alarm alarm-${tone}`}>
+            <b>{title}</b>
+            <span>{visible(text)}</span>
+            {vhost !== null && queue !== null && (
+              <a href={href(['queues', vhost, queue])}>
+                <Name of={queue} />
+              </a>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

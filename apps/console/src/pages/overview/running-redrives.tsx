@@ -1,0 +1,45 @@
+import type { RedriveTask } from '../../api/types';
+import { href } from '../../router';
+import { ago, count } from '../../ui/format';
+import { Name } from '../../ui/parts';
+import { Notice } from '../../ui/states';
+
+/** Redrives that are not over, with their progress. */
+export function RunningRedrives({ of }: { of: readonly RedriveTask[] }) {
+  if (of.length === 0) {
+    return (
+      <Notice title="No redrive is running">
+        <p>
+          A redrive sends dead letters back to where they were first published. Start one from{' '}
+          <a href={href(['dead-letters'])}>Dead letters</a>.
+        </p>
+      </Notice>
+    );
+  }
+  return (
+    <ul class="redrive-list">
+      {of.map((task) => {
+        const total = Math.max(1, Math.min(task.limit ?? Infinity, task.ids?.length ?? task.ready_at_start));
+        const done = Math.min(1, task.scanned / total);
+        return (
+          <li key={task.id} data-row={task.id} tabIndex={-1}>
+            <div>
+              <a href={href(['redrives', task.id])}>
+                <Name of={task.queue} />
+              </a>
+              <span class={task.state === 'running' ? 'muted' : 'redrive-state'}>{task.state}</span>
+            </div>
+            <div class="progress" role="progressbar" aria-label="Examined" aria-valuenow={Math.round(done * 100)}>
+              <i style={{ width: `${done * 100}%` }} />
+            </div>
+            <small>
+              {count(task.moved)} moved{task.left > 0 && `, ${count(task.left)} left`}
+              {task.came_back > 0 && `, ${count(task.came_back)} came back`} · by <bdi>{task.by}</bdi>{' '}
+              {ago(task.started_at)}
+            </small>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

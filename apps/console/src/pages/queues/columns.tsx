@@ -1,0 +1,96 @@
+import type { QueueRow } from '../../api/types';
+import { href } from '../../router';
+import { Features } from '../../ui/features';
+import { count, rate } from '../../ui/format';
+import { Age, Name, Tag, visible } from '../../ui/parts';
+import type { Column } from '../../ui/table';
+
+/** The columns of the list of queues. `sort` has the server's names. */
+export const columnsOf = (withVhost: boolean): readonly Column<QueueRow>[] => [
+  { title: 'Name', sort: 'name', cell: (queue) => <NameCell queue={queue} /> },
+  ...(withVhost
+    ? [{ title: 'Virtual host', sort: 'vhost', minor: true, cell: ({ vhost }: QueueRow) => <Name of={vhost} /> }]
+    : []),
+  { title: 'Features', minor: true, cell: ({ features }) => <Features of={features} /> },
+  {
+    title: 'Ready',
+    sort: 'messages_ready',
+    numeric: true,
+    cell: ({ messages_ready }) => <Quantity of={messages_ready} />,
+  },
+  {
+    title: 'Unacked',
+    sort: 'messages_unacknowledged',
+    numeric: true,
+    minor: true,
+    tip: 'Delivered messages that consumers have not acknowledged',
+    cell: ({ messages_unacknowledged, messages_dlx }) => (
+      <>
+        <Quantity of={messages_unacknowledged} />
+        {messages_dlx > 0 && (
+          <small class="held" title="Dead letters that wait until their dead-letter exchange confirms them">
+            +{count(messages_dlx)} dead
+          </small>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Consumers',
+    sort: 'consumers',
+    numeric: true,
+    minor: true,
+    cell: ({ consumers }) => <Quantity of={consumers} />,
+  },
+  {
+    title: 'Dead in/s',
+    sort: 'dead_in_rate',
+    numeric: true,
+    minor: true,
+    tip: 'Dead letters of other queues that arrive, per second',
+    cell: ({ dead_in_rate }) => <Rate of={dead_in_rate} />,
+  },
+  {
+    title: 'Dead out/s',
+    sort: 'dead_out_rate',
+    numeric: true,
+    minor: true,
+    tip: 'Messages that die in this queue, per second',
+    cell: ({ dead_out_rate }) => <Rate of={dead_out_rate} />,
+  },
+  {
+    title: 'Oldest',
+    sort: 'oldest',
+    numeric: true,
+    tip: 'The time of death of the message at the head of the queue',
+    cell: ({ oldest }) => <Age of={oldest} />,
+  },
+];
+
+function NameCell({ queue }: { queue: QueueRow }) {
+  const { vhost, name, type, state, dead_letter_queue: isDead } = queue;
+  return (
+    <span class="queue-name">
+      <a href={href(['queues', vhost, name])}>
+        <Name of={name} />
+      </a>
+      {isDead && (
+        <a
+          class="dead-link"
+          href={href(['dead-letters'], { vhost, queue: name })}
+          title={`Dead letters in ${visible(name)}`}
+        >
+          dead letters
+          <span class="for-readers"> in {visible(name)}</span>
+        </a>
+      )}
+      {type !== 'classic' && <Tag>{visible(type)}</Tag>}
+      {state !== 'running' && state !== 'idle' && <span class="tag tag-warn">{visible(state)}</span>}
+    </span>
+  );
+}
+
+const Quantity = ({ of }: { of: number }) => <span class={of === 0 ? 'muted' : undefined}>{count(of)}</span>;
+
+const Rate = ({ of }: { of: number }) =>
+  of === 0 ? <span class="muted">–</span> : <span class="dying">{rate(of)}</span>;
