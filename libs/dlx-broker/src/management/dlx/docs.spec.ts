@@ -43,6 +43,8 @@ describe('docs/reference/dlx-api.md', () => {
     for (const name of Object.keys(item!.headers)) if (name.startsWith('x-')) delete item!.headers[name];
     expect(body).toEqual(sample('Look into a queue'));
     expect((await rooms.call('GET', `${path}/groups?by=error`)).body).toEqual(sample('Groups'));
+    const ofAll = await rooms.call('GET', '/dlx/groups?reason=rejected');
+    expect(ofAll.body).toEqual(sample('Groups of all queues'));
     const removed = await rooms.call('DELETE', `${path}/messages?error=TypeError&dry_run=true`);
     expect(removed.body).toEqual(sample('Delete'));
   });

@@ -6,8 +6,8 @@ import type { Handler, Resource } from '../http/resource.js';
 import { matcherOf } from './filter.js';
 import { Unread } from './payload.js';
 import { cursorIn, filterInQuery, filterNames, numberIn, onlyKnown, wordIn } from './input.js';
-import { diedIn, errorOf, reasonOf, timeOf } from './letter-facts.js';
-import { idOf } from './message-json.js';
+import { diedIn, errorOf, reasonOf } from './letter-facts.js';
+import { addTo, groupOf, groupToJson, type LetterGroup, mostGroups } from './letter-group.js';
 import { aboutQueue, scanned } from './messages.js';
 import { readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
@@ -23,29 +23,18 @@ const groupings = {
   'routing-key': (message) => recordedAddressOf(message).routingKey,
 } as const satisfies Record<string, (message: Message) => string | undefined>;
 
-/** The largest number of groups. Messages of further groups are counted together. */
-const mostGroups = 1_000;
-
-interface Group {
-  count: number;
-  /** The id of the first message of the group. */
-  readonly example: string;
-  oldest: number | undefined;
-  newest: number | undefined;
-}
-
 const group: Handler = async (request, management) => {
   const { query } = request;
   onlyKnown(query.keys(), [...Object.keys(filterNames), 'header', 'by', 'cursor', 'scan'], 'parameter');
   const queue = readableQueue(request, management);
   const by = wordIn(query, 'by', Object.keys(groupings) as (keyof typeof groupings)[]);
-  const groups = new Map<string, Group>();
+  const groups = new Map<string, LetterGroup>();
   let others = 0;
   const found = (entry: Entry): boolean => {
     const value = groupings[by](entry.message) ?? '';
     const known = groups.get(value);
-    if (known !== undefined) add(known, entry.message);
-    else if (groups.size < mostGroups) groups.set(value, begin(entry));
+    if (known !== undefined) addTo(known, entry.message);
+    else if (groups.size < mostGroups) groups.set(value, groupOf(entry));
     else others++;
     return true;
   };
@@ -66,13 +55,7 @@ const group: Handler = async (request, management) => {
     by,
     groups: [...groups]
       .sort(([, one], [, other]) => other.count - one.count)
-      .map(([value, { count, example, oldest, newest }]) => ({
-        value,
-        count,
-        example_id: example,
-        oldest: oldest ?? null,
-        newest: newest ?? null,
-      })),
+      .map(([value, found]) => ({ value, ...groupToJson(found) })),
     others,
     scanned: looked,
     complete: next === undefined,
@@ -80,19 +63,6 @@ const group: Handler = async (request, management) => {
     ...unread.json,
   });
 };
-
-function begin(entry: Entry): Group {
-  const time = timeOf(entry.message);
-  return { count: 1, example: idOf(entry), oldest: time, newest: time };
-}
-
-function add(known: Group, message: Message): void {
-  known.count++;
-  const time = timeOf(message);
-  if (time === undefined) return;
-  if (known.oldest === undefined || time < known.oldest) known.oldest = time;
-  if (known.newest === undefined || time > known.newest) known.newest = time;
-}
 
 export const groups: readonly Resource[] = [
   { path: '/dlx/queues/:vhost/:name/groups', allows: 'management', GET: group },

@@ -1,4 +1,5 @@
 import type { Resource } from '../http/resource.js';
+import { allGroups } from './all-groups.js';
 import { audit } from './audit-resource.js';
 import { events } from './events.js';
 import { groups } from './groups.js';
@@ -14,6 +15,7 @@ export const dlx: readonly Resource[] = [
   ...queues,
   ...messages,
   ...groups,
+  ...allGroups,
   ...topology,
   ...redrives,
   ...audit,

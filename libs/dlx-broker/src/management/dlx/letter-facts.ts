@@ -41,6 +41,9 @@ export function diedIn(message: Message): string | undefined {
   return deathsOf(message)[0]?.queue ?? textAt(message.own.headers, retryHeaders.queue);
 }
 
+/** True for a message that a handler parked after its last attempt. */
+export const isParked = ({ own }: Message): boolean => own.headers?.get(retryHeaders.parked)?.value === true;
+
 /**
  * Since when a message is dead, in milliseconds since 1970: since its latest death was first recorded, or if it was
  * parked, since its first failure. Undefined if it never died.

@@ -4,18 +4,22 @@ import { declaredQueueColumns } from '../../api/views/queue-columns.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
-import { deadSince } from '../letter-facts.js';
+import { deadSince, isParked } from '../letter-facts.js';
 import { featuresOf } from './features.js';
 
 /** The columns by which a list of queues can be sorted: every one but the letters. */
 export type QueueColumns = Columns<Queue>;
 
-/** Whether a queue gets dead letters to keep: not the work queue of a retry, to which a wait queue returns messages. */
+/**
+ * Whether a queue holds dead letters: a dead-letter edge reaches it, it has had dead letters, or its next message is
+ * parked. The work queue of a retry is none, although a wait queue returns messages to it.
+ */
 export function isDeadLetterQueue(
   queue: Queue,
   { targets, returns }: Pick<DeadLetterGraph, 'targets' | 'returns'>,
 ): boolean {
-  return targets.has(queue) || (queue.counters.deadLettersIn > 0 && !returns.has(queue));
+  if (targets.has(queue) || (queue.counters.deadLettersIn > 0 && !returns.has(queue))) return true;
+  return queue.head !== undefined && isParked(queue.head);
 }
 
 /**
