@@ -91,6 +91,7 @@ const table: Readonly<Record<string, readonly [classId: number, methodId: number
   'basic.recover': [60, 110, 'requeue:bit'],
   'basic.recover-ok': [60, 111, ''],
   'basic.nack': [60, 120, 'deliveryTag:longlong multiple:bit requeue:bit'],
+  'basic.replace': [60, 200, 'deliveryTag:longlong'],
   'confirm.select': [85, 10, 'nowait:bit'],
   'confirm.select-ok': [85, 11, ''],
   'tx.select': [90, 10, ''],

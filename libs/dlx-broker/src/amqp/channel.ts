@@ -1,6 +1,6 @@
 import { AmqpError, type Channel, type ChannelOutbox, type Connection } from '../broker/index.js';
 import type { Delivery, Got, Returned, Settled } from '../broker/index.js';
-import { type Message, methodIds } from '../message/index.js';
+import { type Message, methodIds, type Properties } from '../message/index.js';
 import { blamed, undecoded, unknownMethod } from './blame.js';
 import { type CommandChannel, commands } from './commands.js';
 import { methodExpected } from './first-methods.js';
@@ -80,8 +80,9 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   refusal({ exchange, routingKey, immediate }: Publishing): AmqpError | undefined {
-    // A message that replaces a delivery is returned where another would end the channel (rule K14).
-    return this.#replaced === undefined ? this.engine.refusal(exchange, routingKey, { immediate }) : undefined;
+    const refusal = this.engine.refusal(exchange, routingKey, { immediate });
+    // A message that replaces a delivery is returned with its body if only its exchange is missing (rule K14).
+    return this.#replaced !== undefined && refusal?.code === 404 ? undefined : refusal;
   }
 
   countUnfinished(bytes: number): void {
@@ -129,9 +130,10 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   replaceNext(deliveryTag: number): void {
-    if (!this.engine.receiver.settler.unacked.has(deliveryTag)) {
-      throw new AmqpError('PRECONDITION_FAILED', `unknown delivery tag ${deliveryTag}`);
-    }
+    const refuse = (text: string): AmqpError => new AmqpError('PRECONDITION_FAILED', text);
+    if (this.engine.confirms === undefined) throw refuse('channel is not in confirm mode');
+    if (this.#replaced !== undefined) throw refuse(`no message has replaced delivery ${this.#replaced} yet`);
+    if (!this.engine.receiver.settler.unacked.has(deliveryTag)) throw refuse(`unknown delivery tag ${deliveryTag}`);
     this.#replaced = deliveryTag;
   }
 
@@ -263,7 +265,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     if (replaced === undefined) this.engine.publish(exchange, routingKey, properties, body, publishing);
     else {
       this.#replaced = undefined;
-      this.engine.replace(replaced, exchange, routingKey, properties, body);
+      this.engine.replace(replaced, exchange, routingKey, properties, body, publishing);
     }
     return taken;
   }
@@ -301,10 +303,26 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   #fail(error: unknown, type: number, bytes: Buffer, start: number, end: number): void {
     const isMethod = type === frameTypes.method && !this.#content.isAwaited;
     const id = isMethod ? bytes.readInt32BE(start) : methodIds.basicPublish;
+    const { publishing, properties, refusal } = this.#content;
     this.#content.clear();
+    if (publishing !== undefined && properties !== undefined && error === refusal && this.#replaced !== undefined)
+      return this.#refuseReplacing(publishing, properties, error as AmqpError);
     const known = undecoded(error, id, bytes.subarray(start + 4, end));
     if (!(known instanceof AmqpError) || known.closes === 'connection') throw known;
     this.#close(known);
+  }
+
+  /** The body of a message that was to replace a delivery was not stored, because its client may not publish it. */
+  #refuseReplacing({ exchange, routingKey }: Publishing, properties: Properties, refusal: AmqpError): void {
+    const replaced = this.#replaced as number;
+    this.#replaced = undefined;
+    if (refusal.closes === 'connection') throw refusal;
+    try {
+      this.engine.replace(replaced, exchange, routingKey, properties, Buffer.of(), { refusal });
+    } catch (error) {
+      if (!(error instanceof AmqpError) || error.closes === 'connection') throw error;
+      this.#close(error);
+    }
   }
 
   /** Closes the channel, or the connection, for an error in a later turn of a command. */

@@ -63,6 +63,11 @@ export class Content {
     this.properties = undefined;
   }
 
+  /** The error with which the message will be refused; its body is not stored. */
+  get refusal(): AmqpError | undefined {
+    return this.#refusal;
+  }
+
   /** Forgets a message that was begun. */
   clear(): void {
     this.publishing = undefined;

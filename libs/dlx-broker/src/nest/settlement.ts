@@ -279,6 +279,10 @@ export class Settlement {
    * minutes without success the message returns to its queue.
    */
   #tryLater(taken: Taken, failure: unknown, pause: number, again: Again): void {
+    if (taken.delivery.settled) {
+      // Its channel has ended, or the disk of the broker failed after the message was replaced.
+      return this.#log.trouble(taken, 'may not have been republished, and cannot be settled any more', failure);
+    }
     const isOver = pause > longestPause;
     const next = isOver ? 'returns to its queue' : `stays unacknowledged and is republished again in ${pause} ms`;
     this.#log.trouble(taken, `cannot be republished and ${next}`, failure);

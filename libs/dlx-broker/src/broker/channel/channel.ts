@@ -22,7 +22,7 @@ import { Closing } from './closing.js';
 import { getLater, getNow } from './fetching.js';
 import { commit } from './commit.js';
 import { ServerClosed } from './outputs.js';
-import { Publisher, type PublishOptions } from './publisher.js';
+import { Publisher, type PublishOptions, type ReplaceOptions } from './publisher.js';
 import { type Got, Receiver, type ReceivingChannel } from './receiver.js';
 import { stepsAtOnce } from './settler.js';
 import { Transaction } from './transaction.js';
@@ -148,9 +148,16 @@ export class Channel implements ReceivingChannel {
    * Publishes a message in place of a delivery of this channel, which is acked in the same step (rule K14). An extension of ours.
    * @returns the tag of its confirm
    */
-  replace(deliveryTag: number, exchange: string, routingKey: string, properties: Properties, body: Uint8Array): number {
+  replace(
+    deliveryTag: number,
+    exchange: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    options?: ReplaceOptions,
+  ): number {
     return this.#command(methodIds.basicPublish, (now) =>
-      this.#publisher.replace(deliveryTag, exchange, routingKey, properties, body, now),
+      this.#publisher.replace(deliveryTag, exchange, routingKey, properties, body, options, now),
     );
   }
 

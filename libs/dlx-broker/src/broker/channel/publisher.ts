@@ -28,6 +28,12 @@ export interface PublishOptions {
   readonly immediate?: boolean;
 }
 
+/** How a message replaces a delivery (rule K14). */
+export interface ReplaceOptions extends PublishOptions {
+  /** The error because of which a listener has not stored the body: the message is returned without it, and nacked. */
+  readonly refusal?: AmqpError;
+}
+
 interface PublishingChannel extends TransactionalChannel {
   readonly receiver: { readonly settler: Settler };
   /** Where replies to this channel's requests go (rule S1). */
@@ -91,6 +97,7 @@ export class Publisher {
     routingKey: string,
     properties: Properties,
     body: Uint8Array,
+    options: ReplaceOptions | undefined,
     now: number,
   ): number {
     const confirms = this.#confirms;
@@ -98,14 +105,13 @@ export class Publisher {
     if (confirms === undefined) throw preconditionFailed('channel is not in confirm mode');
     if (!receiver.settler.unacked.has(deliveryTag)) throw preconditionFailed(`unknown delivery tag ${deliveryTag}`);
     checkSize(body.length, vhost.profile.maxMessageSize);
-    const exchange = this.#exchangeOrRefusal(exchangeName, routingKey);
+    if (options?.immediate === true) throw notImplemented('immediate=true');
+    const exchange = options?.refusal ?? this.#exchangeOrRefusal(exchangeName, routingKey);
     if (exchange instanceof AmqpError) {
       if (exchange.closes === 'connection') throw exchange;
       const tag = confirms.next();
-      confirms.close();
-      const refused = new Message(exchangeName, routingKey, properties, body);
-      scheduler.output(new ReturnedMessage(this.channel, refused, exchange.code, exchange.message));
-      confirms.settle(tag, tag, true);
+      this.#return(new Message(exchangeName, routingKey, properties, body), exchange);
+      confirms.settle(tag, tag, options?.refusal === undefined);
       return tag;
     }
     const message = this.#message(exchangeName, routingKey, properties, body);
@@ -115,8 +121,23 @@ export class Publisher {
     const outcome = vhost.routing.publish(message, exchange, now);
     const isTaken = this.#concluded(outcome, message, true);
     if (isTaken && (outcome & Outcome.Routed) !== 0) receiver.settler.settle(deliveryTag, false, 'ack', undefined, now);
-    this.#confirm(tag, isTaken, sequence);
+    if (!isTaken || scheduler.sequence === sequence) confirms.settle(tag, tag, isTaken);
+    else scheduler.onDurable((failure) => this.#replaced(tag, message, failure));
     return tag;
+  }
+
+  /**
+   * The journal has the message and the ack of the delivery that it replaces, or it failed. Then both are done in memory only, and
+   * the message is returned with 541 before its nack, because the client cannot try again: the delivery is not outstanding any more.
+   */
+  #replaced(tag: number, message: Message, failure: Error | undefined): void {
+    if (failure !== undefined) this.#return(message, new AmqpError('INTERNAL_ERROR', failure.message));
+    this.#confirms?.settle(tag, tag, failure === undefined);
+  }
+
+  #return(message: Message, { code, message: text }: AmqpError): void {
+    this.#confirms?.close();
+    this.channel.scheduler.output(new ReturnedMessage(this.channel, message, code, text));
   }
 
   /** The error with which a publish to this address would end now. Properties and body are not checked. */

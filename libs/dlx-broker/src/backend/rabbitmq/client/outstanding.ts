@@ -9,6 +9,8 @@ export interface Outstanding {
   readonly correlationId: string | undefined;
   readonly body: Uint8Array;
   readonly mandatory: boolean;
+  /** True if it replaces a delivery (rule K14). */
+  readonly isReplacing: boolean;
   readonly done: Done;
   /** Set when the server returned the message. The confirm follows. */
   returned: ReturnedError | undefined;

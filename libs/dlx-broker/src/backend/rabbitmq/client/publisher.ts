@@ -59,6 +59,7 @@ export class ChannelPublisher implements ConfirmPublisher {
       correlationId,
       body,
       mandatory,
+      isReplacing: replaced !== undefined,
       done,
       returned: undefined,
     });
@@ -106,9 +107,10 @@ export class ChannelPublisher implements ConfirmPublisher {
   }
 }
 
-/** The failure of a publish. A nack takes precedence over a return. */
-function failureOf({ returned, exchange, routingKey }: Outstanding, ok: boolean): ClientError | undefined {
-  return ok ? returned : new NackedError(exchange, routingKey);
+/** The failure of a publish. A nack takes precedence over a return, except where the return has its reason (rule K14). */
+function failureOf(publish: Outstanding, ok: boolean): ClientError | undefined {
+  const { returned, exchange, routingKey, isReplacing } = publish;
+  return ok || (isReplacing && returned !== undefined) ? returned : new NackedError(exchange, routingKey);
 }
 
 const unknownTag = (deliveryTag: number): WireError =>

@@ -25,12 +25,13 @@ export class Returns {
   }
 }
 
-function isSame(publish: Outstanding, { exchange, routingKey, properties, body }: ReturnedMessage): boolean {
+function isSame(publish: Outstanding, returned: ReturnedMessage): boolean {
+  const { exchange, routingKey, properties, body, replyCode } = returned;
   return (
     publish.exchange === exchange &&
     publish.routingKey === routingKey &&
     publish.messageId === properties.messageId &&
     publish.correlationId === properties.correlationId &&
-    body.equals(publish.body)
+    (body.equals(publish.body) || (publish.isReplacing && replyCode === 403 && body.length === 0))
   );
 }

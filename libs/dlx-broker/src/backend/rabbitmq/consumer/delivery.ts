@@ -111,7 +111,9 @@ export class RabbitMqDelivery implements BackendDelivery {
       this.#isReplacing = false;
       const isOver = failure instanceof ChannelClosedError || failure instanceof ConnectionClosedError;
       if (isOver) this.#isSettled = true;
-      if (failure === undefined) this.#settle(() => undefined);
+      // Code 541: the disk failed after the server had done both, in its memory.
+      const isDone = failure === undefined || (failure instanceof ReturnedError && failure.code === 541);
+      if (isDone) this.#settle(() => undefined);
       done?.(failure && failureOf(failure, successor));
     };
     replacing.publish(exchange, routingKey, properties, body, true, answered, this.delivery.deliveryTag);
