@@ -12,6 +12,18 @@ const realTime = [
   'test/durability/processes/**/*.spec.ts',
 ];
 
+/** The console in a browser. */
+const inBrowser = ['test/console/**/*.spec.ts'];
+
+/** They replace modules of Node or measure the heap: each needs a process of its own. */
+const alone = [
+  'libs/dlx-broker/src/store/log/write-through.spec.ts',
+  'libs/dlx-broker/src/streams/backpressure.spec.ts',
+  'test/durability/power-cuts.spec.ts',
+  'test/durability/soak.spec.ts',
+  'test/e2e/heap.spec.ts',
+];
+
 /** Whole applications that need no virtual time: the same cases run on the embedded broker and on both servers. */
 const onAllBrokers = [
   'test/e2e/all-ends.spec.ts',
@@ -46,13 +58,27 @@ export default defineConfig({
         test: {
           name: 'virtual time',
           include: ['libs/**/*.spec.ts', 'test/**/*.spec.ts', 'apps/**/*.spec.ts'],
-          exclude: ['**/node_modules/**', '**/dist/**', ...realTime],
+          exclude: ['**/node_modules/**', '**/dist/**', ...realTime, ...inBrowser, ...alone],
+          // Files share a process: loading Nest and the library for each of them took half of the time.
+          isolate: false,
         },
       },
+      { extends: true, test: { name: 'virtual time, alone', include: alone } },
       {
         extends: true,
         // Afterwards, one file at a time. What other processes and the machine do to a case it may survive twice.
         test: { name: 'real time', include: realTime, fileParallelism: false, retry: 2, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'in a browser',
+          include: inBrowser,
+          globalSetup: ['test/console/build.setup.ts'],
+          testTimeout: 30_000,
+          retry: 2,
+          sequence: { groupOrder: 2 },
+        },
       },
       ...(['serve', 'RabbitMQ'] as const).map((place) => ({
         extends: true as const,

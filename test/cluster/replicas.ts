@@ -23,6 +23,9 @@ export async function buildReplica(): Promise<void> {
 /** Replicas as processes, which start and end at random. */
 export class Replicas {
   readonly #running = new Set<ChildProcess>();
+  /** Replicas that got SIGTERM before they were ready: their start fails, and says so. */
+  readonly #called = new Set<ChildProcess>();
+  readonly #ready = new Set<ChildProcess>();
   started = 0;
   stopped = 0;
   killed = 0;
@@ -43,7 +46,10 @@ export class Replicas {
     const replica = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#running.add(replica);
     this.started++;
-    replica.stderr.on('data', (text) => this.faults.push(String(text)));
+    replica.stdout.once('data', () => this.#ready.add(replica));
+    replica.stderr.on('data', (text) => {
+      if (!this.#called.has(replica)) this.faults.push(String(text));
+    });
     replica.once('exit', (code, signal) => {
       if (this.#running.delete(replica)) this.faults.push(`a replica ended by itself: ${code ?? signal}`);
     });
@@ -59,10 +65,12 @@ export class Replicas {
     this.#running.delete(oldest);
     if (signal === 'SIGTERM') this.stopped++;
     else this.killed++;
+    if (!this.#ready.delete(oldest)) this.#called.add(oldest);
     const ended = once(oldest, 'exit');
     oldest.kill(signal);
     const [code] = (await ended) as [number | null];
-    if (signal === 'SIGTERM' && code !== 0 && code !== null) this.faults.push(`a replica ended with ${code}`);
+    const isClean = code === 0 || code === null || this.#called.delete(oldest);
+    if (signal === 'SIGTERM' && !isClean) this.faults.push(`a replica ended with ${code}`);
   }
 
   async close(): Promise<void> {

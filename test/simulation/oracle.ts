@@ -37,8 +37,8 @@ export class Oracle {
   /** When the last fault ended that may end a connection, in milliseconds of the world. */
   lastFault = -Infinity;
   /**
-   * Kills of the server. It delivers a dead letter before the log has its move, so a message that had left a wait queue may leave it once
-   * more.
+   * Kills of the server. After each, the disk may not know of a delivery, nor of a dead letter that was delivered already: a
+   * message that waited may be new once more.
    */
   kills = 0;
   /** Requeues of the application. */
@@ -124,7 +124,7 @@ export class Oracle {
     if (redelivered) return this.#again(seen);
     const arrivals = add(this.#arrivals, keyOf(seen));
     const sends = this.#sends.get(keyOf(seen)) ?? 0;
-    if (arrivals > sends + this.kills)
+    if (arrivals > sends * (1 + this.kills))
       this.world.violated(`${keyOf(seen)} was sent ${sends} times, and delivered ${arrivals} times as new`);
     if (arrivals > 1) this.duplicates++;
   }
