@@ -34,6 +34,11 @@ export class Retained<Letter extends RetainedLetter> {
     return this.#bytes;
   }
 
+  /** Of them, those that found no target, and wait for their next try. */
+  get stranded(): number {
+    return this.#stranded.length;
+  }
+
   add(letter: Letter): void {
     this.#letters.add(letter);
     this.#bytes += letter.entry.message.size;

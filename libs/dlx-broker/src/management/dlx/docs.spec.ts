@@ -59,6 +59,16 @@ describe('docs/reference/dlx-api.md', () => {
     for (const key of Object.keys(body as object).slice(-6)) expect(section('One queue')).toContain(`\`${key}\``);
   });
 
+  it('shows an overview, with an alarm', async () => {
+    const definition = { 'dead-letter-exchange': 'gone' };
+    rooms.broker.virtualHost('/').setPolicy('gone', { pattern: 'dead$', definition });
+    letDie();
+    const { body } = await rooms.call('GET', '/dlx/overview');
+    const { rates_series: series, ...rest } = body as Record<string, unknown>;
+    expect(rest).toEqual(sample('Overview'));
+    expect(Object.keys(series as object)).toContain('redriven');
+  });
+
   it('shows redrives and the audit log as they are', async () => {
     letDie();
     await rooms.call('DELETE', `${path}/messages?error=TypeError&dry_run=true`);

@@ -5,6 +5,7 @@ import { events } from './events.js';
 import { groups } from './groups.js';
 import { delayed } from './delayed-resource.js';
 import { messages } from './messages.js';
+import { overview } from './overview/overview-resource.js';
 import { queues } from './queues/queues-resource.js';
 import { redrives } from './redrives-resource.js';
 import { topology } from './topology-resource.js';
@@ -12,6 +13,7 @@ import { topology } from './topology-resource.js';
 /** The resources under `/api/dlx/`, which RabbitMQ does not have. */
 export const dlx: readonly Resource[] = [
   ...delayed,
+  ...overview,
   ...queues,
   ...messages,
   ...groups,

@@ -40,6 +40,11 @@ export class History {
     return undefined;
   }
 
+  /** The counts at a time, or those of the first sample if it is later; undefined without samples. */
+  atOrFirst(time: number): readonly number[] | undefined {
+    return this.at(time) ?? this.#samples[0]?.values;
+  }
+
   /** Removes samples older than `age`, except the one whose counts still held then, and thins out old samples. */
   trim(now: number, age: number): void {
     const samples = this.#samples;

@@ -98,6 +98,11 @@ export const vhostSeries = series<VirtualHost>({
   send_oct: ({ connections }) => sumOver(connections, ({ client }) => client?.traffic().sendOct ?? 0),
   ...published,
   ...delivered,
+  rejected: ({ counters }) => counters.rejected,
+  expired: ({ counters }) => counters.expired,
+  maxlen: ({ counters }) => counters.maxlen,
+  delivery_limit: ({ counters }) => counters.deliveryLimit,
+  redriven: ({ counters }) => counters.redriven,
 });
 
 /** Counts of the whole broker, which include deleted virtual hosts. */

@@ -20,6 +20,10 @@ export const interval = 5_000;
 const budget = 200_000;
 const longestPast = 3_900_000;
 const shortPast = 60_000;
+/** The most virtual hosts whose samples are kept even if there are many samples of other objects. */
+const fewVhosts = 100;
+/** The number of sample times that are remembered, for charts. */
+const rememberedTimes = 61;
 
 /**
  * Samples of the counts of a broker, taken at a steady interval while the API is in use. Answers have the present
@@ -31,6 +35,7 @@ export class Statistics {
   readonly #now: () => number;
   readonly #histories = new WeakMap<object, History>();
   #times: [beforeLast: number, last: number];
+  #recent: readonly number[] = [];
   #kept = 0;
   #isSampling = false;
 
@@ -73,27 +78,35 @@ export class Statistics {
       statistics: Statistics,
       items: Iterable<T>,
       series: Series<T>,
+      age = past,
     ): Generator<void, void, void> {
       for (const item of items) {
-        kept += statistics.#keep(item, series, now, past);
+        kept += statistics.#keep(item, series, now, age);
         yield;
       }
     };
     yield* keep(this, [this.#broker], churnSeries);
     yield* keep(this, [this.machine], machineSeries);
-    for (const vhost of this.#broker.virtualHosts.values()) {
-      yield* keep(this, [vhost], vhostSeries);
+    const vhosts = this.#broker.virtualHosts;
+    for (const vhost of vhosts.values()) {
+      yield* keep(this, [vhost], vhostSeries, vhosts.size <= fewVhosts ? longestPast : past);
       yield* keep(this, vhost.exchanges.values(), exchangeSeries);
       yield* keep(this, vhost.queues.values(), queueSeries);
       yield* keep(this, vhost.connections, connectionSeries);
       for (const connection of vhost.connections) yield* keep(this, connection.channels, channelSeries);
     }
     this.#kept = kept;
+    this.#recent = [...this.#recent, now].slice(-rememberedTimes);
   }
 
   /** The beginning of the time over which rates are computed: five to ten seconds ago, or the first sample. */
   get windowStart(): number {
     return this.#times[0];
+  }
+
+  /** The times of the last complete samples, oldest first: up to 61, five minutes. */
+  get recentTimes(): readonly number[] {
+    return this.#recent;
   }
 
   history(item: object): History | undefined {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../../broker/index.js';
-import { toFieldTable } from '../../../message/index.js';
-import { Statistics } from '../../statistics/statistics.js';
-import { apiHarness, type HarnessOptions } from '../../../../../../test/harnesses/api-harness.js';
+import type { HarnessOptions } from '../../../../../../test/harnesses/api-harness.js';
+import { dyingTo, sampledRooms } from '../../../../../../test/harnesses/sampled-rooms.js';
 
 type Body = Record<string, unknown>;
 interface List {
@@ -10,25 +9,7 @@ interface List {
 }
 
 function arrange(options: HarnessOptions = {}) {
-  const statistics: Statistics[] = [];
-  const rooms = apiHarness({
-    ...options,
-    makeHost: (broker) => {
-      statistics.push(new Statistics(broker, () => broker.clock.now()));
-      return { statistics: statistics[0]! };
-    },
-  });
-  const channel = rooms.broker.connect().openChannel(silentOutbox);
-  const declare = (name: string, args: Record<string, unknown> = {}, more = {}): void =>
-    void channel.declareQueue(name, { arguments: toFieldTable(args), ...more });
-  const publish = (queue: string, count = 1, properties = {}): void => {
-    for (let n = 0; n < count; n++) channel.publish('', queue, properties, Buffer.from('x'));
-  };
-  const reject = (queue: string): void => channel.reject(channel.get(queue)!.deliveryTag, false);
-  const pass = (): void => {
-    rooms.clock.advance(5_000);
-    statistics[0]!.sample();
-  };
+  const rooms = sampledRooms(options);
   const list = async (query = '', as?: string): Promise<List & Body> => {
     const { status, body } = await rooms.call('GET', `/dlx/queues${query}`, { ...(as !== undefined && { as }) });
     expect(status, JSON.stringify(body)).toBe(200);
@@ -40,17 +21,15 @@ function arrange(options: HarnessOptions = {}) {
     expect(status, JSON.stringify(body)).toBe(200);
     return body as Body;
   };
-  const vhost = rooms.broker.virtualHost('/');
-  return { ...rooms, vhost, channel, declare, publish, reject, pass, list, names, one };
+  return { ...rooms, list, names, one };
 }
 
 /** A work queue, its wait queue that returns messages, and a queue for the dead letters of another one. */
 function retrying() {
   const rooms = arrange();
-  const to = (key: string, more = {}) => ({ 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': key, ...more });
-  rooms.declare('work', to('wait'));
-  rooms.declare('wait', to('work', { 'x-message-ttl': 5_000 }));
-  rooms.declare('orders', to('orders.dead'));
+  rooms.declare('work', dyingTo('wait'));
+  rooms.declare('wait', dyingTo('work', { 'x-message-ttl': 5_000 }));
+  rooms.declare('orders', dyingTo('orders.dead'));
   rooms.declare('orders.dead');
   return rooms;
 }
@@ -63,7 +42,7 @@ describe('GET /api/dlx/queues', () => {
     pass();
     publish('orders', 11);
     const died = clock.now();
-    for (let n = 0; n < 10; n++) reject('orders');
+    reject('orders', 10);
     pass();
     const { items, ...rest } = await list('?name=ORDERS');
     expect(rest).toEqual({ page: 1, page_size: 100, page_count: 1, item_count: 2, filtered_count: 2, total_count: 4 });
@@ -159,7 +138,7 @@ describe('GET /api/dlx/queues', () => {
       declare(`${name}.work`, { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': name });
       if (name === 'b') continue;
       publish(`${name}.work`, 3 - index);
-      for (let n = 0; n < 3 - index; n++) reject(`${name}.work`);
+      reject(`${name}.work`, 3 - index);
       clock.advance(10_000);
     }
     expect(await names('?dead=true&sort=messages_ready&sort_reverse=true')).toEqual(['a', 'c', 'b']);

@@ -1,0 +1,79 @@
+import type { VirtualHost } from '../../../broker/index.js';
+import { inTurns } from '../../http/turns.js';
+import { ok } from '../../http/reply.js';
+import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
+import type { Management } from '../../management.js';
+import type { Measures } from '../../statistics/measures.js';
+import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
+import { onlyKnown } from '../input.js';
+import { redriveToJson } from '../redrive-json.js';
+import { seenVhosts } from '../seen-vhosts.js';
+import { type Alarm, brokerAlarms, loopAlarms, mostOfKind } from './alarms.js';
+import { deathRates, ratesSeries } from './death-rates.js';
+import { Totals } from './totals.js';
+
+/** The state of dead letters at a glance: of one virtual host, or of all that the user may see. */
+const show: Handler = async (request, management) => {
+  onlyKnown(request.query.keys(), ['vhost'], 'parameter');
+  const { dlx, statistics } = management;
+  const vhosts = seenVhosts(request, management);
+  const measures = management.measures(request);
+  const graphs: DeadLetterGraph[] = [];
+  for (const vhost of vhosts) graphs.push(await dlx.graphs.of(vhost));
+  const totals = new Totals(management, management.now());
+  for (const graph of graphs) await inTurns(totals.add(graph), dlx.turns, request.signal);
+  const loops = await inTurns(alarmsOfLoops(graphs, measures), dlx.turns, request.signal);
+  const series = await inTurns(ratesSeries(vhosts, statistics), dlx.turns, request.signal);
+  const { shown, leftOut } = alarmsOf(request, management, vhosts, totals, loops);
+  return ok({
+    totals: totals.toJSON(),
+    dead_letter_rates: deathRates(vhosts, measures),
+    rates_series: series,
+    top: totals.topToJson(measures),
+    redrives: dlx.redrives
+      .list()
+      .filter((task) => !task.isOver && vhosts.includes(task.order.vhost))
+      .map(redriveToJson),
+    alarms: shown,
+    more_alarms: leftOut,
+  });
+};
+
+/** The alarms of loops, with the number of those that are left out. */
+function* alarmsOfLoops(graphs: readonly DeadLetterGraph[], measures: Measures): Generator<void, Alarms, void> {
+  const shown: Alarm[] = [];
+  let leftOut = 0;
+  for (const graph of graphs) {
+    for (const alarm of loopAlarms(graph, measures)) {
+      if (alarm !== undefined && shown.length < mostOfKind) shown.push(alarm);
+      else if (alarm !== undefined) leftOut++;
+      yield;
+    }
+  }
+  return { shown, leftOut };
+}
+
+interface Alarms {
+  readonly shown: readonly Alarm[];
+  /** The number of further alarms. */
+  readonly leftOut: number;
+}
+
+/** All alarms: those of the broker first. */
+function alarmsOf(
+  request: ApiRequest,
+  management: Management,
+  vhosts: readonly VirtualHost[],
+  { alarms }: Totals,
+  loops: Alarms,
+): Alarms {
+  const seen = new Set(vhosts.map(({ name }) => name));
+  const whole = [...brokerAlarms(request, management, seen)];
+  const first = whole.slice(0, mostOfKind);
+  return {
+    shown: [...first, ...loops.shown, ...alarms.shown],
+    leftOut: whole.length - first.length + loops.leftOut + alarms.leftOut,
+  };
+}
+
+export const overview: readonly Resource[] = [{ path: '/dlx/overview', allows: 'management', GET: show }];
