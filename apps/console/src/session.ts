@@ -40,6 +40,9 @@ export function signOut(notice?: string): void {
 /** True if the user may change things that belong to all, such as policies and users. */
 export const isAdministrator = (): boolean => session.value?.tags.includes('administrator') ?? false;
 
+/** True if the user only looks: the tag `monitoring` without `administrator`. The server checks all other rights. */
+export const isReadOnly = (): boolean => (session.value?.tags.includes('monitoring') ?? false) && !isAdministrator();
+
 function restored(): Session | undefined {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null');

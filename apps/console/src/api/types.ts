@@ -115,7 +115,7 @@ export interface LetterGroup {
   readonly example_id: string;
 }
 
-export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'cancelled' | 'failed';
+export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';
 
 /** A redrive as `GET /api/dlx/redrives` shows it. */
 export interface RedriveTask {
@@ -123,10 +123,12 @@ export interface RedriveTask {
   readonly vhost: string;
   readonly queue: string;
   readonly filter: Readonly<Record<string, unknown>> | null;
-  readonly ids: readonly string[] | null;
+  /** The number of chosen messages. */
+  readonly ids: number | null;
   readonly to: { readonly exchange: string; readonly routing_key: string } | null;
   readonly rate: number;
   readonly limit: number | null;
+  readonly circuit: { readonly percent: number; readonly at_least: number } | null;
   readonly keep_history: boolean;
   readonly dry_run: boolean;
   readonly state: RedriveState;
@@ -146,8 +148,8 @@ export interface RedriveTask {
   readonly other_destinations: number;
   readonly left_at: readonly {
     readonly why: string;
-    readonly exchange?: string;
-    readonly routing_key?: string;
+    readonly exchange: string | null;
+    readonly routing_key: string | null;
     readonly count: number;
     readonly example_id: string;
   }[];

@@ -5,6 +5,8 @@ import { count } from './format';
 /** A column of a table. `sort` is the name of the server's column; without it the column cannot be sorted. */
 export interface Column<T> {
   readonly title: string;
+  /** Shown in the head in place of the title, for example a checkbox. */
+  readonly heading?: ComponentChildren;
   readonly cell: (row: T) => ComponentChildren;
   readonly sort?: string;
   readonly numeric?: boolean;
@@ -39,7 +41,7 @@ export function Table<T>(props: {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} data-row={keyOf(row)} class={rowClass?.(row)} tabIndex={-1}>
+            <tr key={keyOf(row)} data-row={keyOf(row)} class={rowClass?.(row)} tabIndex={-1} onKeyDown={openRow}>
               {columns.map((column) => (
                 <td key={column.title} class={classOf(column)} data-title={column.title}>
                   {column.cell(row)}
@@ -54,11 +56,11 @@ export function Table<T>(props: {
 }
 
 function Heading<T>({ column }: { column: Column<T> }) {
-  const { title, sort, tip } = column;
+  const { title, heading, sort, tip } = column;
   if (sort === undefined) {
     return (
       <th scope="col" class={classOf(column)} title={tip}>
-        {title}
+        {heading ?? title}
       </th>
     );
   }
@@ -79,10 +81,19 @@ function Heading<T>({ column }: { column: Column<T> }) {
         onClick={() => setQuery({ sort_reverse: undefined, page: undefined, ...next })}
       >
         {title}
-        <span aria-hidden="true">{isSorted ? (isReverse ? ' ↓' : ' ↑') : ''}</span>
+        {isSorted && <span aria-hidden="true">{isReverse ? '↓' : '↑'}</span>}
       </button>
     </th>
   );
+}
+
+/** Enter on a row opens its first link. Enter on a control in the row does what the control does. */
+function openRow(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || event.target !== event.currentTarget) return;
+  const link = (event.currentTarget as HTMLElement).querySelector<HTMLElement>('a[href]');
+  if (link === null) return;
+  event.preventDefault();
+  link.click();
 }
 
 function classOf<T>({ numeric = false, minor = false }: Column<T>): string | undefined {

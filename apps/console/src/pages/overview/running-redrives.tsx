@@ -19,7 +19,7 @@ export function RunningRedrives({ of }: { of: readonly RedriveTask[] }) {
   return (
     <ul class="redrive-list">
       {of.map((task) => {
-        const total = Math.max(1, Math.min(task.limit ?? Infinity, task.ids?.length ?? task.ready_at_start));
+        const total = Math.max(1, Math.min(task.limit ?? Infinity, task.ids ?? task.ready_at_start));
         const done = Math.min(1, task.scanned / total);
         return (
           <li key={task.id} data-row={task.id} tabIndex={-1}>

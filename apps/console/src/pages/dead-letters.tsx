@@ -1,6 +1,0 @@
-import { PageHead } from '../ui/parts';
-
-/** The page `dead-letters`. */
-export default function Page() {
-  return <PageHead title="dead-letters" />;
-}
