@@ -29,7 +29,7 @@ function parse(text) {
   let classId = 0;
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
-    const [name, id, direction, ...args] = line.trim().split(' ');
+    const [name, id, marks, ...args] = line.trim().split(' ');
     if (!line.startsWith(' ')) {
       className = name;
       classId = Number(id);
@@ -39,7 +39,9 @@ function parse(text) {
       name: `${className}-${name}`,
       wireName: `${className}.${name}`,
       id: classId * 65_536 + Number(id),
-      direction,
+      direction: marks.replace(/[rw]$/, ''),
+      isRead: !marks.endsWith('w'),
+      isWritten: !marks.endsWith('r'),
       args: args.map((arg) => {
         const [argument, type] = arg.replace(/^-/, '').split(':');
         return { name: argument, type, reserved: arg.startsWith('-') };
@@ -65,8 +67,7 @@ const takesAnyBytes = new Set(['basic.publish']);
 
 function reader({ name, wireName, args }) {
   const known = args.filter((arg) => !arg.reserved);
-  if (args.length === 0)
-    return `/** \`${wireName}\` has no arguments. */\nexport function read${pascal(name)}(from: MethodReader): void { from.finish(); }`;
+  if (args.length === 0) return `/** \`${wireName}\` */\nexport const read${pascal(name)} = readNothing;`;
   const lines = runs(args).map((run, index) => {
     if (run[0].type === 'bit') {
       const bits = `bits${index}`;
@@ -91,6 +92,8 @@ function reader({ name, wireName, args }) {
 const variable = (name) => (name === 'arguments' ? 'args' : name);
 
 function writer({ name, wireName, args }) {
+  const head = `/** \`${wireName}\` */\nexport`;
+  if (args.length === 0) return `${head} const write${pascal(name)} = emptyWriter(methodIds.${camel(name)});`;
   const known = args.filter((arg) => !arg.reserved);
   const parameters = known.map((arg) => `, ${variable(arg.name)}: ${types[arg.type]}`).join('');
   const value = (arg) => (arg.reserved ? nothing[arg.type] : arg.name);
@@ -105,7 +108,7 @@ function writer({ name, wireName, args }) {
       ? `writeTable(to, ${variable(run[0].name)});`
       : `to.${run[0].type}(${value(run[0])});`;
   });
-  return `/** \`${wireName}\` */\nexport function write${pascal(name)}(to: FrameWriter, channel: number${parameters}): void {\nto.method(channel, methodIds.${camel(name)});\n${lines.join('\n')}\nto.end();\n}`;
+  return `${head} function write${pascal(name)}(to: FrameWriter, channel: number${parameters}): void {\nto.method(channel, methodIds.${camel(name)});\n${lines.join('\n')}\nto.end();\n}`;
 }
 
 const methods = parse(table);
@@ -125,14 +128,16 @@ export const basicClass = methodIds.basicPublish >>> 16;
 /** The methods of one direction: reading and writing, side by side. */
 const codecSource = (isIn) => {
   const those = methods.filter(isIn);
-  const readsTables = those.some(({ args }) => args.some(({ type }) => type === 'table'));
-  const messageImports = readsTables ? 'type FieldTable, methodIds, writeTable' : 'methodIds';
-  return `${generated}import { ${messageImports} } from '../../message/index.js';
-${readsTables ? "import { readTable } from '../field-table.js';" : ''}
+  const codecs = those.flatMap((method) => [method.isRead && reader(method), method.isWritten && writer(method)]);
+  const code = codecs.filter(Boolean).join('\n\n');
+  const used = (names) => names.filter((name) => code.includes(name.replace('type ', ''))).join(', ');
+  return `${generated}import { ${used(['type FieldTable', 'methodIds', 'writeTable'])} } from '../../message/index.js';
+import { ${used(['emptyWriter', 'readNothing'])} } from '../empty-method.js';
+${code.includes('readTable') ? "import { readTable } from '../field-table.js';" : ''}
 import type { FrameWriter } from '../frame/writer.js';
 import type { MethodReader } from '../method-reader.js';
 
-${those.map((method) => `${reader(method)}\n\n${writer(method)}`).join('\n\n')}
+${code}
 `;
 };
 

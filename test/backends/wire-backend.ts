@@ -187,7 +187,6 @@ const plain = (declaration: object): Arguments => declaration as Arguments;
 class WireDelivery implements BackendDelivery {
   readonly message: Message;
   readonly redelivered: boolean;
-  readonly deliveryCount = 0;
   readonly #tag: number;
   #settled = false;
 

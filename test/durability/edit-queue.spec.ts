@@ -6,7 +6,7 @@ import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { editQueue } from '../../libs/dlx-broker/src/cli/data-edit.js';
 import { longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
+import { listen } from '../harnesses/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { describeBroker } from './describe-broker.js';

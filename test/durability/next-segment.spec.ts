@@ -11,7 +11,7 @@ import {
   writeHeader,
 } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { Space } from '../../libs/dlx-broker/src/store/log/space.js';
-import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
+import { listen } from '../harnesses/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { FakeDisk, type FakeDiskOptions } from './fake-disk.js';

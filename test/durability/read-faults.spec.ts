@@ -13,7 +13,7 @@ import {
 import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import type { StoreError } from '../../libs/dlx-broker/src/store/store-error.js';
-import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
+import { listen } from '../harnesses/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { atLeastOnceTo } from './at-least-once.js';
 import { bodyOf, messageIdOf } from './bodies.js';

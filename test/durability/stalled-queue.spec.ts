@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Broker, type Channel, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
+import { listen } from '../harnesses/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { bodyOf, messageIdOf } from './bodies.js';
 import { FakeDisk } from './fake-disk.js';

@@ -4,7 +4,7 @@ import type { Field, FieldTable } from '../../libs/dlx-broker/src/message/index.
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { deathsOf, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
+import { listen } from '../harnesses/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 
 const names = fc.constantFrom(

@@ -17,7 +17,7 @@ import {
   table,
 } from '../../libs/dlx-broker/src/message/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import { listen, publishText } from '../../libs/dlx-broker/src/testing/listener.js';
+import { listen, publishText } from '../harnesses/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 
 const headersOf = (entries: Readonly<Record<string, Field>>): FieldTable => new Map(Object.entries(entries));

@@ -6,7 +6,7 @@ import { ByteSink } from '../../libs/dlx-broker/src/store/log/byte-sink.js';
 import { ByteSource } from '../../libs/dlx-broker/src/store/log/byte-source.js';
 import { readEnvelope } from '../../libs/dlx-broker/src/store/log/envelope.js';
 import { writeDeaths, writeHeaders } from '../../libs/dlx-broker/src/store/log/death-codec.js';
-import { listen } from '../../libs/dlx-broker/src/testing/listener.js';
+import { listen } from '../harnesses/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { lent } from '../durability/harness.js';
 

@@ -31,8 +31,6 @@ export interface BackendDelivery {
   readonly message: Message;
   readonly queue: string;
   readonly redelivered: boolean;
-  /** Quorum queues: how often the message returned to the queue before (header x-delivery-count on the wire). */
-  readonly deliveryCount: number;
   readonly settled: boolean;
   /** See {@link Backend.recordsOrigins}. */
   readonly recordsOrigins?: boolean;

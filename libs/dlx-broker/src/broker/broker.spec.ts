@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { int32, longstr } from '../message/index.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { harness } from '../testing/harness.js';
-import { listen, publishText } from '../testing/listener.js';
+import { listen, publishText } from '../../../../test/harnesses/listener.js';
 import { Broker } from './broker.js';
 import type { ClientDetails } from './client-details.js';
 

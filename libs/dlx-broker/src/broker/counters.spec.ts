@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { int32, longstr, noProperties } from '../message/index.js';
 import { harness } from '../testing/harness.js';
-import { listen, publishText } from '../testing/listener.js';
+import { listen, publishText } from '../../../../test/harnesses/listener.js';
 
 /** The same program was run on RabbitMQ 3.10.8, whose `message_stats` the numbers are. */
 function arrange() {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type FieldTable, int32, longstr, noProperties, type Properties } from '../message/index.js';
 import { harness } from '../testing/harness.js';
-import { refusalOf } from '../testing/refusal-of.js';
-import { listen, publishText } from '../testing/listener.js';
+import { refusalOf } from '../../../../test/harnesses/refusal-of.js';
+import { listen, publishText } from '../../../../test/harnesses/listener.js';
 import type { QueueView } from '../testing/queue-view.js';
 import { type ProfileName, profiles } from './profile.js';
 

@@ -8,7 +8,7 @@ import { type Field, int32, longstr } from '../message/index.js';
 import { openData } from '../store/index.js';
 import { OverlayDisk } from '../store/log/overlay-disk.js';
 import { CountedNames } from '../testing/counted-names.js';
-import { listen } from '../testing/listener.js';
+import { listen } from '../../../../test/harnesses/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { checkData, exportData } from './data.js';
 

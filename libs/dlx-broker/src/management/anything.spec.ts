@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limitNames } from '../broker/index.js';
 import { apiHarness } from '../../../../test/harnesses/api-harness.js';
-import { listen } from '../testing/listener.js';
+import { listen } from '../../../../test/harnesses/listener.js';
 import { guestOf, letIn } from '../logins/index.js';
 import { methodNames } from './http/resource.js';
 import { resources } from './api/resources.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../broker/index.js';
-import { die } from '../testing/die.js';
+import { die } from '../../../../test/harnesses/die.js';
 import type { DeathEntry, DeathReason } from './death.js';
 import { deathsOf, firstDeathOf } from './deaths.js';
 import { array, int32, int64, longstr, table } from './field-table.js';

@@ -1,4 +1,4 @@
-import { die } from '../testing/die.js';
+import { die } from '../../../../test/harnesses/die.js';
 import { describe, expect, it } from 'vitest';
 import { array, bool, int32, int64, longstr, Message, type Field, type Properties } from '../message/index.js';
 import { planRetry } from './policy.js';
@@ -31,7 +31,6 @@ const deliver = (message: Message, queue = 'orders', refusal?: Error) => {
     message,
     queue,
     redelivered: false,
-    deliveryCount: 0,
     settled: false,
     ack: unexpected,
     reject: unexpected,

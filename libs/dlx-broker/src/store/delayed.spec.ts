@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Broker } from '../broker/index.js';
 import { int32, longstr } from '../message/index.js';
 import { CountedNames } from '../testing/counted-names.js';
-import { listen } from '../testing/listener.js';
+import { listen } from '../../../../test/harnesses/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { type Store, stores } from '../../../../test/durability/stores.js';
 import { MemoryJournal } from '../../../../test/durability/memory-journal.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Broker, type Channel, type ProfileName, type Queue } from '../broker/index.js';
 import { deathsOf, int32, longstr, Message, type Properties } from '../message/index.js';
 import { CountedNames } from '../testing/counted-names.js';
-import { listen, publishText } from '../testing/listener.js';
+import { listen, publishText } from '../../../../test/harnesses/listener.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { atLeastOnceTo } from '../../../../test/durability/at-least-once.js';
 import { stores } from '../../../../test/durability/stores.js';

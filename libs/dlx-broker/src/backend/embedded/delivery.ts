@@ -41,10 +41,6 @@ export class EmbeddedDelivery implements BackendDelivery {
     return this.delivery.redelivered;
   }
 
-  get deliveryCount(): number {
-    return this.delivery.deliveryCount;
-  }
-
   /** True also after the end of the channel, because the message is then back in its queue. */
   get settled(): boolean {
     return this.#settled || this.channel.isClosed;

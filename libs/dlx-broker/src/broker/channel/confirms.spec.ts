@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CountedNames } from '../../testing/counted-names.js';
-import { listen } from '../../testing/listener.js';
+import { listen } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { longstr } from '../../message/index.js';
 import { Broker } from '../broker.js';

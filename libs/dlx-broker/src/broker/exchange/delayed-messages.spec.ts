@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, type FieldTable, int32, int64, longstr, type Properties } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
-import { listen, publishText } from '../../testing/listener.js';
+import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
-import { refusalOf } from '../../testing/refusal-of.js';
+import { refusalOf } from '../../../../../test/harnesses/refusal-of.js';
 import { Broker } from '../broker.js';
 import type { VirtualHost } from '../virtual-host/virtual-host.js';
 import type { DelayedMessages } from './delayed-messages.js';

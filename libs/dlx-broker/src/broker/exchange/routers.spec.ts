@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { array, bool, emptyTable, int32, int64, longstr, Message, table } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
 import { harness } from '../../testing/harness.js';
-import { listen } from '../../testing/listener.js';
+import { listen } from '../../../../../test/harnesses/listener.js';
 import { DefaultRouter } from './default.js';
 import { checkAlternateExchange, checkEquivalent } from './equivalence.js';
 import { checkHeadersBinding } from './headers.js';

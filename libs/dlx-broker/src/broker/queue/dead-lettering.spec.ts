@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, type FieldTable, longstr, type Properties } from '../../message/index.js';
 import { harness } from '../../testing/harness.js';
-import { listen } from '../../testing/listener.js';
+import { listen } from '../../../../../test/harnesses/listener.js';
 
 /** A queue whose messages die when they are rejected, and what its dead letters say. */
 function mortuary(args: readonly (readonly [string, Field])[] = []) {

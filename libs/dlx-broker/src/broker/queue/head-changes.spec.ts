@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { int32, longstr } from '../../message/index.js';
 import { harness } from '../../testing/harness.js';
 import type { QueueView } from '../../testing/queue-view.js';
-import { listen, publishText } from '../../testing/listener.js';
+import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 
 const bodies = (queue: QueueView): string[] => queue.messages().map(({ body }) => Buffer.from(body).toString());
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { longstr } from '../../message/index.js';
 import { MemoryJournal } from '../../../../../test/durability/memory-journal.js';
 import { CountedNames } from '../../testing/counted-names.js';
-import { listen, publishText } from '../../testing/listener.js';
+import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { Broker } from '../broker.js';
 import type { Journal } from '../ports.js';

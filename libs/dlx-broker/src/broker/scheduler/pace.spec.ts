@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { int32, longstr } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
-import { listen, type Listener, publishText } from '../../testing/listener.js';
+import { listen, type Listener, publishText } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { Broker } from '../broker.js';
 import type { MatchCost } from '../patterns.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { harness } from '../../testing/harness.js';
-import { listen } from '../../testing/listener.js';
+import { listen } from '../../../../../test/harnesses/listener.js';
 
 it('rule P4: a chain of auto-delete exchanges of any length goes with its last binding', () => {
   const { broker } = harness();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { longstr } from '../../message/index.js';
 import { harness } from '../../testing/harness.js';
-import { refusalOf } from '../../testing/refusal-of.js';
-import { listen } from '../../testing/listener.js';
+import { refusalOf } from '../../../../../test/harnesses/refusal-of.js';
+import { listen } from '../../../../../test/harnesses/listener.js';
 
 function arrange() {
   const { broker } = harness();

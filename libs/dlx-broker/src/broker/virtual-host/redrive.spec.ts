@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deathsOf, emptyTable, type FieldTable, int32, longstr, array, type Properties } from '../../message/index.js';
 import { headersForRedrive } from '../../history/index.js';
 import { harness } from '../../testing/harness.js';
-import { listen, publishText } from '../../testing/listener.js';
+import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import type { Channel } from '../channel/channel.js';
 import type { Entry } from '../queue/entry.js';
 import type { RedriveTo } from './redrive.js';

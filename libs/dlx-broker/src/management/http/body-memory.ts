@@ -25,11 +25,6 @@ export class BodyMemory {
     this.#limits = limits;
   }
 
-  /** The bytes of all unfinished bodies. */
-  get bytes(): number {
-    return this.#all;
-  }
-
   share(user: string): BodyShare {
     let kept = 0;
     return {

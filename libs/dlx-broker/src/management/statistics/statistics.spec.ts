@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { harness } from '../../testing/harness.js';
-import { listen, publishText } from '../../testing/listener.js';
+import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import type { Queue } from '../../broker/index.js';
 import type { Turns } from '../http/turns.js';
 import { History } from './history.js';

@@ -5,10 +5,6 @@ export const methodIds = {
   connectionStart: 0x000a000a,
   /** `connection.start-ok` */
   connectionStartOk: 0x000a000b,
-  /** `connection.secure` */
-  connectionSecure: 0x000a0014,
-  /** `connection.secure-ok` */
-  connectionSecureOk: 0x000a0015,
   /** `connection.tune` */
   connectionTune: 0x000a001e,
   /** `connection.tune-ok` */

@@ -11,7 +11,7 @@ import {
   Notes,
   type Properties,
 } from '../../message/index.js';
-import { die } from '../../testing/die.js';
+import { die } from '../../../../../test/harnesses/die.js';
 import { ByteSink } from './byte-sink.js';
 import { ByteSource } from './byte-source.js';
 import { crc32 } from './crc32.js';

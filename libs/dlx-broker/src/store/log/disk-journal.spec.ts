@@ -5,7 +5,7 @@ import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
 import { Broker, type Channel, type Queue } from '../../broker/index.js';
 import { int32, longstr, type Properties } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
-import { listen } from '../../testing/listener.js';
+import { listen } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
 import type { DiskJournalOptions } from './options.js';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
 import { Broker } from '../../broker/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
-import { listen } from '../../testing/listener.js';
+import { listen } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { Batch } from './batch.js';
 import { DiskJournal } from './disk-journal.js';

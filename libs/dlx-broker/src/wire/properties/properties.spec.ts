@@ -11,7 +11,7 @@ import {
   PackedTable,
   type Properties,
 } from '../../message/index.js';
-import { die } from '../../testing/die.js';
+import { die } from '../../../../../test/harnesses/die.js';
 import { readTable } from '../field-table.js';
 import { HeaderWriter } from './header-writer.js';
 import { headerPrefix, PropertiesReader, ReceivedProperties } from './received.js';

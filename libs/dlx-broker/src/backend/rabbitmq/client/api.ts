@@ -43,16 +43,12 @@ export interface AmqpConnection {
   readonly isBlocked: boolean;
   /** True while more bytes wait to be sent than the high-water mark. A publish is still accepted, and uses memory. */
   readonly isCongested: boolean;
-  /** Bytes that wait to be sent. */
-  readonly waiting: number;
   /**
    * Opens a channel. It can be used at once, because its methods are sent after `channel.open`. If it cannot be opened, it is not
    * open when it is returned, and `closed` follows.
    * @param done called when the channel is open, or cannot be opened
    */
   openChannel(events: ChannelEvents, done?: Done): AmqpChannel;
-  /** Gives the server a new secret for an open connection (OAuth tokens). */
-  updateSecret(secret: string, reason: string, done: Done): void;
   /**
    * Closes the connection. All outstanding calls fail. Wait for confirms before: an unconfirmed message may be lost. The event `closed`
    * follows when the server has answered, or after `closeTimeout`.
@@ -71,15 +67,13 @@ export interface ChannelEvents {
    * @param failure `ChannelClosedError`, or the error that ended the connection; undefined when the client closed it
    */
   closed(failure?: ClientError): void;
-  /** The server returned a mandatory message that no {@link ConfirmPublisher} has published. */
+  /** The server returned a mandatory message. */
   returned?(message: ReturnedMessage): void;
   /**
    * A confirm came, in the mode of `confirmSelect`; a publisher uses it.
    * @throws WireError for a tag that was never published, which ends the connection; other exceptions go to `fault`
    */
   confirmed?(deliveryTag: number, multiple: boolean, ok: boolean): void;
-  /** The server pauses or resumes publishing (channel.flow). RabbitMQ never does. */
-  flow?(isActive: boolean): void;
 }
 
 /** A message that the server sent. */
@@ -158,8 +152,6 @@ export interface AmqpChannel {
   /** A passive declare: 404 closes the channel. */
   checkQueue(queue: string, answer: Answer<QueueDeclared>): void;
   bindQueue(queue: string, exchange: string, routingKey: string, args: FieldTable | undefined, done: Done): void;
-  unbindQueue(queue: string, exchange: string, routingKey: string, args: FieldTable | undefined, done: Done): void;
-  purgeQueue(queue: string, answer: Answer<number>): void;
   deleteQueue(
     queue: string,
     options: { readonly ifUnused?: boolean; readonly ifEmpty?: boolean },
@@ -169,7 +161,6 @@ export interface AmqpChannel {
   /** A passive declare: 404 closes the channel. */
   checkExchange(exchange: string, done: Done): void;
   bindExchange(destination: string, source: string, key: string, args: FieldTable | undefined, done: Done): void;
-  unbindExchange(destination: string, source: string, key: string, args: FieldTable | undefined, done: Done): void;
   deleteExchange(exchange: string, options: { readonly ifUnused?: boolean }, done: Done): void;
   /** @param prefetchCount unacknowledged deliveries at most of each consumer that begins after it; 0 for no limit */
   qos(prefetchCount: number, done: Done): void;
@@ -181,11 +172,7 @@ export interface AmqpChannel {
   ack(deliveryTag: number, multiple?: boolean): void;
   nack(deliveryTag: number, options?: { readonly multiple?: boolean; readonly requeue?: boolean }): void;
   reject(deliveryTag: number, requeue: boolean): void;
-  recover(done: Done): void;
   confirmSelect(done: Done): void;
-  txSelect(done: Done): void;
-  txCommit(done: Done): void;
-  txRollback(done: Done): void;
   /**
    * Publishes without a confirm.
    * @param replaced a delivery of this channel that the server acks in the same step, where {@link ServerDescription} says `replace`

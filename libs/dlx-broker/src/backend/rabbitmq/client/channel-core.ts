@@ -152,7 +152,9 @@ export class ChannelCore {
     }
     if (id === methodIds.basicReturn) return this.#return(methods.readBasicReturn(from));
     if (id === methodIds.basicCancel) return this.#cancelled(methods.readBasicCancel(from));
-    if (id === methodIds.channelFlow) return this.#flow(methods.readChannelFlow(from).active);
+    // RabbitMQ never sends it: it stops reading in place of it.
+    if (id === methodIds.channelFlow)
+      return methods.writeChannelFlowOk(this.to, this.number, methods.readChannelFlow(from).active);
     if (this.special(id, from)) return;
     // A call whose answer cannot be read fails with the connection, so it stays until then.
     const value = this.due(id).read(from);
@@ -199,11 +201,6 @@ export class ChannelCore {
     const consumer = this.consumers.get(consumerTag);
     this.consumers.delete(consumerTag);
     if (this.#state === 'open') this.attempt(() => consumer?.cancelled());
-  }
-
-  #flow(isActive: boolean): void {
-    methods.writeChannelFlowOk(this.to, this.number, isActive);
-    this.attempt(() => this.events.flow?.(isActive));
   }
 
   #closedByServer({ replyCode, replyText, classId, methodId }: methods.ChannelClose): void {

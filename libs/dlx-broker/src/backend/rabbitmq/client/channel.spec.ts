@@ -54,13 +54,9 @@ describe('methods of a channel', () => {
       );
     });
     channel.get('q', {}, noting(seen, 'get'));
-    channel.unbindExchange('x', 'y', '#', new Map([['a', table(new Map())]]), noting(seen, 'unbind x'));
-    channel.unbindQueue('q', 'x', '', undefined, noting(seen, 'unbind'));
     channel.publish('', 'q', {}, Buffer.from('2'));
-    channel.purgeQueue('q', noting(seen, 'purge'));
-    channel.deleteQueue('q', { ifEmpty: true }, noting(seen, 'delete'));
+    channel.deleteQueue('q', {}, noting(seen, 'delete'));
     channel.deleteExchange('x', { ifUnused: true }, noting(seen, 'delete x'));
-    channel.recover(noting(seen, 'recover'));
     await settle();
     expect(link.writes).toHaveLength(1);
     expect(seen).toEqual([
@@ -75,26 +71,9 @@ describe('methods of a channel', () => {
       'qos: done',
       'got y k 0 1',
       'get: done',
-      'unbind x: done',
-      'unbind: done',
-      'purge: 1',
-      'delete: 0',
+      'delete: 1',
       'delete x: done',
-      'recover: done',
     ]);
-  });
-
-  it('of a transaction are done or undone together', async () => {
-    const { channel, seen, settle } = await opened();
-    channel.declareQueue('q', {}, noting(seen, 'declare'));
-    channel.txSelect(noting(seen, 'select'));
-    channel.publish('', 'q', {}, Buffer.from('1'));
-    channel.txRollback(noting(seen, 'rollback'));
-    channel.publish('', 'q', {}, Buffer.from('2'));
-    channel.txCommit(noting(seen, 'commit'));
-    channel.get('q', {}, (_, message) => void seen.push(text(message?.body ?? nothing)));
-    await settle();
-    expect(seen.slice(2)).toEqual(['select: done', 'rollback: done', 'commit: done', '2']);
   });
 
   it('fail with the channel, by code, text and method, and no other channel is touched (404)', async () => {

@@ -28,20 +28,6 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
     });
   }
 
-  unbindQueue(queue: string, exchange: string, routingKey: string, args: FieldTable = emptyTable, done: Done): void {
-    this.call(methodIds.queueUnbindOk, methods.readQueueUnbindOk, done, () => {
-      checkBinding(queue, exchange, routingKey, args);
-      methods.writeQueueUnbind(this.to, this.number, queue, exchange, routingKey, args);
-    });
-  }
-
-  purgeQueue(queue: string, answer: Answer<number>): void {
-    this.call(methodIds.queuePurgeOk, readPurged, plain(answer), () => {
-      checkName('queue name', queue);
-      methods.writeQueuePurge(this.to, this.number, queue, false);
-    });
-  }
-
   deleteQueue(
     queue: string,
     { ifUnused = false, ifEmpty = false }: { readonly ifUnused?: boolean; readonly ifEmpty?: boolean },
@@ -77,13 +63,6 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
     this.call(methodIds.exchangeBindOk, methods.readExchangeBindOk, done, () => {
       checkBinding(target, source, key, args);
       methods.writeExchangeBind(this.to, this.number, target, source, key, false, args);
-    });
-  }
-
-  unbindExchange(target: string, source: string, key: string, args: FieldTable = emptyTable, done: Done): void {
-    this.call(methodIds.exchangeUnbindOk, methods.readExchangeUnbindOk, done, () => {
-      checkBinding(target, source, key, args);
-      methods.writeExchangeUnbind(this.to, this.number, target, source, key, false, args);
     });
   }
 
@@ -147,29 +126,9 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
     if (this.isOpen) methods.writeBasicReject(this.to, this.number, deliveryTag, requeue);
   }
 
-  recover(done: Done): void {
-    this.call(methodIds.basicRecoverOk, methods.readBasicRecoverOk, done, () =>
-      methods.writeBasicRecover(this.to, this.number, true),
-    );
-  }
-
   confirmSelect(done: Done): void {
     this.call(methodIds.confirmSelectOk, methods.readConfirmSelectOk, done, () =>
       methods.writeConfirmSelect(this.to, this.number, false),
-    );
-  }
-
-  txSelect(done: Done): void {
-    this.call(methodIds.txSelectOk, methods.readTxSelectOk, done, () => methods.writeTxSelect(this.to, this.number));
-  }
-
-  txCommit(done: Done): void {
-    this.call(methodIds.txCommitOk, methods.readTxCommitOk, done, () => methods.writeTxCommit(this.to, this.number));
-  }
-
-  txRollback(done: Done): void {
-    this.call(methodIds.txRollbackOk, methods.readTxRollbackOk, done, () =>
-      methods.writeTxRollback(this.to, this.number),
     );
   }
 
@@ -216,7 +175,6 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
   }
 }
 
-const readPurged = (from: MethodReader): number => methods.readQueuePurgeOk(from).messageCount;
 const readDeleted = (from: MethodReader): number => methods.readQueueDeleteOk(from).messageCount;
 
 /** `#got` reads the message of basic.get-ok. */

@@ -49,7 +49,6 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
   #channels = new Channels(0);
   #heartbeat: Heartbeat | undefined;
   #state: State = 'handshake';
-  #secrets: Done[] = [];
   /** Withdraws the time limit of the handshake or of closing. */
   #cancelLimit: () => void;
 
@@ -81,10 +80,6 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
     return this.output.isCongested;
   }
 
-  get waiting(): number {
-    return this.output.waiting;
-  }
-
   openChannel(events: ChannelEvents, done: Done = () => undefined): AmqpChannel {
     const number = this.isOpen ? this.#channels.free() : 0;
     const channel = new ServerChannel(this, number, events);
@@ -97,12 +92,6 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
       channel.open(done);
     }
     return channel;
-  }
-
-  updateSecret(secret: string, reason: string, done: Done): void {
-    if (!this.isOpen) return done(this.#notOpen());
-    this.#secrets.push(done);
-    methods.writeConnectionUpdateSecret(this.to, 0, Buffer.from(secret), reason);
   }
 
   close(): void {
@@ -164,7 +153,6 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
     if (this.#state === 'closing') return;
     if (id === methodIds.connectionBlocked) this.#blocked(methods.readConnectionBlocked(from).reason);
     else if (id === methodIds.connectionUnblocked) this.#unblocked();
-    else if (id === methodIds.connectionUpdateSecretOk) this.#secretTaken();
     else this.violated(`method ${id >>> 16}.${id & 0xffff} is none for a connection`, 503);
   }
 
@@ -202,11 +190,6 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
   #closedByServer({ replyCode, replyText }: methods.ConnectionClose): void {
     methods.writeConnectionCloseOk(this.to, 0);
     this.#over('server', replyText, replyCode);
-  }
-
-  #secretTaken(): void {
-    const done = this.#secrets.shift();
-    this.#reports.call(() => done?.());
   }
 
   #blocked(reason: string): void {
@@ -247,9 +230,6 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
   }
 
   #failAll(failure: ClientError): void {
-    const secrets = this.#secrets;
-    this.#secrets = [];
-    for (const done of secrets) this.#reports.call(() => done(failure));
     for (const channel of this.#channels.takeAll()) channel.fail(failure);
   }
 

@@ -6,7 +6,7 @@ import { type Outstanding, OutstandingPublishes } from './outstanding.js';
 import { Returns } from './returns.js';
 
 /** What a publisher reports, see {@link ChannelEvents}. */
-export type PublisherEvents = Pick<ChannelEvents, 'closed' | 'returned' | 'flow'>;
+export type PublisherEvents = Pick<ChannelEvents, 'closed'>;
 
 /** Opens a channel that confirms. Publishing may begin at once. @param done called when the server confirms from now on */
 export const openPublisher = (connection: AmqpConnection, events: PublisherEvents, done?: Done): ConfirmPublisher =>
@@ -27,7 +27,6 @@ export class ChannelPublisher implements ConfirmPublisher {
       closed: (failure) => this.#closed(failure),
       confirmed: (tag, multiple, ok) => this.#confirmed(tag, multiple, ok),
       returned: (message) => this.#returned(message),
-      flow: (isActive) => events.flow?.(isActive),
     });
     this.channel.confirmSelect(done);
   }
@@ -84,8 +83,7 @@ export class ChannelPublisher implements ConfirmPublisher {
   #returned(message: ReturnedMessage): void {
     const publish = this.#returns.find(message);
     const { exchange, routingKey, replyCode, replyText } = message;
-    if (publish === undefined) this.#events.returned?.(message);
-    else publish.returned = new ReturnedError(exchange, routingKey, replyCode, replyText);
+    if (publish !== undefined) publish.returned = new ReturnedError(exchange, routingKey, replyCode, replyText);
   }
 
   #closed(failure: ClientError | undefined): void {

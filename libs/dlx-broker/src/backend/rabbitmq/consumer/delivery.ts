@@ -1,4 +1,4 @@
-import { type Field, type FieldTable, integerOf, Message } from '../../../message/index.js';
+import { type Field, type FieldTable, Message } from '../../../message/index.js';
 import { UndecodableProperties } from '../../../wire/index.js';
 import type { BackendDelivery, Done, Publication } from '../../backend.js';
 import { ConnectionLostError, RefusedError, ServerError, UnroutableError } from '../../errors.js';
@@ -54,11 +54,6 @@ export class RabbitMqDelivery implements BackendDelivery {
 
   get isUndecodable(): boolean {
     return this.delivery.isUndecodable;
-  }
-
-  /** Always 0 for classic queues, which do not count. */
-  get deliveryCount(): number {
-    return Number(integerOf(this.message.own.headers?.get('x-delivery-count')) ?? 0);
   }
 
   /** True also after the end of the channel, because the message is then back in its queue. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fromFieldTable, type FieldTable } from '../../../message/index.js';
 import { type ApiHarness, apiHarness } from '../../../../../../test/harnesses/api-harness.js';
-import { listen } from '../../../testing/listener.js';
+import { listen } from '../../../../../../test/harnesses/listener.js';
 
 const publish = (more: object): { readonly body: object } => ({
   body: { properties: {}, routing_key: 'q', payload: 'x', payload_encoding: 'string', ...more },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listen } from '../../../testing/listener.js';
+import { listen } from '../../../../../../test/harnesses/listener.js';
 import { apiHarness } from '../../../../../../test/harnesses/api-harness.js';
 import { codes } from '../../http/reply.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listen, publishText } from '../../../testing/listener.js';
+import { listen, publishText } from '../../../../../../test/harnesses/listener.js';
 import { apiHarness } from '../../../../../../test/harnesses/api-harness.js';
 
 const policy = { pattern: '^a', definition: { 'max-length': 5 } };

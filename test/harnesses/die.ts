@@ -1,5 +1,12 @@
-import { profiles } from '../broker/index.js';
-import { type DeathEntry, type Dialect, type Message, NotedMessage, Notes, recordDeath } from '../message/index.js';
+import { profiles } from '../../libs/dlx-broker/src/broker/index.js';
+import {
+  type DeathEntry,
+  type Dialect,
+  type Message,
+  NotedMessage,
+  Notes,
+  recordDeath,
+} from '../../libs/dlx-broker/src/message/index.js';
 
 /** The dead letter of a message, under the same address. */
 export function die(message: Message, death: DeathEntry, dialect: Dialect = profiles['3.10']): NotedMessage {

@@ -1,5 +1,12 @@
-import type { AmqpError, Broker, Channel, ConnectOptions, Delivery, Returned } from '../broker/index.js';
-import { noProperties, type Properties } from '../message/index.js';
+import type {
+  AmqpError,
+  Broker,
+  Channel,
+  ConnectOptions,
+  Delivery,
+  Returned,
+} from '../../libs/dlx-broker/src/broker/index.js';
+import { noProperties, type Properties } from '../../libs/dlx-broker/src/message/index.js';
 
 /** A channel of the engine whose output is kept, in order. */
 export interface Listener {
