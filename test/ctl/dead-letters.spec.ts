@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import amqplib from 'amqplib';
 import { Command } from 'commander';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Terminal } from '../../libs/dlx-broker/src/cli/dead-letters/ask.js';
 import { addDeadLetters } from '../../libs/dlx-broker/src/cli/dead-letters/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
 
@@ -13,7 +14,33 @@ afterAll(async () => {
   await served.close();
 });
 
-async function run(...words: string[]) {
+const run = (...words: string[]) => runAt(undefined, ...words);
+
+/** A terminal that records what is drawn, and can interrupt. */
+class FakeTerminal implements Terminal {
+  readonly drawn: string[] = [];
+  readonly width = 60;
+  readonly clears = false;
+  interrupt: (() => void) | undefined;
+
+  constructor(private readonly onDraw: (terminal: FakeTerminal) => void = () => {}) {}
+
+  draw(text: string): void {
+    this.drawn.push(text);
+    this.onDraw(this);
+  }
+
+  async write(text: string): Promise<void> {
+    this.drawn.push(text);
+  }
+
+  onInterrupt(then: () => void): () => void {
+    this.interrupt = then;
+    return () => (this.interrupt = undefined);
+  }
+}
+
+async function runAt(terminal: Terminal | undefined, ...words: string[]) {
   const out: string[] = [];
   const errors: string[] = [];
   let code = -1;
@@ -22,6 +49,7 @@ async function run(...words: string[]) {
     env: { DLX_BROKER_URL: `http://127.0.0.1:${served.http?.port}` },
     out: (text: string) => void out.push(text),
     error: (text: string) => void errors.push(text),
+    ...(terminal && { terminal }),
   };
   addDeadLetters(program, told, (ended) => (code = ended));
   await program.parseAsync(words, { from: 'user' });
@@ -85,6 +113,59 @@ describe('dead-letters', () => {
     expect([waiting('dead'), waiting('work')]).toEqual([0, 3]);
   });
 
+  it('lists the queues that get dead letters, without a queue', async () => {
+    const { code, out } = await run('list');
+    expect(code).toBe(0);
+    const [head, row, last] = out.split('\n');
+    expect(head).toMatch(/^queue +features +ready +unacked +in\/s +out\/s +oldest$/);
+    expect(row).toMatch(/^dead +D +3 +0 +\d+\.\d +\d+\.\d +\d{4}-\d\d-\d\d /);
+    expect(last).toBe('1 shown of 1 dead-letter queues, with 3 ready');
+    expect((await run('list', '--vhost', 'none')).code).toBe(65);
+  });
+
+  it('groups over all queues, and over one', async () => {
+    for (const words of [['groups'], ['groups', 'dead'], ['groups', '--died-in', 'work', '--reason', 'rejected']]) {
+      const { code, out } = await run(...words);
+      expect(code).toBe(0);
+      const [head, row, last] = out.split('\n');
+      expect(head).toMatch(/^count +queue +reason +died first in +error +oldest +example$/);
+      expect(row).toMatch(/^3 +dead +rejected +work +\d{4}.* \(.*s\) +\d+$/);
+      expect(last).toMatch(/^3 messages of \d queues looked at$/);
+    }
+    expect((await run('groups', '--reason', 'maxlen')).out).toMatch(/^count .*\n3 messages of 1 queues looked at$/);
+  });
+
+  it('shows a list again and again, until an interrupt', async () => {
+    const terminal = new FakeTerminal();
+    setTimeout(() => terminal.interrupt?.(), 500);
+    const { code, out } = await runAt(terminal, 'list', 'dead', '--watch', '0.1');
+    expect(code).toBe(0);
+    expect(out.split('3 shown of 3 ready').length).toBeGreaterThan(2);
+  });
+
+  it('draws the progress of a redrive, and says at an interrupt how to end it', async () => {
+    const terminal = new FakeTerminal(({ interrupt }) => interrupt?.());
+    const { code, out, errors } = await runAt(terminal, 'redrive', 'dead', '--rate', '1');
+    const [, id] = /dead-letters cancel (\S+)'/.exec(errors) ?? [];
+    expect({ code, out }).toEqual({ code: 130, out: '' });
+    expect(errors).toMatch(/^redrive \S+ goes on in the broker; /);
+    expect(terminal.drawn[0]?.replace('\u001b', 'ESC')).toMatch(/^\r\[[#.]{24}\] +\d+ % {2}\d movedESC\[K$/);
+    expect(terminal.drawn.at(-1)).toBe('\r\u001b[K');
+    expect((await run('redrives')).out).toMatch(new RegExp(`\n${id} +dead +running +\\d+ % +\\d +0 +0 +guest `));
+    expect((await run('pause', id!)).out).toMatch(/ is paused, \d moved$/);
+    expect((await run('resume', id!)).out).toMatch(/ is running, \d moved$/);
+    expect((await run('cancel', id!)).out).toMatch(/ is stopped, \d moved$/);
+    expect(await run('cancel', id!)).toMatchObject({ code: 69, errors: expect.stringContaining('is stopped') });
+  });
+
+  it('does not wait for the end of a redrive with --no-wait', async () => {
+    const { code, out } = await run('redrive', 'dead', '--rate', '1', '--no-wait');
+    const [, id] = /^redrive (\S+) has begun; .* ends it$/.exec(out) ?? [];
+    expect(code).toBe(0);
+    expect((await run('cancel', id!)).code).toBe(0);
+    expect(waiting('dead')).toBeGreaterThan(0);
+  });
+
   it('says what stays where it is, and why', async () => {
     const { code, out, errors } = await run('redrive', 'dead', '--to', 'orders/nowhere', '--rate', '0');
     expect(code).toBe(65);
@@ -127,6 +208,14 @@ describe('dead-letters', () => {
       "must be EXCHANGE/KEY, but is 'nowhere'; write '/nowhere' for the queue",
     ],
     ['a rate that is none', ['redrive', 'dead', '--rate', 'fast'], 64, "--rate must be a number, but is 'fast'"],
+    [
+      'a watch without seconds',
+      ['list', 'dead', '--watch', 'on'],
+      64,
+      '--watch must be a number of seconds, at least 0.1',
+    ],
+    ['a filter without a queue', ['list', '--reason', 'expired'], 64, "'dlx-broker dead-letters groups' has all"],
+    ['a redrive that is not there', ['cancel', 'none'], 65, "there is no redrive 'none'"],
     ['ids and a filter', ['redrive', 'dead', '1', '--text', 'x'], 64, 'not both'],
     ['a broker that is not there', ['list', 'dead', '--url', 'http://127.0.0.1:1'], 69, 'connection refused'],
     ['a wrong password', ['list', 'dead', '--user', 'guest', '--password', 'geheim'], 69, 'Login failed'],

@@ -151,11 +151,15 @@ program
 
 const deadLetters = program
   .command('dead-letters')
-  .description('List, show and redrive the dead letters of a running broker.');
+  .description('List, group, show, redrive, edit and export the dead letters of a running broker.');
 // The other commands start faster without this file.
 if (process.argv[2] === 'dead-letters') {
-  const { addDeadLetters } = await import('./dead-letters/index.js');
-  addDeadLetters(deadLetters, standardOutput, (code) => void (process.exitCode = code));
+  const [{ addDeadLetters }, { terminalOf }] = await Promise.all([
+    import('./dead-letters/index.js'),
+    import('./dead-letters/terminal.js'),
+  ]);
+  const output = { ...standardOutput, terminal: terminalOf(process) };
+  addDeadLetters(deadLetters, output, (code) => void (process.exitCode = code));
 }
 
 /** Passes the words of the command line on unread: their grammar and their errors are those of rabbitmqctl. */

@@ -3,18 +3,41 @@ import { CtlFailure, exit } from '../ctl/exit.js';
 
 /** The options of all commands about dead letters. */
 export interface CommonFlags {
-  readonly vhost: string;
+  readonly vhost?: string;
   readonly url?: string;
   readonly user?: string;
   readonly password?: string;
   readonly json?: true;
 }
 
+/** The virtual host of commands about one queue. */
+export const vhostOf = ({ vhost = '/' }: CommonFlags): string => vhost;
+
 /** The environment and the outputs of a command. */
 export interface CommandOutput {
   readonly env: Readonly<Record<string, string | undefined>>;
   out(text: string): void;
   error(text: string): void;
+  /** Absent: nothing is drawn, no question is asked, and an interrupt ends the process. */
+  readonly terminal?: Terminal;
+}
+
+/** What a command can do with the terminal of its user. */
+export interface Terminal {
+  /** Characters of a line on standard error; undefined if standard error is no terminal, and progress is not drawn. */
+  readonly width: number | undefined;
+  /** True if standard output is a terminal that can be cleared. */
+  readonly clears: boolean;
+  /** Writes to standard error, as it is. */
+  draw(text: string): void;
+  /** Writes to standard output, as it is. Resolves when there is room for more. */
+  write(text: string): Promise<void>;
+  /** Asks a question that is answered by y or n. Undefined if there is no user to ask. */
+  readonly confirm?: (question: string) => Promise<boolean>;
+  /** Opens a file in the editor of the user. Undefined if there is no terminal. @returns the exit code of the editor */
+  readonly edit?: (path: string) => Promise<number>;
+  /** Calls `then` at the first Ctrl+C, in place of the end of the process. @returns a function that undoes this */
+  onInterrupt(then: () => void): () => void;
 }
 
 /**

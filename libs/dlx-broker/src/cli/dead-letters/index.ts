@@ -1,93 +1,82 @@
 import type { Command } from 'commander';
-import { shownJson } from '../../host/index.js';
 import { addressOf } from '../ctl/address.js';
 import { Api } from '../ctl/api.js';
-import { ask, shownQueue, type CommonFlags, type CommandOutput } from './ask.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
-import { filterOf, type FilterFlags } from './filter.js';
-import { groupsText, lettersText, letterText } from './letters.js';
-import { type RedriveFlags, redrive } from './redrive.js';
+import type { CommandOutput, CommonFlags } from './ask.js';
+import { groups, list, type ListFlags, show } from './list.js';
+import { withFilters, withServer, withVhost, withWatch } from './options.js';
+import { redrive, type RedriveFlags } from './redrive.js';
+import { listRedrives, type Order, orderRedrive } from './redrives.js';
+import type { WatchFlags } from './watch.js';
 
-interface ListFlags extends CommonFlags, FilterFlags {
-  readonly by?: string;
-  readonly limit: string;
-}
+/** The virtual hosts of commands about all queues. */
+const all = 'all';
 
-/** The dead letters of a queue, or their groups. */
-async function list(queue: string, flags: ListFlags, api: Api, { out }: CommandOutput): Promise<void> {
-  const path = ['dlx', 'queues', flags.vhost, queue, flags.by === undefined ? 'messages' : 'groups'];
-  const { query } = filterOf(flags);
-  const asked = flags.by === undefined ? { ...query, page_size: flags.limit } : { ...query, by: flags.by };
-  const { body, text } = await ask(api, 'GET', path, shownQueue(queue, flags.vhost), { query: asked });
-  if (flags.json === true) return out(shownJson(text));
-  out(flags.by === undefined ? lettersText(body) : groupsText(body));
-}
+const orders: Readonly<Record<Order, string>> = {
+  pause: 'Pause a redrive.',
+  resume: 'Continue a redrive that was paused, or that stopped because too many messages came back.',
+  cancel: 'End a redrive. Messages that it has moved stay moved.',
+};
 
-async function show(queue: string, id: string, flags: CommonFlags, api: Api, { out }: CommandOutput): Promise<void> {
-  const missing = `message ${id} in ${shownQueue(queue, flags.vhost)}; 'dlx-broker dead-letters list' shows the ids`;
-  const { body, text } = await ask(api, 'GET', ['dlx', 'queues', flags.vhost, queue, 'messages', id], missing);
-  out(flags.json === true ? shownJson(text) : letterText(body));
-}
-
-/** Adds `dead-letters list|show|redrive` to a program. */
+/** Adds the commands of `dead-letters` to a program. @param ended gets the exit code */
 export function addDeadLetters(parent: Command, output: CommandOutput, ended: (code: number) => void): void {
-  const act =
-    <F extends CommonFlags>(name: string, work: (flags: F, api: Api) => Promise<void>) =>
-    async (flags: F): Promise<void> => {
-      try {
-        const options = new Map(Object.entries({ url: flags.url, user: flags.user, password: flags.password }));
-        const given = new Map([...options].filter((entry): entry is [string, string] => entry[1] !== undefined));
-        await work(flags, new Api(addressOf(given, output.env), undefined, name));
-        ended(exit.ok);
-      } catch (error) {
-        if (!(error instanceof CtlFailure)) throw error;
-        output.error(error.message);
-        ended(error.code);
-      }
-    };
-  const common = (command: Command): Command =>
-    command
-      .option('-p, --vhost <VHOST>', 'the virtual host', '/')
-      .option('--url <URL>', 'the HTTP API (default: DLX_BROKER_URL or http://127.0.0.1:15672)')
-      .option('--user <USER>', 'who asks (default: DLX_BROKER_USER)')
-      .option('--password <PASSWORD>', 'also as DLX_BROKER_PASSWORD, which no list of processes shows')
-      .option('--json', 'answer as the HTTP API does');
-  const filters = (command: Command): Command =>
-    common(command)
-      .option('--reason <REASON>', 'of the latest death: rejected, expired, maxlen or delivery_limit')
-      .option('--died-in <QUEUE>', 'the queue in which it died last')
-      .option('--first-queue <QUEUE>', 'the queue in which it died first')
-      .option('--exchange <EXCHANGE>', 'the exchange it was published to at first')
-      .option('--routing-key <KEY>', 'the routing key it was published with at first')
-      .option('--header <NAME[=VALUE]>', 'a header it has; may be said several times', (one, more: string[] = []) => [
-        ...more,
-        one,
-      ])
-      .option('--error <CLASS>', 'the class or the kind of its error')
-      .option('--text <TEXT>', 'a text somewhere in its body')
-      .option('--older-than <TIME>', 'how long it is dead at least, such as 90s, 15m, 2h or 7d')
-      .option('--younger-than <TIME>', 'how long it is dead at most');
-  filters(parent.command('list').description('List what lies in a queue of dead letters, without taking it out.'))
-    .argument('<QUEUE>')
+  const act = async <F extends CommonFlags>(
+    name: string,
+    flags: F,
+    work: (api: Api) => Promise<number | void>,
+  ): Promise<void> => {
+    try {
+      const options = new Map(Object.entries({ url: flags.url, user: flags.user, password: flags.password }));
+      const given = new Map([...options].filter((entry): entry is [string, string] => entry[1] !== undefined));
+      ended((await work(new Api(addressOf(given, output.env), undefined, name))) ?? exit.ok);
+    } catch (error) {
+      if (!(error instanceof CtlFailure)) throw error;
+      output.error(error.message);
+      ended(error.code);
+    }
+  };
+  const command = (name: string, description: string): Command => parent.command(name).description(description);
+
+  withWatch(
+    withFilters(withVhost(command('list', 'List what lies in a queue of dead letters, without taking it out.'))),
+  )
+    .argument('[QUEUE]', 'without it: the queues that get dead letters, of all virtual hosts or of --vhost')
     .option('--by <WHAT>', 'count instead, by reason, error, queue, first-queue, exchange or routing-key')
-    .option('--limit <NUMBER>', 'at most so many, up to 500', '50')
-    .action((queue: string, flags: ListFlags) =>
-      act<ListFlags>('list', (f, api) => list(queue, f, api, output))(flags),
+    .option('--limit <NUMBER>', 'at most so many messages or queues, up to 500 (default: 50 messages, 500 queues)')
+    .action((queue: string | undefined, flags: ListFlags) =>
+      act('list', flags, (api) => list(queue, flags, api, output)),
     );
-  common(parent.command('show').description('Show one message whole: where it died, and why.'))
+  const grouped = 'Count dead letters by queue, reason and kind of error, over all queues that get dead letters.';
+  withWatch(withFilters(withVhost(command('groups', grouped), all)))
+    .argument('[QUEUE]', 'only what lies in this queue')
+    .action((queue: string | undefined, flags: ListFlags) =>
+      act('groups', flags, (api) => groups(queue, flags, api, output)),
+    );
+  withVhost(command('show', 'Show one message whole: where it died, and why.'))
     .argument('<QUEUE>')
     .argument('<ID>')
     .action((queue: string, id: string, flags: CommonFlags) =>
-      act<CommonFlags>('show', (f, api) => show(queue, id, f, api, output))(flags),
+      act('show', flags, (api) => show(queue, id, flags, api, output)),
     );
-  filters(parent.command('redrive').description('Send dead letters back to where they were published at first.'))
+  withFilters(withVhost(command('redrive', 'Send dead letters back to where they were published at first.')))
     .argument('<QUEUE>')
     .argument('[IDS...]', 'these alone; without any and without a filter, all that are there')
     .option('--to <EXCHANGE/KEY>', 'to this exchange with this routing key instead')
     .option('--rate <NUMBER>', 'messages a second, 0 for as many as the broker can (default: 50)')
     .option('--limit <NUMBER>', 'at most so many')
-    .option('--dry-run', 'move nothing: tell what would become of them')
+    .option('--dry-run', 'move nothing, and show what a redrive would do')
+    .option('--no-wait', 'end when the redrive has begun (default: wait for its end, with a progress bar)')
     .action((queue: string, ids: string[], flags: RedriveFlags) =>
-      act<RedriveFlags>('redrive', (f, api) => redrive(queue, ids, f, api, output))(flags),
+      act('redrive', flags, (api) => redrive(queue, ids, flags, api, output)),
     );
+  withWatch(withVhost(command('redrives', 'List the running redrives, and the last 100.'), all)).action(
+    (flags: CommonFlags & WatchFlags) => act('redrives', flags, (api) => listRedrives(flags, api, output)),
+  );
+  for (const [order, description] of Object.entries(orders)) {
+    withServer(command(order, description))
+      .argument('<ID>', "of the redrive; 'dlx-broker dead-letters redrives' shows it")
+      .action((id: string, flags: CommonFlags) =>
+        act(order, flags, (api) => orderRedrive(order as Order, id, flags, api, output)),
+      );
+  }
 }

@@ -1,5 +1,6 @@
 import { shownLines } from '../../host/index.js';
 import { prettyColumns } from './columns.js';
+import { duration, oneLine, when } from './shown.js';
 
 /** What is shown of a message; the API has more. */
 interface Letter {
@@ -33,21 +34,10 @@ interface Page {
   readonly complete: boolean;
 }
 
-const when = (time: number | null | undefined): string =>
-  time === null || time === undefined
-    ? ''
-    : new Date(time)
-        .toISOString()
-        .replace('T', ' ')
-        .replace(/\.000Z$|Z$/, '');
 /** With a question mark when only the headers of the message tell, which a client may have written. */
 const address = (place: Letter['origin']): string =>
   place === null ? '' : `${place.exchange}/${place.routing_key}${place.proven === false ? ' (?)' : ''}`;
 const isUnproven = ({ origin }: Letter): boolean => origin?.proven === false;
-const oneLine = (text: string, length: number): string => {
-  const line = text.replace(/\s+/g, ' ');
-  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
-};
 
 /** A line for each message: its last death, its origin, and the start of its body. */
 export function lettersText(body: unknown): string {
@@ -70,32 +60,16 @@ export function lettersText(body: unknown): string {
   return `${table}\n${items.length} shown of ${ready} ready (${scanned} looked at${more})`;
 }
 
-/** A line for each group of messages, with its count. */
-export function groupsText(body: unknown): string {
-  const { groups, others } = body as {
-    readonly groups: readonly { value: string; count: number; example_id: string; oldest: number; newest: number }[];
-    readonly others: number;
-  };
-  const rows = groups.map((group) => [
-    String(group.count),
-    oneLine(String(group.value), 60),
-    group.example_id,
-    when(group.oldest),
-    when(group.newest),
-  ]);
-  const table = prettyColumns(['count', 'what', 'example', 'oldest', 'newest'], rows);
-  return others > 0 ? `${table}\n${others} others` : table;
-}
-
 /** Everything about one message. */
 export function letterText(body: unknown): string {
   const letter = body as Letter;
-  const deaths = letter.deaths.map((death) => [
+  const deaths = letter.deaths.map((death, at) => [
     death.reason,
     String(death.count),
     death.queue,
     `${death.exchange}/${death.routing_keys.join(',')}`,
     when(death.time),
+    waited(death, letter.deaths[at + 1]),
   ]);
   const properties = Object.entries(letter.properties).map(([name, value]) => [name, JSON.stringify(value)]);
   const headers = Object.entries(letter.headers)
@@ -111,7 +85,7 @@ export function letterText(body: unknown): string {
   ];
   return [
     prettyColumns(undefined, facts),
-    section('deaths, the newest first', prettyColumns(['reason', 'count', 'queue', 'by', 'time'], deaths)),
+    section('deaths, the newest first', prettyColumns(['reason', 'count', 'queue', 'by', 'time', 'after'], deaths)),
     section('properties', prettyColumns(undefined, properties)),
     section('headers', prettyColumns(undefined, headers)),
     section(`body (${letter.payload_bytes} bytes, ${letter.payload_encoding})`, shownLines(letter.payload)),
@@ -119,6 +93,10 @@ export function letterText(body: unknown): string {
     .filter((part) => part !== '')
     .join('\n\n');
 }
+
+/** How long after the death before it. */
+const waited = ({ time }: Death, before: Death | undefined): string =>
+  time === null || before === undefined || before.time === null ? '' : duration(time - before.time);
 
 /** They are shown as deaths. */
 const isOfDeaths = (name: string): boolean => name === 'x-death' || name.startsWith('x-first-death-');

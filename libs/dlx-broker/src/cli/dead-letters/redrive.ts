@@ -1,16 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { shownJson, shownText } from '../../host/index.js';
-import type { Api } from '../ctl/api.js';
+import type { Api, Reply } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { prettyColumns } from './columns.js';
 import { filterOf, type FilterFlags } from './filter.js';
-import { ask, shownQueue, type CommonFlags, type CommandOutput } from './ask.js';
+import { ask, shownQueue, vhostOf, type CommonFlags, type CommandOutput } from './ask.js';
+import { drawBar, eraseBar, type Progress } from './progress.js';
+import { noRedrive } from './redrives.js';
 
 export interface RedriveFlags extends CommonFlags, FilterFlags {
   readonly to?: string;
   readonly rate?: string;
   readonly limit?: string;
   readonly dryRun?: true;
+  /** False: the command ends when the redrive has begun. */
+  readonly wait: boolean;
 }
 
 interface Address {
@@ -19,14 +23,11 @@ interface Address {
 }
 
 /** The state of a redrive, as the API shows it. */
-interface State {
+interface State extends Progress {
   readonly id: string;
   readonly state: string;
   readonly reason: string | null;
   readonly dry_run: boolean;
-  readonly moved: number;
-  readonly left: number;
-  readonly gone: number;
   readonly came_back: number;
   readonly destinations: readonly { readonly name: string; readonly count: number }[];
   readonly left_at: readonly ({ [part in keyof Address]: string | null } & {
@@ -39,19 +40,25 @@ interface State {
 /** Milliseconds between looks at a redrive that runs. */
 const pause = 250;
 
-/** Starts a redrive and waits for its end. If the command is interrupted, the redrive continues in the broker. */
+/** Exit code of a command that Ctrl+C ended, as shells have it. */
+const interrupted = 130;
+
+/**
+ * Starts a redrive and waits for its end. If the command is interrupted, the redrive continues in the broker.
+ * @returns the exit code, if it is not 0
+ */
 export async function redrive(
   queue: string,
   ids: readonly string[],
   flags: RedriveFlags,
   api: Api,
-  { out }: CommandOutput,
-): Promise<void> {
+  output: CommandOutput,
+): Promise<number | void> {
   const filter = filterOf(flags).body;
   const hasFilter = Object.keys(filter).length > 0;
   if (hasFilter && ids.length > 0) throw new CtlFailure(exit.usage, 'Error: say which by ids or by a filter, not both');
   const body = {
-    vhost: flags.vhost,
+    vhost: vhostOf(flags),
     queue,
     ...(ids.length > 0 && { ids }),
     ...(hasFilter && { filter }),
@@ -60,23 +67,48 @@ export async function redrive(
     ...(flags.limit !== undefined && { limit: numberIn('--limit', flags.limit) }),
     ...(flags.dryRun === true && { dry_run: true }),
   };
-  let reply = await ask(api, 'POST', ['dlx', 'redrives'], shownQueue(queue, flags.vhost), { body });
-  while (isAtWork(reply.body as State)) {
-    await wait(pause);
-    const { id } = reply.body as State;
-    reply = await ask(api, 'GET', ['dlx', 'redrives', id], `redrive ${id}: the broker was restarted`);
+  const started = await ask(api, 'POST', ['dlx', 'redrives'], shownQueue(queue, vhostOf(flags)), { body });
+  const reply = flags.wait ? await untilEnd(started, api, output) : started;
+  const state = reply.body as State;
+  const { out, error } = output;
+  if (flags.json === true) out(shownJson(reply.text));
+  if (isAtWork(state)) {
+    const runs = `redrive ${state.id} ${flags.wait ? 'goes on in the broker' : 'has begun'}`;
+    const say = flags.wait || flags.json === true ? error : out;
+    say(
+      `${runs}; 'dlx-broker dead-letters redrives' shows it, and 'dlx-broker dead-letters cancel ${state.id}' ends it`,
+    );
+    return flags.wait ? interrupted : exit.ok;
   }
-  out(flags.json === true ? shownJson(reply.text) : stateText(reply.body as State));
-  const { state, left } = reply.body as State;
+  if (flags.json !== true) out(stateText(state));
   // The exit code shows that messages did not move.
-  if (state !== 'completed') throw new CtlFailure(exit.software, `Error: the redrive is ${state}`);
-  if (left > 0) throw new CtlFailure(exit.data, `Error: ${left} messages stay where they are`);
+  if (state.state !== 'completed') throw new CtlFailure(exit.software, `Error: the redrive is ${state.state}`);
+  if (state.left > 0) throw new CtlFailure(exit.data, `Error: ${state.left} messages stay where they are`);
+}
+
+/** Draws the progress until the redrive ends, or until an interrupt. @returns the last state */
+async function untilEnd(started: Reply, api: Api, { terminal }: CommandOutput): Promise<Reply> {
+  let reply = started;
+  const end = new AbortController();
+  const undo = terminal?.onInterrupt(() => end.abort());
+  try {
+    while (isAtWork(reply.body as State) && !end.signal.aborted) {
+      const { id } = reply.body as State;
+      drawBar(reply.body as State, terminal);
+      await wait(pause, undefined, { signal: end.signal }).catch(() => undefined);
+      reply = await ask(api, 'GET', ['dlx', 'redrives', id], noRedrive(id));
+    }
+    return reply;
+  } finally {
+    undo?.();
+    eraseBar(terminal);
+  }
 }
 
 const isAtWork = ({ state }: State): boolean => state === 'running';
 
 /** The last slash parts them: a routing key rarely has one. */
-function addressIn(text: string): Address {
+export function addressIn(text: string): Address {
   const slash = text.lastIndexOf('/');
   if (slash < 0) {
     const remedy = `write '/${text}' for the queue`;

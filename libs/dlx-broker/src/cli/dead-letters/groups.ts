@@ -1,0 +1,62 @@
+import { prettyColumns } from './columns.js';
+import { vhostColumn } from './queues.js';
+import { duration, oneLine, when } from './shown.js';
+
+/** A line for each group of messages, with its count. */
+export function groupsText(body: unknown): string {
+  const { groups, others } = body as {
+    readonly groups: readonly { value: string; count: number; example_id: string; oldest: number; newest: number }[];
+    readonly others: number;
+  };
+  const rows = groups.map((group) => [
+    String(group.count),
+    oneLine(String(group.value), 60),
+    group.example_id,
+    when(group.oldest),
+    when(group.newest),
+  ]);
+  const table = prettyColumns(['count', 'what', 'example', 'oldest', 'newest'], rows);
+  return others > 0 ? `${table}\n${others} others` : table;
+}
+
+interface Group {
+  readonly vhost: string;
+  readonly queue: string;
+  readonly reason: string;
+  readonly first_queue: string;
+  readonly error: string;
+  readonly count: number;
+  readonly oldest: number | null;
+  readonly example_id: string;
+}
+
+/** A line for each group of messages with one queue, one reason and one kind of error, the largest group first. */
+export function allGroupsText(body: unknown, now: number): string {
+  const answer = body as {
+    readonly groups: readonly Group[];
+    readonly queues: number;
+    readonly others: number;
+    readonly scanned: number;
+    readonly complete: boolean;
+    readonly skipped: readonly { readonly vhost: string; readonly queue: string; readonly why: string }[];
+  };
+  const { groups, others, skipped } = answer;
+  const vhost = vhostColumn(groups);
+  const rows = groups.map((group) => [
+    String(group.count),
+    ...vhost.map((of) => of(group)),
+    group.queue,
+    group.reason,
+    group.first_queue,
+    oneLine(group.error, 60),
+    group.oldest === null ? '' : `${when(group.oldest)} (${duration(now - group.oldest)})`,
+    group.example_id,
+  ]);
+  const head = ['count', ...vhost.map(() => 'vhost'), 'queue', 'reason', 'died first in', 'error', 'oldest', 'example'];
+  return [
+    prettyColumns(head, rows),
+    ...(others > 0 ? [`${others} others`] : []),
+    ...(skipped ?? []).map((one) => oneLine(`skipped: queue '${one.queue}' in vhost '${one.vhost}': ${one.why}`, 160)),
+    `${answer.scanned} messages of ${answer.queues} queues looked at${answer.complete ? '' : ', and there are more'}`,
+  ].join('\n');
+}

@@ -1,0 +1,72 @@
+import { shownJson } from '../../host/index.js';
+import type { Api, Reply } from '../ctl/api.js';
+import { CtlFailure, exit } from '../ctl/exit.js';
+import { ask, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';
+import { filterOf, type FilterFlags } from './filter.js';
+import { allGroupsText, groupsText } from './groups.js';
+import { lettersText, letterText } from './letters.js';
+import { queuesText } from './queues.js';
+import { watching, type WatchFlags } from './watch.js';
+
+export interface ListFlags extends CommonFlags, FilterFlags, WatchFlags {
+  readonly by?: string;
+  readonly limit?: string;
+}
+
+/** The dead letters of a queue, or how many there are of each kind; without a queue the dead-letter queues. */
+export function list(queue: string | undefined, flags: ListFlags, api: Api, output: CommandOutput): Promise<void> {
+  const asked = queue === undefined ? () => askQueues(flags, api) : () => askQueue(queue, flags, api);
+  const shown = queue === undefined ? queuesText : flags.by === undefined ? lettersText : groupsText;
+  return watching(flags, async () => textOf(await asked(), flags, shown), output);
+}
+
+/** The groups over all dead-letter queues, or over one. */
+export function groups(queue: string | undefined, flags: ListFlags, api: Api, output: CommandOutput): Promise<void> {
+  const { diedIn, ...others } = flags;
+  const query = {
+    ...filterOf(others).query,
+    ...(diedIn !== undefined && { died_in: diedIn }),
+    ...(flags.vhost !== undefined && { vhost: flags.vhost }),
+    ...(queue !== undefined && { queue, vhost: vhostOf(flags) }),
+  };
+  const missing = queue === undefined ? `vhost '${flags.vhost}'` : shownQueue(queue, vhostOf(flags));
+  const asked = (): Promise<Reply> => ask(api, 'GET', ['dlx', 'groups'], missing, { query });
+  return watching(flags, async () => textOf(await asked(), flags, (body) => allGroupsText(body, Date.now())), output);
+}
+
+/** One message: where it died, why, its headers and its body. */
+export async function show(
+  queue: string,
+  id: string,
+  flags: CommonFlags,
+  api: Api,
+  { out }: CommandOutput,
+): Promise<void> {
+  out(textOf(await askMessage(queue, id, flags, api), flags, letterText));
+}
+
+export function askMessage(queue: string, id: string, flags: CommonFlags, api: Api): Promise<Reply> {
+  const vhost = vhostOf(flags);
+  const missing = `message ${id} in ${shownQueue(queue, vhost)}; 'dlx-broker dead-letters list' shows the ids`;
+  return ask(api, 'GET', ['dlx', 'queues', vhost, queue, 'messages', id], missing);
+}
+
+const textOf = ({ body, text }: Reply, { json }: CommonFlags, shown: (body: unknown) => string): string =>
+  json === true ? shownJson(text) : shown(body);
+
+function askQueue(queue: string, flags: ListFlags, api: Api): Promise<Reply> {
+  const { by, limit = '50' } = flags;
+  const path = ['dlx', 'queues', vhostOf(flags), queue, by === undefined ? 'messages' : 'groups'];
+  const query = { ...filterOf(flags).query, ...(by === undefined ? { page_size: limit } : { by }) };
+  return ask(api, 'GET', path, shownQueue(queue, vhostOf(flags)), { query });
+}
+
+/** The fullest queues first. */
+function askQueues(flags: ListFlags, api: Api): Promise<Reply> {
+  const { by, limit = '500', vhost } = flags;
+  if (by !== undefined || Object.keys(filterOf(flags).query).length > 0)
+    throw new CtlFailure(exit.usage, "Error: filters and --by need a queue; 'dlx-broker dead-letters groups' has all");
+  const order = { dead: 'true', sort: 'messages_ready', sort_reverse: 'true', page_size: limit };
+  const query = vhost === undefined ? order : { ...order, vhost };
+  return ask(api, 'GET', ['dlx', 'queues'], `vhost '${vhost}'`, { query });
+}

@@ -1,0 +1,41 @@
+import { prettyColumns } from './columns.js';
+import { when } from './shown.js';
+
+interface QueueRow {
+  readonly vhost: string;
+  readonly name: string;
+  readonly features: readonly { readonly letter: string }[];
+  readonly messages_ready: number;
+  readonly messages_unacknowledged: number;
+  readonly dead_in_rate: number;
+  readonly dead_out_rate: number;
+  readonly oldest: number | null;
+}
+
+/** A column of virtual hosts, unless all rows are of one. */
+export function vhostColumn<T extends { readonly vhost: string }>(rows: readonly T[]): readonly ((row: T) => string)[] {
+  const [first] = rows;
+  return rows.some(({ vhost }) => vhost !== first?.vhost) ? [({ vhost }) => vhost] : [];
+}
+
+/** A line for each dead-letter queue: how much lies there, since when, and how much comes and goes. */
+export function queuesText(body: unknown): string {
+  const { items, filtered_count: count } = body as {
+    readonly items: readonly QueueRow[];
+    readonly filtered_count: number;
+  };
+  const vhost = vhostColumn(items);
+  const rows = items.map((row) => [
+    ...vhost.map((of) => of(row)),
+    row.name,
+    row.features.map(({ letter }) => letter).join(' '),
+    String(row.messages_ready),
+    String(row.messages_unacknowledged),
+    row.dead_in_rate.toFixed(1),
+    row.dead_out_rate.toFixed(1),
+    when(row.oldest),
+  ]);
+  const head = [...vhost.map(() => 'vhost'), 'queue', 'features', 'ready', 'unacked', 'in/s', 'out/s', 'oldest'];
+  const ready = items.reduce((sum, { messages_ready: more }) => sum + more, 0);
+  return `${prettyColumns(head, rows)}\n${items.length} shown of ${count} dead-letter queues, with ${ready} ready`;
+}

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
+import type { Terminal } from './ask.js';
+
+/** The terminal of this process. */
+export function terminalOf({ stdin, stdout, stderr, env }: NodeJS.Process): Terminal {
+  const isAnswered = stdin.isTTY === true && stderr.isTTY === true;
+  return {
+    width: stderr.isTTY === true ? stderr.columns : undefined,
+    clears: stdout.isTTY === true,
+    draw: (text) => void stderr.write(text),
+    write: async (text) => {
+      if (!stdout.write(text)) await once(stdout, 'drain');
+    },
+    ...(isAnswered && {
+      confirm: async (question) => {
+        const lines = createInterface({ input: stdin, output: stderr });
+        // Ctrl+D closes the input without an answer.
+        const closed = once(lines, 'close').then(() => '');
+        const answer = await Promise.race([lines.question(`${question} [y/N] `), closed]).finally(() => lines.close());
+        return /^y(es)?$/i.test(answer.trim());
+      },
+      edit: async (path) => {
+        // A shell, because the variable may hold options: EDITOR='code --wait'.
+        const editor = spawn('sh', ['-c', `${env['VISUAL'] || env['EDITOR'] || 'vi'} "$1"`, 'sh', path], {
+          stdio: 'inherit',
+        });
+        const [code] = (await once(editor, 'exit')) as [number | null];
+        return code ?? 1;
+      },
+    }),
+    onInterrupt: (then) => {
+      process.once('SIGINT', then);
+      return () => void process.off('SIGINT', then);
+    },
+  };
+}
