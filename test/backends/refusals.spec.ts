@@ -71,6 +71,10 @@ describe('a start that cannot succeed fails after bounded attempts, and names ho
     const failure = await startOf({ urls: 'amqp://127.0.0.1:1', credentials: broken });
     expect(failure.message).toContain("option 'credentials' of rabbitmq() failed: the vault is sealed");
     expect((await startOf({ urls: broken })).message).toContain('the vault is sealed');
+    const username = (): never => ({ username: 'ada', password: 'geheim' }) as never;
+    const { message } = await startOf({ urls: 'amqp://127.0.0.1:1', credentials: username });
+    expect(message).toContain("did you mean 'user'?");
+    expect(message).not.toContain('geheim');
     expect((await startOf({ urls: async () => 'nonsense' })).message).toContain(
       "option 'urls' of rabbitmq() is no URL",
     );
@@ -83,6 +87,9 @@ describe('options of rabbitmq() that are wrong are refused at once', () => {
     [{ urls: 'localhost:5672' }, "option 'urls' of rabbitmq() begins with 'localhost:"],
     [{ url: 'amqp://h' }, "did you mean 'urls'?"],
     [{ urls: 'amqp://h', credentials: { user: 'a', pass: 'secret' } }, "password of option 'credentials'"],
+    [{ urls: 'amqp://h', credentials: { user: 'a', pass: 'secret' } }, "but 'pass': did you mean 'password'?"],
+    [{ urls: 'amqp://h', credentials: { username: 'a', password: 'secret' } }, "but 'username': did you mean 'user'?"],
+    [{ urls: 'amqp://h', credentials: { User: 'a', password: 'secret' } }, "but 'User': did you mean 'user'?"],
     [{ urls: 'amqp://h', heartbeat: -1 }, "option 'heartbeat' of rabbitmq()"],
     [{ urls: 'amqp://h', publishTimeout: '10' }, 'has no unit'],
     [{ urls: 'amqp://h', management: 'localhost' }, "option 'management' of rabbitmq() is no URL"],

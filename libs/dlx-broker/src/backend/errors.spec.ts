@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { differing } from './errors.js';
+import { differing, ServerError } from './errors.js';
 
 it('what differs is shown with the ways to change it', () => {
   const difference = { kind: 'queue', name: 'orders', property: 'x-message-ttl', existing: '1', asked: '2' } as const;
@@ -9,4 +9,35 @@ it('what differs is shown with the ways to change it', () => {
       "'dlx-broker ctl delete_queue NAME --if-empty' while the broker runs and has a port, by 'dlx-broker data remove DIR NAME' or " +
       "'dlx-broker data rename DIR NAME NEW' while nothing uses its data directory.",
   );
+});
+
+const about = { property: 'x', existing: '1', asked: '2', origin: undefined } as const;
+const ofQueue = (queueType: string) => ({ ...about, kind: 'queue', name: queueType, queueType }) as const;
+const ofExchange = { ...about, kind: 'exchange', name: 'shop' } as const;
+
+it.each([
+  ['classic', [ofQueue('classic')], ' --if-empty', 'leave it out'],
+  ['quorum', [ofQueue('quorum')], "delete_queue NAME' while", 'NAME --if-empty'],
+  ['stream', [ofQueue('stream')], "For a stream queue '--if-empty' does not work: leave it out", 'NAME --if-empty'],
+  ['classic and quorum', [ofQueue('classic'), ofQueue('quorum')], "NAME --if-empty' while", undefined],
+  [
+    'classic and quorum',
+    [ofQueue('classic'), ofQueue('quorum')],
+    "For a quorum queue '--if-empty' does not work",
+    undefined,
+  ],
+  ['no', [ofExchange], "'DELETE /api/exchanges/VHOST/NAME' of the management API", 'delete_queue'],
+])('the command fits %s queues', (_, differences, part, absent) => {
+  const { message } = differing(differences);
+  expect(message).toContain(part);
+  if (absent !== undefined) expect(message).not.toContain(absent);
+});
+
+it('texts of a server are short and of one line', () => {
+  const text = 'NOT_FOUND \u001b[2J\r\n\u202e';
+  expect(new ServerError(text, 404).message).toBe('NOT_FOUND \\x1b[2J\\x0d\\x0a\\u{202e}');
+  expect(new ServerError('x'.repeat(100_000), 404).message.length).toBeLessThan(2_010);
+  const shown = differing([{ ...ofQueue('classic'), existing: text + 'x'.repeat(100_000) }]).message;
+  expect(shown).toContain('NOT_FOUND \\x1b[2J');
+  expect(shown.length).toBeLessThan(3_000);
 });

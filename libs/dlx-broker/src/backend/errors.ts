@@ -1,3 +1,5 @@
+import { shownText } from '../host/index.js';
+
 /** Whether the same command may succeed later. */
 export type Retryable = 'never' | 'later';
 
@@ -112,9 +114,12 @@ export class ServerError extends BackendError {
     readonly code: number,
     options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(shownText(message, longestText), options);
   }
 }
+
+/** Characters of a text that may come from a server. */
+const longestText = 2_000;
 
 /** One property of an existing queue or exchange that differs from the declaration. */
 export interface TopologyDifference {
@@ -126,6 +131,8 @@ export interface TopologyDifference {
   readonly asked: string;
   /** Where the declaration is written. */
   readonly origin: string | undefined;
+  /** The type of an existing queue: `classic`, `quorum` or `stream`. Absent if it is not known. */
+  readonly queueType?: string;
 }
 
 /** The declarations do not fit what the broker has, or the broker refused one. Nothing was deleted. */
@@ -146,12 +153,15 @@ export class TopologyError extends BackendError {
 /** A difference as a line of an error. */
 export function shownDifference({ kind, name, property, existing, asked, origin }: TopologyDifference): string {
   const by = origin === undefined ? '' : ` (${origin})`;
-  return `  ${kind} '${name}' ${property}: there is ${existing}, asked for ${asked}${by}`;
+  const there = shownText(existing, longestText);
+  return `  ${kind} '${name}' ${property}: there is ${there}, asked for ${asked}${by}`;
 }
 
-/** How an operator replaces a queue of an embedded broker. */
-const embeddedWays =
-  "or delete the old one when it is empty: by 'dlx-broker ctl delete_queue NAME --if-empty' while the broker runs and has a port, by " +
+/** How an operator deletes a queue of a broker. @param flag ` --if-empty`, or nothing */
+export type WaysToDelete = (flag: string) => string;
+
+const embeddedWays: WaysToDelete = (flag) =>
+  `delete the old one when it is empty: by 'dlx-broker ctl delete_queue NAME${flag}' while the broker runs and has a port, by ` +
   "'dlx-broker data remove DIR NAME' or 'dlx-broker data rename DIR NAME NEW' while nothing uses its data directory";
 
 /**
@@ -160,6 +170,19 @@ const embeddedWays =
  */
 export function differing(differences: readonly TopologyDifference[], ways = embeddedWays): TopologyError {
   const lines = differences.map(shownDifference).join('\n');
-  const advice = `Nothing was changed or deleted. Give the new one another name, ${ways}.`;
+  const advice = `Nothing was changed or deleted. Give the new one another name${adviceFor(differences, ways)}.`;
   return new TopologyError(`The topology does not fit what exists:\n${lines}\n${advice}`, differences);
+}
+
+/** A server refuses `--if-empty` for a quorum queue, and ignores it for a stream. */
+function adviceFor(differences: readonly TopologyDifference[], ways: WaysToDelete): string {
+  const queues = differences.filter(({ kind }) => kind === 'queue');
+  const others = queues.filter(({ queueType = 'classic' }) => queueType !== 'classic');
+  const deleted = queues.length === 0 ? '' : `, or ${ways(others.length < queues.length ? ' --if-empty' : '')}`;
+  const types = [...new Set(others.map(({ queueType }) => queueType))].join(' or ');
+  const care = "first see in 'list_queues name messages' that it is empty";
+  const noFlag = types === '' ? '' : `. For a ${types} queue '--if-empty' does not work: leave it out, and ${care}`;
+  const hasExchange = queues.length < differences.length;
+  const exchange = ", or delete the old exchange: 'DELETE /api/exchanges/VHOST/NAME' of the management API";
+  return `${hasExchange ? exchange : ''}${deleted}${noFlag}`;
 }

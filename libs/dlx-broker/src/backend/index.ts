@@ -12,6 +12,7 @@ export type {
   RabbitMqUser,
   Supplied,
 } from './rabbitmq/options.js';
+export { misnamedIn } from './rabbitmq/supplied.js';
 export { type Capability, need } from './need.js';
 export { type BackendState, type ServerInfo } from './state.js';
 

@@ -19,6 +19,10 @@ const program = new Command('dlx-broker')
   .description("RabbitMQ's dead-letter exchanges without RabbitMQ.")
   .version(version)
   .enablePositionalOptions()
+  .configureOutput({
+    // A misspelt `--password=...` is shown without its value.
+    outputError: (text, write) => write(text.replace(/(unknown option '-[^=\n]*)=.*/, "$1'")),
+  })
   .exitOverride();
 
 program

@@ -6,7 +6,7 @@ const mostShown = 1_000;
 /** Names of fields whose values are secrets. */
 const secret = /passw|passphrase|secret|token|credential|^(auth|key|pfx)$/i;
 /** User and password in an address: `amqp://user:password@host`. */
-const userInfo = /\/\/[^/@\s]*@/g;
+const userInfo = /\/\/\S*@/g;
 
 /** A value as it appears in an error text: short, without secrets, and never an error itself. */
 export function shown(value: unknown): string {

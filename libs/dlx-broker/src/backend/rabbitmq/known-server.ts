@@ -1,3 +1,4 @@
+import { shownText } from '../../host/index.js';
 import type { ServerInfo } from '../state.js';
 import type { ServerDescription } from './client/api.js';
 
@@ -15,15 +16,20 @@ export interface KnownServer {
 /** Recognises a server by its properties. A test declaration of an exchange type could close the connection (503). */
 export function knownServer({ properties, product, version }: ServerDescription): KnownServer {
   const own = properties.get('dlx_broker');
-  if (own?.type !== 'F') return { info: { product, version }, isExact: false, canReplace: false, http: undefined };
+  const named = { product: shownText(product, longestName), version: shownText(version, longestName) };
+  if (own?.type !== 'F') return { info: named, isExact: false, canReplace: false, http: undefined };
   const table = own.value;
   const port = table.get('http')?.value;
   return {
-    info: { product: 'dlx-broker', version: textOf(table.get('version')?.value) ?? version },
+    info: { product: 'dlx-broker', version: textOf(table.get('version')?.value) ?? named.version },
     isExact: table.get('delayed')?.value === true,
     canReplace: table.get('replace')?.value === true,
     http: typeof port === 'number' ? { port, isSecure: table.get('https')?.value === true } : undefined,
   };
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+/** Characters of a name that a server gives itself. */
+const longestName = 100;
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? shownText(value, longestName) : undefined;

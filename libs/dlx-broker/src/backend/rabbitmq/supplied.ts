@@ -1,5 +1,6 @@
 import type { Clock } from '../../broker/index.js';
-import { after } from '../../host/index.js';
+import { after, shownText } from '../../host/index.js';
+import { nearestWord } from '../../options/index.js';
 import type { RabbitMqCredentials, Supplied } from './options.js';
 
 /** The names of options that may be functions or promises. */
@@ -31,11 +32,25 @@ export async function supplied<T>(value: Supplied<T>, option: SuppliedOption, ho
 /** @throws Error for a value without a user or a password; the error does not contain the value */
 export function checkedCredentials(given: unknown): RabbitMqCredentials {
   if (isExternal(given)) return given;
-  if (typeof given === 'object' && given !== null && 'user' in given && 'password' in given) {
-    const { user, password } = given;
+  let hint = '';
+  if (typeof given === 'object' && given !== null) {
+    const { user, password } = given as Partial<Readonly<Record<string, unknown>>>;
     if (typeof user === 'string' && typeof password === 'string') return { user, password };
+    hint = typeof user === 'string' ? misnamedIn(given, 'password') : misnamedIn(given, 'user');
   }
-  throw new Error("option 'credentials' of rabbitmq() gave no { user, password } of two texts; return both");
+  throw new Error(`option 'credentials' of rabbitmq() gave no { user, password } of two texts${hint}; return both`);
+}
+
+/** Names that other libraries and stores of secrets use. */
+const otherNames: Readonly<Record<'user' | 'password', readonly string[]>> = {
+  user: ['user', 'username', 'user_name', 'login'],
+  password: ['password', 'pass', 'passwd', 'passphrase', 'pwd', 'secret'],
+};
+
+/** @returns `, but 'username': did you mean 'user'?` for a field with another name; empty if there is none */
+export function misnamedIn(given: object, name: 'user' | 'password'): string {
+  const other = Object.keys(given).find((key) => key !== name && nearestWord(key, otherNames[name]) !== undefined);
+  return other === undefined ? '' : `, but '${shownText(other, 40)}': did you mean '${name}'?`;
 }
 
 /** True for the login by certificate. */

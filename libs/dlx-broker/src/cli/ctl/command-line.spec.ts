@@ -55,10 +55,31 @@ describe('a command line', () => {
     'authenticate_user ada geheim --bogus',
     'list_queues --password geheim',
     'list_queues --password=geheim',
+    'list_queues --password -geheim',
+    'list_queues --password -p/geheim',
+    'list_queues --password --geheim extra --bogus',
+    'list_queues --pasword geheim',
+    'list_queues --passwd=geheim',
+    'list_queues --Password -geheim',
+    'list_queues -password geheim',
+    'list_queues --ulr http://ada:geheim@host',
+    'list_queues --bogus http://ada:geheim@host',
+    'add_user ada ge geheim',
+    'add_user ada -- -geheim',
     '--url http://ada:geheim@host list_queues',
   ])('is shown without its password: %s', (text) => {
     const { shown } = parse(text);
     expect(shown).not.toContain('geheim');
     expect(shown).toContain('***');
+  });
+
+  it('takes a password that begins with a dash, but no known option for one', () => {
+    expect(parse('list_queues --password -x').options.get('password')).toBe('-x');
+    expect(parse('list_queues --password -q').invalid).toEqual([['--password', '']]);
+    expect(parse('list_queues --password --quiet').invalid).toEqual([['--password', '']]);
+    expect(parse('--pasword geheim list_queues')).toMatchObject({
+      args: ['list_queues'],
+      invalid: [['--pasword', '']],
+    });
   });
 });

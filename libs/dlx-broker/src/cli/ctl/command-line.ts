@@ -1,3 +1,4 @@
+import { nearestWord } from '../../options/index.js';
 import type { Command, OptionKind, OptionValue } from './command.js';
 
 /** Options that every command accepts. */
@@ -30,6 +31,15 @@ export const commonShort: Readonly<Record<string, string>> = {
 /** Options whose value must not be shown. */
 const secretOptions: readonly string[] = ['password', 'url'];
 
+/** True for a misspelt secret option: its value is a secret as well. */
+function looksSecret(name: string): boolean {
+  const word = name.replace(/^-+/, '');
+  return /pass|pwd|secret/i.test(word) || nearestWord(word, secretOptions) !== undefined;
+}
+
+/** User and password in a URL. */
+const userInfo = /\/\/\S*@/;
+
 export interface CommandLine {
   readonly args: readonly string[];
   readonly options: ReadonlyMap<string, OptionValue>;
@@ -61,12 +71,19 @@ export function parseCommandLine(words: readonly string[], command?: Command): C
 
   const take = (at: number): number => {
     for (const { name, kind, value, spelt } of optionsIn(words[at] as string, kinds, short)) {
-      if (kind === undefined) invalid.push([spelt, '']);
-      else if (kind === 'flag') setFlag(options, invalid, name, value, spelt);
+      const isHidden = kind === undefined ? looksSecret(name) : secretOptions.includes(name);
+      if (kind === undefined) {
+        invalid.push([spelt, '']);
+        if (!isHidden) continue;
+        hide(shown, at, spelt, value);
+        if (value === undefined && isValue(words[at + 1])) return at + 2;
+      } else if (kind === 'flag') setFlag(options, invalid, name, value, spelt);
       else {
         const next = words[at + 1];
-        const given = value ?? (next !== undefined && !isOption(next) && next !== '--' ? next : undefined);
-        if (secretOptions.includes(name)) hide(shown, at, spelt, value, given);
+        // A password may begin with a dash, but a known option is none.
+        const mayFollow = isHidden ? isValue(next) : next !== undefined && !isOption(next) && next !== '--';
+        const given = value ?? (mayFollow ? next : undefined);
+        if (isHidden) hide(shown, at, spelt, value);
         if (given === undefined) invalid.push([spelt, '']);
         else if (kind === 'whole' && !/^-?[0-9]{1,15}$/.test(given)) invalid.push([spelt, given]);
         else options.set(name, kind === 'whole' ? Number(given) : given);
@@ -74,6 +91,11 @@ export function parseCommandLine(words: readonly string[], command?: Command): C
       }
     }
     return at + 1;
+  };
+
+  const isValue = (word: string | undefined): boolean => {
+    if (word === undefined || word === '--') return false;
+    return !isOption(word) || optionsIn(word, kinds, short).some(({ kind }) => kind === undefined);
   };
 
   let at = 0;
@@ -87,16 +109,21 @@ export function parseCommandLine(words: readonly string[], command?: Command): C
     else args.push({ at: at++, word });
   }
   if (command?.secret !== undefined) {
-    // The first word that is no option is the command's name.
-    const secret = args[command.secret + 1];
-    if (secret !== undefined) shown[secret.at] = '***';
+    // The first word that is no option is the command's name. A password with blanks that is not quoted is several words.
+    for (const { at: place } of args.slice(command.secret + 1)) shown[place] = '***';
   }
-  return { args: args.map(({ word }) => word), options, invalid, shown: shown.join(' ') };
+  return {
+    args: args.map(({ word }) => word),
+    options,
+    invalid,
+    shown: shown.map((word) => word.replace(userInfo, '//***@')).join(' '),
+  };
 }
 
-function hide(shown: string[], at: number, spelt: string, glued: string | undefined, given: string | undefined): void {
+/** Hides the value in the word of an option, or else the word that follows, whatever it is. */
+function hide(shown: string[], at: number, spelt: string, glued: string | undefined): void {
   if (glued !== undefined) shown[at] = `${spelt}=***`;
-  else if (given !== undefined) shown[at + 1] = '***';
+  else if (at + 1 < shown.length) shown[at + 1] = '***';
 }
 
 /** A word such as `--vhost=/`, `--no-online`, `-p` or `-qs`. */

@@ -1,5 +1,5 @@
 import type { PublishBuffer, RabbitMqOptions, RabbitMqPolicy } from '../../backend/index.js';
-import { checkManagementUrl, parseAddresses } from '../../backend/index.js';
+import { checkManagementUrl, misnamedIn, parseAddresses } from '../../backend/index.js';
 import { DlxConfigurationError, optionsOf, parseDuration, refused, text, whole } from '../../options/index.js';
 import { areBytes, type Check, checkAll, type Checks, isFlag, isOneOf, isText } from '../check-options.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
@@ -32,9 +32,9 @@ const areCredentials: Check = (value, origin) => {
     isOneOf('EXTERNAL')(given['mechanism'], `mechanism of ${origin}`);
     return;
   }
-  for (const name of ['user', 'password']) {
+  for (const name of ['user', 'password'] as const) {
     if (typeof given[name] !== 'string')
-      throw refused(typeof given[name], `${name} of ${origin}`, `is not a text; ${remedy}`);
+      throw refused(typeof given[name], `${name} of ${origin}`, `is not a text${misnamedIn(given, name)}; ${remedy}`);
   }
 };
 

@@ -1,4 +1,4 @@
-import { after } from '../../../host/index.js';
+import { after, shownText } from '../../../host/index.js';
 import { methodIds } from '../../../message/index.js';
 import { BufferPool, FrameWriter, type MethodReader, methods } from '../../../wire/index.js';
 import type { AmqpChannel, AmqpConnection, ChannelEvents, ConnectionEvents, Done, ServerDescription } from './api.js';
@@ -194,7 +194,7 @@ export class ServerConnection implements ChannelHost, IncomingHost, TransportEve
 
   #blocked(reason: string): void {
     this.isBlocked = true;
-    this.#reports.call((events) => events.blocked?.(reason));
+    this.#reports.call((events) => events.blocked?.(shownText(reason)));
   }
 
   #unblocked(): void {

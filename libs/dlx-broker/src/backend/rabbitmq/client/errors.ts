@@ -74,12 +74,12 @@ export class ChannelClosedError extends ClientError {
   constructor(
     /** AMQP's reply code: 404, 406 ... */
     readonly code: number,
-    /** The server's text, such as `NOT_FOUND - no exchange 'x' in vhost '/'`. */
+    /** The server's text as it came, such as `NOT_FOUND - no exchange 'x' in vhost '/'`. */
     readonly text: string,
     /** The method that failed, such as `basic.publish`; empty if the server named none. */
     readonly method: string,
   ) {
-    super(`channel closed: ${text}${method === '' ? '' : ` (${method})`}`);
+    super(`channel closed: ${shownText(text)}${method === '' ? '' : ` (${method})`}`);
   }
 }
 
@@ -106,7 +106,7 @@ export class ReturnedError extends ClientError {
     readonly code: number,
     readonly text: string,
   ) {
-    super(`${text}: a message to exchange '${exchange}' with routing key '${routingKey}' was returned`);
+    super(`${shownText(text)}: a message to exchange '${exchange}' with routing key '${routingKey}' was returned`);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Field, FieldTable } from '../../../message/index.js';
 import { nearestWord } from '../../../options/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../../topology/index.js';
-import { differing, ServerError, type TopologyDifference, TopologyError } from '../../errors.js';
+import { differing, ServerError, type TopologyDifference, TopologyError, type WaysToDelete } from '../../errors.js';
+import { shownText } from '../../../host/index.js';
 import { type Calls, codeOf, textOf } from './calls.js';
 import { type Compared, comparedQueue, exchangeDifferences, shownField } from './compare.js';
 import type { ExistingExchange, ExistingQueue } from './existing.js';
@@ -14,9 +15,9 @@ export interface Declared extends Topology {
 }
 
 /** How an operator replaces a queue of a server. */
-const ways =
-  "or move its messages by 'dlx-broker move', and delete the old one when it is empty: by 'rabbitmqctl delete_queue NAME --if-empty', or " +
-  "'dlx-broker ctl delete_queue NAME --if-empty' on a dlx-broker";
+const ways: WaysToDelete = (flag) =>
+  `move its messages by 'dlx-broker move', and delete the old one when it is empty: by 'rabbitmqctl delete_queue NAME${flag}', or ` +
+  `'dlx-broker ctl delete_queue NAME${flag}' on a dlx-broker`;
 
 /** What a declaration asks of its server besides commands. */
 export interface DeclaringServer {
@@ -62,7 +63,8 @@ export async function declareOn(calls: Calls, topology: Topology, server: Declar
     );
     if (isThere) {
       const found = await compareQueue(calls, queue, server);
-      differences.push(...found.differences);
+      const queueType = typeOf(found.asItIs);
+      for (const difference of found.differences) differences.push({ ...difference, queueType });
       if (found.mayDiffer) different.add(queue.name);
       queues.set(queue.name, found.asItIs);
     } else missing.queues.push(queue);
@@ -105,6 +107,9 @@ export const bind = (
     if (destinationType === 'queue') channel.bindQueue(destination, source, routingKey, args, done);
     else channel.bindExchange(destination, source, routingKey, args, done);
   });
+
+const typeOf = ({ arguments: args }: QueueDeclaration): string =>
+  shownText(String(args.get('x-queue-type')?.value ?? 'classic'));
 
 const knowsType = ({ type }: ExchangeDeclaration, knows: (type: string) => boolean): boolean =>
   sureTypes.has(type) || knows(type);
@@ -153,7 +158,7 @@ async function attempt(what: string, declare: () => Promise<unknown>, hint?: Hin
 function explained(what: string, error: unknown, hint: Hint = () => undefined): unknown {
   const code = codeOf(error);
   if (code === undefined || code === 541 || code === 506) return error;
-  const text = textOf(error);
+  const text = shownText(textOf(error));
   const cause = new ServerError(text, code, { cause: error });
   const advice = hint(code, text) ?? rightHint(code, text);
   return new TopologyError(`cannot declare ${what}: ${text}${advice === undefined ? '' : `; ${advice}`}`, [], {
