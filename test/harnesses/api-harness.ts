@@ -1,5 +1,5 @@
 import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
-import { Broker, type ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Journal, type ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
 import {
   type Api,
   type ApiOptions,
@@ -40,6 +40,8 @@ export interface ApiHarness {
 
 export interface HarnessOptions extends ApiOptions {
   readonly rabbitmq?: ProfileName;
+  /** Keeps its durable messages. Default: everything is in memory. */
+  readonly journal?: Journal;
   /** What it is lent beside broker, time and patterns. */
   readonly host?: Partial<ManagementHost>;
   /** The same, of what needs the broker. */
@@ -47,10 +49,16 @@ export interface HarnessOptions extends ApiOptions {
 }
 
 export function apiHarness(options: HarnessOptions = {}): ApiHarness {
-  const { host: more, makeHost, rabbitmq, ...apiOptions } = options;
+  const { host: more, makeHost, rabbitmq, journal, ...apiOptions } = options;
   const clock = new ManualClock();
   const patterns = policyPatterns; // patterns of HTTP clients are not trusted
-  const broker = new Broker({ clock, names: new CountedNames(), patterns, ...(rabbitmq && { rabbitmq }) });
+  const broker = new Broker({
+    clock,
+    names: new CountedNames(),
+    patterns,
+    ...(rabbitmq && { rabbitmq }),
+    ...(journal && { journal }),
+  });
   letIn(broker, [guestOf('/')]);
   const host: ManagementHost = { broker, now: () => clock.now(), patterns, ...more, ...makeHost?.(broker) };
   const api = createApi(host, apiOptions);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Broker, Channel } from '../../libs/dlx-broker/src/broker/index.js';
-import { int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { int32, longstr, messageOf } from '../../libs/dlx-broker/src/message/index.js';
 import { headersForRedrive } from '../../libs/dlx-broker/src/history/index.js';
 import { MemoryJournal } from '../durability/memory-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
@@ -78,8 +78,13 @@ class RedrivesUnderCrashes {
       const there = vhost.queues.get(from)!.browse({ limit: 100 }).entries;
       const entry = there[pick % Math.max(1, there.length)];
       if (entry === undefined) return;
-      const headers = headersForRedrive(entry.message);
-      this.moved.push(vhost.redrive(vhost.queues.get(from)!, entry, { exchange: '', routingKey: to, headers }).outcome);
+      const { message } = entry;
+      const headers = headersForRedrive(message);
+      // Every other one is edited: another body, or the same one under other properties.
+      const body = pick % 4 === 1 ? new Uint8Array(5) : message;
+      const edited = pick % 2 === 1 ? messageOf('', '', { ...message.own, appId: 'e' }, body, undefined) : undefined;
+      const address = { exchange: '', routingKey: to, headers, edited };
+      this.moved.push(vhost.redrive(vhost.queues.get(from)!, entry, address).outcome);
       return;
     }
     const got = this.#channel.get(from);
@@ -122,7 +127,7 @@ const everyOutcome: readonly Command[] = [
   ...['full', 'none', 'b'].map((to): Command => ({ do: 'redrive', from: 'a', to, pick: 0 })),
 ];
 
-describe('a redrive is one commit', () => {
+describe('a redrive, of an edited message or not, is one commit', () => {
   it.each(['classic', 'quorum'] as const)(
     'after a crash a message of %s queues is in one place (rule L1)',
     (type) => {

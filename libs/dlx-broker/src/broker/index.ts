@@ -31,7 +31,7 @@ export type { QueueArgument, Written } from './queue/argument-row.js';
 export { type argumentRows, queueArguments, type QueueSettings } from './queue/arguments.js';
 export { type Overflow, overflowPolicies } from './queue/overflow.js';
 export { Outcome } from './outcome.js';
-export { openExchange, tooLarge } from './commands/publication-checks.js';
+export { checkEdited, openExchange, tooLarge } from './commands/publication-checks.js';
 export { VirtualHost } from './virtual-host/virtual-host.js';
 export type { VirtualHostCore } from './virtual-host/core.js';
 export type { GlobalParameters } from './global-parameters.js';

@@ -14,6 +14,6 @@ export { stripDeaths } from './x-death.js';
 export { isPredeclared, isReserved, reservedPrefix } from './names.js';
 export * from './nesting.js';
 export * from './properties.js';
-export { plainProperties, propertiesFromPlain } from './property-names.js';
+export { type PlainProperty, plainProperties, plainPropertyNames, propertiesFromPlain } from './property-names.js';
 export * from './plain.js';
 export * from './stored.js';

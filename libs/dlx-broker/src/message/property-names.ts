@@ -1,6 +1,9 @@
 import type { Properties } from './properties.js';
 
-type Name = Exclude<keyof Properties, 'headers'>;
+/** A property that is no table. */
+export type PlainProperty = Exclude<keyof Properties, 'headers'>;
+
+type Name = PlainProperty;
 
 /** All properties but the headers, with their names in RabbitMQ's JSON. */
 const names: Readonly<Record<Name, string>> = {
@@ -20,6 +23,11 @@ const names: Readonly<Record<Name, string>> = {
 };
 
 const entries = Object.entries(names) as readonly (readonly [Name, string])[];
+
+/** The properties but the headers, by their names in RabbitMQ's JSON. */
+export const plainPropertyNames: ReadonlyMap<string, PlainProperty> = new Map(
+  entries.map(([name, plainName]) => [plainName, name]),
+);
 
 /** Properties without the headers for JSON. A timestamp beyond the safe integers is a text. */
 export function plainProperties(properties: Properties): Record<string, string | number> {

@@ -3,7 +3,9 @@ import { erlangString } from '../erlang-terms.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { longestTtl } from '../queue/argument-values.js';
 import { compact, fieldTypeNames, isEmptyTable } from '../../message/index.js';
-import type { CarbonCopies, FieldTable, Properties } from '../../message/index.js';
+import type { CarbonCopies, FieldTable, Message, Properties } from '../../message/index.js';
+import { replyQueue } from '../virtual-host/reply-addresses.js';
+import { checkTable } from './input-checks.js';
 
 // What is checked on every publish. The caller keeps the order of rule K7: size, permission, exchange, user-id,
 // expiration, delivery mode, carbon copies.
@@ -92,6 +94,21 @@ export function checkUserId(
   if (claimed === undefined || user === undefined || claimed === user.name) return;
   if (user.tags.includes('impersonator')) return;
   throw preconditionFailed(`user_id property set to '${claimed}' but authenticated user was '${user.name}'`);
+}
+
+/**
+ * The checks of a publish for a message that takes the place of another one.
+ * @param user the user who changed it; undefined is the host application itself
+ * @param limit the most bytes of its body
+ * @throws 406 with the text of the first fault
+ */
+export function checkEdited({ own, size }: Message, user: Parameters<typeof checkUserId>[1], limit: number): void {
+  checkSize(size, limit);
+  checkTable('header', own.headers);
+  if (own.replyTo === replyQueue) throw preconditionFailed('fast reply consumer does not exist');
+  checkUserId(own, user);
+  if (own.expiration !== undefined) parseExpiration(own.expiration);
+  checkDeliveryMode(own.deliveryMode);
 }
 
 /** A virtual host, as far as its exchanges are concerned. */

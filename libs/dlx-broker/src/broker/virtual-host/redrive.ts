@@ -23,6 +23,8 @@ export interface RedriveTo {
   readonly headers: FieldTable | undefined;
   /** The recorded origin that the message keeps; undefined for one that starts anew. */
   readonly origin?: RecordedOrigin | undefined;
+  /** A message whose properties and body it gets in place of its own. They were checked as those of a publish. */
+  readonly edited?: Message | undefined;
   /** Called when it has moved and this is durable, or with the error. */
   readonly settled?: Settled;
 }
@@ -54,7 +56,7 @@ export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: Redr
   try {
     if (!isReady(queue, entry)) return { outcome: 'gone' };
     const exchange = openExchange(vhost, to.exchange);
-    const message = readdressed(entry.message, to);
+    const message = readdressed(to.edited ?? entry.message, to);
     const targets = [...vhost.routing.queuesOf(message, exchange)];
     if (targets.length === 0) return { outcome: 'unroutable' };
     const { journal } = scheduler;

@@ -52,17 +52,21 @@ export class AuditLog {
     this.#number = this.#entries.at(-1)?.number ?? 0;
   }
 
-  /** Records an action. Names are cut, and refused requests are limited by the minute. */
-  record(entry: Omit<AuditEntry, 'number' | 'time'>): void {
+  /**
+   * Records an action. Names are cut, and refused requests are limited by the minute.
+   * @returns its number; undefined if it was not recorded
+   */
+  record(entry: Omit<AuditEntry, 'number' | 'time'>): number | undefined {
     const time = this.now();
     const { user, names, status = 200 } = entry;
     const left = status < 400 ? 0 : this.#refusals.place(user, time);
-    if (left === undefined) return;
+    if (left === undefined) return undefined;
     const details = left === 0 ? entry.details : { ...entry.details, refused_before: left };
     const numbered = { number: ++this.#number, time, ...entry, names: cut(names), ...(details && { details }) };
     this.#entries.push(numbered);
     if (this.#entries.length >= remembered * 2) this.#entries = this.#entries.slice(-remembered);
     this.sink?.append(numbered);
+    return numbered.number;
   }
 
   /**

@@ -32,7 +32,7 @@ describe('the audit log', () => {
 
 describe('refused requests', () => {
   const refused = (log: AuditLog, user: string, name = 'x'): void =>
-    log.record({ user, from: '::1', action: 'PUT', names: { name }, status: 401 });
+    void log.record({ user, from: '::1', action: 'PUT', names: { name }, status: 401 });
 
   it('are on record so often in a minute, by user, and what was left out is counted', () => {
     let now = 0;

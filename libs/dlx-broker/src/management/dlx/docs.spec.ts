@@ -81,6 +81,17 @@ describe('docs/reference/dlx-api.md', () => {
     expect((await rooms.call('GET', '/dlx/audit?user=guest&page_size=1')).body).toEqual(sample('Audit log'));
   });
 
+  it('shows an edit as it is, and names every key', async () => {
+    letDie();
+    const request = /-d '(.*)'/.exec(section('Edit and redrive'))![1]!;
+    const { status, body } = await rooms.call('POST', `${path}/messages/1/edit`, { body: request });
+    expect([status, body]).toEqual([200, sample('Edit and redrive')]);
+    const refused = await rooms.call('POST', `${path}/messages/2/edit`, { body: { x: 1 } });
+    const { reason } = refused.body as { reason: string };
+    for (const key of reason.split('known are ')[1]!.split(', '))
+      expect(section('Edit and redrive')).toContain(`\`${key}\``);
+  });
+
   it('shows an event as it is', async () => {
     const url = /http:\/\/127.0.0.1:15672(\S+)'/.exec(section('Live counters'))![1]!;
     const headers = { host: 'localhost', authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` };

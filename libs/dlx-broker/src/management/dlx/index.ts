@@ -1,6 +1,7 @@
 import type { Resource } from '../http/resource.js';
 import { allGroups } from './all-groups.js';
 import { audit } from './audit-resource.js';
+import { edits } from './edit/edit-resource.js';
 import { events } from './events.js';
 import { groups } from './groups.js';
 import { delayed } from './delayed-resource.js';
@@ -16,6 +17,7 @@ export const dlx: readonly Resource[] = [
   ...overview,
   ...queues,
   ...messages,
+  ...edits,
   ...groups,
   ...allGroups,
   ...topology,

@@ -126,13 +126,21 @@ async function discardMatching(
 }
 
 /**
+ * The position of the message that the path names.
+ * @throws Problem 400
+ */
+export function positionNamed({ names }: ApiRequest): number {
+  const id = names['id'] ?? '';
+  if (!/^\d{1,16}$/.test(id)) throw badRequest(`'${id}' is no id of a message`);
+  return Number(id);
+}
+
+/**
  * The message that the path names.
  * @throws Problem 404 if it is not ready any more
  */
-function entryNamed({ names }: ApiRequest, queue: Queue): Entry {
-  const id = names['id'] ?? '';
-  if (!/^\d{1,16}$/.test(id)) throw badRequest(`'${id}' is no id of a message`);
-  const entry = queue.find(Number(id));
+function entryNamed(request: ApiRequest, queue: Queue): Entry {
+  const entry = queue.find(positionNamed(request));
   if (entry === undefined) throw notFound();
   return entry;
 }

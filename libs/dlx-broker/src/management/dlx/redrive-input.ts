@@ -55,7 +55,8 @@ function within(object: JsonObject, key: string, least: number, most: number): n
   throw badRequest(`'${key}' should be a whole number from ${least} to ${most}: ${JSON.stringify(value)}`);
 }
 
-function booleanAt(object: JsonObject, key: string): boolean {
+/** @throws Problem 400 */
+export function booleanAt(object: JsonObject, key: string): boolean {
   const value = object[key] ?? false;
   if (value === true || value === 'true') return true;
   if (value === false || value === 'false') return false;
@@ -73,8 +74,11 @@ function idsIn(value: unknown): readonly number[] | undefined {
   });
 }
 
-/** The destination; undefined: the origin of each message. */
-function addressIn(value: unknown): Address | undefined {
+/**
+ * The destination; undefined: the origin of each message.
+ * @throws Problem 400
+ */
+export function addressIn(value: unknown): Address | undefined {
   if (value === undefined || value === null) return undefined;
   const entries = objectEntries(value, 'to');
   onlyKnown(entries.keys(), ['exchange', 'routing_key'], "key of 'to'");

@@ -29,8 +29,11 @@ export class Mover {
     return refusalOf(() => vhost.check(user, 'read', 'queue', queue.name))?.message;
   }
 
-  /** @returns the queues that got the message, or would in a dry run; undefined if it stayed */
-  move(entry: Entry, now: number): readonly string[] | undefined {
+  /**
+   * @param edited a message whose properties and body replace those of the moved message
+   * @returns the queues that got the message, or would in a dry run; undefined if it stayed
+   */
+  move(entry: Entry, now: number, edited?: Message): readonly string[] | undefined {
     const { order, counts, task } = this;
     const { message, position } = entry;
     const to = order.to ?? recordedIn(message);
@@ -38,8 +41,9 @@ export class Mover {
     if (to === undefined)
       return void counts.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
     const { by, queue, keepsHistory = false } = order;
-    const headers = redriven(message, { from: queue.name, by, task, keepsHistory }, now);
-    const result = this.#try(entry, to, new Message(message.exchange, message.routingKey, { headers }, noBody));
+    const headers = redriven(edited ?? message, { from: queue.name, by, task, keepsHistory }, now);
+    const shown = new Message(message.exchange, message.routingKey, { headers }, noBody);
+    const result = this.#try(entry, to, shown, edited);
     if (result === 'gone') return void counts.gone++;
     if (typeof result === 'string') return void counts.leave(result, to, position);
     counts.moved++;
@@ -60,7 +64,12 @@ export class Mover {
     }
   }
 
-  #try(entry: Entry, { exchange, routingKey }: Address, shown: Message): readonly string[] | Left | 'gone' {
+  #try(
+    entry: Entry,
+    { exchange, routingKey }: Address,
+    shown: Message,
+    edited: Message | undefined,
+  ): readonly string[] | Left | 'gone' {
     const { vhost, queue, user, dryRun, keepsHistory } = this.order;
     const refusal = refusalOf(() => {
       vhost.check(user, 'write', 'exchange', exchange);
@@ -76,7 +85,8 @@ export class Mover {
       }
       const { headers } = shown.properties;
       const origin = keepsHistory ? entry.message.origin : undefined;
-      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, origin, settled: this.settled });
+      const { settled } = this;
+      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, origin, edited, settled });
       return result.outcome === 'moved' ? result.queues : result.outcome;
     } catch (error) {
       if (!(error instanceof AmqpError)) throw error;

@@ -25,7 +25,7 @@ export class QueueRedrives {
       throw new RedriveConflictError(`queue '${order.queue.name}' is being redriven already, by redrive '${same.id}'`);
     }
     if (running.length >= most.running) throw new RedriveConflictError(`${most.running} redrives run already`);
-    const task = new QueueRedrive(this.#name(), order, this.parts);
+    const task = new QueueRedrive(this.name(), order, this.parts);
     this.#tasks.set(task.id, task);
     this.#forget();
     return task;
@@ -47,7 +47,7 @@ export class QueueRedrives {
         resolve(task);
       };
       const stop = (): void => void task.stop('its client is gone');
-      const task = new QueueRedrive(this.#name(), { ...order, dryRun: true }, { clock: { now, wakeAt }, ended, log });
+      const task = new QueueRedrive(this.name(), { ...order, dryRun: true }, { clock: { now, wakeAt }, ended, log });
       signal?.addEventListener('abort', stop);
       if (signal?.aborted === true) stop();
     });
@@ -68,7 +68,7 @@ export class QueueRedrives {
   }
 
   /** An id that no redrive had before, also before a restart, because messages carry it. */
-  #name(): string {
+  name(): string {
     return `${this.parts.clock.now().toString(36)}-${++this.#number}`;
   }
 

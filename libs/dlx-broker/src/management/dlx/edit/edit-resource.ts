@@ -1,0 +1,128 @@
+import type { Entry, Queue, Settled } from '../../../broker/index.js';
+import { RedriveCounts } from '../../../redrive/index.js';
+import { inTurns } from '../../http/turns.js';
+import { badRequest, notAuthorised, notFound, ok, Problem } from '../../http/reply.js';
+import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
+import type { Management } from '../../management.js';
+import { checkMemory } from '../../statistics/memory-check.js';
+import { onlyKnown } from '../input.js';
+import { positionNamed } from '../messages.js';
+import { readableQueue } from '../readable-queue.js';
+import { Mover } from '../redrives/mover.js';
+import { type BodySums, checkBodies } from './bodies.js';
+import { type Edit, editIn } from './edit-input.js';
+import { editedMessage } from './edited-message.js';
+import { isHeld } from './held.js';
+
+/**
+ * Replaces a message by an edited one at its origin, or at another address. Both happen in one step: as long as the
+ * edited message has not reached every queue of its address, the original stays.
+ */
+const edit: Handler = async (request, management) => {
+  onlyKnown(request.query.keys(), [], 'parameter');
+  const queue = readableQueue(request, management);
+  const position = positionNamed(request);
+  const given = editIn(await request.body());
+  const { to, dryRun } = given;
+  request.note({ dry_run: dryRun, to: to ?? null });
+  if (!dryRun) checkMemory(management.host);
+  checkTarget(request, management, given);
+  const { message } = await entryAt(position, queue, request, management);
+  const sums = await search(request, management, checkBodies(message, given));
+  const entry = await entryAt(position, queue, request, management);
+  return replace(entry, { request, management, queue, given, sums });
+};
+
+/** The parts of one edit. */
+interface Task {
+  readonly request: ApiRequest;
+  readonly management: Management;
+  readonly queue: Queue;
+  readonly given: Edit;
+  readonly sums: BodySums;
+}
+
+async function replace(entry: Entry, { request, management, queue, given, sums }: Task) {
+  const { user } = request;
+  const { to, dryRun } = given;
+  const vhost = management.vhost(request.name('vhost'));
+  // Rights may have changed while the body was read.
+  vhost.check(user, 'read', 'queue', queue.name);
+  const edited = editedMessage(entry.message, given, user, vhost);
+  const task = `edit-${management.dlx.redrives.name()}`;
+  const counts = new RedriveCounts();
+  const order = { vhost, queue, user, by: user.name, ...(to && { to }), rate: Infinity, dryRun };
+  const { promise: stored, settled } = storing();
+  new Mover(order, task, counts, settled).move(entry, management.now(), edited);
+  const [left] = counts.leftAt;
+  if (left?.why === 'forbidden') throw notAuthorised('Access refused.');
+  const isMoved = counts.moved > 0 && !dryRun;
+  const failure = isMoved ? await stored : undefined;
+  const address = to ?? entry.message.origin;
+  const place = { exchange: address?.exchange ?? null, routing_key: address?.routingKey ?? null };
+  const arrived = { destinations: [...counts.destinations.keys()], other_destinations: counts.otherDestinations };
+  const answer = { ...place, ...arrived, ...(left && { why: left.why }) };
+  const audit = isMoved ? record({ ...answer, task, stored: failure === undefined }, sums, request, management) : null;
+  if (failure !== undefined) throw new Problem(500, 'internal_error', failure.message);
+  return ok({
+    id: String(entry.position),
+    dry_run: dryRun,
+    moved: isMoved,
+    ...answer,
+    task: isMoved ? task : null,
+    audit,
+  });
+}
+
+/** The most queues that the audit log names. */
+const mostNames = 100;
+
+/** Records which message replaced which: the new one has the name of the task in a header. */
+function record(
+  details: { readonly destinations: readonly string[]; readonly [key: string]: unknown },
+  { before, after }: BodySums,
+  { user, peer, names }: ApiRequest,
+  management: Management,
+): number | null {
+  const destinations = details.destinations.slice(0, mostNames);
+  const sums = { payload_sha256_before: before, payload_sha256: after };
+  const entry = { user: user.name, from: peer, action: 'message edited', names };
+  return management.dlx.audit.record({ ...entry, details: { ...details, destinations, ...sums } }) ?? null;
+}
+
+/** @throws AmqpError 403 without the right to write, Problem 400 for a missing exchange */
+function checkTarget({ user, name }: ApiRequest, management: Management, { to }: Edit): void {
+  if (to === undefined) return;
+  const vhost = management.vhost(name('vhost'));
+  vhost.check(user, 'write', 'exchange', to.exchange);
+  const exchange = vhost.exchanges.get(to.exchange);
+  if (exchange === undefined) throw badRequest(`no exchange '${to.exchange}' in vhost '${vhost.name}'`);
+  vhost.checkTopic(user, 'write', exchange, to.routingKey);
+}
+
+/** @throws Problem 404 if the message has left, 409 if a consumer has it */
+async function entryAt(position: number, queue: Queue, request: ApiRequest, management: Management): Promise<Entry> {
+  const entry = queue.deleted ? undefined : queue.find(position);
+  if (entry !== undefined) return entry;
+  const vhost = management.vhost(request.name('vhost'));
+  if (!(await search(request, management, isHeld(vhost, queue, position)))) throw notFound();
+  throw new Problem(
+    409,
+    'conflict',
+    `a consumer of queue '${queue.name}' has message ${position}: try again when it is ready`,
+  );
+}
+
+const search = <T>({ user, signal }: ApiRequest, { dlx }: Management, work: Iterator<void, T, void>): Promise<T> =>
+  dlx.searches.run(user.name, () => inTurns(work, dlx.turns, signal));
+
+/** A promise of the end of a commit: undefined, or the error with which the journal failed. */
+function storing(): { readonly promise: Promise<Error | undefined>; readonly settled: Settled } {
+  let settled: Settled = () => {};
+  const promise = new Promise<Error | undefined>((done) => (settled = done));
+  return { promise, settled };
+}
+
+export const edits: readonly Resource[] = [
+  { path: '/dlx/queues/:vhost/:name/messages/:id/edit', allows: 'management', POST: edit },
+];

@@ -1,0 +1,122 @@
+import { isUtf8 } from 'node:buffer';
+
+/** The bytes that are examined between two pauses. */
+const stride = 65_536;
+
+/** The levels of nesting up to which a body counts as JSON. */
+const deepest = 10_000;
+
+const [quote, comma, colon, backslash, minus, plus, dot] = [34, 44, 58, 92, 45, 43, 46];
+const [bracket, closingBracket, brace, closingBrace] = [91, 93, 123, 125];
+
+const literals = ['true', 'false', 'null'].map((word) => Buffer.from(word));
+
+/** The next thing that may stand in a JSON text. */
+const enum Next {
+  Value,
+  ValueOrEnd,
+  Name,
+  NameOrEnd,
+  CommaOrEnd,
+}
+
+/**
+ * Finds the first byte at which a text stops being JSON. It makes no value of it, so it needs no memory for large bodies.
+ * Yields wherever it may pause.
+ * @returns undefined for JSON
+ */
+export function* jsonFaultIn(bytes: Uint8Array): Generator<void, number | undefined, void> {
+  if (!isUtf8(bytes)) return 0;
+  /** True for each open object, false for each open array. */
+  const open: boolean[] = [];
+  let next: Next = Next.Value;
+  let pause = stride;
+  for (let at = afterSpace(bytes, 0); ; at = afterSpace(bytes, at)) {
+    if (at > pause) {
+      pause = at + stride;
+      yield;
+    }
+    const byte = bytes[at];
+    const isObject = open.at(-1) === true;
+    if (next === Next.CommaOrEnd && open.length === 0) return at === bytes.length ? undefined : at;
+    if (byte === undefined) return at;
+    if (isEnd(byte, isObject) && next !== Next.Value && next !== Next.Name) {
+      open.pop();
+      next = Next.CommaOrEnd;
+      at++;
+    } else if (next === Next.CommaOrEnd) {
+      if (byte !== comma) return at;
+      next = isObject ? Next.Name : Next.Value;
+      at++;
+    } else if (next === Next.Name || next === Next.NameOrEnd) {
+      const end = byte === quote ? endOfString(bytes, at) : 0;
+      if (end === 0) return at;
+      at = afterSpace(bytes, end);
+      if (bytes[at] !== colon) return at;
+      next = Next.Value;
+      at++;
+    } else if (byte === brace || byte === bracket) {
+      if (open.push(byte === brace) > deepest) return at;
+      next = byte === brace ? Next.NameOrEnd : Next.ValueOrEnd;
+      at++;
+    } else {
+      const end = byte === quote ? endOfString(bytes, at) : endOfLiteral(bytes, at) || endOfNumber(bytes, at);
+      if (end === 0) return at;
+      next = Next.CommaOrEnd;
+      at = end;
+    }
+  }
+}
+
+const isEnd = (byte: number, isObject: boolean): boolean => byte === (isObject ? closingBrace : closingBracket);
+
+/** The position after the white space of JSON. */
+export function afterSpace(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (bytes[at] === 32 || bytes[at] === 10 || bytes[at] === 13 || bytes[at] === 9) at++;
+  return at;
+}
+
+/** The position after a string; 0 if it does not end, or has something that no string may have. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  for (let at = start + 1; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === quote) return at + 1;
+    if (byte < 32) return 0;
+    if (byte !== backslash) continue;
+    const escape = String.fromCharCode(bytes[++at] ?? 0);
+    if (escape === 'u') {
+      if (!/^[0-9a-f]{4}$/i.test(Buffer.from(bytes.subarray(at + 1, at + 5)).toString('latin1'))) return 0;
+      at += 4;
+    } else if (!'"\\/bfnrt'.includes(escape)) return 0;
+  }
+  return 0;
+}
+
+function endOfLiteral(bytes: Uint8Array, start: number): number {
+  const word = literals.find((literal) => literal.every((byte, index) => bytes[start + index] === byte));
+  return word === undefined ? 0 : start + word.length;
+}
+
+function endOfNumber(bytes: Uint8Array, start: number): number {
+  let at = bytes[start] === minus ? start + 1 : start;
+  const first = at;
+  at = afterDigits(bytes, at);
+  if (at === first || (bytes[first] === 48 && at > first + 1)) return 0;
+  if (bytes[at] === dot) {
+    const fraction = afterDigits(bytes, at + 1);
+    if (fraction === at + 1) return 0;
+    at = fraction;
+  }
+  if (bytes[at] !== 101 && bytes[at] !== 69) return at;
+  const sign = bytes[at + 1];
+  const from = sign === plus || sign === minus ? at + 2 : at + 1;
+  const end = afterDigits(bytes, from);
+  return end === from ? 0 : end;
+}
+
+function afterDigits(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (let byte = bytes[at]; byte !== undefined && byte >= 48 && byte <= 57; byte = bytes[at]) at++;
+  return at;
+}
