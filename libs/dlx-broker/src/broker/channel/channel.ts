@@ -224,13 +224,13 @@ export class Channel implements ReceivingChannel {
   }
 
   ack(deliveryTag: number, multiple = false): void {
-    const now = this.#begin();
+    const now = this.#begin(true);
     try {
       this.receiver.settler.settle(deliveryTag, multiple, 'ack', undefined, now);
     } catch (error) {
       throw this.#failed(error, methodIds.basicAck);
     } finally {
-      this.scheduler.end(now);
+      this.scheduler.endAck();
     }
   }
 
@@ -362,9 +362,9 @@ export class Channel implements ReceivingChannel {
     closing.start();
   }
 
-  #begin(): number {
+  #begin(isAck = false): number {
     if (this.#closed) throw new AmqpError('CHANNEL_ERROR', "expected 'channel.open'");
-    return this.scheduler.begin();
+    return isAck ? this.scheduler.beginAck() : this.scheduler.begin();
   }
 
   #failed(error: unknown, method: number): unknown {

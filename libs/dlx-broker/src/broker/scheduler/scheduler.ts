@@ -88,6 +88,21 @@ export class Scheduler {
     return this.#now;
   }
 
+  /**
+   * Begins an ack. Inside an output it gets the time of the command that sends the output: a consumer that acks in its callback
+   * causes no further reading of the clock.
+   */
+  beginAck(): number {
+    if (this.#depth++ === 0 && !this.#sending) this.#now = this.clock.now();
+    return this.#now;
+  }
+
+  /** Ends an ack. Work that it leaves is done at the time of the clock, because the callback may have taken long. */
+  endAck(): void {
+    if (this.#sending && this.#depth === 1 && this.#isBusy) this.#now = this.clock.now();
+    this.end(this.#now);
+  }
+
   /** Ends a command: does the work it left, then sends what goes out. */
   end(now: number): void {
     if (this.#isBusy) this.#work(now);
