@@ -159,6 +159,12 @@ export class Routing {
       outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
       if (queue.isTooLong) outcome |= Outcome.Dropping;
     }
+    return delays.length === 0 ? outcome : outcome | this.#holdBack(message, delays, asked, now);
+  }
+
+  /** A message comes to delayed exchanges: few messages do, so the way of all others is shorter without it. */
+  #holdBack(message: Message, delays: Delays, asked: Journal | undefined, now: number): Outcome {
+    let outcome = Outcome.Unroutable;
     for (const delayed of delays) {
       const isTaken = asked?.refuses(delayed, message) !== true;
       if (isTaken) delayed.take(message, now);
