@@ -8,8 +8,8 @@ import { Unread } from './payload.js';
 import { cursorIn, filterInQuery, filterNames, numberIn, onlyKnown, wordIn } from './input.js';
 import { diedIn, errorOf, reasonOf } from './letter-facts.js';
 import { addTo, groupOf, groupToJson, type LetterGroup, mostGroups } from './letter-group.js';
-import { aboutQueue, scanned } from './messages.js';
-import { readableQueue } from './readable-queue.js';
+import { scanned } from './messages.js';
+import { aboutQueue, readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
 import { inTurns } from '../http/turns.js';
 

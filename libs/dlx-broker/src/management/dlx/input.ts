@@ -17,6 +17,9 @@ export const filterNames = {
   younger_than: 'youngerThan',
 } as const satisfies Record<string, keyof MessageFilter>;
 
+/** The query parameters of a filter. */
+export const filterParameters: readonly string[] = [...Object.keys(filterNames), 'header'];
+
 /** The most characters of a text. */
 const longest = 1_024;
 const mostHeaders = 10;
@@ -129,6 +132,23 @@ export function objectEntries(value: unknown, name: string): ReadonlyMap<string,
 }
 
 export const notAn = (kind: string, name: string): Problem => badRequest(`'${name}' should be an ${kind}`);
+
+/** The most ids in a query. A longer list does not fit into the path of a request. */
+const mostIdsInQuery = 1_000;
+
+/**
+ * The positions of the messages that `ids=1,2,3` names; undefined without the parameter.
+ * @throws Problem 400
+ */
+export function idsInQuery(query: URLSearchParams): readonly number[] | undefined {
+  const [text, ...more] = query.getAll('ids');
+  if (more.length > 0) throw badRequest("parameter 'ids' is said more than once");
+  if (text === undefined) return undefined;
+  const ids = text.split(',');
+  if (ids.length > mostIdsInQuery) throw badRequest(`'ids' has more than ${mostIdsInQuery}`);
+  for (const id of ids) if (!/^\d{1,16}$/.test(id)) throw badRequest(`'${id}' is no id of a message`);
+  return [...new Set(ids.map(Number))];
+}
 
 /** A filter in the form in which clients send it; null if it selects all messages. */
 export function filterToJson(filter: MessageFilter | undefined): Readonly<Record<string, unknown>> | null {

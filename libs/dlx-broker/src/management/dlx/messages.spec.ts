@@ -324,8 +324,70 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       });
       expect(await remove('?text=poison')).toMatchObject({ matched: 0, scanned: 400 });
       expect(await remove('')).toMatchObject({
-        reason: 'say which messages: a filter. All of them go by DELETE /api/queues/vhost/name/contents',
+        reason: 'say which messages: a filter or ids. All of them go by DELETE /api/queues/vhost/name/contents',
       });
+    });
+  });
+
+  describe('DELETE of chosen messages', () => {
+    const remove = (query: string, as?: string) =>
+      rooms.call('DELETE', `/dlx/queues/%2F/dead/messages${query}`, as === undefined ? {} : { as });
+
+    it('takes out these, and first only counts them if asked to', async () => {
+      for (let number = 1; number <= 6; number++) publish('dead', `${number}`);
+      const counts = { matched: 3, discarded: 0, gone: 1, scanned: 4, dry_run: true, messages_ready: 6 };
+      expect((await remove('?ids=2,4,9,6&dry_run=true')).body).toMatchObject(counts);
+      const done = { ...counts, discarded: 3, dry_run: false, messages_ready: 3 };
+      expect((await remove('?ids=2,4,2,9,6')).body).toMatchObject(done);
+      expect((await page()).items.map((item) => item['payload'])).toEqual(['1', '3', '5']);
+      expect((await remove('?ids=2,4')).body).toMatchObject({ matched: 0, discarded: 0, gone: 2 });
+      const { body } = await rooms.call('GET', '/dlx/audit?page_size=2');
+      expect((body as { items: unknown[] }).items[1]).toMatchObject({
+        action: 'DELETE /api/dlx/queues/:vhost/:name/messages',
+        details: {
+          ids: 4,
+          first_ids: ['2', '4', '9', '6'],
+          dry_run: false,
+          counts: { matched: 3, discarded: 3, gone: 1 },
+        },
+      });
+    });
+
+    it('leaves what a consumer has, and is no death', async () => {
+      publish('work', 'held');
+      publish('work', 'ready');
+      channel.get('work');
+      const { body } = await rooms.call('DELETE', '/dlx/queues/%2F/work/messages?ids=1,2');
+      expect(body).toMatchObject({ matched: 1, discarded: 1, gone: 1, messages_unacknowledged: 1 });
+      expect(await page()).toMatchObject({ messages_ready: 0 });
+    });
+
+    it.each([
+      ['?ids=', "'' is no id of a message"],
+      ['?ids=1,x', "'x' is no id of a message"],
+      ['?ids=-1', "'-1' is no id of a message"],
+      ['?ids=1.5', "'1.5' is no id of a message"],
+      ['?ids=1,2&reason=rejected', "'ids' and a filter exclude each other"],
+      ['?ids=1&ids=2', "parameter 'ids' is said more than once"],
+      [`?ids=${Array.from({ length: 1_001 }, (_, id) => id).join(',')}`, "'ids' has more than 1000"],
+      ['?id=1', "unknown parameter 'id'"],
+    ])('refuses %s', async (query, reason) => {
+      publish('dead', 'x');
+      const answer = await remove(query);
+      expect([answer.status, (answer.body as { reason: string }).reason]).toEqual([
+        400,
+        expect.stringContaining(reason),
+      ]);
+      expect(await page()).toMatchObject({ messages_ready: 1 });
+    });
+
+    it('needs the right to read the queue', async () => {
+      publish('dead', 'x');
+      const { access } = rooms.broker;
+      access.setUser('ada', { tags: ['management'], passwordHash: access.user('guest')!.passwordHash });
+      access.setPermissions('ada', '/', { configure: '', write: '.*', read: 'work' });
+      expect((await remove('?ids=1', 'ada:guest')).status).toBe(401);
+      expect(await page()).toMatchObject({ messages_ready: 1 });
     });
   });
 

@@ -16,3 +16,10 @@ export function readableQueue({ names, user }: ApiRequest, management: Managemen
   vhost.check(user, 'read', 'queue', name);
   return management.as(user, vhost.name, ({ connection }) => vhost.queueFor(connection, name));
 }
+
+/** The present state of a queue. */
+export const aboutQueue = (queue: Queue): Record<string, unknown> => ({
+  queue: queue.name,
+  messages_ready: queue.length,
+  messages_unacknowledged: queue.unacked,
+});

@@ -6,7 +6,7 @@ import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import type { Management } from '../../management.js';
 import { checkMemory } from '../../statistics/memory-check.js';
 import { onlyKnown } from '../input.js';
-import { positionNamed } from '../messages.js';
+import { positionNamed } from '../named-message.js';
 import { readableQueue } from '../readable-queue.js';
 import { Mover } from '../redrives/mover.js';
 import { type BodySums, checkBodies } from './bodies.js';

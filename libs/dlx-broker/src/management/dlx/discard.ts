@@ -1,0 +1,101 @@
+import type { Entry, Queue } from '../../broker/index.js';
+import type { Management } from '../management.js';
+import { inTurns } from '../http/turns.js';
+import { badRequest, noContent, notFound, ok } from '../http/reply.js';
+import type { ApiRequest, Handler } from '../http/resource.js';
+import { type MessageFilter, matcherOf } from './filter.js';
+import { filterInQuery, filterParameters, filterToJson, idsInQuery, onlyKnown, wordIn } from './input.js';
+import { entryNamed } from './named-message.js';
+import { Unread } from './payload.js';
+import { aboutQueue, readableQueue } from './readable-queue.js';
+import { scan } from './scan.js';
+
+/** Deletes one message. */
+export const discard: Handler = (request, management) => {
+  onlyKnown(request.query.keys(), [], 'parameter');
+  const queue = readableQueue(request, management);
+  const entry = entryNamed(request, queue);
+  if (!management.vhost(request.names['vhost'] ?? '').discard(queue, entry)) throw notFound();
+  request.note({ discarded: 1 });
+  return noContent;
+};
+
+/** Deletes chosen messages, or those that match and were there at the beginning. None is dead-lettered. */
+export const discardAll: Handler = async (request, management) => {
+  const { query } = request;
+  onlyKnown(query.keys(), [...filterParameters, 'ids', 'dry_run'], 'parameter');
+  const queue = readableQueue(request, management);
+  const ids = idsInQuery(query);
+  const filter = filterInQuery(query);
+  const isFiltered = matcherOf(filter) !== undefined;
+  if (ids === undefined && !isFiltered) {
+    throw badRequest('say which messages: a filter or ids. All of them go by DELETE /api/queues/vhost/name/contents');
+  }
+  if (ids !== undefined && isFiltered) throw badRequest("'ids' and a filter exclude each other");
+  const dryRun = wordIn(query, 'dry_run', ['true', 'false'], 'false') === 'true';
+  const order: Order = { request, management, queue, dryRun };
+  const counts = ids === undefined ? await discardMatching(filter, order) : await discardPicked(ids, order);
+  return ok({ ...aboutQueue(queue), dry_run: dryRun, ...counts });
+};
+
+/** One deletion. */
+interface Order {
+  readonly request: ApiRequest;
+  readonly management: Management;
+  readonly queue: Queue;
+  readonly dryRun: boolean;
+}
+
+/** The counts of a deletion as clients see them. */
+interface Counts {
+  readonly matched: number;
+  readonly discarded: number;
+  readonly scanned: number;
+  /** Ids of messages that are not ready any more. */
+  readonly gone?: number;
+}
+
+/** The most ids that the audit log names. */
+const mostRecorded = 100;
+
+async function discardPicked(ids: readonly number[], { request, management, queue, dryRun }: Order): Promise<Counts> {
+  const vhost = management.vhost(request.names['vhost'] ?? '');
+  const counts = { matched: 0, discarded: 0, gone: 0 };
+  const shown = ids.slice(0, mostRecorded).map(String);
+  request.note({ ids: ids.length, first_ids: shown, dry_run: dryRun, counts });
+  const work = function* (): Generator<void, void, void> {
+    for (const id of ids) {
+      const entry = queue.deleted ? undefined : queue.find(id);
+      if (entry === undefined) counts.gone++;
+      else counts.matched++;
+      if (entry !== undefined && !dryRun && vhost.discard(queue, entry)) counts.discarded++;
+      yield;
+    }
+  };
+  await run(work(), { request, management });
+  return { ...counts, scanned: ids.length };
+}
+
+async function discardMatching(filter: MessageFilter, { request, management, queue, dryRun }: Order): Promise<Counts> {
+  const vhost = management.vhost(request.names['vhost'] ?? '');
+  const last = queue.lastPosition;
+  const counts = { matched: 0, discarded: 0 };
+  request.note({ filter: filterToJson(filter), dry_run: dryRun, counts });
+  const found = (entry: Entry): boolean => {
+    if (entry.position > last) return true;
+    counts.matched++;
+    if (!dryRun && vhost.discard(queue, entry)) counts.discarded++;
+    return true;
+  };
+  const unread = new Unread();
+  const matches = matcherOf(filter, unread);
+  const work = scan({ queue, matches, most: Infinity, now: () => management.now(), found });
+  const { scanned } = await run(work, { request, management });
+  return { ...counts, scanned, ...unread.json };
+}
+
+const run = <T>(
+  work: Iterator<void, T, void>,
+  { request, management }: Pick<Order, 'request' | 'management'>,
+): Promise<T> =>
+  management.dlx.searches.run(request.user.name, () => inTurns(work, management.dlx.turns, request.signal));
