@@ -34,6 +34,18 @@ export class Api {
     throw this.#refusal(reply);
   }
 
+  /** Makes or replaces an object. @param missing thrown for 404 */
+  async put(path: readonly string[], body: unknown, missing?: CtlFailure): Promise<undefined> {
+    const { status } = await this.call('PUT', path, missing === undefined ? [201, 204] : [201, 204, 404], { body });
+    if (status === 404) throw missing as CtlFailure;
+  }
+
+  /** Deletes an object. @param missing thrown for 404 */
+  async remove(path: readonly string[], missing: CtlFailure): Promise<undefined> {
+    const { status } = await this.call('DELETE', path, [200, 204, 404]);
+    if (status === 404) throw missing;
+  }
+
   /** Gets a list; undefined if it does not exist. */
   async list(...path: string[]): Promise<readonly Readonly<Record<string, unknown>>[] | undefined> {
     const { status, body } = await this.call('GET', path, [200, 404]);

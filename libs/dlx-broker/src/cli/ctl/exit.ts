@@ -60,5 +60,8 @@ export const noSuchUser = (name: string): CtlFailure => refused(exit.unavailable
 
 export const badArgument = (text: string): BadArguments => new BadArguments(exit.data, `Bad argument: ${text}`);
 
+/** The refusal for policies and limits as well, which are parameters. */
+export const noParameter = (): CtlFailure => refused(exit.unavailable, 'Parameter does not exist');
+
 export const noVhost = (vhost: string): CtlFailure =>
   new CtlFailure(exit.data, `Virtual host '${vhost}' does not exist`);

@@ -1,6 +1,6 @@
-import { type Api, reasonOf } from '../api.js';
+import type { Api } from '../api.js';
 import type { Answer, Command, Input } from '../command.js';
-import { exit, noVhost, refused } from '../exit.js';
+import { noParameter, noVhost } from '../exit.js';
 import { jsonArgument } from '../json-argument.js';
 import { fixedListing } from '../listing.js';
 import { cellOf } from '../columns/column.js';
@@ -9,18 +9,6 @@ const group = 'Virtual hosts';
 
 /** Limits are one runtime parameter of their virtual host. */
 const parameter = (vhost: string): readonly string[] => ['parameters', 'vhost-limits', vhost, 'limits'];
-
-async function set({ args: [definition = ''], vhost }: Input, api: Api): Promise<undefined> {
-  const { value } = jsonArgument(definition);
-  const reply = await api.call('PUT', parameter(vhost), [201, 204, 400, 404], { body: { value } });
-  if (reply.status === 404) throw noVhost(vhost);
-  if (reply.status === 400) throw refused(exit.unavailable, reasonOf(reply.body) ?? 'refused');
-}
-
-async function clear({ vhost }: Input, api: Api): Promise<undefined> {
-  const { status } = await api.call('DELETE', parameter(vhost), [204, 404]);
-  if (status === 404) throw refused(exit.unavailable, 'Parameter does not exist');
-}
 
 async function list({ vhost, options }: Input, api: Api): Promise<Answer> {
   const everywhere = options.get('global') === true;
@@ -43,7 +31,10 @@ export const limitCommands: readonly Command[] = [
     description: 'Sets limits of a virtual host: max-connections, max-queues',
     takes: [1, 1],
     banner: ({ args: [definition], vhost }) => `Setting vhost limits to "${definition}" for vhost "${vhost}" ...`,
-    run: set,
+    run: async ({ args: [definition = ''], vhost }, api) => {
+      const { value } = jsonArgument(definition);
+      return api.put(parameter(vhost), { value }, noVhost(vhost));
+    },
   },
   {
     name: 'clear_vhost_limits',
@@ -52,7 +43,7 @@ export const limitCommands: readonly Command[] = [
     description: 'Removes all limits of a virtual host',
     takes: [0, 0],
     banner: ({ vhost }) => `Clearing vhost "${vhost}" limits ...`,
-    run: clear,
+    run: ({ vhost }, api) => api.remove(parameter(vhost), noParameter()),
   },
   {
     name: 'list_vhost_limits',

@@ -1,22 +1,14 @@
-import { type Api, reasonOf } from '../api.js';
+import type { Api } from '../api.js';
 import type { Answer, Command } from '../command.js';
 import { cellOf } from '../columns/column.js';
-import { exit, noVhost, refused } from '../exit.js';
+import { noParameter, noVhost } from '../exit.js';
 import { json } from '../json-argument.js';
 import { fixedListing } from '../listing.js';
 
 const group = 'Parameters';
 
-async function put(api: Api, path: readonly string[], text: string, vhost: string): Promise<undefined> {
-  const reply = await api.call('PUT', path, [201, 204, 400, 404], { body: { value: json(text) } });
-  if (reply.status === 404) throw noVhost(vhost);
-  if (reply.status === 400) throw refused(exit.unavailable, reasonOf(reply.body) ?? 'refused');
-}
-
-async function remove(api: Api, path: readonly string[]): Promise<undefined> {
-  const { status } = await api.call('DELETE', path, [204, 404]);
-  if (status === 404) throw refused(exit.unavailable, 'Parameter does not exist');
-}
+const put = async (api: Api, path: readonly string[], text: string, vhost: string): Promise<undefined> =>
+  api.put(path, { value: json(text) }, noVhost(vhost));
 
 async function listGlobal(api: Api): Promise<Answer> {
   const rows = (await api.list('global-parameters')) ?? [];
@@ -51,7 +43,8 @@ export const parameterCommands: readonly Command[] = [
     takes: [2, 2],
     banner: ({ args: [component, name], vhost }) =>
       `Clearing runtime parameter "${name}" for component "${component}" on vhost "${vhost}" ...`,
-    run: ({ args: [component = '', name = ''], vhost }, api) => remove(api, ['parameters', component, vhost, name]),
+    run: ({ args: [component = '', name = ''], vhost }, api) =>
+      api.remove(['parameters', component, vhost, name], noParameter()),
   },
   {
     name: 'list_parameters',
@@ -78,7 +71,7 @@ export const parameterCommands: readonly Command[] = [
     description: 'Removes a global runtime parameter',
     takes: [1, 1],
     banner: ({ args: [name] }) => `Clearing global runtime parameter "${name}" ...`,
-    run: ({ args: [name = ''] }, api) => remove(api, ['global-parameters', name]),
+    run: ({ args: [name = ''] }, api) => api.remove(['global-parameters', name], noParameter()),
   },
   {
     name: 'list_global_parameters',
@@ -96,9 +89,6 @@ export const parameterCommands: readonly Command[] = [
     description: 'Sets the cluster name that clients see',
     takes: [1, 1],
     banner: ({ args: [name] }) => `Setting cluster name to ${name} ...`,
-    run: async ({ args: [name] }, api) => {
-      await api.call('PUT', ['cluster-name'], [201, 204], { body: { name } });
-      return undefined;
-    },
+    run: ({ args: [name] }, api) => api.put(['cluster-name'], { name }),
   },
 ];

@@ -1,7 +1,6 @@
 import type { Api } from '../api.js';
-import { reasonOf } from '../api.js';
 import type { Command, Input } from '../command.js';
-import { exit, noVhost, refused } from '../exit.js';
+import { noParameter, noVhost } from '../exit.js';
 import { cellOf } from '../columns/column.js';
 import { jsonArgument } from '../json-argument.js';
 import { fixedListing } from '../listing.js';
@@ -35,14 +34,7 @@ async function set({ args, options, vhost }: Input, api: Api, kind: string): Pro
   const { value } = jsonArgument(definition);
   const priority = options.get('priority') ?? 0;
   const body = { pattern, definition: value, priority, 'apply-to': options.get('apply-to') ?? 'all' };
-  const reply = await api.call('PUT', [kind, vhost, name], [201, 204, 400, 404], { body });
-  if (reply.status === 404) throw noVhost(vhost);
-  if (reply.status === 400) throw refused(exit.unavailable, reasonOf(reply.body) ?? 'refused');
-}
-
-async function clear({ args: [name = ''], vhost }: Input, api: Api, kind: string): Promise<undefined> {
-  const { status } = await api.call('DELETE', [kind, vhost, name], [204, 404]);
-  if (status === 404) throw refused(exit.unavailable, 'Parameter does not exist');
+  return api.put([kind, vhost, name], body, noVhost(vhost));
 }
 
 async function list({ vhost }: Input, api: Api, kind: string) {
@@ -74,7 +66,7 @@ export const policyCommands: readonly Command[] = kinds.flatMap((kind): Command[
     description: `Removes ${kind.called === 'policy' ? 'a policy' : 'an operator policy'}`,
     takes: [1, 1],
     banner: ({ args: [name], vhost }) => `Clearing ${kind.called} "${name}" on vhost "${vhost}" ...`,
-    run: (input, api) => clear(input, api, kind.path),
+    run: ({ args: [name = ''], vhost }, api) => api.remove([kind.path, vhost, name], noParameter()),
   },
   {
     name: kind.list,

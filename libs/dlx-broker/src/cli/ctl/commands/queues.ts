@@ -4,10 +4,8 @@ import { badArgument, exit, refused } from '../exit.js';
 
 const group = 'Queues';
 
-async function purge({ args: [name = ''], vhost }: Input, api: Api): Promise<undefined> {
-  const { status } = await api.call('DELETE', ['queues', vhost, name, 'contents'], [200, 204, 404]);
-  if (status === 404) throw refused(exit.unavailable, 'not_found');
-}
+const purge = ({ args: [name = ''], vhost }: Input, api: Api): Promise<undefined> =>
+  api.remove(['queues', vhost, name, 'contents'], refused(exit.unavailable, 'not_found'));
 
 const conditions = ['if-empty', 'if-unused'] as const;
 

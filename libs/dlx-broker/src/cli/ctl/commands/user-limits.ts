@@ -1,5 +1,5 @@
 import { erlangJson, isUserLimit } from '../../../broker/index.js';
-import { type Api, reasonOf } from '../api.js';
+import type { Api } from '../api.js';
 import { cellOf } from '../columns/column.js';
 import type { Answer, Command, Input } from '../command.js';
 import { exit, noSuchUser, refused } from '../exit.js';
@@ -34,8 +34,7 @@ async function set({ args: [name = '', definition = ''] }: Input, api: Api): Pro
   const limits = limitsIn(definition);
   if ((await api.find('users', name)) === undefined) throw noSuchUser(name);
   for (const [limit, value] of limits) {
-    const { status, body } = await api.call('PUT', ['user-limits', name, limit], [204, 400], { body: { value } });
-    if (status === 400) throw refused(exit.unavailable, reasonOf(body) ?? 'refused');
+    await api.put(['user-limits', name, limit], { value });
   }
 }
 

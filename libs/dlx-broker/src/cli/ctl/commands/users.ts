@@ -20,8 +20,7 @@ async function add(input: Input, api: Api): Promise<Answer> {
   if ((await api.find('users', name)) !== undefined) {
     throw refused(exit.software, `User "${name}" already exists`, `User ${name} already exists`);
   }
-  const reply = await api.call('PUT', ['users', name], [201, 204, 400], { body: { password, tags: '' } });
-  if (reply.status === 400) throw refused(exit.unavailable, reasonOf(reply.body) ?? 'refused');
+  await api.put(['users', name], { password, tags: '' });
   return {
     note:
       "Done. Don't forget to grant the user permissions to some virtual hosts! " +
@@ -29,29 +28,24 @@ async function add(input: Input, api: Api): Promise<Answer> {
   };
 }
 
-async function remove({ args: [name = ''] }: Input, api: Api): Promise<undefined> {
-  const { status } = await api.call('DELETE', ['users', name], [204, 404]);
-  if (status === 404) throw noUser(name);
-}
-
 async function changePassword(input: Input, api: Api): Promise<undefined> {
   const [name = ''] = input.args;
   const password = await passwordOf(input, 1, exit.software);
   const user = await api.find('users', name);
   if (user === undefined) throw noUser(name);
-  await api.call('PUT', ['users', name], [201, 204], { body: { ...rest(user), password } });
+  return api.put(['users', name], { ...rest(user), password });
 }
 
 async function clearPassword({ args: [name = ''] }: Input, api: Api): Promise<undefined> {
   const user = await api.find('users', name);
   if (user === undefined) throw noSuchUser(name);
-  await api.call('PUT', ['users', name], [201, 204], { body: { ...rest(user), password_hash: '' } });
+  return api.put(['users', name], { ...rest(user), password_hash: '' });
 }
 
 async function setTags({ args: [name = '', ...tags] }: Input, api: Api): Promise<undefined> {
   const user = name === '' ? undefined : await api.find('users', name);
   if (user === undefined) throw noUser(name);
-  await api.call('PUT', ['users', name], [201, 204], { body: { ...passwordIn(user), tags } });
+  return api.put(['users', name], { ...passwordIn(user), tags });
 }
 
 const blank = (name: string): string =>
@@ -103,7 +97,7 @@ export const userCommands: readonly Command[] = [
     description: 'Deletes a user',
     takes: [1, 1],
     banner: ({ args: [name] }) => `Deleting user "${name}" ...`,
-    run: remove,
+    run: ({ args: [name = ''] }, api) => api.remove(['users', name], noUser(name)),
   },
   {
     name: 'change_password',

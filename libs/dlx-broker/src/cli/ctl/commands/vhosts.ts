@@ -1,4 +1,4 @@
-import { type Api, reasonOf } from '../api.js';
+import type { Api } from '../api.js';
 import type { Command, Input } from '../command.js';
 import { exit, noVhost, refused } from '../exit.js';
 
@@ -14,16 +14,10 @@ async function add({ args: [name = ''], options }: Input, api: Api): Promise<und
     ...(options.has('tags') && { tags: options.get('tags') }),
     ...(queueType !== undefined && { default_queue_type: queueType }),
   };
-  const reply = await api.call('PUT', ['vhosts', name], [201, 204, 400], { body });
-  if (reply.status === 400) throw refused(exit.unavailable, reasonOf(reply.body) ?? 'refused');
+  await api.put(['vhosts', name], body);
   if (queueType === undefined || (await api.find('vhosts', name))?.['default_queue_type'] === queueType) return;
   // RabbitMQ 3.10 ignores the type over HTTP without an error.
   throw refused(exit.unavailable, `The virtual host is there, but without the default queue type '${queueType}'`);
-}
-
-async function remove({ args: [name = ''] }: Input, api: Api): Promise<undefined> {
-  const { status } = await api.call('DELETE', ['vhosts', name], [204, 404]);
-  if (status === 404) throw noVhost(name);
 }
 
 async function tag({ args: [name = '', ...tags] }: Input, api: Api): Promise<undefined> {
@@ -33,7 +27,7 @@ async function tag({ args: [name = '', ...tags] }: Input, api: Api): Promise<und
     throw refused(exit.data, missing, `${missing}s`);
   }
   const { description = '' } = found;
-  await api.call('PUT', ['vhosts', name], [201, 204], { body: { description, tags: tags.join(',') } });
+  return api.put(['vhosts', name], { description, tags: tags.join(',') });
 }
 
 export const vhostCommands: readonly Command[] = [
@@ -55,7 +49,7 @@ export const vhostCommands: readonly Command[] = [
     description: 'Deletes a virtual host and everything in it',
     takes: [1, 1],
     banner: ({ args: [name] }) => `Deleting vhost "${name}" ...`,
-    run: remove,
+    run: ({ args: [name = ''] }, api) => api.remove(['vhosts', name], noVhost(name)),
   },
   {
     name: 'set_vhost_tags',
