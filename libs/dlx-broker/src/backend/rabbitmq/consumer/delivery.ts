@@ -1,7 +1,7 @@
 import { type Field, type FieldTable, Message } from '../../../message/index.js';
 import { UndecodableProperties } from '../../../wire/index.js';
 import type { BackendDelivery, Done, Publication } from '../../backend.js';
-import { ConnectionLostError, RefusedError, ServerError, UnroutableError } from '../../errors.js';
+import { ConnectionLostError, UnroutableError } from '../../errors.js';
 import type { ConfirmPublisher, Delivery } from '../client/api.js';
 import {
   ChannelClosedError,
@@ -11,6 +11,7 @@ import {
   ReturnedError,
   UnsendableError,
 } from '../client/errors.js';
+import { refused, refusedBy, unsendable } from '../publisher/failures.js';
 import type { PublisherHost } from '../publisher/publisher.js';
 import { type ConsumerSession, oneSettled } from './session.js';
 
@@ -131,20 +132,12 @@ export class RabbitMqDelivery implements BackendDelivery {
 }
 
 /** The failure of a successor, for the application. */
-function failureOf(failure: ClientError, { exchange, routingKey }: Publication): Error {
-  if (failure instanceof NackedError) return new RefusedError(exchange, routingKey);
-  const what = `the server refused a message to exchange '${exchange}' with routing key '${routingKey}'`;
-  if (failure instanceof ReturnedError) {
-    const { code, text } = failure;
-    if (code === 312) return new UnroutableError(exchange, routingKey);
-    return new ServerError(`${what}: ${text}`, code, { cause: failure });
-  }
-  if (failure instanceof ChannelClosedError && failure.code !== 200) {
-    return new ServerError(`${what}: ${failure.text}`, failure.code, { cause: failure });
-  }
-  if (failure instanceof UnsendableError) {
-    const text = `a message to exchange '${exchange}' with routing key '${routingKey}' cannot be sent`;
-    return new ServerError(`${text}: ${failure.message}`, 0, { cause: failure });
-  }
+function failureOf(failure: ClientError, publication: Publication): Error {
+  const { exchange, routingKey } = publication;
+  if (failure instanceof NackedError) return refused(publication);
+  if (failure instanceof ReturnedError && failure.code === 312) return new UnroutableError(exchange, routingKey);
+  if (failure instanceof UnsendableError) return unsendable(publication, failure);
+  const isClosed = failure instanceof ChannelClosedError && failure.code !== 200;
+  if (isClosed || failure instanceof ReturnedError) return refusedBy(failure, publication);
   return new ConnectionLostError(failure.message, true, { cause: failure });
 }

@@ -183,14 +183,15 @@ export class Publisher {
       channel.refusingSince = undefined;
       if (!mandatory) this.#guarded(() => dropped?.(outgoing.publication));
       this.#finish(outgoing, mandatory ? new UnroutableError(exchange, routingKey) : undefined);
-    } else this.#finish(outgoing, unsendable(outgoing, failure));
+    } else this.#finish(outgoing, unsendable(outgoing.publication, failure));
   }
 
   /** Handles a nack: a queue is full or has no leader. The server does not say which. */
   #refused(outgoing: Outgoing, channel: PublishChannel): void {
     const now = this.host.clock.now();
     if (outgoing.nacks === 0) outgoing.nackedSince = now;
-    if (now - outgoing.nackedSince >= this.limits.refusedFor) return this.#finish(outgoing, refused(outgoing));
+    if (now - outgoing.nackedSince >= this.limits.refusedFor)
+      return this.#finish(outgoing, refused(outgoing.publication));
     channel.refusingSince ??= now;
     // Unconfirmed publishes of the old channel stay there until they are confirmed.
     if (channel === this.#channel && this.#replacements.isDue(channel.refusingSince, now)) this.#retire(channel);

@@ -32,7 +32,9 @@ export function verdictOn(
   if (!isByPublish(failure)) return wereSuspects ? { ...none, suspects: open } : { ...none, innocent: open };
   const guilty = new Set(guiltyOf(failure, doubtful));
   if (guilty.size === 0) return { ...none, suspects: open };
-  const refusals = open.filter((each) => guilty.has(each)).map((each) => [each, refusedBy(failure, each)] as const);
+  const refusals = open
+    .filter((each) => guilty.has(each))
+    .map((each) => [each, refusedBy(failure, each.publication)] as const);
   return { guilty: new Map(refusals), suspects: [], innocent: open.filter((each) => !guilty.has(each)) };
 }
 
