@@ -119,8 +119,8 @@ function Deletion({ action, close, done }: { action: Action; close: () => void; 
   const isConfirmed = found > 0 && ((!isPurge && found < many) || typed === wanted);
   const remove = async (): Promise<void> => {
     setBusy(true);
+    let deleted = 0;
     try {
-      let deleted = 0;
       for (const target of action.targets) deleted += await deleteLetters(target, { dryRun: false });
       toast(`Deleted ${messages(deleted)}.`);
       close();
@@ -128,7 +128,7 @@ function Deletion({ action, close, done }: { action: Action; close: () => void; 
       toast((error as Error).message, 'failed');
       setBusy(false);
     }
-    done();
+    if (deleted > 0) done();
   };
   return (
     <form

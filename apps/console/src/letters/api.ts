@@ -129,7 +129,7 @@ export async function deleteLetters(
   const { filter = {}, ids } = target;
   if (ids === undefined && isEmptyFilter(filter)) return emptyQueue(target, options);
   let found = 0;
-  for (const query of deletions(filter, ids)) {
+  for (const query of selections(filter, ids)) {
     if (options.dryRun) query.set('dry_run', 'true');
     const answer = await request<{ matched: number; discarded: number }>(queuePath(target, 'messages'), {
       method: 'DELETE',
@@ -141,7 +141,8 @@ export async function deleteLetters(
   return found;
 }
 
-function deletions(filter: LetterFilter, ids: readonly string[] | undefined): readonly URLSearchParams[] {
+/** The queries that select the messages of a target, each with a short address. */
+function selections(filter: LetterFilter, ids: readonly string[] | undefined): readonly URLSearchParams[] {
   if (ids === undefined) return [messageQuery(filter)];
   return Array.from(
     { length: Math.ceil(ids.length / idsAtOnce) },
@@ -170,11 +171,14 @@ export const mostExported = 100_000;
 /** The messages of a target as NDJSON, one line for each. */
 export async function exportLetters(target: Target): Promise<Blob> {
   const { filter = {}, ids } = target;
-  const query = ids === undefined ? messageQuery(filter) : new URLSearchParams({ ids: ids.join(',') });
-  if (ids === undefined) query.set('limit', String(mostExported));
-  const response = await send(queuePath(target, 'export'), { query });
-  if (!response.ok) throw await refusal(response);
-  return response.blob();
+  const parts: Blob[] = [];
+  for (const query of selections(filter, ids)) {
+    if (ids === undefined) query.set('limit', String(mostExported));
+    const response = await send(queuePath(target, 'export'), { query });
+    if (!response.ok) throw await refusal(response);
+    parts.push(await response.blob());
+  }
+  return new Blob(parts);
 }
 
 /** A header in the form of the API. */

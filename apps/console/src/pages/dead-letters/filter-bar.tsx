@@ -3,7 +3,7 @@ import { request } from '../../api/http';
 import { useResource } from '../../api/use-resource';
 import { ages, type FilterPart, isDuration, type LetterFilter, reasonChoices, wordsOf } from '../../letters/filter';
 import { visible } from '../../ui/parts';
-import { changeFilter, changePlace } from './links';
+import { changeFilter, changePlace } from '../../letters/links';
 
 /** The filter above groups and messages. All of it is in the address. */
 export function FilterBar(props: {

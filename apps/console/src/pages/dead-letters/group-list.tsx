@@ -14,7 +14,7 @@ import { Age, Name, PageHead, Reason } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { type Column, Table } from '../../ui/table';
 import { FilterBar } from './filter-bar';
-import { lettersHref } from './links';
+import { lettersHref } from '../../letters/links';
 import { Actions, Check, useSelection } from './selection';
 
 /** The pause between two looks at all queues, in milliseconds. */

@@ -4,7 +4,7 @@ import { diedAt, snippetOf } from '../../letters/words';
 import { count } from '../../ui/format';
 import { Age, Name, Reason, visible } from '../../ui/parts';
 import type { Column } from '../../ui/table';
-import { letterHref } from './links';
+import { letterHref } from '../../letters/links';
 import { Check } from './selection';
 
 /** The columns of a list of messages. */

@@ -15,7 +15,7 @@ import { Name, PageHead } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { FilterBar } from './filter-bar';
-import { groupsHref, letterHref } from './links';
+import { groupsHref, letterHref } from '../../letters/links';
 import { letterColumns } from './letter-columns';
 import { Actions, useSelection } from './selection';
 

@@ -1,5 +1,5 @@
-import { filterOf, type LetterFilter, writeFilter } from '../../letters/filter';
-import { address, href, navigate } from '../../router';
+import { filterOf, type LetterFilter, writeFilter } from './filter';
+import { address, href, navigate } from '../router';
 
 /** The address of the messages of a queue that match a filter. */
 export const lettersHref = (vhost: string, queue: string, filter: LetterFilter = {}): string =>

@@ -1,0 +1,140 @@
+import type { Letter, TypedField } from '../../api/types';
+import type { Edit } from '../../letters/api';
+import { fieldOfText, isOfBroker, textOfField } from './fields';
+import { compactJson, formatJson, parseJson, problemOf } from './json';
+
+/** A header in the editor. `key` identifies the row while its name changes. */
+export interface DraftHeader {
+  readonly key: number;
+  readonly name: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** A message as the user edits it. */
+export interface Draft {
+  /** Undefined: the body is not text, or too long, and stays. */
+  readonly body: string | undefined;
+  readonly headers: readonly DraftHeader[];
+  /** True: a body that was JSON may become something else. */
+  readonly allowsInvalid: boolean;
+}
+
+/** The longest body that can be edited in a browser, in bytes. */
+export const longestBody = 2_000_000;
+
+/**
+ * A message before any change. JSON on one line gets line breaks for the editor, and loses them before it is sent.
+ * Headers of the broker are left out: a redrive removes them.
+ */
+export const draftOf = (letter: Letter): Draft => ({
+  body:
+    letter.payload_encoding === 'string' && letter.payload !== null && !letter.payload_truncated
+      ? editable(letter)
+      : undefined,
+  headers: ownHeaders(letter.headers).map(([name, field], key) => ({
+    key,
+    name,
+    type: field.type,
+    text: textOfField(field),
+  })),
+  allowsInvalid: false,
+});
+
+/** True for JSON on one line. */
+const isOneLine = (letter: Letter): boolean => isJsonBody(letter) && !(letter.payload ?? '').trim().includes('\n');
+
+function editable(letter: Letter): string {
+  const text = letter.payload ?? '';
+  const node = isOneLine(letter) ? parseJson(text) : undefined;
+  return node === undefined ? text : formatJson(node);
+}
+
+/** The body that is sent; undefined if it stays. JSON of one line that differs only in spaces stays. */
+function changedBody({ body }: Draft, letter: Letter): string | undefined {
+  if (body === undefined || body === letter.payload) return undefined;
+  if (!isOneLine(letter)) return body;
+  const [before, after] = [letter.payload ?? '', body].map((text) => {
+    const node = parseJson(text);
+    return node && compactJson(node);
+  });
+  return after !== undefined && after === before ? undefined : (after ?? body);
+}
+
+const ownHeaders = (headers: Letter['headers']): readonly (readonly [string, TypedField])[] =>
+  Object.entries(headers).filter(([name]) => !isOfBroker(name));
+
+/** True if a body is a JSON object or array, or if its content type says that it is JSON. It then has to stay JSON. */
+export function isJsonBody({ payload, payload_encoding, properties }: Letter): boolean {
+  if (payload === null || payload_encoding !== 'string') return false;
+  const type = properties['content_type'];
+  const mayBe = /^\s*[{[]/.test(payload) || (typeof type === 'string' && /json/i.test(type));
+  return mayBe && problemOf(payload) === undefined;
+}
+
+/** What is wrong with a draft: of the body, and of headers by their keys. Empty if it can be sent. */
+export interface Problems {
+  readonly body?: string;
+  readonly headers: ReadonlyMap<number, string>;
+}
+
+/** Checks a draft. */
+export function problemsOf(draft: Draft, letter: Letter): Problems {
+  const headers = new Map<number, string>();
+  const names = new Set<string>();
+  for (const { key, name, type, text } of draft.headers) {
+    if (names.has(name)) headers.set(key, 'there is another header of this name');
+    else if (isOfBroker(name)) headers.set(key, 'the broker writes headers of this name');
+    else if (new TextEncoder().encode(name).length > 255) headers.set(key, 'the name is longer than 255 bytes');
+    names.add(name);
+    try {
+      fieldOfText({ type, text });
+    } catch (error) {
+      headers.set(key, `${type} is ${(error as Error).message}`);
+    }
+  }
+  const body =
+    draft.body !== undefined && draft.body !== letter.payload && !draft.allowsInvalid && isJsonBody(letter)
+      ? problemOf(draft.body)
+      : undefined;
+  return { headers, ...(body !== undefined && { body }) };
+}
+
+/** The changed parts of a draft, for the request. The draft has no problems. */
+export function editOf(draft: Draft, letter: Letter): Edit {
+  const headers = Object.fromEntries(draft.headers.map(({ name, type, text }) => [name, fieldOfText({ type, text })]));
+  const before = Object.fromEntries(ownHeaders(letter.headers));
+  const payload = changedBody(draft, letter);
+  return {
+    ...(payload !== undefined && { payload }),
+    ...(!isSame(headers, before) && { headers }),
+    ...(draft.allowsInvalid && { allow_invalid: true }),
+  };
+}
+
+/** A header that a draft adds, removes or changes. */
+export interface HeaderChange {
+  readonly name: string;
+  readonly before: TypedField | undefined;
+  readonly after: TypedField | undefined;
+}
+
+/** The headers that differ. */
+export function headerChanges(edit: Edit, letter: Letter): readonly HeaderChange[] {
+  if (edit.headers === undefined) return [];
+  const before = new Map(ownHeaders(letter.headers));
+  const after = new Map(Object.entries(edit.headers));
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .map((name) => ({ name, before: before.get(name), after: after.get(name) }))
+    .filter((change) => !isSame(change.before, change.after));
+}
+
+/** True for equal JSON. Fields of a header have their names in the same order. */
+const isSame = (one: unknown, other: unknown): boolean => sorted(one) === sorted(other);
+
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.entries(part).toSorted(([first], [second]) => (first < second ? -1 : 1))
+      : part,
+  ) ?? '';

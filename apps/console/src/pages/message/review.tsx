@@ -1,0 +1,157 @@
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../../api/http';
+import type { Letter } from '../../api/types';
+import { useResource } from '../../api/use-resource';
+import { type Edit, editLetter, type EditOutcome, type QueueName } from '../../letters/api';
+import { DestinationForm, destinationOf, toOrigin } from '../../letters/destination';
+import { whyLeft } from '../../letters/words';
+import { Dialog } from '../../ui/dialog';
+import { Name, visible } from '../../ui/parts';
+import { diffLines, withContext } from './diff';
+import { headerChanges } from './draft';
+import { textOfField } from './fields';
+import { formatJson, parseJson } from './json';
+
+/** Shows what an edit changes and where the new message would go, and sends it. */
+export function Review(props: {
+  of: Letter;
+  name: QueueName;
+  edit: Edit;
+  close: () => void;
+  sent: (outcome: EditOutcome) => void;
+}) {
+  const { of, name, edit, close, sent } = props;
+  const [choice, choose] = useState(toOrigin);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const to = destinationOf(choice);
+  const whole: Edit = { ...edit, ...(to && { to }) };
+  const message = { ...name, id: of.id };
+  const asked = useResource(JSON.stringify([message, to]), async () =>
+    to === undefined ? undefined : editLetter(message, { ...whole, dry_run: true }),
+  );
+  const outcome = asked.data;
+  const isPossible = outcome !== undefined && outcome.why === undefined;
+  const send = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const done = await editLetter(message, whole);
+      if (done.moved) return sent(done);
+      setProblem(`The message stays: ${whyLeft(done.why ?? 'unknown')}.`);
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+    setBusy(false);
+  };
+  return (
+    <Dialog title="Review and redrive" close={close} wide>
+      <div class="action">
+        <BodyChange before={of} after={edit.payload} />
+        <HeaderChanges edit={edit} of={of} />
+        <DestinationForm vhost={name.vhost} value={choice} change={choose} />
+        <Outcome of={outcome} error={asked.error} isComplete={to !== undefined} />
+        {problem !== undefined && (
+          <p class="banner banner-failed" role="alert">
+            {problem}
+          </p>
+        )}
+        <p class="muted">
+          The new message is published first. The original is removed once the new one is confirmed, and both are in the
+          audit log.
+        </p>
+        <div class="dialog-actions">
+          <button type="button" onClick={close}>
+            Back
+          </button>
+          <button type="button" class="primary" disabled={!isPossible || isBusy} onClick={() => void send()}>
+            {isBusy ? 'Sending…' : 'Send and remove the original'}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function Outcome(props: { of: EditOutcome | undefined; error: ApiError | undefined; isComplete: boolean }) {
+  const { of, error, isComplete } = props;
+  if (error !== undefined) return <p class="banner banner-failed">{error.message}</p>;
+  if (of === undefined) {
+    return <p class="foreseen muted">{isComplete ? 'Asking the broker…' : 'Choose where the message goes.'}</p>;
+  }
+  if (of.why !== undefined) {
+    return <p class="banner">It cannot be sent: {whyLeft(of.why)}. The original stays.</p>;
+  }
+  return (
+    <p class="foreseen">
+      <span>
+        It would go by <Name of={of.exchange ?? ''} /> → <Name of={of.routing_key ?? ''} empty="(no key)" /> to{' '}
+        {of.destinations.map((queue, index) => (
+          <span key={queue}>
+            {index > 0 && ', '}
+            <b>
+              <Name of={queue} />
+            </b>
+          </span>
+        ))}
+      </span>
+    </p>
+  );
+}
+
+function BodyChange({ before, after }: { before: Letter; after: string | undefined }) {
+  if (after === undefined || before.payload === null) return <p class="muted">The body stays as it is.</p>;
+  const [old, now] = [before.payload, after].map(readable) as [string, string];
+  if (old === now) return <p class="muted">Only spaces of the body change.</p>;
+  return (
+    <section aria-label="Changes of the body">
+      <h3>Body</h3>
+      <pre class="code diff" tabIndex={0}>
+        {withContext(diffLines(old, now)).map((part, index) =>
+          'skipped' in part ? (
+            <span key={index} class="diff-skipped">
+              {part.skipped} equal {part.skipped === 1 ? 'line' : 'lines'}
+              {'\n'}
+            </span>
+          ) : (
+            part.lines.map(({ kind, text }, line) => (
+              <span key={`${index} ${line}`} class={`diff-${kind}`}>
+                {{ same: '  ', removed: '- ', added: '+ ' }[kind]}
+                {visible(text)}
+                {'\n'}
+              </span>
+            ))
+          ),
+        )}
+      </pre>
+    </section>
+  );
+}
+
+/** JSON is compared with one member on a line; another text as it is. */
+function readable(text: string): string {
+  const node = parseJson(text);
+  return node === undefined ? text : formatJson(node);
+}
+
+function HeaderChanges({ edit, of }: { edit: Edit; of: Letter }) {
+  const changes = headerChanges(edit, of);
+  if (changes.length === 0) return <p class="muted">The headers of the publisher stay as they are.</p>;
+  return (
+    <section aria-label="Changes of the headers">
+      <h3>Headers</h3>
+      <pre class="code diff" tabIndex={0}>
+        {changes.map(({ name, before, after }) => (
+          <span key={name}>
+            {before !== undefined && (
+              <span class="diff-removed">{`- ${visible(name)} (${before.type}): ${visible(textOfField(before))}\n`}</span>
+            )}
+            {after !== undefined && (
+              <span class="diff-added">{`+ ${visible(name)} (${after.type}): ${visible(textOfField(after))}\n`}</span>
+            )}
+          </span>
+        ))}
+      </pre>
+    </section>
+  );
+}
