@@ -33,7 +33,9 @@ export interface Overview {
   >;
   readonly top: readonly TopQueue[];
   readonly redrives: readonly RedriveTask[];
+  /** The first alarms; `more_alarms` is the number of the others. */
   readonly alarms: readonly Alarm[];
+  readonly more_alarms?: number;
 }
 
 /** Loads the overview of a virtual host, or of all with `''`. */

@@ -37,6 +37,8 @@ export interface DeadLettersTo {
   /** Null: each message keeps its own routing key. */
   readonly routing_key: string | null;
   readonly by: string;
+  /** The name of the policy that sets the exchange, or null. */
+  readonly policy?: string | null;
   readonly reaches: readonly { readonly queue: string; readonly certain: boolean }[];
   /** Reasons of death that need no rejection. */
   readonly automatic: readonly string[];
@@ -46,10 +48,10 @@ export interface DeadLettersTo {
   readonly dangling: boolean;
 }
 
-/** A queue whose dead letters come here. */
+/** A queue whose dead letters come here, and for which reasons they can. */
 export interface DeadLettersFrom {
   readonly queue: string;
-  readonly reasons?: readonly string[];
+  readonly reasons: readonly string[];
   readonly certain: boolean;
 }
 

@@ -54,6 +54,8 @@ export interface SettingValue {
 /** A setting of a queue that is in effect, and the values that it overrides. */
 export interface Setting extends SettingValue {
   readonly key: string;
+  /** False for a key that the broker accepts and does not act by. */
+  readonly effect?: boolean;
   readonly overridden: readonly SettingValue[];
 }
 

@@ -55,6 +55,12 @@ export function ago(time: number, now = Date.now()): string {
   return `${duration(span < 60_000 ? Math.floor(span / 1000) * 1000 : Math.floor(span / 60_000) * 60_000)} ago`;
 }
 
+/** How long ago a time was, in its largest unit: `3 h`. */
+export function shortAge(time: number, now = Date.now()): string {
+  const span = Math.max(1_000, now - time);
+  return duration(span).split(' ').slice(0, 2).join(' ');
+}
+
 /** A point in time in the local zone, to the second. */
 export const dateTime = (time: number): string =>
   new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { ago, dateTime } from './format';
+import { ago, dateTime, shortAge } from './format';
 
 /** A name that may be empty or contain anything. Control characters are made visible. */
 export function Name({ of, empty = '(default)' }: { of: string; empty?: string }) {
@@ -10,12 +10,12 @@ export function Name({ of, empty = '(default)' }: { of: string; empty?: string }
 export const visible = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
 
-/** A time as its age, with the date in the tooltip. */
-export function Age({ of, now }: { of: number | null | undefined; now?: number }) {
+/** A time as its age, with the date in the tooltip. In the short form the age has one unit: `3 h`. */
+export function Age({ of, now, short = false }: { of: number | null | undefined; now?: number; short?: boolean }) {
   if (of === null || of === undefined) return <span class="muted">–</span>;
   return (
     <time dateTime={new Date(of).toISOString()} title={dateTime(of)}>
-      {ago(of, now)}
+      {short ? shortAge(of, now) : ago(of, now)}
     </time>
   );
 }

@@ -1,5 +1,6 @@
 import type { Alarm } from '../../api/overview';
 import { href } from '../../router';
+import { count } from '../../ui/format';
 import { Name, visible } from '../../ui/parts';
 
 /** What each kind of alarm is called, and how urgent it is. */
@@ -13,7 +14,7 @@ const kinds: Readonly<Record<string, { readonly title: string; readonly tone: 'w
 };
 
 /** The alarms of the broker and of its dead-letter queues. Nothing if there are none. */
-export function Alarms({ of }: { of: readonly Alarm[] }) {
+export function Alarms({ of, more }: { of: readonly Alarm[]; more: number }) {
   if (of.length === 0) return null;
   return (
     <ul class="alarms" aria-label="Alarms">
@@ -31,6 +32,7 @@ export function Alarms({ of }: { of: readonly Alarm[] }) {
           </li>
         );
       })}
+      {more > 0 && <li class="muted">and {count(more)} more</li>}
     </ul>
   );
 }

@@ -41,7 +41,7 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
   const dying = Object.values(rates).reduce((sum, each) => sum + each, 0);
   return (
     <>
-      <Alarms of={data.alarms} />
+      <Alarms of={data.alarms} more={data.more_alarms ?? 0} />
       <dl class="figures">
         <Figure
           name="Dead letters"

@@ -48,7 +48,7 @@ export function TopQueues({ of, any }: { of: readonly TopQueue[]; any: boolean }
           ),
         },
         { title: 'In/s', numeric: true, minor: true, cell: ({ dead_in_rate }) => rate(dead_in_rate) },
-        { title: 'Oldest', numeric: true, cell: ({ oldest }) => <Age of={oldest} /> },
+        { title: 'Oldest', numeric: true, cell: ({ oldest }) => <Age of={oldest} short /> },
       ]}
     />
   );

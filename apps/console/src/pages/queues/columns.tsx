@@ -63,7 +63,7 @@ export const columnsOf = (withVhost: boolean): readonly Column<QueueRow>[] => [
     sort: 'oldest',
     numeric: true,
     tip: 'The time of death of the message at the head of the queue',
-    cell: ({ oldest }) => <Age of={oldest} />,
+    cell: ({ oldest }) => <Age of={oldest} short />,
   },
 ];
 

@@ -1,0 +1,174 @@
+import type { ComponentChildren } from 'preact';
+import type { DeadLettersFrom, DeadLettersTo, QueueDetails } from '../../api/queues';
+import { href } from '../../router';
+import { duration } from '../../ui/format';
+import { Name, Reason } from '../../ui/parts';
+
+/** Where the dead letters of a queue come from and go to, as one line from left to right. */
+export function DeadMail({ of }: { of: QueueDetails }) {
+  const { vhost, name, dead_letters_from: from, dead_letters_to: to } = of;
+  return (
+    <div class="mail">
+      <Part title="Dead letters come from">
+        {from.length === 0 ? (
+          <p class="muted">No queue sends its dead letters here.</p>
+        ) : (
+          <Sources vhost={vhost} of={from} />
+        )}
+      </Part>
+      <Arrow none={from.length === 0} />
+      <Part title="This queue">
+        <p class="mail-here">
+          <Name of={name} />
+        </p>
+        {to !== null && <Deaths of={to} />}
+      </Part>
+      <Arrow none={to === null} />
+      <Part title="Its dead letters go to">
+        {to === null ? (
+          <p class="muted">
+            Nowhere: without a dead-letter exchange, messages that die here are gone. A{' '}
+            <a href={href(['policies'])}>policy</a> can set one.
+          </p>
+        ) : (
+          <To vhost={vhost} of={to} />
+        )}
+      </Part>
+    </div>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div class="mail-part">
+      <h3>{title}</h3>
+      {children}
+    </div>
+  );
+}
+
+const Arrow = ({ none }: { none: boolean }) => (
+  <svg class={`mail-arrow ${none ? 'mail-arrow-none' : ''}`} viewBox="0 0 40 16" aria-hidden="true">
+    <path d="M1 8h34m-6-6 6 6-6 6" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" />
+  </svg>
+);
+
+/** The most queues that are listed on a line of their own. */
+const mostLines = 12;
+
+/** First the queues whose every dead letter comes here, then those of which only some do. */
+function Sources({ vhost, of }: { vhost: string; of: readonly DeadLettersFrom[] }) {
+  const certain = of.filter((each) => each.certain);
+  const possible = of.filter((each) => !each.certain);
+  const listed = [...certain, ...(possible.length > 3 ? [] : possible)].slice(0, mostLines);
+  const others = of.filter((each) => !listed.includes(each));
+  return (
+    <>
+      {listed.length > 0 && (
+        <ul>
+          {listed.map((each) => (
+            <From key={each.queue} vhost={vhost} of={each} />
+          ))}
+        </ul>
+      )}
+      {others.length > 0 && (
+        <details>
+          <summary>
+            {listed.length > 0 ? 'and ' : ''}
+            {others.length} {others.every((each) => !each.certain) ? 'that may send some' : 'more'}
+          </summary>
+          <ul class="mail-others">
+            {others.map(({ queue }) => (
+              <li key={queue}>
+                <a href={href(['queues', vhost, queue])}>
+                  <Name of={queue} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function From({ vhost, of }: { vhost: string; of: DeadLettersFrom }) {
+  return (
+    <li>
+      <a href={href(['queues', vhost, of.queue])}>
+        <Name of={of.queue} />
+      </a>
+      {!of.certain && <Sometimes />}
+      <span class="mail-reasons">
+        {of.reasons.map((reason) => (
+          <Reason key={reason} of={reason} />
+        ))}
+      </span>
+    </li>
+  );
+}
+
+/** How messages die in this queue. */
+function Deaths({ of: { automatic, delay } }: { of: DeadLettersTo }) {
+  return (
+    <p class="mail-reasons">
+      <Reason of="rejected" />
+      {automatic.map((reason) => (
+        <span key={reason}>
+          <Reason of={reason} />
+          {reason === 'expired' && delay !== null && <small> after {duration(delay)}</small>}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function To({ vhost, of }: { vhost: string; of: DeadLettersTo }) {
+  const { exchange, routing_key: key, by, policy, reaches, dangling } = of;
+  return (
+    <>
+      <p>
+        Exchange <Name of={exchange} />
+        <br />
+        <small>
+          {key === null ? (
+            'with the routing keys of each message'
+          ) : (
+            <>
+              with the routing key <Name of={key} empty="(empty)" />
+            </>
+          )}
+          , by {by}
+          {typeof policy === 'string' && (
+            <>
+              {' '}
+              <bdi>{policy}</bdi>
+            </>
+          )}
+        </small>
+      </p>
+      {dangling ? (
+        <p class="banner banner-failed">This exchange does not exist. Messages that die here are dropped.</p>
+      ) : reaches.length === 0 ? (
+        <p class="banner">No queue gets them: no binding of the exchange matches. They are dropped.</p>
+      ) : (
+        <ul>
+          {reaches.map(({ queue, certain }) => (
+            <li key={queue}>
+              <a href={href(['queues', vhost, queue])}>
+                <Name of={queue} />
+              </a>
+              {!certain && <Sometimes />}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+const Sometimes = () => (
+  <span class="tag" title="It depends on the routing key or the headers of the message">
+    possibly
+  </span>
+);

@@ -1,0 +1,63 @@
+import { useMemo } from 'preact/hooks';
+import { Chart } from '../../ui/chart';
+import type { ChartSeries } from '../../ui/chart-data';
+import { rate, shortCount } from '../../ui/format';
+import { Card } from '../../ui/parts';
+import type { LiveView, RateName } from './live-series';
+
+/** Deaths in this queue, by reason: shown once there are some. */
+const deaths: readonly (readonly [RateName, string])[] = [
+  ['rejected', '--rejected-fill'],
+  ['expired', '--expired-fill'],
+  ['maxlen', '--maxlen-fill'],
+  ['delivery_limit', '--delivery-limit-fill'],
+];
+
+/** The length of a queue, and its dead letters in and out, since the page was opened. */
+export function LiveCharts({ view }: { view: LiveView }) {
+  const lengths = useMemo(
+    (): readonly ChartSeries[] => [
+      { name: 'ready', color: '--ready', values: view.ready },
+      { name: 'unacknowledged', color: '--unacked', values: view.unacknowledged },
+    ],
+    [view],
+  );
+  const dead = useMemo((): readonly ChartSeries[] => {
+    const has = (name: RateName): boolean => view.rates[name].some((value) => value !== null && value > 0);
+    const reasons = deaths.filter(([name], index) => has(name) || (index === 0 && !deaths.some(([each]) => has(each))));
+    return [
+      ...reasons.map(([name, color]) => ({
+        name: reasons.length === 1 && !has(name) ? 'died here' : `out, ${name}`,
+        color,
+        values: view.rates[name],
+        kind: 'stack' as const,
+      })),
+      { name: 'in', color: '--ready', values: view.rates.dead_letters_in },
+      ...(has('redriven') ? [{ name: 'redriven', color: '--redriven', values: view.rates.redriven }] : []),
+    ];
+  }, [view]);
+  return (
+    <div class="grid">
+      <Card title="Messages">
+        <Chart
+          label="Messages in the queue"
+          times={view.times}
+          series={lengths}
+          unit="messages"
+          format={shortCount}
+          height={150}
+        />
+      </Card>
+      <Card title="Dead letters in and out">
+        <Chart
+          label="Dead letters in and out"
+          times={view.times}
+          series={dead}
+          unit="per second"
+          format={rate}
+          height={150}
+        />
+      </Card>
+    </div>
+  );
+}
