@@ -48,11 +48,20 @@ export class FailureLog {
     this.logger.warn(`${failed(taken, attempt)}, dropped: ${textOf(error)}`);
   }
 
+  /** @param leftOut what the headers of the republished message lack */
+  shortened(taken: Taken, leftOut: string): void {
+    const why = 'with it its headers would be larger than a frame of the server';
+    this.logger.warn(`${placeOf(taken)} goes on without ${leftOut}: ${why}`);
+  }
+
   /** Logs another error. The option `logFailures` has no effect on it. */
-  trouble({ delivery, planned: { handler } }: Taken, what: string, error: unknown): void {
-    this.logger.warn(`${handler.origin}: a message of queue '${shownText(delivery.queue)}' ${what}: ${textOf(error)}`);
+  trouble(taken: Taken, what: string, error: unknown): void {
+    this.logger.warn(`${placeOf(taken)} ${what}: ${textOf(error)}`);
   }
 }
+
+const placeOf = ({ delivery, planned: { handler } }: Taken): string =>
+  `${handler.origin}: a message of queue '${shownText(delivery.queue)}'`;
 
 function failed({ delivery, planned: { handler, retry } }: Taken, attempt: number): string {
   const of = retry === undefined ? '' : ` of ${retry.attempts}`;

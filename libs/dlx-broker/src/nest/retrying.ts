@@ -4,16 +4,18 @@ import {
   retryIn,
   retryOrPark,
   type Failure,
+  type LeftOut,
+  type Republished,
   type RetryOutcome,
   type WaitQueues,
   type RetryPlan,
 } from '../retry/index.js';
-import { type BackendDelivery, type Done } from '../backend/index.js';
+import { type BackendDelivery } from '../backend/index.js';
 
 import { Park, RetryLater } from './outcomes.js';
 
-/** Called when the broker has the successor, or refused it. */
-export type Decided = (outcome: RetryOutcome, failure: Error | undefined) => void;
+/** Called when the broker has the successor, or refused it. @param leftOut headers that the successor lacks */
+export type Decided = (outcome: RetryOutcome, failure: Error | undefined, leftOut?: LeftOut) => void;
 
 /** Publishes the successor of a failed delivery: to a wait queue, or to the parking lot. */
 export class Retrying {
@@ -42,13 +44,18 @@ export class Retrying {
   }
 
   /** Sends the delivery to its queue after a delay, as the same attempt. */
-  postpone(delivery: BackendDelivery, delay: number, done: Done): void {
+  postpone(delivery: BackendDelivery, delay: number, done: Republished): void {
     const attempt = attemptOf(delivery.message, delivery.queue);
     retryIn(delivery, this.waitQueues.nearest(delay), this.waitQueues, { attempt }, done);
   }
 
   /** Retries after the delay of a RetryLater, without a policy. */
-  #later(delivery: BackendDelivery, { delay: asked }: RetryLater, { headers }: Failure, done: Done): RetryOutcome {
+  #later(
+    delivery: BackendDelivery,
+    { delay: asked }: RetryLater,
+    { headers }: Failure,
+    done: Republished,
+  ): RetryOutcome {
     const attempt = attemptOf(delivery.message, delivery.queue);
     const delay = asked === 0 ? 0 : this.waitQueues.nearest(asked);
     retryIn(delivery, delay, this.waitQueues, { attempt: attempt + 1, headers }, done);
@@ -57,13 +64,16 @@ export class Retrying {
 }
 
 /** Calls `decided` with both the outcome and the end. The end may come first (embedded broker) or later (RabbitMQ). */
-function together(decided: Decided, begin: (done: Done) => RetryOutcome): void {
-  const known: { outcome?: RetryOutcome; ended?: { readonly failure: Error | undefined } } = {};
+function together(decided: Decided, begin: (done: Republished) => RetryOutcome): void {
+  const known: { outcome?: RetryOutcome; ended?: Parameters<Republished> } = {};
   const finish = (): void => {
-    if (known.outcome !== undefined && known.ended !== undefined) decided(known.outcome, known.ended.failure);
+    const { outcome, ended } = known;
+    if (outcome === undefined || ended === undefined) return;
+    const [failure, leftOut, instead = outcome] = ended;
+    decided(instead, failure, leftOut);
   };
-  known.outcome = begin((failure) => {
-    known.ended = { failure };
+  known.outcome = begin((...ended) => {
+    known.ended = ended;
     finish();
   });
   finish();

@@ -152,7 +152,8 @@ export class Settlement {
 
   /** Sends a message to its queue after a delay, as the same attempt. */
   postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number, pause = shortestPause): void {
-    this.#retrying.postpone(delivery, delay, (failure) => {
+    this.#retrying.postpone(delivery, delay, (failure, leftOut) => {
+      if (leftOut !== undefined) this.#log.shortened({ delivery, planned }, leftOut);
       if (failure === undefined) return;
       this.#tryLater({ delivery, planned }, failure, pause, (next) => this.postpone(delivery, planned, delay, next));
     });
@@ -254,12 +255,13 @@ export class Settlement {
   /** Reports a decision, which may come in the callback of a disk or socket, in the async context of the message. */
   #decided(failed: Failed, pause: number, again: Again): Decided {
     const own = new AsyncResource('DlxDecision');
-    const decided: Decided = (outcome, failure) => {
+    const decided: Decided = (outcome, failure, leftOut) => {
       if (failure !== undefined) return this.#tryLater(failed, failure, pause, again);
+      if (leftOut !== undefined) this.#log.shortened(failed, leftOut);
       this.#retried(outcome, failed);
       if (outcome.kind === 'parked') this.#answer(failed, doNothing);
     };
-    return (outcome, failure) => own.runInAsyncScope(decided, undefined, outcome, failure);
+    return (...ended) => own.runInAsyncScope(decided, undefined, ...ended);
   }
 
   #retried(outcome: RetryOutcome, failed: Failed): void {
@@ -308,6 +310,7 @@ const attemptBy = ({ delivery }: Taken): number => attemptOf(delivery.message, d
 
 function fateOf(outcome: RetryOutcome & { readonly kind: 'parked' }): string {
   const fate = `parked in '${outcome.queue}'`;
+  if (outcome.why === 'headers') return `${fate}, for its headers have no room for another attempt`;
   return outcome.why === 'policy' ? `${fate}, for its policy failed (${textOf(outcome.fault)})` : fate;
 }
 

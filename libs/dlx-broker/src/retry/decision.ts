@@ -2,9 +2,10 @@ import type { RetryPlan } from './policy.js';
 
 /**
  * Why a message was parked: its attempts or its time are used up, its error is not worth another attempt, the handler asked
- * for it, or a function of its policy (`retryOn`, `neverRetry`, `backoff`) failed itself.
+ * for it, a function of its policy (`retryOn`, `neverRetry`, `backoff`) failed itself, or its headers leave no room for the number
+ * of its attempt in a frame of the server.
  */
-export type ParkedFor = 'attempts' | 'deadline' | 'error' | 'asked' | 'policy';
+export type ParkedFor = 'attempts' | 'deadline' | 'error' | 'asked' | 'policy' | 'headers';
 
 /** A failed attempt. Times are milliseconds since 1970. */
 export interface FailedAttempt {
@@ -22,7 +23,7 @@ export interface FailedAttempt {
 /** Whether a failed message is retried or parked. `fault`: what a function of the policy threw. */
 export type RetryDecision =
   | { readonly kind: 'retry'; readonly delay: number }
-  | { readonly kind: 'park'; readonly why: ParkedFor; readonly fault?: unknown };
+  | { readonly kind: 'park'; readonly why: Exclude<ParkedFor, 'headers'>; readonly fault?: unknown };
 
 /**
  * Decides about a failed message, for handlers and for streams. It has no effect and never throws. When a function of the policy

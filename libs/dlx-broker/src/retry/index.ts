@@ -9,12 +9,14 @@ export {
   park,
   redrive,
   redriveAddress,
+  type Republished,
   retryIn,
   retryOrPark,
   type RetryOutcome,
   UnknownOriginError,
   UnprovenOriginError,
 } from './republish.js';
+export { type LeftOut } from './shorter-headers.js';
 export { describeRetry, rejectArgumentNames, rejectArguments, type RetryStyle, styleOf } from './style.js';
 export { mostWaitQueues, waitQueueName, waitQueueTopology, type WaitQueueType } from './wait-queue-names.js';
 export { WaitQueues } from './wait-queues.js';

@@ -14,9 +14,10 @@ import type { Address, FieldTable, Message, Properties, RecordedOrigin } from '.
 import { decideRetry, type ParkedFor } from './decision.js';
 import { waitQueueName } from './wait-queue-names.js';
 import type { RetryPlan } from './policy.js';
-import { type BackendDelivery, type Done, type Publication, ServerError } from '../backend/index.js';
+import { type BackendDelivery, type Done, type Publication } from '../backend/index.js';
 import { shown } from '../options/index.js';
 
+import { forParking, forRetry, isUnsendable, type LeftOut, replaceShortened } from './shorter-headers.js';
 import type { WaitQueues } from './wait-queues.js';
 
 /*
@@ -48,6 +49,13 @@ export type RetryOutcome =
       readonly fault?: unknown;
     };
 
+/**
+ * Called when a republish has ended.
+ * @param leftOut headers that the successor lacks
+ * @param instead what became of the message in place of the outcome that was returned
+ */
+export type Republished = (failure?: Error, leftOut?: LeftOut, instead?: RetryOutcome) => void;
+
 /** The message has no origin: it was never dead-lettered, retried or parked. */
 export class UnknownOriginError extends Error {
   override readonly name = 'UnknownOriginError';
@@ -77,14 +85,14 @@ export class UnprovenOriginError extends Error {
 /**
  * Sends a failed delivery through a wait queue back to its work queue, or parks it, as {@link decideRetry} says.
  * @param plan its topology has to be declared
- * @returns what was begun; `done` is called with the outcome
+ * @returns what was begun; `done` is called at the end. A message that has no room for the number of its attempt is parked
  */
 export function retryOrPark(
   delivery: BackendDelivery,
   plan: RetryPlan,
   failure: Failure,
   waitQueues: WaitQueues,
-  done?: Done,
+  done?: Republished,
 ): RetryOutcome {
   const { message } = delivery;
   const { error, headers, asked } = failure;
@@ -100,7 +108,15 @@ export function retryOrPark(
   // Without readable headers the attempts of a rejected message would not be counted, and it would return for ever.
   const byReject = failure.byReject === true && delay === plan.only && delivery.isUndecodable !== true;
   if (byReject) rejectInto(delivery, delay, waitQueues, headers, done);
-  else retryIn(delivery, delay, waitQueues, { queue: plan.queue, attempt: attempt + 1, headers }, done);
+  else {
+    const parked = { kind: 'parked', queue: plan.parkingLot, attempt, why: 'headers' } as const;
+    const ended: Republished = (failure, leftOut) => {
+      if (!isUnsendable(failure) || delivery.settled) return done?.(failure, leftOut);
+      const options = { queue: plan.queue, attempt, headers };
+      park(delivery, plan.parkingLot, waitQueues, options, (lost, without) => done?.(lost, without, parked));
+    };
+    retryIn(delivery, delay, waitQueues, { queue: plan.queue, attempt: attempt + 1, headers }, ended);
+  }
   return { kind: 'retried', delay, attempt };
 }
 
@@ -155,7 +171,7 @@ export function retryIn(
   delay: number,
   waitQueues: WaitQueues,
   options: RepublishOptions = {},
-  done?: Done,
+  done?: Republished,
 ): void {
   const { message } = delivery;
   const { queue = delivery.queue, headers } = options;
@@ -165,11 +181,12 @@ export function retryIn(
   const progress = { queue, attempt, now: waitQueues.now(), isParked: false, from };
   const to = { exchange, routingKey: queue };
   const successor = republication(message, to, headersForRetry(message, progress, headers), recordOf(message, queue));
-  const finished: Done = (failure) => {
+  const finished: Republished = (failure, leftOut) => {
     if (failure !== undefined) waitQueues.forget(delay);
-    done?.(failure);
+    done?.(failure, leftOut);
   };
-  whenReady(delay === 0 ? undefined : waitQueues.wait(delay), () => replace(delivery, successor, finished), finished);
+  const ready = delay === 0 ? undefined : waitQueues.wait(delay);
+  whenReady(ready, () => replaceShortened(delivery, successor, forRetry, finished), finished);
 }
 
 /**
@@ -181,7 +198,7 @@ export function park(
   parkingLot: string,
   waitQueues: WaitQueues,
   options: RepublishOptions = {},
-  done?: Done,
+  done?: Republished,
 ): void {
   const { message } = delivery;
   const { queue = delivery.queue, headers } = options;
@@ -195,28 +212,7 @@ export function park(
     headersForRetry(message, progress, headers),
     recordOf(message, queue),
   );
-  whenReady(waitQueues.lot(parkingLot), () => replace(delivery, successor, done), done);
-}
-
-/**
- * Replaces a delivery by its successor. If the successor cannot be sent, it goes without the texts of the error: with them the headers
- * may be larger than a frame of the server, and the message could neither be retried nor parked.
- */
-function replace(delivery: BackendDelivery, successor: Publication, done: Done | undefined): void {
-  delivery.replaceBy(successor, (failure) => {
-    const isUnsendable = failure instanceof ServerError && failure.code === 0;
-    const shorter = isUnsendable && !delivery.settled ? withoutErrorTexts(successor) : undefined;
-    if (shorter === undefined) done?.(failure);
-    else delivery.replaceBy(shorter, done);
-  });
-}
-
-/** @returns undefined if there are no texts of an error */
-function withoutErrorTexts({ properties, ...to }: Publication): Publication | undefined {
-  const headers = new Map(properties.headers);
-  const texts = [errorHeaders.stack, errorHeaders.message, errorHeaders.policy];
-  if (texts.filter((name) => headers.delete(name)).length === 0) return undefined;
-  return { ...to, properties: { ...properties, headers } };
+  whenReady(waitQueues.lot(parkingLot), () => replaceShortened(delivery, successor, forParking, done), done);
 }
 
 /** Runs `then` after a declaration; in the same call stack if there is none to wait for. */
