@@ -2,17 +2,17 @@ import { serve } from 'dlx-broker/server';
 import type { Broker } from 'dlx-broker/engine';
 
 /*
- * A process that has nothing but a broker with a large backlog on disk: `node durable-backlog.js fill DIR 1000000` publishes it,
- * `node durable-backlog.js open DIR` finds it again. Prints what it took as JSON.
+ * A process with only a broker and a large backlog on disk: `node durable-backlog.js fill DIR 1000000` publishes it,
+ * `node durable-backlog.js open DIR` loads it. Prints time and memory as JSON.
  */
 
-/** What the process has when the backlog is there. */
+/** Memory and time of the process when it has the backlog. */
 export interface Backlog {
   readonly messages: number;
-  /** Resident, in bytes: now, and at most so far. */
+  /** Resident memory in bytes: now, and at most until now. */
   readonly rss: number;
   readonly most: number;
-  /** How long it took until then. */
+  /** The time until then. */
   readonly seconds: number;
 }
 

@@ -11,8 +11,8 @@ import {
 } from 'dlx-broker/engine';
 
 /**
- * How long the event loop stands still while the broker does one huge thing, by steps per turn. Time is taken between
- * turns, at the place where the broker asks for the next one; the first turn is the command itself.
+ * How long the turns of the event loop are during one large command, by steps for each turn. The times are taken between turns,
+ * where the broker asks for the next one. The first turn is the command itself.
  *
  * node dist/bench/event-loop.js [messages] [budget ...]
  */
@@ -25,7 +25,7 @@ interface Scene {
   readonly outbox: { count: number };
 }
 
-/** Prepares in peace, then returns the one huge thing. */
+/** Prepares, and then returns the command to measure. */
 const scenes: Readonly<Record<string, (scene: Scene) => () => void>> = {
   'attach a consumer to a backlog': ({ channel }) => {
     fill(channel, {}, messages);
@@ -146,7 +146,7 @@ async function measure(name: string, budget: number): Promise<string> {
   times.sort((one, other) => one - other);
   const part = (share: number): string => (times[Math.floor(times.length * share)] ?? 0).toFixed(1).padStart(6);
   const ahead = `${name.padEnd(46)} ${String(budget).padStart(5)} steps: command ${command.toFixed(1).padStart(6)} ms`;
-  // The longest turn is as a rule one with a collection of garbage in it.
+  // The longest turn usually has a garbage collection in it.
   return `${ahead}, ${times.length} turns, half ${part(0.5)}, 99 % ${part(0.99)}, longest ${part(1 - 1e-9)} ms`;
 }
 

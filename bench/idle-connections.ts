@@ -13,7 +13,7 @@ const connections = 10_000;
 const warmUp = 200;
 const bound = 20_000;
 
-/** How many shake hands at the same time. */
+/** The number of handshakes at the same time. */
 const width = 100;
 const steps: readonly (readonly [say: Buffer, answer: number])[] = [
   [Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]), ids.connectionStart],
@@ -31,7 +31,7 @@ const steps: readonly (readonly [say: Buffer, answer: number])[] = [
   [method(1, ids.channelOpen, octet(0)), ids.channelOpenOk],
 ];
 
-/** Connects, opens a channel, and says no more. Its answers come one at a time. */
+/** Connects, opens a channel, and then sends nothing. Its answers come one at a time. */
 async function idle(port: number): Promise<void> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
@@ -42,7 +42,7 @@ async function idle(port: number): Promise<void> {
   }
 }
 
-/** The process of the clients: says so when all of them are idle, and stays until it is ended. */
+/** The process of the clients. It reports when all of them are idle, and runs until it is ended. */
 async function beClients(port: number, count: number): Promise<void> {
   let begun = 0;
   const worker = async (): Promise<void> => {
@@ -65,7 +65,7 @@ async function measure(count: number): Promise<void> {
     await wait(1_000);
     return { used: (await memoryOf(target)) ?? NaN, resident: residentOf(pid) };
   };
-  // Code that has run before is part of no connection.
+  // Warms up, so that the memory of compiled code is not counted.
   const first = await start(warmUp);
   first.kill();
   await once(first, 'exit');

@@ -1,4 +1,4 @@
-/** What this machine can do at all, in nanoseconds; printed beside the figures, for they mean little alone. */
+/** The speed of this machine, in nanoseconds. It is printed beside the figures, for comparison. */
 export async function machineLimits(): Promise<Readonly<Record<string, number>>> {
   return {
     'push to and shift from a ring of 256': ring(),

@@ -1,4 +1,4 @@
-/** Time that stands still until it is moved. */
+/** A clock that stands still until it is moved. */
 export class StillClock {
   time = 1_700_000_000_000;
   #due: number | undefined;
@@ -13,7 +13,7 @@ export class StillClock {
     this.#tick = tick;
   }
 
-  /** Moves to a time and does there all that is due until then, so that all deadlines are one instant. */
+  /** Moves to a time, and then does everything that is due until then, as if all deadlines were this one instant. */
   moveTo(time: number): void {
     this.time = time;
     while (this.#due !== undefined && this.#due <= time) {
@@ -22,7 +22,7 @@ export class StillClock {
     }
   }
 
-  /** Moves on to what is due next, and does it. @returns false when nothing is */
+  /** Moves to the next deadline, and does what is due. @returns false when there is no deadline */
   step(): boolean {
     if (this.#due === undefined) return false;
     this.moveTo(this.#due);

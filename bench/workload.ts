@@ -1,36 +1,36 @@
-/** What one run of one peer came to. */
+/** The result of one run of one peer. */
 export interface Measurement {
   /** In the unit of the workload. */
   readonly value: number;
-  /** Anything else worth a column, by name. */
+  /** Other values, by name. */
   readonly extra?: Readonly<Record<string, string>>;
 }
 
-/** One thing that is measured, with everybody who can do it. */
+/** One measurement, with all peers that can do it. */
 export interface Workload {
   readonly id: string;
   readonly title: string;
   readonly unit: string;
-  /** Whether a larger value is the better one. */
+  /** Whether a larger value is better. */
   readonly more: 'better' | 'worse';
   /** By name; each runs in a process of its own. */
   readonly peers: Readonly<Record<string, () => Measurement | Promise<Measurement>>>;
 }
 
-/** Runs what is to be measured; it returns how many it did. @returns how many a second */
+/** Runs a measured function, which returns the number of operations. @returns operations a second */
 export function perSecond(run: () => number): number {
   const start = performance.now();
   const count = run();
   return count / ((performance.now() - start) / 1000);
 }
 
-/** The middle one. */
+/** The median. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length / 2)] as number;
 }
 
-/** What this process has used of the processors so far, in seconds: what else runs on the machine matters less to it. */
+/** The processor time of this process until now, in seconds. Other processes have less influence on it than on elapsed time. */
 export function processorTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000_000;

@@ -16,17 +16,17 @@ import { w6 } from './workloads/w6-topic.js';
 import { w7 } from './workloads/w7-fan-out.js';
 import { w8 } from './workloads/w8-backlog.js';
 
-/** One row pair of the table: one program, run against both servers. */
+/** Two rows of the table: one program, run against both servers. */
 export interface Case {
   readonly id: string;
   readonly title: string;
-  /** What the load program is made with. */
+  /** The settings of the load program. */
   readonly client: string;
   readonly unit: string;
   readonly more: 'better' | 'worse';
   /** Default: RabbitMQ alone; none if the case starts a server of this broker itself. */
   readonly rivals?: readonly Rival[];
-  /** How ours is started, if not as usual. */
+  /** Other options for the start of dlx-broker. */
   readonly start?: () => Promise<Server | undefined>;
   run(target: Target, pace: Pace): Promise<Result>;
 }
@@ -62,7 +62,7 @@ function publishing(id: string, what: string, sizes: readonly number[]): Case[] 
   );
 }
 
-/** Everybody who keeps messages on the disk of this machine, which is measured itself beside them. */
+/** All programs that keep messages on the disk of this machine, and the disk alone. */
 const keepers = (outstanding: number): readonly Rival[] => [
   { ...rabbit, ...lean, name: 'RabbitMQ, classic queue', run: (target, pace) => w2(target, pace, outstanding) },
   {
@@ -85,7 +85,7 @@ const durable = (outstanding: number): Case => ({
   run: (target, pace) => w2(target, pace, outstanding),
 });
 
-/** The same without a connection: ours is part of the program, the others are asked by the leanest client there is. */
+/** The same without a connection: dlx-broker is part of the program, and the other servers have the fastest client. */
 const durableInProcess = (outstanding: number): Case => ({
   id: 'W2 in process',
   title: `durable confirms, ${w2Size} B, ${outstanding} outstanding`,
@@ -96,7 +96,7 @@ const durableInProcess = (outstanding: number): Case => ({
   run: ({ folder }, pace) => withDlxBroker(folder as string, pace, outstanding, w2Size),
 });
 
-/** Everything that is measured, in the order of the table. */
+/** All cases, in the order of the table. */
 export const cases: readonly Case[] = [
   ...publishing('W1', 'publish, deliver, ack', [1024, 16]),
   {

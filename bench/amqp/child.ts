@@ -6,7 +6,7 @@ interface Task {
   readonly key: string;
   readonly target: Target;
   readonly pace: Pace;
-  /** Whose program it is, if not ours. */
+  /** The name of the other program; undefined for dlx-broker. */
   readonly rival?: string;
 }
 

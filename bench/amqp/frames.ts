@@ -72,7 +72,7 @@ export function frame(type: number, channel: number, payload: Buffer): Buffer {
 export const method = (channel: number, methodId: number, ...values: Buffer[]): Buffer =>
   frame(1, channel, Buffer.concat([long(methodId), ...values]));
 
-/** A whole publish: method, header and body in one frame each. */
+/** The three frames of a publish: method, header and body. */
 export function publish(exchange: string, routingKey: string, body: Buffer, durable = false): Buffer {
   const properties = durable ? Buffer.concat([short(0x1000), octet(persistent)]) : short(0);
   const frames = [
@@ -82,7 +82,7 @@ export function publish(exchange: string, routingKey: string, body: Buffer, dura
   return Buffer.concat([...frames, frame(3, 1, body)]);
 }
 
-/** Frames one behind the other, made once and sent again and again in runs of any length. */
+/** Frames in a row, made once and sent many times, in runs of any length. */
 export class Batch {
   readonly #bytes: Buffer;
   readonly #ends: readonly number[];
@@ -94,7 +94,7 @@ export class Batch {
     this.#ends = frames.map((bytes) => (end += bytes.length));
   }
 
-  /** Up to so many frames from where the last run ended. */
+  /** The next frames after the last run, at most this number. */
   take(wanted: number): { readonly bytes: Buffer; readonly count: number } {
     const from = this.#next;
     const to = Math.min(this.#ends.length, from + wanted);
@@ -103,7 +103,7 @@ export class Batch {
     return { bytes: this.#bytes.subarray(start, this.#ends[to - 1]), count: to - from };
   }
 
-  /** The same frame many times over. */
+  /** The same frame many times. */
   static of(bytes: Buffer, count = 250): Batch {
     return new Batch(new Array<Buffer>(count).fill(bytes));
   }

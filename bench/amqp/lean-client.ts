@@ -7,15 +7,15 @@ const header = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
 const frameSize = 131_072;
 const ackAll = method(1, ids.basicAck, longlong(0), octet(1));
 const rejectOne = method(1, ids.basicReject, longlong(0), octet(0));
-/** Where the lower half of the delivery tag stands in both. */
+/** The place of the lower half of the delivery tag in both. */
 const tagAt = 15;
 
 /**
- * A connection with one channel, so cheap that the server is what is measured: frames made beforehand, one scan for
- * all that a read brings, no object per message.
+ * A connection with one channel that takes little processor time, so that the server is measured: its frames are made before, it
+ * scans the bytes of a read once, and makes no object for a message.
  */
 export class LeanClient {
-  /** Tags of messages that have arrived whole, once per read. */
+  /** Tags of messages that arrived completely; called once for each read. */
   onDelivered: (from: number, to: number) => void = () => undefined;
   /** More publishes are confirmed. */
   onConfirmed: () => void = () => undefined;
@@ -42,7 +42,7 @@ export class LeanClient {
     this.#socket.on('close', () => this.#lost(new Error('the server closed the connection')));
   }
 
-  /** Connects, logs in, opens the channel. */
+  /** Connects, logs in, and opens the channel. */
   static async connect(target: Target): Promise<LeanClient> {
     const client = new LeanClient(target);
     const plain = longstr(`\0${target.user}\0${target.password}`);
@@ -55,7 +55,7 @@ export class LeanClient {
     return client;
   }
 
-  /** Sends and waits for the answer. @returns its arguments */
+  /** Sends a method, and waits for the answer. @returns its arguments */
   call(bytes: Buffer, answer: number): Promise<Buffer> {
     return new Promise((resolve) => {
       this.#expected.push({ id: answer, resolve });
@@ -68,7 +68,7 @@ export class LeanClient {
     return this.call(method(1, ids.queueDeclare, short(0), shortstr(name), flags, table(args)), ids.queueDeclareOk);
   }
 
-  /** How many messages wait. What was published before on this channel has been routed by then. */
+  /** The number of waiting messages. All earlier publishes of this channel are routed by then. */
   async waiting(queue: string): Promise<number> {
     const passive = method(1, ids.queueDeclare, short(0), shortstr(queue), octet(1), table({}));
     const answer = await this.call(passive, ids.queueDeclareOk);
@@ -116,7 +116,7 @@ export class LeanClient {
     this.write(bytes);
   }
 
-  /** Rejects each one for good, in one write. */
+  /** Rejects each message without requeue, in one write. */
   reject(from: number, to: number): void {
     const all = Buffer.allocUnsafe(rejectOne.length * (to - from + 1));
     for (let tag = from, at = 0; tag <= to; tag++, at += rejectOne.length) {

@@ -28,12 +28,12 @@ const execute = promisify(execFile);
 const pace = { warm: Number(options.warm), measured: Number(options.seconds) };
 /** Milliseconds for one server to settle before the other one is measured. */
 const breath = 300;
-/** Seconds that declaring, filling and draining may take at most. */
+/** The most seconds for declarations, filling and draining. */
 const grace = 240;
 
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** Runs a program to its end. @param seconds in which it must have come to it: a server may hang @returns its output */
+/** Runs a program to its end. @param seconds its time limit, because a server may hang @returns its output */
 async function run(name: string, task: object, seconds: number): Promise<string> {
   const { stdout } = await execute(process.execPath, [program(name), JSON.stringify(task)], {
     timeout: seconds * 1000,
@@ -46,7 +46,7 @@ async function measure(one: Case, { target }: Server, rival?: Rival): Promise<Re
   return JSON.parse(await run('child.js', task, pace.warm + pace.measured + grace)) as Result;
 }
 
-/** Opens a server, measures, closes it. */
+/** Opens a server, measures it, and closes it. */
 async function measureOnce(
   one: Case,
   open: () => Promise<Server | undefined>,
@@ -85,7 +85,7 @@ async function all(chosen: readonly Case[], ours: () => Promise<Server>, when = 
   return rows;
 }
 
-/** One server of ours, measured when it is new and again when it has worked; RabbitMQ is old both times. */
+/** One dlx-broker, measured when it is new and after work. RabbitMQ has run for long both times. */
 async function aging(chosen: readonly Case[]): Promise<string[]> {
   const server = await startOurs();
   try {

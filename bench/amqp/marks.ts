@@ -1,15 +1,15 @@
 import type { Batch } from './frames.js';
 import type { LeanClient } from './lean-client.js';
 
-/** Messages between two questions. */
+/** Messages between two passive declares. */
 const between = 1_000;
 
-/** Questions under way. */
+/** The most unanswered passive declares. */
 const ahead = 4;
 
 /**
- * Publishes without confirms where nothing is delivered back: every so often the server is asked how long a queue is,
- * and by its answer all that went before has been routed.
+ * Publishes without confirms and without a consumer. A passive declare at intervals shows the progress: when the server answers it,
+ * all earlier messages are routed.
  */
 export class MarkedPublisher {
   routed = 0;
@@ -23,7 +23,7 @@ export class MarkedPublisher {
     this.#queue = queue;
   }
 
-  /** @param goesOn is asked with the number published so far @returns how many were published, all routed */
+  /** @param goesOn gets the number of published messages @returns the number of published messages; all are routed */
   async run(goesOn: (published: number) => boolean): Promise<number> {
     const answers: Promise<void>[] = [];
     let published = 0;

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuOf, type Target } from './target.js';
 
-/** What one run against one server came to. */
+/** The result of one run against one server. */
 export interface Result {
   /** In the unit of the case. */
   readonly value: number;
-  /** Microseconds of processor time a message, of the server and of the load program. */
+  /** Microseconds of processor time for each message, of the server and of the load program. */
   readonly serverCpu?: number;
   readonly clientCpu?: number;
-  /** Anything else, by name. */
+  /** Other values, by name. */
   readonly extra?: Readonly<Record<string, number>>;
 }
 
-/** How long a run takes, in seconds. */
+/** The duration of a run, in seconds. */
 export interface Pace {
   readonly warm: number;
   readonly measured: number;
@@ -39,7 +39,7 @@ function between(from: Reading, to: Reading): Result {
   };
 }
 
-/** The rate of something that runs already, once it is warm. @param done how many messages have been through so far */
+/** The rate of a program that runs already, after it is warm. @param done the number of handled messages */
 export async function rateOf(target: Target, { warm, measured }: Pace, done: () => number): Promise<Result> {
   await sleep(warm * 1000);
   const start = read(target, done());
@@ -47,14 +47,14 @@ export async function rateOf(target: Target, { warm, measured }: Pace, done: () 
   return between(start, read(target, done()));
 }
 
-/** The rate of something that has an end. @param run returns how many messages it were */
+/** The rate of a program that ends. @param run returns the number of messages */
 export async function rateOfAll(target: Target, run: () => Promise<number>): Promise<Result> {
   const start = read(target, 0);
   const count = await run();
   return between(start, read(target, count));
 }
 
-/** Waits until it is so. @throws after a time in which any server would have done it */
+/** Waits until a condition is true. @throws after a time in which every server would have done it */
 export async function until(isSo: () => boolean | Promise<boolean>, seconds = 60): Promise<void> {
   const end = performance.now() + seconds * 1000;
   while (!(await isSo())) {

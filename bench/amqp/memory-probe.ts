@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-// Loaded into a server of this broker by `--import`: a client that connects gets the bytes in use after a collection of garbage.
+// Loaded into dlx-broker by `--import`: a client that connects gets the bytes in use after a garbage collection.
 const path = process.env['BENCH_MEMORY_PROBE'];
 if (path !== undefined) {
   createServer((socket) => {

@@ -6,7 +6,7 @@ import { w6 } from './workloads/w6-topic.js';
 import { w7 } from './workloads/w7-fan-out.js';
 import { w8 } from './workloads/w8-backlog.js';
 
-// All at once for so many minutes, with connections and queues that come and go: what a server is like afterwards.
+// All workloads together for some minutes, with connections and queues that come and go. Then the server is measured.
 const { target, minutes } = JSON.parse(process.argv[2] as string) as { target: Target; minutes: number };
 const pace = { warm: 1, measured: 9 };
 const end = performance.now() + minutes * 60_000;

@@ -9,11 +9,11 @@ import type { Target } from './target.js';
 /** A program that is measured beside this broker. */
 export interface Rival {
   readonly name: string;
-  /** What its program is made with, where that of the case is not for it. */
+  /** The settings of its program, if they differ from those of the case. */
   readonly client?: string;
-  /** @returns undefined when it is not there */
+  /** @returns undefined when it is not installed */
   open(): Promise<Server | undefined>;
-  /** Its own program, where that of the case is not for it. */
+  /** Its own program, if it cannot run that of the case. */
   run?(target: Target, pace: Pace): Promise<Result>;
 }
 
@@ -26,7 +26,7 @@ export async function openFolder(name: string): Promise<Server> {
   return { target, close: async () => remove() };
 }
 
-/** What the disk can do at all: so many records of a size written at once, then synced, and again. */
+/** The limit of the disk: batches of records of one size, each written and then synced. */
 export const disk = (records: number, size: number): Rival => ({
   name: `this disk, ${records} at a time`,
   client: 'none',
@@ -34,7 +34,7 @@ export const disk = (records: number, size: number): Rival => ({
   run: (target, pace) => appendAndSync(target.folder as string, records, size, pace),
 });
 
-/** Jobs instead of messages: each is on disk before it is answered. */
+/** Jobs instead of messages. Each is on disk before its answer. */
 export const bullMq = (outstanding: number, size: number): Rival => ({
   name: 'BullMQ, Redis syncing always',
   client: 'bullmq',
@@ -42,7 +42,7 @@ export const bullMq = (outstanding: number, size: number): Rival => ({
   run: (target, pace) => withBullMq(target, pace, outstanding, size),
 });
 
-/** One that has each write on disk before it answers. */
+/** A Redis that has each write on disk before it answers. */
 async function openSyncingRedis(): Promise<Server | undefined> {
   const { folder, remove } = dataFolder('redis');
   try {

@@ -1,24 +1,24 @@
 import { ids } from './frames.js';
 
-/** Who hears what a server sends. */
+/** Receives what a server sends. */
 export interface Listener {
   /** Messages with the tags `from` to `to` have arrived completely; called once for all that were read together. */
   delivered(from: number, to: number): void;
   /** A publish, or with `multiple` all up to it, is confirmed. */
   confirmed(tag: number, multiple: boolean): void;
-  /** Any other method; the payload is only there for the time of the call. */
+  /** Any other method. The payload is valid during the call only. */
   method(id: number, payload: Buffer): void;
 }
 
-/** Bytes of one read from the socket at most. */
+/** The most bytes of one read from the socket. */
 export const readSize = 262_144;
 
 const overhead = 8;
 
-/** Looks only at what a load program must know: tags of deliveries and confirms. A body is taken to be one frame. */
+/** Reads only what a load program needs: tags of deliveries and confirms. Each body has to be one frame. */
 export class Scanner {
   readonly #listener: Listener;
-  /** What a read left of a frame, with the next read behind it. */
+  /** The part of a frame that a read left; the next read is appended. */
   readonly #cut = Buffer.allocUnsafeSlow(readSize * 2);
   #kept = 0;
   #tag = 0;
@@ -46,7 +46,7 @@ export class Scanner {
     this.#kept = length - scanned;
   }
 
-  /** @returns how far whole frames reach */
+  /** @returns the end of the last complete frame */
   #scan(bytes: Buffer, length: number): number {
     let at = 0;
     while (length - at >= overhead) {

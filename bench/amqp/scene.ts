@@ -3,12 +3,12 @@ import { LeanClient } from './lean-client.js';
 import { until } from './measure.js';
 import type { Target } from './target.js';
 
-/** Messages published and not yet through at the other end, at most. */
+/** The most messages that are published and have not arrived yet. */
 export const window = 2_000;
 
 export const bodyOf = (size: number): Buffer => Buffer.alloc(size, 'x');
 
-/** Connections and queues of one run, gone at its end. */
+/** The connections and queues of one run, which are removed at its end. */
 export class Scene {
   readonly #target: Target;
   readonly #clients: LeanClient[] = [];
@@ -35,13 +35,13 @@ export class Scene {
   }
 }
 
-/** Publishes in batches, so that a window of messages is always under way. */
+/** Publishes in batches, so that there is always a window of messages on their way. */
 export class Pump {
   published = 0;
   readonly #client: LeanClient;
   readonly #batch: Batch;
   readonly #window: number;
-  /** How many have been through so far. */
+  /** The number of messages that have arrived. */
   readonly #done: () => number;
   #isStopped = false;
 
@@ -63,7 +63,7 @@ export class Pump {
     }
   };
 
-  /** Publishes no more and waits until all are through. */
+  /** Stops publishing, and waits until all messages have arrived. */
   async drain(): Promise<void> {
     this.#isStopped = true;
     await until(() => this.#done() >= this.published);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { dataFolder } from './data-folder.js';
 import type { Target } from './target.js';
 
-/** A server, and how to be rid of it. */
+/** A server, and the function that ends it. */
 export interface Server {
   readonly target: Target;
   close(): Promise<void>;
@@ -60,7 +60,7 @@ export async function startOurs(
   throw new Error(`dlx-broker serve ended with ${child.exitCode} ${output}`.trim());
 }
 
-/** The same with a data directory on the disk of the checkout; undefined when it does not take one. */
+/** The same with a data directory on the disk of the checkout; undefined for a version without data directories. */
 export async function startDurable(): Promise<Server | undefined> {
   const { folder, remove } = dataFolder('dlx-broker');
   try {
@@ -93,7 +93,7 @@ async function manage(verb: string, path: string, body: object = {}): Promise<vo
   if (!response.ok) throw new Error(`${verb} ${path}: ${response.status} ${await response.text()}`);
 }
 
-/** Which process listens on a port, as far as we may look. */
+/** The process that listens on a port, if this user may see it. */
 function listenerOf(port: number): number | undefined {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const sockets = new Set<string>();

@@ -2,7 +2,7 @@ import { median } from '../workload.js';
 import type { Case } from './cases.js';
 import type { Pace, Result } from './measure.js';
 
-/** What stands above the rows. */
+/** The head of the table. */
 export function head(cores: number, runs: string, { measured }: Pace): string[] {
   return [
     `Node ${process.version}, ${cores} cores for server and load program together; median of ${runs} runs of ` +
@@ -15,7 +15,7 @@ export function head(cores: number, runs: string, { measured }: Pace): string[] 
   ];
 }
 
-/** A row for each server that was there. */
+/** A row for each server that was measured. */
 export function rowsOf(
   one: Case,
   ours: readonly Result[],
@@ -28,7 +28,7 @@ export function rowsOf(
   return [...own, ...others];
 }
 
-/** How much we lead by, and our share of its processor time. */
+/** How many times faster dlx-broker is, and its share of the other server's processor time. */
 function compared(one: Case, ours: readonly Result[], theirs: readonly Result[]): readonly [string, string] {
   if (ours.length === 0) return ['', ''];
   const leads = theirs.map(({ value }, run) => {

@@ -10,20 +10,20 @@ export interface Target {
   readonly user: string;
   readonly password: string;
   readonly pid: number;
-  /** Where a server of ours tells its memory, see memory-probe.ts. */
+  /** The port at which a dlx-broker reports its memory, see memory-probe.ts. */
   readonly probe?: string;
-  /** Of one that is no server but a disk. */
+  /** The folder, if the target is a disk and no server. */
   readonly folder?: string;
 }
 
-/** As client libraries take it. */
+/** The URL for client libraries. */
 export const urlOf = ({ user, password, host, port, vhost }: Target): string =>
   `amqp://${user}:${password}@${host}:${port}/${encodeURIComponent(vhost)}?heartbeat=0`;
 
 /** Microseconds of a clock tick in /proc. */
 const tick = 10_000;
 
-/** Microseconds of processor time that a process has used so far, user and system, all of its threads. */
+/** Microseconds of processor time of a process until now: user and system, all threads. */
 export function cpuOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -36,7 +36,7 @@ export function residentOf(pid: number): number {
   return Number(match?.[1]) * 1024;
 }
 
-/** Bytes in use after a collection of garbage; undefined when the server cannot say. */
+/** Bytes in use after a garbage collection; undefined when the server does not report them. */
 export async function memoryOf({ probe }: Target): Promise<number | undefined> {
   if (probe === undefined) return undefined;
   let text = '';

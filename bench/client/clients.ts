@@ -15,7 +15,7 @@ export interface BenchClient {
   readonly name: string;
   /** Publishes a persistent, mandatory message with one header. @param done called when it is confirmed */
   publish(done: () => void): void;
-  /** Consumes all that is there. @param onMessage called for each message, which is acked then */
+  /** Consumes all messages of the queue. @param onMessage called for each message, which is then acked */
   consume(prefetch: number, onMessage: () => void): void;
   close(): void;
 }

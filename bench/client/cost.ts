@@ -1,4 +1,4 @@
-/** What work costs. */
+/** The cost of some work. */
 export interface Cost {
   /** Microseconds of processor time of this process for a message. */
   readonly cpu: number;
@@ -6,7 +6,7 @@ export interface Cost {
   readonly rate: number;
 }
 
-/** Measures work with so many messages. */
+/** Measures work with this number of messages. */
 export async function cost(count: number, work: () => Promise<void>): Promise<Cost> {
   const [cpu, begun] = [process.cpuUsage(), performance.now()];
   await work();
@@ -14,7 +14,7 @@ export async function cost(count: number, work: () => Promise<void>): Promise<Co
   return { cpu: (user + system) / count, rate: (count / (performance.now() - begun)) * 1_000 };
 }
 
-/** Costs by what was done; each is measured several times. */
+/** Costs by kind of work. Each is measured several times. */
 export class Costs {
   readonly #found = new Map<string, Cost[]>();
 

@@ -2,7 +2,7 @@ import { type BenchClient, own, rival } from './clients.js';
 import { type Cost, cost, Costs } from './cost.js';
 
 /*
- * Processor time of a message in the client: ours beside amqplib, against the server of AMQP_URL, in turns within one
+ * Processor time of a message in the client: that of this library beside amqplib, against the server of AMQP_URL, in turns within one
  * run. `node dist/client/bench/client/main.js [messages] [rounds]`
  */
 const [messages = 20_000, rounds = 3] = process.argv.slice(2).map(Number);

@@ -20,14 +20,14 @@ import { freePort, openRedis } from './redis.js';
 /** A client, connected to a microservice with one handler for the event `e` and one for the request `r`. */
 export interface Pair {
   readonly client: ClientProxy;
-  /** Events handled so far. */
+  /** The number of handled events. */
   handled(): number;
   close(): Promise<void>;
 }
 
 const quiet = { logger: false as const };
 
-/** What all transports serve. */
+/** The handlers, the same for all transports. */
 function handlers(): { readonly controller: Type; handled(): number } {
   let count = 0;
   @Controller()
@@ -44,7 +44,7 @@ function handlers(): { readonly controller: Type; handled(): number } {
   return { controller: Handlers, handled: () => count };
 }
 
-/** Ours, on a broker in the process. */
+/** The transport of this library, on a broker in the process. */
 export async function dlx(): Promise<Pair> {
   const { controller, handled } = handlers();
   @Module({ imports: [DlxBrokerModule.forRoot()], controllers: [controller] })
@@ -97,7 +97,7 @@ export async function redis(): Promise<Pair> {
   return nests({ transport: Transport.REDIS, options: { host: '127.0.0.1', port } }, stop);
 }
 
-/** Whether the other side of a peer is here; asked before its rows are promised. */
+/** Whether the server of a peer runs here. Without it the peer has no row. */
 export const isHere = {
   redis: spawnSync('redis-server', ['--version']).status === 0,
   rabbitMq:
@@ -107,7 +107,7 @@ export const isHere = {
     ]).status === 0,
 };
 
-/** Nest's own work and nothing else: the client hands the packet to the handler. */
+/** The work of Nest alone: the client passes the packet to the handler. */
 class NoServer extends Server {
   listen(callback: () => void): void {
     callback();

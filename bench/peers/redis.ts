@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A Redis of our own. */
+/** A Redis for one measurement. */
 export interface OwnRedis {
   readonly port: number;
   readonly pid: number;
-  /** Ends it; its data are not wanted any more. */
+  /** Ends it. Its data are not kept. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from '../../libs/dlx-broker/src/cli/ctl/command.js';
 
-/** Arguments for those commands that need some, and what has to be made in the broker before. */
+/** The arguments of commands that need some, and the preparation of the broker. */
 const lines: Readonly<Record<string, readonly [line: readonly string[], before?: string]>> = {
   add_user: [['somebody', 'secret']],
   delete_user: [['crowd'], 'crowd'],
@@ -43,7 +43,7 @@ export interface Line {
   readonly before: string | undefined;
 }
 
-/** A command line for every command there is. @param definitions a file of them */
+/** A command line for each command. @param definitions a file of definitions */
 export function linesOf(commands: readonly Command[], definitions: string): readonly Line[] {
   return commands.map(({ name }) => {
     const [line, before] = lines[name] ?? [[]];

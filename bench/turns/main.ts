@@ -12,8 +12,8 @@ import { type Asked, requestsOf } from './requests.js';
 import { definitions, type Size } from './scene.js';
 
 /**
- * The longest turn of the event loop that anything costs which a client or an operator may ask for: every method of
- * every route of the management API, every command of `ctl`, and what the engine does at once for many.
+ * The longest turn of the event loop for each request of a client or an operator: every method of every route of the management
+ * API, every command of `ctl`, and the commands of the engine for many objects.
  *
  * npm run bench:turns [-- --data] [--small] [--only <part of a name>] [--over <milliseconds>]
  */
@@ -47,7 +47,7 @@ async function tell(what: string, which = ''): Promise<unknown> {
   return ((await answer) as readonly unknown[])[0];
 }
 
-/** Status and length of the answer, and of its beginning as much as tells an error. */
+/** Status and length of the answer, and its beginning, which shows an error. */
 function ask({ method, path, body, ends }: Asked): Promise<{ status: number; bytes: number; text: string }> {
   const sent = body === undefined ? undefined : JSON.stringify(body);
   const headers = {
@@ -84,7 +84,7 @@ const texts: Readonly<Record<string, () => Promise<string>>> = {
 };
 let redrive = '';
 
-/** Fills in what is known of the running broker only. */
+/** Fills in names that only the running broker has. */
 async function named(path: string): Promise<string> {
   const name = /\{(\w+)\}/.exec(path)?.[1];
   return name === undefined ? path : path.replace(`{${name}}`, (await texts[name]?.()) ?? '');
@@ -97,7 +97,7 @@ async function first(path: string): Promise<string> {
 
 const rows: (readonly [label: string, turn: Turn, more: string])[] = [];
 
-/** The turn that worked longest, its collections aside. */
+/** The longest turn, without its garbage collections. */
 function told(label: string, turns: readonly Turn[], more: string): void {
   const none = { start: 0, end: 0, cpu: 0, gc: 0 };
   const longest = turns.reduce((best, turn) => (turn.cpu - turn.gc > best.cpu - best.gc ? turn : best), none);

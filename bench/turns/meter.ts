@@ -7,17 +7,17 @@ export interface Turn {
   readonly end: number;
   /** Processor time of the main thread. */
   readonly cpu: number;
-  /** Of it in collections of garbage. */
+  /** The part of it in garbage collections. */
   readonly gc: number;
 }
 
-/** Turns shorter than that are not kept. */
+/** Shorter turns are not kept. */
 const shortest = 0.5;
 
 /**
  * Measures each turn of the event loop of this process: the processor time of the main thread between two calls of
- * `setImmediate`, so that neither other processes nor the threads of the collector count. Linux tells it to some
- * milliseconds; elsewhere the processor time of the whole process stands in.
+ * `setImmediate`, so that neither other processes nor the threads of the collector count. Linux measures it to some
+ * milliseconds. On other systems it is the processor time of the whole process.
  */
 export class TurnMeter {
   #turns: { start: number; end: number; cpu: number }[] = [];
@@ -43,7 +43,7 @@ export class TurnMeter {
   /** @returns the turns since {@link begin}, without those that were too short to count */
   async end(): Promise<readonly Turn[]> {
     this.#isRunning = false;
-    await new Promise((resolve) => setTimeout(resolve, 20)); // the observer hears late
+    await new Promise((resolve) => setTimeout(resolve, 20)); // the observer is called late
     this.#observer.disconnect();
     return this.#turns.map(({ start, end, cpu }) => ({ start, end, cpu, gc: this.#collected(start, end, cpu) }));
   }
@@ -60,7 +60,7 @@ export class TurnMeter {
     this.#cpu = cpuOfMainThread();
   }
 
-  /** Collections are known by the clock on the wall: where others had the processor, they had it in them, too. */
+  /** The time of collections is elapsed time, so it contains the time of other processes. */
   #collected(start: number, end: number, cpu: number): number {
     let sum = 0;
     for (const each of this.#collections) sum += Math.max(0, Math.min(end, each.end) - Math.max(start, each.start));

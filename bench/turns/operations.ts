@@ -2,12 +2,12 @@ import type { Broker, Channel } from '../../libs/dlx-broker/src/broker/index.js'
 import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { channelOf, crowd, doomed, fill, heavy, nameOf, refill, type Size, table } from './scene.js';
 
-/** Prepares in peace, then returns the one big thing, whose turns are measured until nothing of it is left. */
+/** Prepares, and then returns the command. Its turns are measured until all of its work is done. */
 export type Operation = (broker: Broker, size: Size) => () => void;
 
 const toDead = { 'x-dead-letter-exchange': longstr(''), 'x-dead-letter-routing-key': longstr('dead') };
 
-/** A channel that holds so many messages unacknowledged. */
+/** A channel with this number of unacknowledged messages. */
 function holding(broker: Broker, count: number, args = {}) {
   const channel = channelOf(broker);
   channel.declareQueue('dead', { durable: true });
@@ -18,7 +18,7 @@ function holding(broker: Broker, count: number, args = {}) {
   return channel;
 }
 
-/** A queue in which very many have expired behind a message that has not: they go when it is taken, and not before. */
+/** A queue with many expired messages behind one that has not expired. They are removed when it is taken. */
 function stale(broker: Broker, count: number): Channel {
   const channel = channelOf(broker);
   channelOf(broker).deleteQueue('stale');
@@ -29,7 +29,7 @@ function stale(broker: Broker, count: number): Channel {
   return channel;
 }
 
-/** A queue that is full of messages of 100 bytes. @returns publishes one that takes as many bytes as all of them */
+/** A full queue of messages of 100 bytes. @returns publishes one message that is as large as all of them */
 function crowded(broker: Broker, count: number, args: Readonly<Record<string, Field>>): () => void {
   const channel = channelOf(broker);
   channel.declareQueue('dead', { durable: true });
@@ -42,7 +42,7 @@ function crowded(broker: Broker, count: number, args: Readonly<Record<string, Fi
   return () => void channel.publish('', 'crowded', { deliveryMode: 2 }, large);
 }
 
-/** Commands of the engine that concern very many objects at once. */
+/** Commands of the engine for many objects at once. */
 export const operations: Readonly<Record<string, Operation>> = {
   'delete a virtual host': (broker, size) => (doomed(broker, size), () => broker.removeVirtualHost('doomed')),
   'delete a queue with many bindings and messages': (broker, size) => (

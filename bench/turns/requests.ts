@@ -1,7 +1,7 @@
 import type { Resource } from '../../libs/dlx-broker/src/management/http/resource.js';
 import { definitions, type Size } from './scene.js';
 
-/** One request, and what has to be made in the broker before it. */
+/** One request, and the preparation of the broker. */
 export interface Asked {
   readonly label: string;
   readonly method: string;
@@ -10,13 +10,13 @@ export interface Asked {
   readonly body?: unknown;
   /** A preparation of the server. */
   readonly before?: string;
-  /** Milliseconds after which the answer is not waited for: a stream has no end. */
+  /** Milliseconds to wait for the answer. A stream has no end. */
   readonly ends?: number;
 }
 
 type Details = Omit<Partial<Asked>, 'label' | 'method'> & { readonly query?: string };
 
-/** What stands for a name in a path, by the route or for all of them. */
+/** The values for names in a path, of one route or of all routes. */
 const names: Readonly<Record<string, string>> = {
   vhost: '%2F',
   name: 'q.000001',
@@ -45,7 +45,7 @@ const pages = 'page=1&page_size=500';
 const message = { routing_key: 'big', properties: {}, payload_encoding: 'string' };
 const got = { ackmode: 'ack_requeue_true', encoding: 'auto' };
 
-/** What a request needs beside its path; more than one where its size is the client's to choose. */
+/** The other parts of a request. There are several where clients choose the size. */
 const details = (size: Size): Readonly<Record<string, Details | readonly Details[]>> => ({
   'GET /queues': [
     '',
@@ -120,7 +120,7 @@ const details = (size: Size): Readonly<Record<string, Details | readonly Details
   'DELETE /vhost-limits/:vhost/:name': { path: '/vhost-limits/%2F/max-queues' },
   'PUT /user-limits/:user/:name': { path: '/user-limits/user.000001/max-connections', body: { value: 100_000 } },
   'DELETE /user-limits/:user/:name': { path: '/user-limits/user.000001/max-connections' },
-  // Refused whatever it says: there are no feature flags, and 400 is its answer.
+  // The answer is always 400, because there are no feature flags.
   'PUT /feature-flags/:name/enable': { body: {} },
   'GET /dlx/redrives/:id': { path: '/dlx/redrives/{redrive}' },
   'POST /dlx/redrives/:id/pause': { path: '/dlx/redrives/{redrive}/pause' },
@@ -157,7 +157,7 @@ const details = (size: Size): Readonly<Record<string, Details | readonly Details
   'GET /dlx/events': { ends: 3_000 },
 });
 
-/** Every method of every route, those that only look before those that change. */
+/** Every method of every route. Those that only read come first. */
 export function requestsOf(resources: readonly Resource[], size: Size): readonly Asked[] {
   const known = details(size);
   const all: Asked[] = [];

@@ -1,7 +1,7 @@
 import type { Broker, Channel, Connection } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
 
-/** How much of everything there is; a tenth of it for a quick look. */
+/** The number of objects of each kind; a tenth of it with `--small`. */
 export interface Size {
   readonly queues: number;
   readonly bindings: number;
@@ -15,7 +15,7 @@ const none: Readonly<Record<string, Field>> = {};
 const silent = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
 export const channelOf = (broker: Broker, vhost = '/'): Channel => broker.connect({ vhost }).openChannel(silent);
 
-/** What stands in the broker while everything is tried. */
+/** The objects of the broker during the measurements. */
 export function furnish(broker: Broker, { queues, bindings, messages }: Size): void {
   topology(broker, '/', queues, bindings);
   const channel = channelOf(broker);
@@ -37,7 +37,7 @@ function consuming(connection: Connection, queues: number, n: number): void {
   for (let c = 0; c < 5; c++) channel.consume(nameOf('q', (n * 5 + c) % queues), { consumerTag: `c${c}` });
 }
 
-/** So many queues and bindings in one virtual host. */
+/** Queues and bindings in one virtual host. */
 export function topology(broker: Broker, vhost: string, queues: number, bindings: number): void {
   const channel = channelOf(broker, vhost);
   channel.declareExchange('x', { type: 'direct', durable: true });
@@ -94,7 +94,7 @@ export function heavy(broker: Broker, { bindings, messages }: Size): void {
   channel.connection.close();
 }
 
-/** Brings `big` back to its length. */
+/** Fills `big` again. */
 export function refill(broker: Broker, { messages }: Size): void {
   const channel = channelOf(broker);
   channel.declareQueue('big', { durable: true });
@@ -103,7 +103,7 @@ export function refill(broker: Broker, { messages }: Size): void {
   channel.connection.close();
 }
 
-/** A virtual host full of queues, to be deleted. */
+/** A virtual host with many queues, to be deleted. */
 export function doomed(broker: Broker, { queues, bindings }: Size): void {
   broker.addVirtualHost('doomed');
   topology(broker, 'doomed', queues, bindings);
@@ -119,7 +119,7 @@ export function crowd(broker: Broker, { queues }: Size): void {
   }
 }
 
-/** Definitions of as many queues and bindings as there are, under names of their own. */
+/** Definitions of the same number of queues and bindings, under other names. */
 export function definitions({ queues, bindings }: Size): object {
   const names = Array.from({ length: queues }, (_, n) => nameOf('imported', n));
   return {

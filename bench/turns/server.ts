@@ -6,7 +6,7 @@ import { operations } from './operations.js';
 import { crowd, doomed, furnish, heavy, refill, type Size } from './scene.js';
 
 /*
- * The process that is measured: a broker with much in it. Its parent says what to prepare and when to measure.
+ * The measured process: a broker with many objects. Its parent says what to prepare and when to measure.
  */
 const size = JSON.parse(process.argv[2] ?? '{}') as Size;
 const directory = process.argv[3];
@@ -65,6 +65,6 @@ const answers: Readonly<Record<string, (what: string) => Promise<unknown>>> = {
 process.on('message', ([what, which]: [string, string]) => {
   void answers[what]?.(which).then((answer) => process.send?.([answer]));
 });
-// Its parent is gone, and with it all that would end this process.
+// The parent has ended, and only the parent ends this process.
 process.on('disconnect', () => process.exit(1));
 process.send?.({ port: served.http?.port, operations: Object.keys(operations) });

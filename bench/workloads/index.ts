@@ -15,7 +15,7 @@ import { w8Durable } from './w8-durable-backlog.js';
 import { w9 } from './w9-nest.js';
 import { w9Retry } from './w9-retry.js';
 
-/** Everything that is measured, in the order of the table. */
+/** All workloads, in the order of the table. */
 export const workloads: readonly Workload[] = [
   w1,
   w1OneInFlight,

@@ -12,7 +12,7 @@ const amount = 10_000;
 const waits = [200, 400] as const;
 const ideal = waits[0] + waits[1];
 
-/** When each message was tried, and what that says of the whole. */
+/** The times of the attempts of each message, and the results. */
 class Attempts {
   readonly #last = new Map<number, number>();
   readonly #late: number[] = [];
@@ -36,7 +36,7 @@ class Attempts {
     return performance.now() - this.#start;
   }
 
-  /** Milliseconds after its time that an attempt began: so many of a hundred began earlier. */
+  /** How late attempts began, in milliseconds, as a percentile. */
   percentile(share: number): number {
     return this.#late.toSorted((one, other) => one - other)[Math.floor((this.#late.length * share) / 100)] as number;
   }
@@ -96,7 +96,7 @@ async function bullMq(): Promise<Retrier> {
   return retrier;
 }
 
-/** Everything at once, after a tenth of it to get warm. */
+/** All messages at once, after a tenth of them as warm-up. */
 async function burst(retrier: Retrier): Promise<Measurement> {
   retrier.attempts = new Attempts();
   await retrier.publish(numbers(amount / 10));
@@ -106,7 +106,7 @@ async function burst(retrier: Retrier): Promise<Measurement> {
   return { value: (await retrier.attempts.took(amount)) - ideal };
 }
 
-/** A hundred every forty milliseconds, so that what is measured is the lateness of waits and not the handlers' queue. */
+/** A hundred messages every forty milliseconds, so that the lateness of waits is measured, and not the load of handlers. */
 async function stream(retrier: Retrier): Promise<Measurement> {
   retrier.attempts = new Attempts();
   await retrier.publish(numbers(amount / 10));

@@ -46,10 +46,10 @@ const nestFirstMessage = `
   await app.close();
 `;
 
-/** With what an application has read anyway whose handlers say `@Payload`, or that has another of Nest's transports. */
+/** Adds the import that applications with `@Payload` or another of Nest's transports have anyway. */
 const withMicroservices = (program: string): string => `import '@nestjs/microservices';\n${program}`;
 
-/** One of Nest's own transports: a microservice, a client, an event from one to the other. */
+/** One of Nest's own transports: a microservice, a client, and an event. */
 const nestTransport = (transport: string, options: object): string => `
   import 'reflect-metadata';
   import { Controller, Module } from '@nestjs/common';
@@ -81,7 +81,7 @@ async function overRedis(): Promise<ReturnType<typeof processTime>> {
 }
 
 const runs = 9;
-/** Where packages are found that a program names. */
+/** The folder in which imports of a program are resolved. */
 const cwd = fileURLToPath(new URL('.', import.meta.url));
 
 /** Milliseconds and processor time of a whole process, the medians of nine. */

@@ -5,7 +5,7 @@ import { memoryInUse, processorTime, type Workload } from '../workload.js';
 
 const messages = 1_000_000;
 
-/** A prime, so that each delay from 1 ms on is there once, in no order. */
+/** A prime number: each delay from 1 ms on comes once, in mixed order. */
 const stride = 611_953;
 
 export const w4Delayed: Workload = {

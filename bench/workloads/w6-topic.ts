@@ -6,7 +6,7 @@ import { perSecond, type Workload } from '../workload.js';
 const content = body(1024);
 const keys = Array.from({ length: 1_000 }, (_, index) => `orders.region${index % 97}.${index}.created`);
 
-/** Patterns of which only the first matches a key. */
+/** Patterns. Only the first one matches a key. */
 const patterns = (count: number): string[] => [
   'orders.*.#',
   ...Array.from({ length: count - 1 }, (_, index) => `shipments.*.${index}.#`),

@@ -3,7 +3,7 @@ import { Broker } from 'smqp';
 import { embedded, open } from '../peers/engine.js';
 import { type Measurement, memoryInUse, type Workload } from '../workload.js';
 
-/** Fills, then drains, and compares the last tenth of the drain with the first. */
+/** Fills and drains a queue, and compares the last tenth of the drain with the first. */
 function backlog(messages: number, publish: () => void, drain: (each: () => void) => void): Measurement {
   const before = memoryInUse();
   const start = performance.now();

@@ -7,7 +7,7 @@ import type { Measurement, Workload } from '../workload.js';
 const messages = 1_000_000;
 const program = fileURLToPath(new URL('../durable-backlog.js', import.meta.url));
 
-/** In a process that has loaded nothing else. */
+/** In a process with no other code. */
 function run(...args: readonly string[]): Backlog {
   const backlog = JSON.parse(execFileSync(process.execPath, [program, ...args], { encoding: 'utf8' })) as Backlog;
   if (backlog.messages !== messages) throw new Error(`there are ${backlog.messages} messages, not ${messages}`);
@@ -34,7 +34,7 @@ function measure(): Measurement {
   }
 }
 
-/** What may be asked of a process with little memory: bodies are on disk, and 4 MB of them in memory. */
+/** The settings of a process with little memory: bodies are on disk, and 4 MB of them in memory. */
 export const w8Durable: Workload = {
   id: 'W8 durable',
   title: 'resident memory with 1,000,000 persistent messages of 1 KB waiting in a durable queue',

@@ -7,7 +7,7 @@ const payload = { id: 7, item: 'tea', quantity: 2 };
 
 type Open = () => Promise<Pair>;
 
-/** Everybody that does it, each behind the same Nest handlers. */
+/** All transports, each with the same Nest handlers. */
 const peers = (measure: (pair: Pair) => Promise<Measurement>): Workload['peers'] => {
   const one = (open: Open) => async (): Promise<Measurement> => measure(await open());
   return {
@@ -19,10 +19,10 @@ const peers = (measure: (pair: Pair) => Promise<Measurement>): Workload['peers']
   };
 };
 
-/** Milliseconds of every measurement, after as many to get warm. */
+/** The duration of a measurement in milliseconds, after a warm-up of the same duration. */
 const span = 2_000;
 
-/** How many a second, and what each takes of this process's CPU: on a busy machine that is the steadier of the two. */
+/** Operations a second, and the processor time of each, which varies less on a busy machine. */
 async function rate(run: () => Promise<number>): Promise<Measurement> {
   await run();
   const [start, before] = [performance.now(), process.cpuUsage()];
@@ -39,7 +39,7 @@ function emitted({ client, handled }: Pair): Promise<Measurement> {
     while (performance.now() - start < span) {
       for (let burst = 0; burst < 100; burst++) client.emit('e', payload);
       sent += 100;
-      // At most two thousand are on their way, so that memory is not what is measured.
+      // At most two thousand are on their way, so that memory has no influence.
       while (sent - (handled() - before) > 2_000) await soon();
       await soon();
     }

@@ -7,12 +7,12 @@ import { type Measurement, median, type Workload } from '../workload.js';
 const stepped: RetryPolicy = { attempts: 5, backoff: { type: 'exponential', delay: '1s', max: '1h' } };
 const rejecting: RetryPolicy = { attempts: 5, backoff: '1s' };
 const nothing: MethodDecorator = () => undefined;
-/** Rounds of four turns each, after as many as it takes to get warm. */
+/** Rounds of four turns each, after a warm-up. */
 const rounds = 60;
 const warmUp = 10;
 const events = 5_000;
 
-/** What some events cost, each, in microseconds. */
+/** The cost of one event, in microseconds. */
 interface Cost {
   readonly cpu: number;
   readonly wall: number;
@@ -50,8 +50,8 @@ async function open(above: MethodDecorator): Promise<Turn> {
 }
 
 /**
- * A plain handler's cost over another's, the median of many rounds. All live in one process and take turns A B B A, so a
- * machine that slows down, and whatever comes of being opened first, weighs on both alike.
+ * The ratio of the costs of two handlers, the median of many rounds. Both are in one process and take turns A B B A, so a slow
+ * machine and the order of their start have the same influence on both.
  */
 const besidePlain = (above: MethodDecorator) => async (): Promise<Measurement> => {
   const [first, one, other, last] = [await open(nothing), await open(above), await open(above), await open(nothing)];

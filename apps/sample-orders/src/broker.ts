@@ -3,7 +3,7 @@ import { embedded, rabbitmq } from 'dlx-broker';
 const { BROKER_URL = '' } = process.env;
 const urls = BROKER_URL === '' ? [] : BROKER_URL.split(',');
 
-/** The broker: inside this process, or the servers that the variable `BROKER_URL` names, separated by commas. */
+/** The broker: in this process, or the servers in the variable `BROKER_URL`, separated by commas. */
 export const broker = urls.length === 0 ? embedded() : rabbitmq({ urls });
 
 /** Several servers are a cluster: durable queues are replicated there. */

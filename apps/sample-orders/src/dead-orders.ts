@@ -4,16 +4,16 @@ import { Consume, DlxContext, Retry, type XDeath } from 'dlx-broker';
 import type { Order } from './order.js';
 import { morgue } from './topology.js';
 
-/** An order that died, and its history, the latest death first. */
+/** A dead order, with its deaths, the latest first. */
 export interface DeadOrder {
   readonly order: Order;
-  /** The key it reached the dead-letter queue with. */
+  /** The routing key with which it reached the dead-letter queue. */
   readonly routingKey: string;
   readonly error: string | undefined;
   readonly deaths: readonly XDeath[];
 }
 
-/** Takes whatever dies in this shop, prints its `x-death` and remembers it. */
+/** Takes all dead letters of this shop, prints their `x-death`, and keeps them. */
 @Injectable()
 export class DeadOrders {
   readonly all: DeadOrder[] = [];

@@ -1,4 +1,4 @@
-/** The three ways an order can die here: rejected by the warehouse, never paid in time, crowded out. */
+/** The three ways in which an order can die: the warehouse rejects it, its reservation expires, or its queue is full. */
 export const kinds = ['standard', 'reserved', 'flash'] as const;
 export type Kind = (typeof kinds)[number];
 

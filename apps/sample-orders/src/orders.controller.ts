@@ -5,7 +5,7 @@ import { DeadOrders, type DeadOrder } from './dead-orders.js';
 import { kinds, routingKeyOf, type Kind, type Order } from './order.js';
 import { Warehouse } from './warehouse.js';
 
-/** The front of the shop. */
+/** The HTTP API of the shop. */
 @Controller()
 export class OrdersController {
   #orders = 0;
@@ -38,7 +38,7 @@ export class OrdersController {
     return this.deadOrders.all;
   }
 
-  /** How many messages wait in which queue. */
+  /** The number of messages in each queue. */
   @Get('queues')
   async queues(): Promise<Readonly<Record<string, number>>> {
     const names = this.broker.topology().queues.map(({ name }) => name);

@@ -4,12 +4,12 @@ import { routingKeyOf } from './order.js';
 export const shop = 'shop';
 export const morgue = 'shop.dlx';
 
-/** Queues without a handler: nothing consumes them, so time and crowding have their way. Handlers declare their own. */
+/** Queues without a handler: their messages expire, or are dropped when the queue is full. Handlers declare their own queues. */
 export const queuesWithoutHandlers: TopologyOption = {
   queues: [
-    // A reservation waits five seconds; then it is dead-lettered under a key of the queue's choice.
+    // A reservation waits five seconds. Then it is dead-lettered with the routing key that the queue sets.
     queue('reservations', { ttl: '5s', deadLetter: [morgue, 'dead.expired'] }),
-    // Five places: one more, and the oldest is dead-lettered. It keeps its own routing key, for the queue names none.
+    // The sixth message makes the queue dead-letter its oldest one, which keeps its routing key: the queue sets none.
     queue('flash-sale', { maxLength: 5, deadLetter: morgue }),
   ],
   bindings: [

@@ -10,7 +10,7 @@ export class OutOfStock extends Error {}
 export class Warehouse {
   readonly shipped: Order[] = [];
 
-  /** What it throws on is rejected, and so dead-lettered. */
+  /** When it throws, the message is rejected, and so dead-lettered. */
   @Consume({ queue: 'orders', routingKey: 'order.standard' })
   @DeadLetter(morgue, 'dead.rejected')
   ship(@Payload() order: Order): void {

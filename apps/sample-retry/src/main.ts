@@ -5,7 +5,7 @@ import { AppModule } from './app.module.js';
 import { staysOpen } from './broker.js';
 import { leaveWork, tell } from './story.js';
 
-// Nest would log every failure with its stack; here they are the story, and the timeline tells them.
+// Nest would log every failure with its stack. This sample shows failures in its timeline.
 const app = await NestFactory.createApplicationContext(AppModule, { logger: ['fatal'], abortOnError: false });
 app.enableShutdownHooks();
 const { http } = app.get(DlxBroker);

@@ -42,7 +42,7 @@ export class Operator implements OnApplicationBootstrap, OnModuleDestroy {
     this.#fixed.next();
   }
 
-  /** Watches no more. Letters that wait for a fix return to the parking lot. */
+  /** Stops. Letters that wait for a fix return to the parking lot. */
   leave(): void {
     this.#watching?.unsubscribe();
   }

@@ -6,7 +6,7 @@ import { Bank, type Payment } from './bank.js';
 import { policy } from './policy.js';
 import { ShowAttempts } from './show-attempts.js';
 
-/** Pays what comes in. It knows nothing of retries: it throws, and the decorators say what that means. */
+/** Handles payments. It has no code for retries: it throws, and the decorators set what happens then. */
 @Injectable()
 export class Payments {
   readonly paid = new Subject<Payment>();

@@ -5,7 +5,7 @@ import type { Payment } from './bank.js';
 import { whatNext } from './policy.js';
 import { Timeline } from './timeline.js';
 
-/** An ordinary Nest interceptor: writes how every attempt of a handler ended. */
+/** A Nest interceptor that writes how each attempt of a handler ended. */
 @Injectable()
 export class ShowAttempts implements NestInterceptor {
   constructor(private readonly timeline: Timeline) {}
@@ -24,7 +24,7 @@ export class ShowAttempts implements NestInterceptor {
   }
 }
 
-/** The `x-death` of a retried message names the wait queue it comes from: there it expired, back to work. */
+/** The `x-death` of a retried message names the wait queue in which it expired. */
 function historyOf({ deaths }: DlxContext): string {
   const history = deaths.map(({ queue, reason, count }) => `${reason} in ${queue}, count ${count}`);
   return history.length === 0 ? '' : `  [x-death: ${history.join('; ')}]`;

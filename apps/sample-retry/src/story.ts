@@ -12,7 +12,7 @@ export const payments: readonly Payment[] = [
   { id: 'pay-3', amount: 10, currency: 'JPY' },
 ];
 
-/** Payments in a currency that the bank never learns. */
+/** Payments in a currency that the bank never accepts. */
 const strange: readonly Payment[] = ['pay-4', 'pay-5', 'pay-6'].map((id) => ({ id, amount: 50, currency: 'CHF' }));
 
 /** Three payments: one goes through, one needs three attempts, one is parked until the bank is fixed. */

@@ -1,6 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
 
-/** A clock and a place to write: tests bring their own. */
+/** A clock and an output. Tests use their own. */
 export abstract class Stage {
   abstract now(): number;
   abstract write(line: string): void;

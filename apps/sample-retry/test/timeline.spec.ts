@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => dlx.close());
 
-/** A letter that waits for the fix is in the operator's hand all the time. */
+/** A letter that waits for the fix stays unsettled by the operator. */
 const except = ['payments.parked'];
 
 it('tells three payments, to the hundredth of a second', async () => {

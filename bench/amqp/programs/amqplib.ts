@@ -4,7 +4,7 @@ import { bodyOf, window } from '../scene.js';
 import { type Target, urlOf } from '../target.js';
 import type { Publishing } from '../workloads/w1-publish-deliver-ack.js';
 
-/** W1, or with `rejects` W3, as a program with amqplib does it: each message acked or rejected for itself. */
+/** W1, or with `rejects` W3, by a program with amqplib, which acks or rejects each message. */
 export async function withAmqplib(target: Target, pace: Pace, how: Publishing, rejects: boolean): Promise<Result> {
   const { size, confirm } = how;
   const outward = await amqplib.connect(urlOf(target), { noDelay: true });

@@ -1,9 +1,9 @@
 import { type Pace, rateOf, type Result } from '../measure.js';
 import type { Target } from '../target.js';
 
-/** Jobs a second that a queue takes, each on disk before it is answered, so many at a time. No worker takes them. */
+/** Jobs a second that a queue takes. Each is on disk before its answer. There is no worker. */
 export async function withBullMq(target: Target, pace: Pace, outstanding: number, size: number): Promise<Result> {
-  // It takes long to load, and only this program wants it.
+  // It takes long to load, and only this program needs it.
   const { Queue } = await import('bullmq');
   const queue = new Queue('w2', { connection: { host: target.host, port: target.port } });
   const data = 'x'.repeat(size);

@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pace, Result } from '../measure.js';
 
-/** Records a second that a file takes when so many are written at once and then synced. */
+/** Records a second that a file takes, when a batch is written and then synced. */
 export async function appendAndSync(folder: string, records: number, size: number, pace: Pace): Promise<Result> {
   const file = openSync(join(folder, 'records'), 'a');
   const batch = Buffer.alloc(records * size, 'x');

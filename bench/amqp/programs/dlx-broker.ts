@@ -5,8 +5,8 @@ import { type Pace, rateOf, type Result, until } from '../measure.js';
 import { bodyOf } from '../scene.js';
 
 /**
- * Persistent messages that an application publishes to a durable queue of its own broker, so many of them not confirmed
- * yet. Each is on disk before it is confirmed. Server and program are one process: its processor time stands in both columns.
+ * Persistent messages that an application publishes to a durable queue of its own broker, with a window of unconfirmed ones. Each
+ * is on disk before its confirm. Server and program are one process: both columns have its processor time.
  */
 export async function withDlxBroker(folder: string, pace: Pace, outstanding: number, size: number): Promise<Result> {
   const queue = { name: 'w2', durable: true, exclusive: false, autoDelete: false, arguments: new Map() };

@@ -4,7 +4,7 @@ import { bodyOf, window } from '../scene.js';
 import { type Target, urlOf } from '../target.js';
 import type { Publishing } from '../workloads/w1-publish-deliver-ack.js';
 
-/** W1, or with `rejects` W3, as a program with rabbitmq-client does it. */
+/** W1, or with `rejects` W3, by a program with rabbitmq-client. */
 export async function withRabbitmqClient(
   target: Target,
   pace: Pace,

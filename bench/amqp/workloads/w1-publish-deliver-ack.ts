@@ -9,7 +9,7 @@ export interface Publishing {
   readonly confirm: boolean;
 }
 
-/** One publishes, one consumes with a prefetch of 250 and acks what came in one read with one ack. */
+/** One client publishes. The other consumes with a prefetch of 250, and sends one ack for all messages of a read. */
 export async function w1(target: Target, pace: Pace, { size, confirm }: Publishing): Promise<Result> {
   const scene = new Scene(target);
   const publisher = await scene.client();

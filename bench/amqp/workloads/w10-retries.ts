@@ -7,8 +7,8 @@ const messages = 5_000;
 const waits = [200, 400] as const;
 
 /**
- * Messages that fail twice: each failure is a reject into a wait queue, which dead-letters into the next attempt's
- * queue. How many milliseconds after the ideal time the last of them succeeds.
+ * Messages that fail twice. Each failure is a reject into a wait queue, which dead-letters into the queue of the next attempt. The
+ * result is the time of the last success, in milliseconds after the ideal time.
  */
 export async function w10(target: Target): Promise<Result> {
   const scene = new Scene(target);
@@ -44,7 +44,7 @@ export async function w10(target: Target): Promise<Result> {
     times.push(last - start - waits.reduce((sum, wait) => sum + wait, 0));
     return messages;
   };
-  await round(); // to be warm
+  await round(); // warms up
   const { serverCpu, clientCpu } = await rateOfAll(target, round);
   await scene.close();
   return { value: times[1] as number, ...(serverCpu && { serverCpu }), ...(clientCpu && { clientCpu }) };

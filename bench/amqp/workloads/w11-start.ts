@@ -4,14 +4,14 @@ import type { Result } from '../measure.js';
 import { bodyOf, Scene } from '../scene.js';
 import { startOurs } from '../servers.js';
 
-/** Milliseconds of a node that does nothing: what this machine takes now. */
+/** Milliseconds of a Node process without a program, for comparison. */
 function bareNode(): number {
   const start = performance.now();
   execFileSync(process.execPath, ['-e', '']);
   return performance.now() - start;
 }
 
-/** Milliseconds from the start of `dlx-broker serve` to the first message that comes out of it. */
+/** Milliseconds from the start of `dlx-broker serve` to its first delivery. */
 export async function w11(): Promise<Result> {
   const bare = bareNode();
   const start = performance.now();

@@ -7,8 +7,8 @@ import type { Target } from '../target.js';
 export const w2Size = 1024;
 
 /**
- * Persistent messages to a durable queue, so many of them not confirmed yet. There is no consumer: what is acked before the
- * disk was waited for need not be on it, and some brokers make use of that.
+ * Persistent messages to a durable queue, with a window of unconfirmed ones. There is no consumer: some brokers do not write a
+ * message to the disk that was acked before.
  */
 export async function w2(target: Target, pace: Pace, outstanding: number, args: Arguments = {}): Promise<Result> {
   const scene = new Scene(target);

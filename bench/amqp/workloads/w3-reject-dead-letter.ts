@@ -4,7 +4,7 @@ import { bodyOf, Pump, Scene } from '../scene.js';
 import type { Target } from '../target.js';
 import type { Publishing } from './w1-publish-deliver-ack.js';
 
-/** Every message is rejected one by one, dead-lettered, and consumed from the dead-letter queue. */
+/** Each message is rejected, dead-lettered, and consumed from the dead-letter queue. */
 export async function w3(target: Target, pace: Pace, { size, confirm }: Publishing): Promise<Result> {
   const scene = new Scene(target);
   const publisher = await scene.client();

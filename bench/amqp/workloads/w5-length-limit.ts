@@ -5,7 +5,7 @@ import { bodyOf, Pump, Scene } from '../scene.js';
 import type { Target } from '../target.js';
 import type { Publishing } from './w1-publish-deliver-ack.js';
 
-/** A queue of 1,000 that drops its head into another queue of 1,000; there is no consumer. */
+/** A queue of 1,000 messages that dead-letters its head into another queue of 1,000. There is no consumer. */
 export async function w5(target: Target, pace: Pace, { size, confirm }: Publishing): Promise<Result> {
   const scene = new Scene(target);
   const publisher = await scene.client();

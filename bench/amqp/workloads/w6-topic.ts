@@ -5,7 +5,7 @@ import type { Target } from '../target.js';
 
 const keys = Array.from({ length: 1_000 }, (_, index) => `orders.region${index % 97}.${index}.created`);
 
-/** A topic exchange with so many bindings, of which one matches; delivered and acked. */
+/** A topic exchange with many bindings, of which one matches. Messages are delivered and acked. */
 export async function w6(target: Target, pace: Pace, bindings = 10_000): Promise<Result> {
   const scene = new Scene(target);
   const publisher = await scene.client();

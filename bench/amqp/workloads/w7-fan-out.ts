@@ -5,7 +5,7 @@ import type { Target } from '../target.js';
 
 const queues = 100;
 
-/** Deliveries a second when each message goes to 100 queues, all consumed on one channel and acked. */
+/** Deliveries a second when each message goes to 100 queues, which one channel consumes and acks. */
 export async function w7(target: Target, pace: Pace): Promise<Result> {
   const scene = new Scene(target);
   const publisher = await scene.client();

@@ -4,7 +4,7 @@ import { rateOfAll, type Result, until } from '../measure.js';
 import { bodyOf, Scene } from '../scene.js';
 import { memoryOf, residentOf, type Target } from '../target.js';
 
-/** So many messages of 16 bytes wait in a queue and leave it; what one of them takes while it waits. */
+/** Messages of 16 bytes fill a queue and leave it. Also measured: the memory of a waiting message. */
 export async function w8(target: Target, messages = 1_000_000): Promise<Result> {
   const scene = new Scene(target);
   const publisher = await scene.client();
@@ -37,7 +37,7 @@ export async function w8(target: Target, messages = 1_000_000): Promise<Result> 
   const tenth = (index: number): number => (marks[index + 1] as number) - (marks[index] as number);
   const both = (one: number | undefined, other: number | undefined): number => (one ?? 0) + (other ?? 0);
   return {
-    // In and out, counted as two.
+    // Each message counts twice: in and out.
     value: 2 / (1 / filling.value + 1 / draining.value),
     serverCpu: both(filling.serverCpu, draining.serverCpu),
     clientCpu: both(filling.clientCpu, draining.clientCpu),

@@ -4,7 +4,7 @@ import type { Permissions } from '../broker/index.js';
 import type { ServedUser } from '../logins/index.js';
 import { Refusal } from './refusal.js';
 
-/** What a configuration file may say; the texts mean what they mean on the command line, which goes before. */
+/** The keys of a configuration file. A text has the same meaning as on the command line, which takes precedence. */
 export interface Config {
   readonly amqp?: string;
   readonly http?: string;

@@ -197,7 +197,7 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
   });
   const stop = (signal: string): void => {
     log('info', `${signal}: closing ${served.amqp.connections.size} connections`);
-    // The log has the reason why not everything could be kept.
+    // The log says why not everything could be kept.
     served.close().then(
       () => process.exit(0),
       (error: unknown) => {

@@ -14,7 +14,7 @@ import {
   parseProfile,
 } from './values.js';
 
-/** The options of the command line, by their long names in camel case: what a configuration file may say, but lists. */
+/** The options of the command line, by their long names in camel case. They are the keys of the configuration file; lists are texts. */
 export interface Flags extends Omit<Config, 'httpHosts' | 'virtualHosts' | 'users' | 'limits'> {
   /** Names with commas between them; a list in the configuration file. */
   readonly httpHosts?: string | readonly string[];
@@ -26,7 +26,7 @@ export interface Settings {
   readonly logLevel: LogLevel;
 }
 
-/** Joins command line and configuration file; the command line goes before. @throws Refusal */
+/** Joins command line and configuration file. The command line takes precedence. @throws Refusal */
 export function settingsOf(flags: Flags, config: Config): Settings {
   const given = { ...config, ...flags };
   // The command line has no value for a console that is wanted: commander's own value for that is true.

@@ -37,7 +37,7 @@ export function parseBytes(given: string | number, where: string): number {
   throw new Refusal(`${where} must be a number of bytes such as 64MiB or 500MB, but is '${given}'`);
 }
 
-/** NaN for what is none. */
+/** @returns NaN for a text that is no number */
 function bytesIn(text: string): number {
   const [, number, unit = ''] = /^([0-9]+) ?([A-Za-z]*)$/.exec(text) ?? [];
   const bytes = Number(number) * (units.get(unit.toLowerCase()) ?? NaN);

@@ -18,7 +18,7 @@ export interface DefinitionsFlags extends SourceFlags {
 }
 
 /**
- * Writes definitions for RabbitMQ to a file or to standard output, and to standard error what is not as it was.
+ * Writes definitions for RabbitMQ to a file or to standard output, and the changes to standard error.
  * @returns the exit code @throws Refusal, StoreError
  */
 export async function writeDefinitions(flags: DefinitionsFlags, output: CommandOutput): Promise<number> {

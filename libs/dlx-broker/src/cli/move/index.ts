@@ -27,8 +27,8 @@ const mostNames = 1_000;
 const progressInterval = 1_000;
 
 /**
- * Moves messages, and says on standard error how it goes and what to look after.
- * @param interrupted calls back when the command is to end: what is on its way still arrives
+ * Moves messages, and reports progress and warnings on standard error.
+ * @param interrupted calls back when the command has to end. Messages on their way still arrive
  * @returns the exit code: 0 when the source is empty or the limit reached @throws Refusal, StoreError before anything moved
  */
 export async function move(
