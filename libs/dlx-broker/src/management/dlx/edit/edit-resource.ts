@@ -22,7 +22,11 @@ const edit: Handler = async (request, management) => {
   onlyKnown(request.query.keys(), [], 'parameter');
   const queue = readableQueue(request, management);
   const position = positionNamed(request);
-  const given = editIn(await request.body());
+  const body = await request.body();
+  // A body of some megabytes is parsed in one turn, and converted in the next.
+  await management.dlx.turns.next();
+  const given = editIn(body);
+  await management.dlx.turns.next();
   const { to, dryRun } = given;
   request.note({ dry_run: dryRun, to: to ?? null });
   if (!dryRun) checkMemory(management.host);
