@@ -69,6 +69,16 @@ describe('docs/reference/dlx-api.md', () => {
     expect(Object.keys(series as object)).toContain('redriven');
   });
 
+  it('exports a line for each message that the example selects', async () => {
+    letDie();
+    const url = /http:\/\/127.0.0.1:15672(\S+)'/.exec(section('Export'))![1]!;
+    const headers = { authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` };
+    const incoming = { url, socket: { remoteAddress: '127.0.0.1' } };
+    const response = await rooms.api.fetch(new Request(`http://localhost${url}`, { headers }), { incoming } as never);
+    expect((await response.text()).split('\n').slice(0, -1)).toHaveLength(2);
+    expect(section('Export')).toContain(response.headers.get('content-type'));
+  });
+
   it('shows redrives and the audit log as they are', async () => {
     letDie();
     await rooms.call('DELETE', `${path}/messages?error=TypeError&dry_run=true`);

@@ -3,6 +3,7 @@ import { allGroups } from './all-groups.js';
 import { audit } from './audit-resource.js';
 import { edits } from './edit/edit-resource.js';
 import { events } from './events.js';
+import { exports } from './export/export-resource.js';
 import { groups } from './groups.js';
 import { delayed } from './delayed-resource.js';
 import { messages } from './messages.js';
@@ -18,6 +19,7 @@ export const dlx: readonly Resource[] = [
   ...queues,
   ...messages,
   ...edits,
+  ...exports,
   ...groups,
   ...allGroups,
   ...topology,

@@ -18,6 +18,20 @@ export class Searches {
    * @throws Problem 429 when too many searches run
    */
   async run<T>(user: string, search: () => Promise<T>): Promise<T> {
+    const ended = this.begin(user);
+    try {
+      return await search();
+    } finally {
+      ended();
+    }
+  }
+
+  /**
+   * Counts a search that begins, and has to end when its client has gone.
+   * @returns a function to call once when the search has ended
+   * @throws Problem 429 when too many searches run
+   */
+  begin(user: string): () => void {
     const ofUser = this.#running.get(user) ?? 0;
     if (this.#count >= most.all || ofUser >= most.ofUser) {
       throw new Problem(429, 'too_many_requests', `${ofUser} searches of this user and ${this.#count} in all run`, {
@@ -26,13 +40,11 @@ export class Searches {
     }
     this.#running.set(user, ofUser + 1);
     this.#count++;
-    try {
-      return await search();
-    } finally {
+    return () => {
       this.#count--;
       const left = (this.#running.get(user) ?? 1) - 1;
       if (left === 0) this.#running.delete(user);
       else this.#running.set(user, left);
-    }
+    };
   }
 }

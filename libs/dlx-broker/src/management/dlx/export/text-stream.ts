@@ -1,0 +1,71 @@
+import { longestTurn, type Turns } from '../../http/turns.js';
+
+/** The characters that are sent in one piece. */
+const pieceSize = 65_536;
+
+export interface TextSource {
+  /** Yields wherever it may pause, with text if there is some. */
+  readonly work: Iterator<string | undefined, void, void>;
+  readonly turns: Turns;
+  /** Called before each turn. @throws when the user may not read on, which breaks the response off */
+  readonly check: () => void;
+  /** Called once, when nothing more is sent. */
+  readonly ended: () => void;
+}
+
+/**
+ * A response body that is made while its client reads it: the next piece is made when the client has taken the last one. Long work
+ * pauses for other work of the host. The client sees a response that breaks off if the work fails.
+ */
+export class TextStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #source: TextSource;
+  #turnBegan: number;
+  #isOpen = true;
+
+  constructor(source: TextSource) {
+    this.#source = source;
+    this.#turnBegan = source.turns.now();
+    this.body = new ReadableStream<Uint8Array>(
+      { pull: (controller) => this.#pull(controller), cancel: () => this.close() },
+      { highWaterMark: 1 },
+    );
+  }
+
+  /** Ends the work. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#source.work.return?.();
+    this.#source.ended();
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      const piece = await this.#piece();
+      if (piece !== '') controller.enqueue(Buffer.from(piece));
+      if (!this.#isOpen) controller.close();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** The next piece; the stream is over if the piece is empty. */
+  async #piece(): Promise<string> {
+    const { work, turns, check } = this.#source;
+    let text = '';
+    while (this.#isOpen && text.length < pieceSize) {
+      if (turns.now() - this.#turnBegan >= longestTurn) {
+        await turns.next();
+        this.#turnBegan = turns.now();
+        check();
+        if (!this.#isOpen) break;
+      }
+      const { done, value } = work.next();
+      if (done === true) this.close();
+      else text += value ?? '';
+    }
+    return text;
+  }
+}
