@@ -181,7 +181,8 @@ export interface Backend extends Capabilities {
   /**
    * Opens a request channel. Replies to its address (direct reply-to) go to `onReply`.
    * @param awaits true while the client waits for the answer to this request
-   * @param lost called when the broker ended the channel: no reply comes any more, and the next request needs another channel
+   * @param lost called when the broker ended the channel: no reply comes any more, and the next request needs another channel. It is
+   *   never called inside this call, whose result the caller does not have yet, and at most once
    */
   openReplies(
     onReply: (message: Message) => void,

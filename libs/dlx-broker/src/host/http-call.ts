@@ -6,6 +6,8 @@ export interface HttpApi {
   readonly base: string;
   readonly user: string;
   readonly password: string;
+  /** Ends all calls when it is aborted. Default: none. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface HttpCall {
@@ -32,6 +34,11 @@ export class LateAnswer extends Error {
   override readonly name = 'LateAnswer';
 }
 
+/** The caller ended the call. */
+export class EndedCall extends Error {
+  override readonly name = 'EndedCall';
+}
+
 /** The answer is longer than allowed. */
 export class LargeAnswer extends Error {
   override readonly name = 'LargeAnswer';
@@ -41,9 +48,9 @@ const mostBytesOfAnswer = 256 * 1024 * 1024;
 
 /**
  * Sends one request. The path is sent unchanged, because a queue may be called `..`: `fetch` would take that as a step up.
- * @throws LateAnswer, LargeAnswer, or the error of the system
+ * @throws LateAnswer, LargeAnswer, EndedCall, or the error of the system
  */
-export async function callHttp({ base, user, password }: HttpApi, call: HttpCall): Promise<HttpAnswer> {
+export async function callHttp({ base, user, password, signal }: HttpApi, call: HttpCall): Promise<HttpAnswer> {
   const { protocol, hostname, port, pathname } = new URL(base);
   // Read here, because an application with an embedded broker starts without them.
   const { request } = await (protocol === 'https:' ? import('node:https') : import('node:http'));
@@ -65,7 +72,8 @@ export async function callHttp({ base, user, password }: HttpApi, call: HttpCall
   };
   return new Promise((resolve, reject) => {
     const failed = (error: Error & { readonly errors?: readonly Error[] }): void => {
-      if (options.signal?.aborted === true) reject(new LateAnswer(`no answer within ${timeout} ms`));
+      if (signal?.aborted === true) reject(new EndedCall('this application has ended the call'));
+      else if (options.signal?.aborted === true) reject(new LateAnswer(`no answer within ${timeout} ms`));
       else reject(error.errors?.[0] ?? error); // one for each address of the host, in an error without a message
     };
     const asked = request(options, (response) => {
@@ -80,6 +88,10 @@ export async function callHttp({ base, user, password }: HttpApi, call: HttpCall
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
     });
     asked.on('error', failed);
-    asked.end(body);
+    const end = (): void => void asked.destroy(new EndedCall('ended'));
+    asked.on('close', () => signal?.removeEventListener('abort', end));
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted === true) end();
+    else asked.end(body);
   });
 }

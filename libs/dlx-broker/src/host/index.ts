@@ -1,7 +1,7 @@
 export { bracketed } from './bracketed.js';
 export { SystemClock } from './clock.js';
 export { HomeContext } from './home-context.js';
-export { callHttp, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer } from './http-call.js';
+export { callHttp, EndedCall, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer } from './http-call.js';
 export { keepAlive } from './keep-alive.js';
 export { randomNames } from './names.js';
 export { turnPace } from './pace.js';

@@ -64,6 +64,8 @@ export class RabbitMqBackend implements Backend {
   /** Callbacks that wait for a connection. */
   readonly #waiting = new Set<(link: OpenLink | undefined) => void>();
   readonly #home = new HomeContext();
+  /** Aborted by {@link close}: calls of the management API would keep the process alive. */
+  readonly #ending = new AbortController();
   #endKeepAlive: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
@@ -183,7 +185,8 @@ export class RabbitMqBackend implements Backend {
   #managed(link: OpenLink): ManagementPlace | undefined {
     const { management } = this.options;
     const { virtualHost } = link.address;
-    return management === undefined ? undefined : { ...managementApi(management, link.credentials), virtualHost };
+    if (management === undefined) return undefined;
+    return { ...managementApi(management, link.credentials), virtualHost, signal: this.#ending.signal };
   }
 
   publish(publication: Publication, done?: Done): void {
@@ -253,6 +256,7 @@ export class RabbitMqBackend implements Backend {
     for (const consumer of this.#consumers) consumer.cancel();
     const isUp = this.#link.current !== undefined;
     await this.#publisher.close(isUp ? this.options.closeTimeout : 0);
+    this.#ending.abort();
     for (const consumer of this.#consumers) consumer.close();
     for (const replies of this.#replies) replies.close();
     const closed = this.#link.close();
@@ -275,7 +279,8 @@ export class RabbitMqBackend implements Backend {
   }
 
   #api(link: OpenLink): HttpApi | undefined {
-    return apiFor(link, this.options.management);
+    const api = apiFor(link, this.options.management);
+    return api && { ...api, signal: this.#ending.signal };
   }
 
   /**

@@ -1,5 +1,5 @@
-import { callHttp, type HttpAnswer, type HttpApi, type HttpCall, shownText } from '../../host/index.js';
-import { ServerError } from '../errors.js';
+import { callHttp, EndedCall, type HttpAnswer, type HttpApi, type HttpCall, shownText } from '../../host/index.js';
+import { ConnectionLostError, ServerError } from '../errors.js';
 
 /** The time limit of an answer, in milliseconds. */
 const timeout = 30_000;
@@ -9,7 +9,7 @@ const timeout = 30_000;
  * @param path the names behind `/api`
  * @param body sent as JSON
  * @returns the JSON of the answer; undefined for an empty one, and for a 404, unless something was to be put
- * @throws ServerError that names the address and the status, never a password
+ * @throws ServerError that names the address and the status, never a password; ConnectionLostError when the application ended the call
  */
 export async function callManagement(
   api: HttpApi,
@@ -22,6 +22,7 @@ export async function callManagement(
   try {
     answer = await callHttp(api, { method, path: ['api', ...path], query: new URLSearchParams(query), body, timeout });
   } catch (error) {
+    if (error instanceof EndedCall) throw new ConnectionLostError(error.message, true, { cause: error });
     const text = `the management API at ${api.base} does not answer: ${(error as Error).message}`;
     throw new ServerError(text, 0, { cause: error });
   }
