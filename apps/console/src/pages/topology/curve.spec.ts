@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { curve, selfLoop } from './curve';
 
-it('goes through all points', () => {
+it('goes through all points, and is level there', () => {
   const path = curve([
     { x: 0, y: 0 },
     { x: 100, y: 0 },
     { x: 200, y: 100.55 },
   ]);
-  expect(path).toBe('M0,0C16,0 68,-16.1 100,0C132,16.1 184,84.5 200,100.6');
+  expect(path).toBe('M0,0C50,0 50,0 100,0C150,0 150,100.6 200,100.6');
   expect(curve([])).toBe('');
 });
 

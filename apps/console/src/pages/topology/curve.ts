@@ -1,20 +1,15 @@
 import type { Point } from './layout';
 
-/** The part of the way between two neighbours by which a bend pulls at its line: more is rounder. */
-const roundness = 0.16;
-
-/** The path of a smooth line through all points. */
+/** The path of a line that is level in each of its points, so that labels in them can be read. */
 export function curve(points: readonly Point[]): string {
-  const [first] = points;
+  const [first, ...rest] = points;
   if (first === undefined) return '';
-  let path = `M${at(first)}`;
-  for (let index = 1; index < points.length; index++) {
-    const [before, from, to, after] = [-2, -1, 0, 1].map(
-      (step) => points[Math.min(points.length - 1, Math.max(0, index + step))],
-    ) as [Point, Point, Point, Point];
-    const leave = { x: from.x + (to.x - before.x) * roundness, y: from.y + (to.y - before.y) * roundness };
-    const arrive = { x: to.x - (after.x - from.x) * roundness, y: to.y - (after.y - from.y) * roundness };
-    path += `C${at(leave)} ${at(arrive)} ${at(to)}`;
+  let from = first;
+  let path = `M${at(from)}`;
+  for (const to of rest) {
+    const middle = (from.x + to.x) / 2;
+    path += `C${at({ x: middle, y: from.y })} ${at({ x: middle, y: to.y })} ${at(to)}`;
+    from = to;
   }
   return path;
 }

@@ -175,6 +175,13 @@ describe('part of a topology', () => {
     expect(topology.exchanges.map(({ name }) => name)).toEqual(['', 'work', 'dlx']);
   });
 
+  it('calls no exchange missing that exists', () => {
+    const topology = { ...many, exchanges: [...many.exchanges, exchange('spare')] };
+    const { nodes } = graphOf(partOf(topology, '').topology, all);
+    expect(nodes.filter(({ kind }) => kind === 'missing')).toEqual([]);
+    expect(nodes.map(({ id }) => id)).toContain('x:spare');
+  });
+
   it('is what dead letters come from and go to, around a queue', () => {
     expect(names(partOf(many, 'images').topology)).toEqual(['images']);
     expect(partOf(many, 'images').topology.dangling).toEqual(shop.dangling);

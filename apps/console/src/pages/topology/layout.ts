@@ -30,9 +30,17 @@ export interface Placed {
   readonly height: number;
 }
 
+/** A box of the layout; its centre is known when the layout is done. */
+interface Box {
+  readonly width: number;
+  readonly height: number;
+  readonly x?: number;
+  readonly y?: number;
+}
+
 /** Places nodes from left to right in the direction of messages, and routes edges around them. */
 export function place(graph: Graph): Placed {
-  const layered = new Layered<object, { width: number; height: number; x?: number; y?: number }, object>({
+  const layered = new Layered<object, Box, object>({
     multigraph: true,
   });
   layered.setGraph({ rankdir: 'LR', nodesep: 16, ranksep: 34, edgesep: 12, marginx: 16, marginy: 16 });
@@ -61,10 +69,22 @@ export function place(graph: Graph): Placed {
         const at = { x: cx, y: cy + h / 2 + 22 + size.height / 2 };
         return { ...edge, size, at, path: selfLoop({ x: cx, y: cy, width: w, height: h }) };
       }
+      const ends = [layered.node(edge.from), layered.node(edge.to)] as const;
       const at = edge.label === '' || x === undefined || y === undefined ? undefined : { x, y };
-      return { ...edge, size, at, path: curve(points) };
+      return { ...edge, size, at, path: curve(betweenSides(points, ends[0], ends[1])) };
     }),
   };
+}
+
+/** The bends of an edge, from the middle of a side of one box to the middle of the facing side of the other. */
+function betweenSides(bends: readonly Point[], from: Box, to: Box): readonly Point[] {
+  const [first, last] = [from.x ?? 0, to.x ?? 0];
+  const side = last < first ? -1 : 1;
+  // Ways back keep clear of the heads and beginnings of the ways forth.
+  const up = last < first ? 8 : 0;
+  const begin = { x: first + (side * from.width) / 2, y: (from.y ?? 0) - up };
+  const end = { x: last - (side * to.width) / 2, y: (to.y ?? 0) - up };
+  return [begin, ...bends.slice(1, -1), end];
 }
 
 /** The room of a label. */

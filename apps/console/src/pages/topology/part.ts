@@ -71,6 +71,9 @@ function only(topology: Topology, kept: ReadonlySet<string>, kind: 'queue' | 'lo
     );
   const toQueues = topology.bindings.filter((each) => each.destination_type === 'queue' && kept.has(each.destination));
   const exchanges = new Set([...toQueues.map(({ source }) => source), ...edges.map(({ exchange }) => exchange)]);
+  for (const { name, alternate_exchange: alternate } of topology.exchanges) {
+    if (alternate !== null && exchanges.has(name)) exchanges.add(alternate);
+  }
   // Exchanges between two that are shown, and those right before them.
   const between = topology.bindings.filter(
     (each) => each.destination_type === 'exchange' && exchanges.has(each.destination),
