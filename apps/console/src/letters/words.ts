@@ -31,14 +31,29 @@ export const isOpen = ({ state }: Pick<RedriveTask, 'state'>): boolean =>
 export const messages = (count: number): string =>
   `${count.toLocaleString('en-GB')} ${count === 1 ? 'message' : 'messages'}`;
 
-/** The share of a redrive that is done, 0 to 1. @param expected the messages of its dry run, if they are known */
+/**
+ * The share of a redrive that is done, 0 to 1.
+ * @param expected the messages that its dry run found; without it the share is that of the examined messages
+ */
 export function doneShare(task: RedriveTask, expected?: number): number {
-  if (!isOpen(task)) return task.state === 'completed' ? 1 : share(task.moved + task.left, total(task, expected));
-  return share(task.moved + task.left + task.gone, total(task, expected));
+  if (task.state === 'completed') return 1;
+  const [part, whole] =
+    expected === undefined
+      ? [task.scanned, task.ids ?? task.ready_at_start]
+      : [task.moved + task.left + task.gone, expected];
+  const ofLimit = task.limit === null ? 0 : task.moved / task.limit;
+  return Math.min(1, Math.max(ofLimit, whole <= 0 ? 0 : part / whole));
 }
 
-/** The messages that a redrive is expected to move or leave. Without a dry run it is an upper bound. */
-const total = (task: RedriveTask, expected: number | undefined): number =>
-  Math.min(expected ?? task.ids ?? task.ready_at_start, task.limit ?? Infinity);
+/** What a redrive is about, in words: `all messages`, `3 chosen messages`, `error TypeError, reason rejected`. */
+export function subjectOf({ filter, ids }: Pick<RedriveTask, 'filter' | 'ids'>): string {
+  if (ids !== null) return ids === 1 ? '1 chosen message' : `${ids.toLocaleString('en-GB')} chosen messages`;
+  const parts = Object.entries(filter ?? {}).flatMap(([part, value]) =>
+    part === 'headers' && typeof value === 'object' && value !== null
+      ? Object.entries(value).map(([name, wanted]) => `header ${name}${wanted === null ? '' : `=${wanted}`}`)
+      : [`${(partNames[part] ?? part).replaceAll('_', ' ')} ${value === '' ? '(none)' : String(value)}`],
+  );
+  return parts.length === 0 ? 'all messages' : parts.join(', ');
+}
 
-const share = (part: number, whole: number): number => (whole <= 0 ? 0 : Math.min(1, part / whole));
+const partNames: Readonly<Record<string, string>> = { queue: 'died in', first_queue: 'died first in' };

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import type { RedriveTask } from '../api/types';
+import { doneShare, subjectOf } from './words';
+
+const task = (part: Partial<RedriveTask>): RedriveTask =>
+  ({
+    state: 'running',
+    ids: null,
+    limit: null,
+    ready_at_start: 200,
+    scanned: 50,
+    moved: 10,
+    left: 0,
+    gone: 0,
+    ...part,
+  }) as RedriveTask;
+
+describe('the progress of a redrive', () => {
+  it('is the share of the expected messages, or else of the examined ones', () => {
+    expect(doneShare(task({}), 40)).toBe(0.25);
+    expect(doneShare(task({ left: 5, gone: 5 }), 40)).toBe(0.5);
+    expect(doneShare(task({}))).toBe(0.25);
+    expect(doneShare(task({ ids: 50 }))).toBe(1);
+  });
+
+  it('is done when the redrive is, or at its limit', () => {
+    expect(doneShare(task({ state: 'completed', moved: 0 }), 40)).toBe(1);
+    expect(doneShare(task({ limit: 20 }), 1_000)).toBe(0.5);
+    expect(doneShare(task({ ready_at_start: 0, scanned: 0 }))).toBe(0);
+  });
+});
+
+it('says what a redrive is about', () => {
+  const filter = { error: 'E: #', queue: '', headers: { a: '1', b: null } };
+  expect(subjectOf({ filter, ids: null })).toBe('error E: #, died in (none), header a=1, header b');
+  expect(subjectOf({ filter: null, ids: null })).toBe('all messages');
+  expect(subjectOf({ filter: null, ids: 1 })).toBe('1 chosen message');
+});

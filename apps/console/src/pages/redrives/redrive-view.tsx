@@ -1,0 +1,115 @@
+import { useState } from 'preact/hooks';
+import type { RedriveTask } from '../../api/types';
+import { useResource } from '../../api/use-resource';
+import { loadRedrive } from '../../letters/api';
+import { lettersHref } from '../../letters/links';
+import { Progress } from '../../letters/progress';
+import { isOpen, subjectOf } from '../../letters/words';
+import { href } from '../../router';
+import { count, dateTime } from '../../ui/format';
+import { Age, Card, Name, PageHead, visible } from '../../ui/parts';
+import { Failure, Loading, Notice } from '../../ui/states';
+
+/** The pause between two looks, in milliseconds. */
+const interval = 1_000;
+
+/** One redrive: its progress, its result, and what was asked for. */
+export function RedriveView({ id }: { id: string }) {
+  const [isLive, setLive] = useState(true);
+  const answer = useResource(
+    id,
+    async (signal) => {
+      const task = await loadRedrive(id, signal);
+      setLive(isOpen(task) || (task.watched_until ?? 0) > Date.now());
+      return task;
+    },
+    isLive ? interval : undefined,
+  );
+  const { data: task, error } = answer;
+  return (
+    <>
+      <nav class="crumbs" aria-label="Path">
+        <a href={href(['redrives'])}>Redrives</a> <span aria-hidden="true">/</span> <span>{visible(id)}</span>
+      </nav>
+      {task === undefined && error === undefined && <Loading lines={6} />}
+      {task === undefined && error?.status === 404 && (
+        <Notice title="This redrive is not known any more">
+          <p>The broker keeps the last hundred redrives until it stops. The audit log has what it moved.</p>
+          <p>
+            <a href={href(['audit'], { action: 'redrive' })}>Redrives in the audit log</a>
+          </p>
+        </Notice>
+      )}
+      {task === undefined && error !== undefined && error.status !== 404 && (
+        <Failure error={error} retry={answer.reload} what="this redrive" />
+      )}
+      {task !== undefined && <Known task={task} changed={answer.reload} />}
+    </>
+  );
+}
+
+function Known({ task, changed }: { task: RedriveTask; changed: () => void }) {
+  return (
+    <>
+      <PageHead
+        title={<Name of={task.queue} />}
+        sub={
+          <>
+            {task.keep_history ? 'Parked' : 'Redriven'} by <Name of={task.by} />, <Age of={task.started_at} />
+          </>
+        }
+      >
+        <a class="button" href={lettersHref(task.vhost, task.queue)}>
+          Messages of the queue
+        </a>
+      </PageHead>
+      <div class="grid">
+        <Card title="Progress">
+          <div class="card-body">
+            <Progress task={task} changed={changed} />
+          </div>
+        </Card>
+        <Card title="What was asked for">
+          <dl class="properties card-body">
+            <Row name="messages">{visible(subjectOf(task))}</Row>
+            <Row name="from">
+              <a href={href(['queues', task.vhost, task.queue])}>
+                <Name of={task.queue} />
+              </a>{' '}
+              <span class="muted">in</span> <Name of={task.vhost} />
+            </Row>
+            <Row name="to">
+              {task.to === null ? (
+                'the recorded origin of each'
+              ) : (
+                <>
+                  <Name of={task.to.exchange} /> → <Name of={task.to.routing_key} empty="(no key)" />
+                </>
+              )}
+            </Row>
+            <Row name="rate">{task.rate === 0 ? 'as many as possible' : `${count(task.rate)} a second`}</Row>
+            <Row name="limit">{task.limit === null ? 'none' : `${count(task.limit)} messages`}</Row>
+            <Row name="circuit">
+              {task.circuit === null
+                ? 'off'
+                : `stops when more than ${task.circuit.percent} % of at least ${count(task.circuit.at_least)} come back`}
+            </Row>
+            <Row name="history">{task.keep_history ? 'kept' : 'removed: a new start'}</Row>
+            <Row name="ready then">{count(task.ready_at_start)}</Row>
+            <Row name="started">{dateTime(task.started_at)}</Row>
+            {task.ended_at !== null && <Row name="ended">{dateTime(task.ended_at)}</Row>}
+          </dl>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function Row({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
