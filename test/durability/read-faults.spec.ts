@@ -10,7 +10,7 @@ import {
   type Pace,
   silentOutbox,
 } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { type Field, int32, longstr, messageOf } from '../../libs/dlx-broker/src/message/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import type { StoreError } from '../../libs/dlx-broker/src/store/store-error.js';
 import { listen } from '../harnesses/listener.js';
@@ -327,6 +327,27 @@ describe('a disk that cannot be read for a while', () => {
     found.disk.readError = undefined;
     found.clock.advance(5_000);
     expect(waiting.ids()).toEqual(ids(3));
+  });
+
+  it('moves an edited message: a body that it keeps is not read, a new one is stored', async () => {
+    const found = await filled(3);
+    listen(found.broker).channel.declareQueue('to', { durable: true });
+    found.disk.readError = fault;
+    const vhost = found.broker.virtualHost('/');
+    for (const [index, { message, position }] of queueOf(found).browse({ limit: 10 }).entries.entries()) {
+      const messageId = messageIdOf(index + 11, small);
+      const own = index === 1 ? { ...message.own, messageId } : { ...message.own, appId: 'edited' };
+      const edited = messageOf('', '', own, index === 1 ? bodyOf(messageId) : message, undefined);
+      const to = { exchange: '', routingKey: 'to', headers: undefined, edited };
+      expect(vhost.redrive(queueOf(found), queueOf(found).find(position)!, to)).toMatchObject({ outcome: 'moved' });
+    }
+    await found.journal.flush();
+    const again = await restarted(found);
+    expect(queueOf(again).length).toBe(0);
+    const { deliveries, ids: there } = consume(again, 'to');
+    expect(there()).toEqual([ids(3)[0], messageIdOf(12, small), ids(3)[2]]);
+    expect(deliveries.map(({ message }) => message.properties.appId)).toEqual(['edited', undefined, 'edited']);
+    expect([found.failed, again.journal.damage.queues]).toEqual([[], []]);
   });
 
   it('takes only a read that comes short for a cut file when the file is short', async () => {

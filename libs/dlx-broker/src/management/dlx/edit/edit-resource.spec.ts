@@ -228,12 +228,32 @@ describe('the original stays', () => {
     const got = channel.get('dead')!;
     const held = await edit({ payload: 'y' });
     expect(held).toMatchObject({ status: 409, body: { error: 'conflict' } });
-    expect((held.body as { reason: string }).reason).toContain("a consumer of queue 'dead' has message 1");
+    expect((held.body as { reason: string }).reason).toContain("message 1 of queue 'dead' is with a consumer");
     channel.nack(got.deliveryTag, false, true);
     expect((await edit({ payload: 'y' })).status).toBe(200);
     expect((await edit({ payload: 'y' })).status).toBe(404);
     expect((await rooms.call('POST', `${path(1, 'nowhere')}/edit`, { body: {} })).status).toBe(404);
     expect(depths()).toEqual([0, 1]);
+  });
+
+  it('when it waits for a delayed retry (409): it is ready again later', async () => {
+    rooms = apiHarness({ rabbitmq: '4' });
+    channel = rooms.broker.connect().openChannel(silentOutbox);
+    channel.declareQueue('work', { durable: true });
+    const args = toFieldTable({
+      'x-queue-type': 'quorum',
+      'x-delayed-retry-type': 'all',
+      'x-delayed-retry-min': 1_000,
+    });
+    channel.declareQueue('slow', { durable: true, arguments: args });
+    channel.publish('', 'slow', {}, Buffer.from('x'));
+    channel.nack(channel.get('slow')!.deliveryTag, false, true);
+    const body = { payload: 'y', to: { exchange: '', routing_key: 'work' } };
+    const ask = async () => (await rooms.call('POST', `${path(1, 'slow')}/edit`, { body })).status;
+    expect(await ask()).toBe(409);
+    rooms.clock.advance(1_000);
+    expect(await ask()).toBe(200);
+    expect(await shown(1, 'work')).toMatchObject({ payload: 'y' });
   });
 
   it('when it is taken while its body is compared', async () => {

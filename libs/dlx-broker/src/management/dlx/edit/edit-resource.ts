@@ -113,7 +113,7 @@ async function entryAt(position: number, queue: Queue, request: ApiRequest, mana
   throw new Problem(
     409,
     'conflict',
-    `a consumer of queue '${queue.name}' has message ${position}: try again when it is ready`,
+    `message ${position} of queue '${queue.name}' is with a consumer, or waits for its retry: try again when it is ready`,
   );
 }
 
