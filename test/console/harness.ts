@@ -76,6 +76,8 @@ export function consoleHarness(options: { width?: number; height?: number; dark?
   beforeEach(async ({ skip }) => {
     skip(missing !== undefined, missing);
     context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
+    // Below the time of a case, so that its error names what the page did not show.
+    context.setDefaultTimeout(10_000);
     page = await context.newPage();
     complaints = [];
     page.on('dialog', (dialog) => {

@@ -16,7 +16,7 @@ export class Shop {
 
   constructor(broker: Broker) {
     this.broker = broker;
-    this.#channel = channelOf(broker, () => {});
+    this.#channel = channelOf(broker);
     this.#channel.declareExchange('shop', { type: 'direct', durable: true });
     this.queue('orders', { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'orders.dead' });
     this.queue('orders.dead');
@@ -29,6 +29,20 @@ export class Shop {
       ([key, value]) => [key, typeof value === 'string' ? longstr(value) : int32(value)] as const,
     );
     this.#channel.declareQueue(name, { durable: true, arguments: new Map(fields) });
+  }
+
+  /** Declares a durable exchange. */
+  exchange(name: string, type: string): void {
+    this.#channel.declareExchange(name, { type, durable: true });
+  }
+
+  bind(queue: string, exchange: string, routingKey: string): void {
+    this.#channel.bindQueue(queue, exchange, routingKey);
+  }
+
+  /** A header table of texts. */
+  table(values: Readonly<Record<string, string>>): Properties['headers'] {
+    return new Map(Object.entries(values).map(([name, value]) => [name, longstr(value)] as const));
   }
 
   /** Publishes a message. */
@@ -44,22 +58,31 @@ export class Shop {
         ...headers,
         ...(error && { 'dlx-error-class': error.class, 'dlx-error-message': error.message }),
       };
-      const table = new Map(Object.entries(values).map(([name, value]) => [name, longstr(value)] as const));
-      this.publish('shop', 'order.created', body, { contentType, headers: table });
+      this.publish('shop', 'order.created', body, { contentType, headers: this.table(values) });
     }
     this.reject('orders');
   }
 
   /** Rejects everything that is ready in a queue. */
   reject(queue: string): void {
-    const channel = channelOf(this.broker, (tag, on) => on.reject(tag, false));
-    channel.consume(queue);
-    channel.close();
+    const channel = this.#channel;
+    for (let got = channel.get(queue); got !== undefined; got = channel.get(queue))
+      channel.reject(got.deliveryTag, false);
+  }
+
+  /** Removes all messages of queues. */
+  purge(...queues: readonly string[]): void {
+    for (const queue of queues) this.#channel.purgeQueue(queue);
+  }
+
+  /** The number of ready messages of a queue. */
+  ready(queue: string): number {
+    return this.#channel.declareQueue(queue, { passive: true }).messageCount;
   }
 
   /** The bodies of the ready messages of a queue. */
   bodies(queue: string): string[] {
-    const channel = channelOf(this.broker, () => {});
+    const channel = channelOf(this.broker);
     const found: string[] = [];
     for (let got = channel.get(queue); got !== undefined; got = channel.get(queue)) {
       found.push(Buffer.from(got.message.body).toString());
@@ -69,9 +92,9 @@ export class Shop {
   }
 }
 
-function channelOf(broker: Broker, deliver: (tag: number, on: Channel) => void): Channel {
-  const channel: Channel = broker.connect().openChannel({
-    deliver: ({ deliveryTag }) => deliver(deliveryTag, channel),
+function channelOf(broker: Broker): Channel {
+  return broker.connect().openChannel({
+    deliver() {},
     returned() {},
     confirmed() {},
     cancelled() {},
@@ -79,5 +102,4 @@ function channelOf(broker: Broker, deliver: (tag: number, on: Channel) => void):
       throw error;
     },
   });
-  return channel;
 }

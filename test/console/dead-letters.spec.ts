@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { missing } from './chromium.js';
+import { consoleHarness } from './harness.js';
+import { Shop } from './letters.js';
+
+const house = consoleHarness();
+let shop: Shop;
+const list = '#/dead-letters?vhost=%2F&queue=orders.dead&view=messages';
+
+const timeout = (ms: number) => ({ class: 'TimeoutError', message: `no answer after ${ms} ms` });
+
+/** The dead letters of each case: three of one kind of error, and one of another. */
+function fill(): void {
+  shop.purge('orders.dead', 'orders', 'parked');
+  shop.die(
+    { body: '{"order":1}', error: timeout(250) },
+    { body: '{"order":2}', error: timeout(31_250) },
+    { body: '{"order":3}', error: timeout(99) },
+    { body: '{"order":4}', error: { class: 'TypeError', message: 'card is undefined' } },
+  );
+}
+
+beforeAll(() => {
+  if (missing !== undefined) return;
+  shop = new Shop(house.served.broker);
+  shop.queue('parked');
+});
+
+describe('dead letters in the console', () => {
+  const button = (name: string | RegExp) => house.page.getByRole('button', { name });
+  const dialog = () => house.page.getByRole('dialog');
+
+  it('are grouped by queue, reason and kind of error', async () => {
+    fill();
+    await house.open('#/dead-letters');
+    const rows = house.page.getByRole('region', { name: 'Groups of dead letters' }).locator('tbody tr');
+    const texts = await rows.allTextContents();
+    expect(texts).toHaveLength(2);
+    expect(texts[0]).toMatch(/TimeoutError.*no answer after # ms.*rejected.*orders.*orders\.dead.*3/);
+    expect(texts[1]).toMatch(/TypeError.*card is undefined.*1/);
+    await rows.first().getByRole('link').first().click();
+    await house.page.getByRole('region', { name: 'Messages' }).waitFor();
+    expect(await house.page.getByRole('region', { name: 'Messages' }).locator('tbody tr').count()).toBe(3);
+    expect(decodeURIComponent(house.page.url())).toContain('error=TimeoutError');
+  });
+
+  it('are not changed by looking', async () => {
+    fill();
+    await house.open(list);
+    await house.page.getByRole('region', { name: 'Messages' }).getByRole('link').first().click();
+    await house.page.locator('main h1').waitFor();
+    const { items } = await house.api<{ items: { redelivered: boolean; returns: number }[] }>(
+      'GET',
+      '/dlx/queues/%2F/orders.dead/messages',
+    );
+    expect(items.map(({ redelivered, returns }) => [redelivered, returns])).toEqual(items.map(() => [false, 0]));
+    expect(items).toHaveLength(4);
+  });
+
+  it('go back to their origin: the chosen ones, after their number was shown', async () => {
+    fill();
+    await house.open(list);
+    await house.page
+      .getByRole('checkbox', { name: /^Choose message/ })
+      .nth(1)
+      .check();
+    await house.page
+      .getByRole('checkbox', { name: /^Choose message/ })
+      .nth(3)
+      .check();
+    await house.page.getByRole('region', { name: 'Chosen messages' }).getByRole('button', { name: 'Redrive…' }).click();
+    await dialog().getByText('would be redriven').first().waitFor();
+    expect(await dialog().textContent()).toMatch(/2 would be redriven.*orders/s);
+    await dialog().getByRole('button', { name: 'Redrive 2 messages' }).click();
+    await dialog()
+      .getByText(/completed/i)
+      .first()
+      .waitFor();
+    await dialog().getByRole('button', { name: 'Close', exact: true }).last().click();
+    expect(shop.bodies('orders')).toEqual(['{"order":2}', '{"order":4}']);
+    expect(shop.bodies('orders.dead')).toEqual(['{"order":1}', '{"order":3}']);
+  });
+
+  it('are parked with their deaths in a queue of the choice of the user', async () => {
+    fill();
+    await house.open(list);
+    await house.page
+      .getByRole('checkbox', { name: /^Choose message/ })
+      .first()
+      .check();
+    await house.page.getByRole('region', { name: 'Chosen messages' }).getByRole('button', { name: 'Park…' }).click();
+    await dialog().getByLabel('Queue', { exact: true }).fill('parked');
+    await dialog().getByRole('button', { name: 'Park 1 message' }).click();
+    await dialog()
+      .getByText(/completed/i)
+      .first()
+      .waitFor();
+    const { items } = await house.api<{ items: { deaths: unknown[] }[] }>('GET', '/dlx/queues/%2F/parked/messages');
+    expect(items.map(({ deaths }) => deaths.length)).toEqual([1]);
+  });
+
+  it('are deleted: all that match a filter, after their number was shown', async () => {
+    fill();
+    await house.open(`${list}&error=TimeoutError`);
+    await house.page.locator('.page-head').getByRole('button', { name: 'Delete…' }).click();
+    await dialog().getByText('would be deleted').waitFor();
+    expect(await dialog().textContent()).toMatch(/3 would be deleted/);
+    await dialog().getByRole('button', { name: 'Delete 3 messages' }).click();
+    await house.page.getByText('Deleted 3 messages.').waitFor();
+    expect(shop.bodies('orders.dead')).toEqual(['{"order":4}']);
+  });
+
+  it('are deleted all, when the name of the queue was typed', async () => {
+    fill();
+    await house.open(list);
+    await house.page.locator('.page-head').getByRole('button', { name: 'Delete…' }).click();
+    const confirm = dialog().getByRole('button', { name: 'Delete 4 messages' });
+    await confirm.waitFor();
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog().getByRole('textbox').fill('orders.dead');
+    await confirm.click();
+    await house.page.getByText('Deleted 4 messages.').waitFor();
+    expect(shop.bodies('orders.dead')).toEqual([]);
+  });
+
+  it('are exported as one line of JSON each', async () => {
+    fill();
+    await house.open(list);
+    const download = house.page.waitForEvent('download');
+    await button('Export').first().click();
+    const lines = readFileSync(await (await download).path(), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { payload: string });
+    expect(lines.map(({ payload }) => payload)).toEqual([1, 2, 3, 4].map((order) => `{"order":${order}}`));
+    expect(shop.bodies('orders.dead')).toHaveLength(4);
+  });
+
+  it('are edited, and the original leaves only when the new one is in its queue', async () => {
+    fill();
+    await house.open(list);
+    await house.page.getByRole('region', { name: 'Messages' }).getByRole('link').first().click();
+    await button(/^Edit/).first().click();
+    const body = house.page.getByRole('textbox', { name: 'Body' });
+    await body.fill('{"order": 1, "card": "4000');
+    await house.page.getByText('The body was JSON, and this is not').waitFor();
+    expect(await button('Review…').isDisabled()).toBe(true);
+    await body.fill('{"order":1,"card":"4000"}');
+    await button('Review…').click();
+    expect(shop.bodies('orders')).toEqual([]);
+    await dialog().getByRole('button', { name: 'Send and remove the original' }).click();
+    await expect.poll(() => shop.ready('orders'), { timeout: 10_000 }).toBe(1);
+    expect(shop.bodies('orders')).toEqual(['{"order":1,"card":"4000"}']);
+    expect(shop.bodies('orders.dead')).toEqual(['{"order":2}', '{"order":3}', '{"order":4}']);
+    const audit = await house.api<{ items: { user: string }[] }>('GET', '/dlx/audit?action=message%20edited');
+    expect(audit.items.map(({ user }) => user)).toEqual(['guest']);
+  });
+});
