@@ -22,6 +22,11 @@ export interface HttpCall {
   readonly timeout?: number | undefined;
   /** The most bytes of the answer. Default 256 MiB, which is more than the largest message in base64. */
   readonly mostBytes?: number;
+  /**
+   * Gets the body of a good answer part by part, in place of the text, which is empty then. The next part is read when the
+   * promise resolves. If the promise rejects, or the answer is not complete, the call rejects.
+   */
+  readonly receive?: ((part: Buffer) => Promise<void>) | undefined;
 }
 
 export interface HttpAnswer {
@@ -77,6 +82,10 @@ export async function callHttp({ base, user, password, signal }: HttpApi, call: 
       else reject(error.errors?.[0] ?? error); // one for each address of the host, in an error without a message
     };
     const asked = request(options, (response) => {
+      const { statusCode: status = 0 } = response;
+      if (call.receive !== undefined && status >= 200 && status < 300) {
+        return void passOn(response, call.receive).then(() => resolve({ status, text: '' }), failed);
+      }
       const parts: Buffer[] = [];
       let bytes = 0;
       response.on('data', (part: Buffer) => {
@@ -85,7 +94,7 @@ export async function callHttp({ base, user, password, signal }: HttpApi, call: 
         else response.destroy(new LargeAnswer(`its answer is longer than ${mostBytes} bytes`));
       });
       response.on('error', failed);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
+      response.on('end', () => resolve({ status, text: Buffer.concat(parts).toString() }));
     });
     asked.on('error', failed);
     const end = (): void => void asked.destroy(new EndedCall('ended'));
@@ -94,4 +103,8 @@ export async function callHttp({ base, user, password, signal }: HttpApi, call: 
     if (signal?.aborted === true) end();
     else asked.end(body);
   });
+}
+
+async function passOn(parts: AsyncIterable<Buffer>, receive: (part: Buffer) => Promise<void>): Promise<void> {
+  for await (const part of parts) await receive(part);
 }

@@ -14,6 +14,8 @@ export interface Sent {
   /** A name may come several times. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Gets the body of a good answer part by part, see `HttpCall`. */
+  readonly receive?: (part: Buffer) => Promise<void>;
 }
 
 type Method = HttpCall['method'];
@@ -74,12 +76,13 @@ export class Api {
     if (this.timeout === 0) throw this.#late();
     const api = { ...this.address, ...as };
     const { timeout } = this;
-    const { body, headers, query } = sent;
-    const call = { method, path: ['api', ...path], body, headers, query: query && parameters(query), timeout };
+    const { body, headers, query, receive } = sent;
+    const call = { method, path: ['api', ...path], body, headers, query: query && parameters(query), timeout, receive };
     let answer: HttpAnswer;
     try {
       answer = await callHttp(api, call);
     } catch (error) {
+      if (error instanceof CtlFailure) throw error; // of `receive`
       throw error instanceof LateAnswer ? this.#late() : this.#unavailable(reasonFor(error as Error));
     }
     return { ...answer, body: parsed(answer.text) };

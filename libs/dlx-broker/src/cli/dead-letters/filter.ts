@@ -1,3 +1,5 @@
+import { CtlFailure, exit } from '../ctl/exit.js';
+
 /** Selects messages that match all of these options. */
 export interface FilterFlags {
   readonly reason?: string;
@@ -39,6 +41,12 @@ export function filterOf(flags: FilterFlags): {
   if (header.length === 0) return { query: plain, body: plain };
   const headers = Object.fromEntries(header.map(nameAndValue));
   return { query: { ...plain, header }, body: { ...plain, headers } };
+}
+
+/** @throws CtlFailure if messages are selected by ids and by a filter */
+export function refuseBoth(ids: readonly string[], flags: FilterFlags): void {
+  if (ids.length > 0 && Object.keys(filterOf(flags).query).length > 0)
+    throw new CtlFailure(exit.usage, 'Error: name the messages by ids or by a filter, not both');
 }
 
 /** A value of null matches any value. */

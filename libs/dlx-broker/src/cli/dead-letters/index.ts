@@ -3,8 +3,10 @@ import { addressOf } from '../ctl/address.js';
 import { Api } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import type { CommandOutput, CommonFlags } from './ask.js';
+import { edit, type EditFlags } from './edit.js';
+import { exportLetters, type ExportFlags } from './export.js';
 import { groups, list, type ListFlags, show } from './list.js';
-import { withFilters, withServer, withVhost, withWatch } from './options.js';
+import { several, withFilters, withServer, withVhost, withWatch } from './options.js';
 import { redrive, type RedriveFlags } from './redrive.js';
 import { listRedrives, type Order, orderRedrive } from './redrives.js';
 import type { WatchFlags } from './watch.js';
@@ -68,6 +70,28 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
     .option('--no-wait', 'end when the redrive has begun (default: wait for its end, with a progress bar)')
     .action((queue: string, ids: string[], flags: RedriveFlags) =>
       act('redrive', flags, (api) => redrive(queue, ids, flags, api, output)),
+    );
+  withVhost(command('edit', 'Change one message, and send it back to where it was published at first.'))
+    .argument('<QUEUE>')
+    .argument('<ID>')
+    .option('--body <FILE>', 'the new body, - for standard input; without this and --header an editor opens (EDITOR)')
+    .option('--header <NAME=VALUE>', 'sets a header, which keeps its type; may be given several times', several)
+    .option('--remove-header <NAME>', 'removes a header; may be given several times', several)
+    .option('--to <EXCHANGE/KEY>', 'to this exchange with this routing key instead')
+    .option('--allow-invalid', 'a body that was JSON may become something else')
+    .option('--dry-run', 'send nothing, and show the changes and where the message would go')
+    .option('-y, --yes', 'send without a question')
+    .action((queue: string, id: string, flags: EditFlags) =>
+      act('edit', flags, (api) => edit(queue, id, flags, api, output)),
+    );
+  const exported = 'Write messages as lines of JSON with their whole bodies, without taking them out.';
+  withFilters(withVhost(command('export', exported)))
+    .argument('<QUEUE>')
+    .argument('[IDS...]', 'these alone; without any and without a filter, all that are there')
+    .option('--limit <NUMBER>', 'at most so many')
+    .option('--output <FILE>', 'write to this file, which only its owner can read')
+    .action((queue: string, ids: string[], flags: ExportFlags) =>
+      act('export', flags, (api) => exportLetters(queue, ids, flags, api, output)),
     );
   withWatch(withVhost(command('redrives', 'List the running redrives, and the last 100.'), all)).action(
     (flags: CommonFlags & WatchFlags) => act('redrives', flags, (api) => listRedrives(flags, api, output)),

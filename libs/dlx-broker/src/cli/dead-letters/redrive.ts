@@ -3,7 +3,7 @@ import { shownJson, shownText } from '../../host/index.js';
 import type { Api, Reply } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { prettyColumns } from './columns.js';
-import { filterOf, type FilterFlags } from './filter.js';
+import { filterOf, type FilterFlags, refuseBoth } from './filter.js';
 import { ask, shownQueue, vhostOf, type CommonFlags, type CommandOutput } from './ask.js';
 import { drawBar, eraseBar, type Progress } from './progress.js';
 import { noRedrive } from './redrives.js';
@@ -56,7 +56,7 @@ export async function redrive(
 ): Promise<number | void> {
   const filter = filterOf(flags).body;
   const hasFilter = Object.keys(filter).length > 0;
-  if (hasFilter && ids.length > 0) throw new CtlFailure(exit.usage, 'Error: say which by ids or by a filter, not both');
+  refuseBoth(ids, flags);
   const body = {
     vhost: vhostOf(flags),
     queue,
@@ -123,7 +123,7 @@ function numberIn(option: string, text: string): number {
 }
 
 /** What to do about messages whose address is not known. */
-const unknown = (why: string): string =>
+export const unknown = (why: string): string =>
   why === 'unproven_origin'
     ? 'only their headers tell where they came from, which a client may have written; say with --to where they go'
     : 'nothing tells where they came from; say with --to where they go';

@@ -1,18 +1,27 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { CtlFailure, exit } from '../ctl/exit.js';
 import type { Terminal } from './ask.js';
 
 /** The terminal of this process. */
 export function terminalOf({ stdin, stdout, stderr, env }: NodeJS.Process): Terminal {
+  // A reader such as `head` may end before the output does. The write that fails reports it.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   const isAnswered = stdin.isTTY === true && stderr.isTTY === true;
   return {
-    width: stderr.isTTY === true ? stderr.columns : undefined,
+    width: stderr.isTTY === true ? stderr.columns || 80 : undefined,
     clears: stdout.isTTY === true,
     draw: (text) => void stderr.write(text),
-    write: async (text) => {
-      if (!stdout.write(text)) await once(stdout, 'drain');
-    },
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        stdout.write(text, (error) => {
+          if (error) reject(new CtlFailure(exit.unavailable, `Error: the output cannot be written: ${error.message}`));
+          else resolve();
+        });
+      }),
     ...(isAnswered && {
       confirm: async (question) => {
         const lines = createInterface({ input: stdin, output: stderr });
