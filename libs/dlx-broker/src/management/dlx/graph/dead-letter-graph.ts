@@ -14,7 +14,10 @@ export interface DeadLetterGraph {
   readonly loops: readonly Loop[];
   /** The queues that a dead-letter edge reaches, except the queues of {@link returns}. */
   readonly targets: ReadonlySet<Queue>;
-  /** The queues that only the last step of a retry loop reaches: the wait queue sends expired messages back to them. */
+  /**
+   * The queues that only the last step of a retry loop reaches: the wait queue sends expired messages back to them. All queues, if
+   * there is a wait queue whose messages name their queues themselves.
+   */
   readonly returns: ReadonlySet<Queue>;
 }
 
@@ -41,6 +44,9 @@ export function* edgesOf(queues: readonly Queue[], wiring: Wiring): Generator<vo
   return edges;
 }
 
+/** Messages with a queue's name as their key. */
+const defaultExchange = '';
+
 /**
  * A step of a loop from a queue with a time to live returns messages after their wait. Any other step brings dead letters. The
  * queue to which messages return holds work, although each returning message is a dead letter of the wait queue.
@@ -54,7 +60,15 @@ function* reachedBy(
   const targets = new Set<Queue>();
   const returns = new Set<Queue>();
   const counted = new Set<unknown>();
-  for (const [queue, { reaches, delay }] of edges) {
+  for (const [queue, { reaches, delay, exchange, routingKey }] of edges) {
+    // Each message names its queue itself, and none is known: that is how wait queues of retries return messages.
+    if (exchange === defaultExchange && routingKey === undefined) {
+      if (delay === undefined || counted.has(reaches)) continue;
+      counted.add(reaches);
+      for (const reached of reaches.keys()) returns.add(reached);
+      yield;
+      continue;
+    }
     const component = delay === undefined ? undefined : componentOf.get(queue);
     // Many queues share what they reach.
     if (component === undefined && counted.has(reaches)) continue;

@@ -1,4 +1,5 @@
 import type { Queue } from '../../../broker/index.js';
+import { deathsOf } from '../../../message/index.js';
 import type { Columns } from '../../api/columns.js';
 import { declaredQueueColumns } from '../../api/views/queue-columns.js';
 import type { Measures } from '../../statistics/measures.js';
@@ -12,14 +13,18 @@ export type QueueColumns = Columns<Queue>;
 
 /**
  * Whether a queue holds dead letters: a dead-letter edge reaches it, it has had dead letters, or its next message is
- * parked. The work queue of a retry is none, although a wait queue returns messages to it.
+ * parked, be it by a consumer that publishes a copy with the history. The work queue of a retry is none, although a wait
+ * queue returns messages to it.
  */
 export function isDeadLetterQueue(
   queue: Queue,
   { targets, returns }: Pick<DeadLetterGraph, 'targets' | 'returns'>,
 ): boolean {
   if (targets.has(queue) || (queue.counters.deadLettersIn > 0 && !returns.has(queue))) return true;
-  return queue.head !== undefined && isParked(queue.head);
+  const { head, counters } = queue;
+  if (head === undefined) return false;
+  // A message that died elsewhere and was not dead-lettered into this queue was published to it.
+  return isParked(head) || (counters.deadLettersIn === 0 && deathsOf(head).length > 0);
 }
 
 /**

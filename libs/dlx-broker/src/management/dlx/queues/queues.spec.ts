@@ -123,6 +123,32 @@ describe('GET /api/dlx/queues', () => {
     expect(await names('?dead=true')).toEqual(['once', 'orders.dead', 'wait']);
   });
 
+  it('takes no queue for one because a wait queue returns messages by the names of their queues', async () => {
+    const { clock, channel, declare, publish, reject, names } = retrying();
+    // As @Retry does: a failed message is published to the wait queue with the name of its queue as its key.
+    channel.declareExchange('wait.1000', { type: 'fanout' });
+    declare('wait.1000', { 'x-dead-letter-exchange': '', 'x-message-ttl': 1_000 });
+    channel.bindQueue('wait.1000', 'wait.1000', '');
+    declare('idle');
+    channel.publish('wait.1000', 'work', {}, Buffer.from('again'));
+    clock.advance(1_000);
+    expect(await names('?dead=true')).toEqual(['orders.dead', 'wait']);
+    publish('orders');
+    reject('orders');
+    expect(await names('?dead=true')).toEqual(['orders.dead', 'wait']);
+  });
+
+  it('takes a queue for one to which a consumer publishes what died', async () => {
+    const { channel, publish, reject, names } = retrying();
+    publish('orders');
+    reject('orders');
+    const { message } = channel.get('orders.dead', { noAck: true })!;
+    channel.declareQueue('lot');
+    expect(await names('?dead=true')).not.toContain('lot');
+    channel.publish('', 'lot', { headers: message.properties.headers }, message.body as Uint8Array);
+    expect(await names('?dead=true')).toContain('lot');
+  });
+
   it('keeps a queue that got dead letters when the edge to it has gone', async () => {
     const { channel, publish, reject, names } = retrying();
     publish('orders', 2);
