@@ -41,7 +41,11 @@ export function setPolicies(broker: Broker): void {
     definition: { 'message-ttl': 14 * 86_400_000 },
     applyTo: 'queues',
   });
-  vhost.setOperatorPolicy('ceiling', { pattern: '.*', definition: { 'max-length': 1_000_000 }, applyTo: 'queues' });
+  vhost.setOperatorPolicy('ceiling', {
+    pattern: '-(updates|trail)$',
+    definition: { 'max-length': 10_000 },
+    applyTo: 'queues',
+  });
 }
 
 const everything = { configure: '.*', write: '.*', read: '.*' };
