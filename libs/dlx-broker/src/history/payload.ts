@@ -30,28 +30,47 @@ const defaultCharset = 'utf-8';
  */
 export function decodePayload({ body, own: properties }: Message): unknown {
   const buffer = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const format = formatOf(properties.contentType);
+  const { contentType } = properties;
+  if (contentType === jsonType && properties.contentEncoding === undefined) return decodeJson(properties, buffer);
+  const format = formatOf(contentType);
   if (format === 'bytes') return buffer;
   if (buffer.length === 0) return format === 'text' ? '' : undefined;
   const { contentEncoding } = properties;
   if (!isIdentity(contentEncoding)) {
     return new UndecodablePayloadError(properties, `its content encoding is '${contentEncoding}'`, buffer, true);
   }
-  const charset = charsetOf(properties.contentType);
+  const charset = charsetOf(contentType);
   let text: string;
   try {
     text = charset === defaultCharset ? utf8(buffer) : new TextDecoder(charset, { fatal: true }).decode(buffer);
   } catch (error) {
-    const reason = error instanceof RangeError ? error.message : `it is not encoded in ${charset}`;
-    return new UndecodablePayloadError(properties, reason, buffer);
+    return new UndecodablePayloadError(properties, reasonOf(error, charset), buffer);
   }
-  if (format === 'text') return text;
+  return format === 'text' ? text : parseJson(properties, text, buffer);
+}
+
+/** Reads a body as nearly all messages have it, so nothing is looked for in the content type. */
+function decodeJson(properties: Properties, buffer: Buffer): unknown {
+  if (buffer.length === 0) return undefined;
+  let text: string;
+  try {
+    text = utf8(buffer);
+  } catch (error) {
+    return new UndecodablePayloadError(properties, reasonOf(error, defaultCharset), buffer);
+  }
+  return parseJson(properties, text, buffer);
+}
+
+function parseJson(properties: Properties, text: string, buffer: Buffer): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
     return new UndecodablePayloadError(properties, `it is no JSON: ${(error as Error).message}`, buffer);
   }
 }
+
+const reasonOf = (error: unknown, charset: string): string =>
+  error instanceof RangeError ? error.message : `it is not encoded in ${charset}`;
 
 function formatOf(contentType: string | undefined): 'json' | 'text' | 'bytes' {
   if (contentType === undefined || contentType === jsonType) return 'json';

@@ -6,6 +6,9 @@ import { AsyncResource } from 'node:async_hooks';
  * another request, and a timer would keep it in memory.
  */
 export class HomeContext extends AsyncResource {
+  /** Copies of this context for the next messages. */
+  readonly #copies: AsyncResource[] = [];
+
   constructor() {
     super('DlxHome');
   }
@@ -17,14 +20,20 @@ export class HomeContext extends AsyncResource {
    * @param self the function's `this`
    */
   fresh<This, Argument>(run: Fresh<This, Argument>, self: This, argument: Argument): void {
-    // The resource has to be created inside: Node 20 copies the context in which a resource is created.
-    this.runInAsyncScope(runFresh as typeof runFresh<This, Argument>, undefined, run, self, argument);
+    // Copies have to be made inside: Node 20 copies the context in which a resource is created. No code of an
+    // application runs inside, so a copy can be made before it is needed: to go inside costs as much as to make several.
+    const own = this.#copies.pop() ?? this.runInAsyncScope(makeCopies, undefined, this.#copies);
+    own.runInAsyncScope(run, self, argument, own);
   }
 }
 
+/** The number of copies that are made together. */
+const madeTogether = 16;
+
 type Fresh<This, Argument> = (this: This, argument: Argument, own: AsyncResource) => void;
 
-function runFresh<This, Argument>(run: Fresh<This, Argument>, self: This, argument: Argument): void {
-  const own = new AsyncResource('DlxMessage');
-  own.runInAsyncScope(run, self, argument, own);
+/** Makes copies of the present context. @param copies gets all but one @returns that one */
+function makeCopies(copies: AsyncResource[]): AsyncResource {
+  for (let left = madeTogether - 1; left > 0; left--) copies.push(new AsyncResource('DlxMessage'));
+  return new AsyncResource('DlxMessage');
 }

@@ -74,21 +74,21 @@ export class Attempts {
         if (ended) return; // a stream of another library may end twice, and a handler may end after its time limit
         ended = true;
         callOff?.();
-        running.stop?.();
-        for (const step of [processed, () => end(outcome)]) {
-          try {
-            step();
-          } catch (error) {
-            this.logger.error(
-              `${planned.handler.origin}: the end of an attempt failed: ${textOf(error)}`,
-              stackOf(error),
-            );
-          }
+        stop();
+        try {
+          processed();
+        } catch (error) {
+          this.#endFailed(planned, error);
+        }
+        try {
+          end(outcome);
+        } catch (error) {
+          this.#endFailed(planned, error);
         }
       };
-      const running: { stop?: () => void } = {};
+      let stop = doNothing;
       const callOff = this.#limit(planned, context, finish);
-      running.stop = runHandler(planned, data, context, replies, finish);
+      stop = runHandler(planned, data, context, replies, finish);
     });
     hooks?.catch((error: unknown) => {
       const failure = readable(error);
@@ -97,6 +97,10 @@ export class Attempts {
       context.capture(failure);
       end({ failed: true, failure });
     });
+  }
+
+  #endFailed({ handler }: PlannedHandler, error: unknown): void {
+    this.logger.error(`${handler.origin}: the end of an attempt failed: ${textOf(error)}`, stackOf(error));
   }
 
   /** Starts the timer of an attempt. @returns a function that stops it; undefined if the policy has no time limit */

@@ -178,16 +178,10 @@ export class DlxClient extends ClientProxy {
     const result = new AsyncSubject<TResult>();
     let caller: AsyncResource | undefined;
     let isOver = false;
-    const finish: Done = (failure) => {
-      if (failure === undefined) {
-        result.next(undefined as TResult);
-        result.complete();
-      } else this.#emitFailed(result, failure, pattern);
-    };
     const done: Done = (failure) => {
       isOver = true;
-      if (caller === undefined) finish(failure);
-      else caller.runInAsyncScope(finish, undefined, failure);
+      if (caller === undefined) this.#emitted(result, failure, pattern);
+      else caller.runInAsyncScope(this.#emitted, this, result, failure, pattern);
     };
     if (this.#closed) done(new ClientClosedError());
     else if (this.#connected) this.#emitNow(pattern, data, done, options);
@@ -354,6 +348,12 @@ export class DlxClient extends ClientProxy {
     } catch {
       return typeof pattern;
     }
+  }
+
+  #emitted<T>(result: AsyncSubject<T>, failure: Error | undefined, pattern: unknown): void {
+    if (failure !== undefined) return this.#emitFailed(result, failure, pattern);
+    result.next(undefined as T);
+    result.complete();
   }
 
   /** Fails an event one tick later, so that the caller can subscribe before. */

@@ -256,11 +256,13 @@ export class QueueConsumer {
 }
 
 /**
- * True if the attempts of a message are used up, by its headers. A stream may have granted one more attempt. Called only for
- * handlers with a retry policy.
+ * True if the attempts of a message are used up, by its headers. A stream may have granted one more attempt.
  */
-const isSpent = ({ retry }: PlannedHandler, { attempt, message, queue }: DlxContext): boolean =>
-  retry !== undefined && attempt > retry.attempts && attempt > grantedAttempt(message, queue);
+function isSpent({ retry }: PlannedHandler, context: DlxContext): boolean {
+  if (retry === undefined) return false;
+  const { attempt } = context; // calculated from the headers
+  return attempt > retry.attempts && attempt > grantedAttempt(context.message, context.queue);
+}
 
 const doNothing = (): void => undefined;
 
@@ -268,10 +270,12 @@ const doNothing = (): void => undefined;
  * The payload for a handler. A message that another queue rejected may be undecodable: a handler of dead letters gets its bytes,
  * because a second reject would lose the message.
  */
-function payloadOf({ message, queue }: BackendDelivery): unknown {
+function payloadOf(delivery: BackendDelivery): unknown {
+  const { message } = delivery;
   try {
     return decodePayload(message);
   } catch (error) {
+    const { queue } = delivery;
     const deaths = deathsOf(message);
     const rejectedElsewhere =
       deaths.some(({ reason }) => reason === 'rejected') && !deaths.some((death) => death.queue === queue);

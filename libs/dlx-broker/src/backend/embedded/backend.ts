@@ -33,6 +33,8 @@ import { RefusedError, TopologyError, UnroutableError } from '../errors.js';
 import type { BackendState, ServerInfo } from '../state.js';
 import { HomeContext, keepAlive } from '../../host/index.js';
 
+const ignored: Done = () => undefined;
+
 type Lost = (reason: CancelReason, failure?: Error) => void;
 
 export interface EmbeddedOptions {
@@ -111,7 +113,7 @@ export class EmbeddedBackend implements Backend {
   }
 
   publish(publication: Publication, done?: Done): void {
-    const failure = this.#publishOne(publication, (lost) => done?.(lost));
+    const failure = this.#publishOne(publication, done ?? ignored);
     if (failure !== undefined) done?.(failure);
   }
 
@@ -266,12 +268,15 @@ export class EmbeddedBackend implements Backend {
     if (this.#publishing === undefined || this.#publishing.isClosed)
       this.#publishing = connection.openChannel(silentOutbox);
     let failure: Error | undefined;
-    let early: (() => void) | undefined;
     let isOver = false;
+    let isStored = false;
+    let early: Error | undefined;
     const stored = (lost?: Error): void => {
       const reason = lost && new RefusedError(exchange, routingKey, lost.message);
-      if (!isOver) early = () => settled(reason);
-      else if (failure === undefined) settled(reason);
+      if (!isOver) {
+        isStored = true;
+        early = reason;
+      } else if (failure === undefined) settled(reason);
     };
     try {
       const outcome = this.#publishing.publishNow(exchange, routingKey, properties, body, stored, origin);
@@ -285,7 +290,7 @@ export class EmbeddedBackend implements Backend {
       failure = error as Error;
     }
     isOver = true;
-    if (failure === undefined) early?.();
+    if (failure === undefined && isStored) settled(early);
     return failure;
   };
 }
