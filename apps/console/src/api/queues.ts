@@ -80,5 +80,31 @@ export interface QueueDetails extends QueueRow {
   readonly consumers_list: readonly QueueConsumer[];
 }
 
+interface Samples {
+  readonly samples?: readonly { readonly sample: number; readonly timestamp: number }[];
+}
+
+/** The lengths of a queue in the last five minutes, oldest first. `time` is milliseconds since 1970. */
+export async function loadLengths(
+  vhost: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<readonly { readonly time: number; readonly ready: number; readonly unacknowledged: number }[]> {
+  const { messages_ready_details: ready, messages_unacknowledged_details: unacked } = await request<
+    Readonly<Record<'messages_ready_details' | 'messages_unacknowledged_details', Samples | undefined>>
+  >(pathOf('queues', vhost, name), {
+    query: {
+      lengths_age: 300,
+      lengths_incr: 5,
+      columns: 'messages_ready_details,messages_unacknowledged_details',
+    },
+    signal,
+  });
+  const others = new Map(unacked?.samples?.map(({ timestamp, sample }) => [timestamp, sample]));
+  return (ready?.samples ?? [])
+    .map(({ timestamp, sample }) => ({ time: timestamp, ready: sample, unacknowledged: others.get(timestamp) ?? 0 }))
+    .sort((one, other) => one.time - other.time);
+}
+
 export const loadQueue = (vhost: string, name: string, signal: AbortSignal): Promise<QueueDetails> =>
   request<QueueDetails>(pathOf('dlx', 'queues', vhost, name), { signal });

@@ -23,12 +23,16 @@ export function Alarms({ of, more }: { of: readonly Alarm[]; more: number }) {
         return (
           <li key={index} class={`alarm alarm-${tone}`}>
             <b>{title}</b>
-            <span>{visible(text)}</span>
-            {vhost !== null && queue !== null && (
-              <a href={href(['queues', vhost, queue])}>
-                <Name of={queue} />
-              </a>
-            )}
+            <span>
+              {vhost !== null && queue !== null && (
+                <>
+                  <a href={href(['queues', vhost, queue])}>
+                    <Name of={queue} />
+                  </a>{' '}
+                </>
+              )}
+              {visible(text)}
+            </span>
           </li>
         );
       })}

@@ -27,7 +27,10 @@ export function DeathChart({ of, at }: { of: Overview['rates_series']; at: numbe
           values: of[reason],
           kind: 'stack' as const,
         })),
-        { name: 'redriven', color: '--redriven', values: of.redriven },
+        // A line along zero would only hide the foot of the bars.
+        ...(of.redriven.some((value) => value > 0)
+          ? [{ name: 'redriven', color: '--redriven', values: of.redriven }]
+          : []),
       ],
     ];
   }, [of, at]);

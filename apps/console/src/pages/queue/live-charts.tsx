@@ -48,7 +48,7 @@ export function LiveCharts({ view }: { view: LiveView }) {
           height={150}
         />
       </Card>
-      <Card title="Dead letters in and out">
+      <Card title="Dead letters in and out" actions={<small>since this page was opened</small>}>
         <Chart
           label="Dead letters in and out"
           times={view.times}

@@ -70,6 +70,18 @@ describe('series of live events', () => {
     expect(series.view(start + 7_200_000).ready[0]).toBe(3);
   });
 
+  it('begins with the lengths of the time before the first event', () => {
+    const series = new LiveSeries('/', 'q');
+    series.begin([
+      { time: start - 8_000, ready: 1, unacknowledged: 4 },
+      { time: start - 3_000, ready: 2, unacknowledged: 5 },
+    ]);
+    series.take(event(start, { messages_ready: 9, messages_unacknowledged: 8 }, 'state'), start);
+    const { ready, unacknowledged } = series.view(start);
+    expect(ready.slice(-6)).toEqual([null, 1, 1, 2, 2, 9]);
+    expect(unacknowledged.slice(-6)).toEqual([null, 4, 4, 5, 5, 8]);
+  });
+
   it('ignores other queues, and says when the queue is gone', () => {
     const series = new LiveSeries('/', 'q');
     series.take({ ...event(start, { name: 'other' }, 'state') }, start);

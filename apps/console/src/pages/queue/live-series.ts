@@ -11,6 +11,13 @@ export type RateName = (typeof rateNames)[number];
 
 type Values = readonly (number | null)[];
 
+/** Lengths of the queue at a time of the server, from before the page was opened. */
+export interface PastLength {
+  readonly time: number;
+  readonly ready: number;
+  readonly unacknowledged: number;
+}
+
 /** The values of the last five minutes, one for each step; null before the first event. Rates are per second. */
 export interface LiveView {
   /** Milliseconds since 1970 by the clock of the browser. */
@@ -28,6 +35,7 @@ export class LiveSeries {
   readonly #rows = new Map<number, LiveQueue>();
   /** Steps in which the stream began again. What happened before, in the gap, is not of this step alone. */
   readonly #breaks = new Set<number>();
+  #past: readonly PastLength[] = [];
   #ahead = 0;
   #last: LiveQueue | undefined;
   #gone = false;
@@ -54,6 +62,11 @@ export class LiveSeries {
     }
   }
 
+  /** Gives the lengths of the time before the first event, oldest first. */
+  begin(past: readonly PastLength[]): void {
+    this.#past = past;
+  }
+
   /** The view at a time. */
   view(now: number): LiveView {
     const end = Math.floor((now + this.#ahead) / step);
@@ -70,12 +83,18 @@ export class LiveSeries {
     const shown = rows.slice(1);
     return {
       times: shown.map((_, index) => (first + index) * step - this.#ahead),
-      ready: shown.map((row) => row?.messages_ready ?? null),
-      unacknowledged: shown.map((row) => row?.messages_unacknowledged ?? null),
+      ready: shown.map((row, index) => row?.messages_ready ?? this.#before(first + index)?.ready ?? null),
+      unacknowledged: shown.map(
+        (row, index) => row?.messages_unacknowledged ?? this.#before(first + index)?.unacknowledged ?? null,
+      ),
       rates: Object.fromEntries(rateNames.map((name) => [name, rate(name)])) as Record<RateName, Values>,
       now: this.#last,
       gone: this.#gone,
     };
+  }
+
+  #before(at: number): PastLength | undefined {
+    return this.#past.findLast(({ time }) => time < (at + 1) * step);
   }
 
   /** The last row before or in each step, with one more step at the beginning. Forgets what is older. */

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { loadLengths } from '../../api/queues';
 import { useEvents } from '../../api/events';
 import { LiveSeries, type LiveView, step } from './live-series';
 
@@ -15,6 +16,15 @@ export function useLive(vhost: string, name: string): LiveView {
     series.current?.of.take(event, Date.now());
     if (isFirst) setView({ key, at: of.view(Date.now()) });
   });
+  useEffect(() => {
+    const controller = new AbortController();
+    loadLengths(vhost, name, controller.signal).then(
+      (past) => of.begin(past),
+      // Without the past the chart begins now.
+      () => undefined,
+    );
+    return () => controller.abort();
+  }, [of]);
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden) setView({ key, at: of.view(Date.now()) });

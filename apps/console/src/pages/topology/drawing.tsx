@@ -71,12 +71,14 @@ export function Node(props: {
   vhost: string;
   queue: TopologyQueue | undefined;
   isChosen: boolean;
+  /** True for a queue that dead letters reach to stay. */
+  isDead: boolean;
   tone: string;
   /** What the edges say, for screen readers. */
   ways: string;
   point: (id: string | undefined) => void;
 }) {
-  const { of, vhost, queue, isChosen, tone, ways, point } = props;
+  const { of, vhost, queue, isChosen, isDead, tone, ways, point } = props;
   const left = of.x - of.width / 2;
   const top = of.y - of.height / 2;
   const hover = { onPointerEnter: () => point(of.id), onPointerLeave: () => point(undefined) };
@@ -95,7 +97,6 @@ export function Node(props: {
     );
   }
   const ready = queue?.messages_ready ?? 0;
-  const isDead = (queue?.dead_letters_in ?? 0) > 0;
   const look = `node node-queue ${isDead ? 'node-dead' : ''} ${ready > 0 ? 'node-filled' : ''} ${isChosen ? 'chosen' : ''}`;
   return (
     <a
@@ -103,12 +104,12 @@ export function Node(props: {
       class={`${look} ${tone}`}
       data-row={of.id}
       data-node={of.id}
-      aria-label={`Queue ${visible(of.name)}, ${count(ready)} ready. ${ways}`}
       onFocus={() => point(of.id)}
       onBlur={() => point(undefined)}
       {...hover}
     >
       <title>{titleOf(of, queue)}</title>
+      {ways !== '' && <desc>{ways}</desc>}
       <rect x={left} y={top} width={of.width} height={of.height} rx="8" />
       <text x={left + 14} y={of.y + 4.5}>
         {visible(of.text)}

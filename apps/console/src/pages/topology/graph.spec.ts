@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DeadLetterEdge, Topology, TopologyBinding, TopologyLoop } from '../../api/topology';
-import { graphOf, shownLoops } from './graph';
+import { deadQueues, graphOf, shownLoops } from './graph';
 import { partOf } from './part';
 
 const vhost = '/';
@@ -141,6 +141,11 @@ describe('graph of a topology', () => {
     expect(kinds(['maxlen'])).toEqual(['retry']);
     expect(kinds(['maxlen'], 0)).toEqual(['dropped']);
     expect(kinds(['delivery_limit'])).toEqual(['dropped']);
+  });
+
+  it('knows the queues that dead letters reach to stay', () => {
+    const topology = { ...shop, dead_letter_edges: [...shop.dead_letter_edges, dead('images', '', ['alone'])] };
+    expect([...deadQueues(topology)]).toEqual(['orders.wait', 'alone']);
   });
 
   it('leaves out edges to queues that the answer does not have', () => {

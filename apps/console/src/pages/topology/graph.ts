@@ -68,6 +68,29 @@ export function shownLoops({ loops, dead_letter_edges: edges }: Topology): reado
     });
 }
 
+/**
+ * The queues that dead letters reach to stay. A wait queue of a loop only returns messages to the queue in which they died, so
+ * this is no way of dead letters.
+ */
+export function deadQueues({ loops, dead_letter_edges: edges }: Topology): ReadonlySet<string> {
+  const mates = new Map<string, Set<string>>();
+  for (const { queues } of loops) {
+    for (const queue of queues) {
+      const known = mates.get(queue) ?? new Set();
+      for (const mate of queues) known.add(mate);
+      mates.set(queue, known);
+    }
+  }
+  const found = new Set<string>();
+  for (const edge of edges) {
+    if (isByOwnKey(edge)) continue;
+    for (const { queue } of edge.reaches) {
+      if (edge.delay === null || mates.get(edge.queue)?.has(queue) !== true) found.add(queue);
+    }
+  }
+  return found;
+}
+
 /** How urgent a loop is: an edge of several loops has the colour of the first one. */
 const urgency: readonly LoopKind[] = ['spin', 'dropped', 'retry'];
 

@@ -8,7 +8,7 @@ import { Loaded, Loading, Notice } from '../../ui/states';
 import { useVhosts } from '../../ui/vhosts';
 import { Controls, shownBy } from './controls';
 import { Facts } from './facts';
-import { type Graph, graphOf, type Shown } from './graph';
+import { deadQueues, type Graph, graphOf, type Shown } from './graph';
 import type { Placed } from './layout';
 import { Legend } from './legend';
 import { type Part, partOf } from './part';
@@ -66,6 +66,7 @@ function Shape(props: { topology: Topology; vhost: string; queue: string; shown:
   const part = useMemo(() => partOf(topology, queue), [topology, queue]);
   const graph = useMemo(() => graphOf(part.topology, { bindings, dead, alternate }), [part, bindings, dead, alternate]);
   const queues = useMemo(() => new Map(part.topology.queues.map((each) => [each.name, each])), [part]);
+  const deadNames = useMemo(() => deadQueues(topology), [topology]);
   const placed = usePlaced(graph);
   if (topology.queues.length === 0) {
     return (
@@ -108,7 +109,7 @@ function Shape(props: { topology: Topology; vhost: string; queue: string; shown:
             </p>
           </Notice>
         ) : (
-          <Picture graph={graph} placed={placed} queues={queues} vhost={vhost} chosen={queue} />
+          <Picture graph={graph} placed={placed} queues={queues} dead={deadNames} vhost={vhost} chosen={queue} />
         )}
         <Legend />
       </section>

@@ -43,7 +43,7 @@ export function place(graph: Graph): Placed {
   const layered = new Layered<object, Box, object>({
     multigraph: true,
   });
-  layered.setGraph({ rankdir: 'LR', nodesep: 16, ranksep: 34, edgesep: 12, marginx: 16, marginy: 16 });
+  layered.setGraph({ rankdir: 'LR', nodesep: 16, ranksep: 44, edgesep: 12, marginx: 16, marginy: 16 });
   for (const node of graph.nodes) layered.setNode(node.id, { width: widthOf(node), height: sizes.height });
   for (const { id, from, to, label } of graph.edges) {
     layered.setEdge(from, to, { ...labelSize(label), labelpos: 'c' }, id);

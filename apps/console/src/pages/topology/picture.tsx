@@ -15,10 +15,12 @@ export function Picture(props: {
   graph: Graph;
   placed: Placed;
   queues: ReadonlyMap<string, TopologyQueue>;
+  /** Queues that dead letters reach to stay. */
+  dead: ReadonlySet<string>;
   vhost: string;
   chosen: string;
 }) {
-  const { graph, placed, queues, vhost, chosen } = props;
+  const { graph, placed, queues, dead, vhost, chosen } = props;
   const window = useRef<HTMLDivElement>(null);
   const size = useSize(window);
   const [view, setView] = useState<View>({ x: 0, y: 0, scale: 1 });
@@ -98,6 +100,7 @@ export function Picture(props: {
                 of={node}
                 vhost={vhost}
                 queue={node.kind === 'queue' ? queues.get(node.name) : undefined}
+                isDead={node.kind === 'queue' && dead.has(node.name)}
                 isChosen={node.kind === 'queue' && chosen !== '' && node.name === chosen}
                 tone={tones.nodes.has(node.id) ? 'near' : ''}
                 ways={ways.get(node.id) ?? ''}
