@@ -30,10 +30,34 @@ function Queue({ vhost, name }: { vhost: string; name: string }) {
   const queue = useResource('queue', (signal) => loadQueue(vhost, name, signal), every);
   const live = useLive(vhost, name);
   if (live.gone || (queue.error?.status === 404 && queue.data !== undefined)) return <Gone vhost={vhost} name={name} />;
+  if (queue.data !== undefined) {
+    return <Loaded of={queue}>{(data) => <Present data={data} live={live} reload={queue.reload} />}</Loaded>;
+  }
   return (
-    <Loaded of={queue} what="this queue" lines={10}>
-      {(data) => <Present data={data} live={live} reload={queue.reload} />}
-    </Loaded>
+    <>
+      <PageHead title={<Name of={name} empty="(empty)" />} />
+      {queue.error?.status === 404 ? (
+        <Missing vhost={vhost} name={name} />
+      ) : (
+        <Loaded of={queue} what="this queue" lines={10}>
+          {() => null}
+        </Loaded>
+      )}
+    </>
+  );
+}
+
+function Missing({ vhost, name }: { vhost: string; name: string }) {
+  return (
+    <Notice title="There is no such queue">
+      <p>
+        The virtual host <Name of={vhost} /> has no queue <Name of={name} empty="(empty)" />. It may have been deleted,
+        or it expired.
+      </p>
+      <p>
+        <a href={href(['queues'], { vhost })}>Show the queues</a>
+      </p>
+    </Notice>
   );
 }
 
