@@ -150,6 +150,19 @@ const details = (size: Size): Readonly<Record<string, Details | readonly Details
     { path: '/dlx/queues/%2F/big/groups', query: 'by=routing-key&scan=1000000' },
     { path: '/dlx/queues/%2F/died/groups', query: 'by=queue' },
   ],
+  'GET /dlx/queues': [
+    '',
+    `${pages}&name=Q.0000&dead=true`,
+    `${pages}&sort=dead_in_rate&sort_reverse=true`,
+    `${pages}&sort=oldest`,
+  ].map((query) => ({ query })),
+  'GET /dlx/queues/:vhost/:name': [{}, { path: '/dlx/queues/%2F/caught' }],
+  'GET /dlx/groups': [{}, { query: 'queue=big&queue=died&text=nowhere' }],
+  'GET /dlx/queues/:vhost/:name/export': [
+    { path: '/dlx/queues/%2F/died/export' },
+    { path: '/dlx/queues/%2F/big/export', query: 'limit=100000' },
+    { path: '/dlx/queues/%2F/big/export', query: 'header=none' },
+  ],
   'POST /dlx/redrives': {
     body: { vhost: '/', queue: 'big', to: { exchange: '', routing_key: 'q.000003' }, rate: 0 },
     before: 'refill',

@@ -20,6 +20,8 @@ export function furnish(broker: Broker, { queues, bindings, messages }: Size): v
   topology(broker, '/', queues, bindings);
   const channel = channelOf(broker);
   channel.declareQueue('big', { durable: true });
+  const toBig = table({ 'x-dead-letter-exchange': longstr(''), 'x-dead-letter-routing-key': longstr('big') });
+  channel.declareQueue('dying', { durable: true, arguments: toBig });
   fill(channel, 'big', messages);
   died(channel);
   topicsAndHeaders(channel, bindings / 3);

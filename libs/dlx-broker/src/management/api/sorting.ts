@@ -8,6 +8,8 @@ interface Keyed<T> {
 
 /** The number of items that are sorted, or merged, in one step. */
 const atOnce = 64;
+/** The number of items whose keys are read in one step. */
+const keysAtOnce = 8;
 /** The most characters of an object or list that are compared. */
 const longestText = 1_024;
 
@@ -23,7 +25,7 @@ export function* sorted<T>(
   const keyed: Keyed<T>[] = [];
   for (const item of items) {
     keyed.push({ item, keys: keysOf(item).map(keyOf) });
-    yield;
+    if (keyed.length % keysAtOnce === 0) yield;
   }
   const inOrder = yield* mergeSorted(keyed);
   if (reverse) inOrder.reverse();

@@ -22,8 +22,8 @@ export interface DeadLetterEdge {
   readonly delay: number | undefined;
 }
 
-/** Undefined for a queue without a dead-letter exchange. */
-export function deadLetterEdgeOf(queue: Queue, reach: Reach): DeadLetterEdge | undefined {
+/** Undefined for a queue without a dead-letter exchange. Yields wherever it may pause. */
+export function* deadLetterEdgeOf(queue: Queue, reach: Reach): Generator<void, DeadLetterEdge | undefined, void> {
   const { deadLetterExchange: exchange, deadLetterRoutingKey: routingKey, messageTtl } = queue.settings;
   if (exchange === undefined) return undefined;
   const keys = routingKey === undefined ? keysInto(queue, reach.wiring) : [oneKey(routingKey)];
@@ -33,22 +33,31 @@ export function deadLetterEdgeOf(queue: Queue, reach: Reach): DeadLetterEdge | u
     routingKey,
     by: queue.declared.arguments.get('x-dead-letter-exchange')?.type === 'S' ? 'argument' : 'policy',
     exchangeExists: reach.wiring.vhost.exchanges.has(exchange),
-    reaches: reachedWith(keys, exchange, reach),
+    reaches: yield* reachedWith(keys, exchange, reach),
     automatic: automaticDeaths(queue),
     delay: messageTtl,
   };
 }
 
 /** The queues that messages with any of the keys reach. A queue is reached always only if it is so with each of the keys. */
-function reachedWith(keys: readonly Keys[], exchange: string, reach: Reach): Reached {
-  const byKeys = keys.map((each) => reach.from(exchange, each) ?? nowhere);
+function* reachedWith(keys: readonly Keys[], exchange: string, reach: Reach): Generator<void, Reached, void> {
+  const byKeys: Reached[] = [];
+  for (const each of keys) {
+    byKeys.push((yield* reach.from(exchange, each)) ?? nowhere);
+    yield;
+  }
   const [first = nowhere] = byKeys;
   if (byKeys.every((each) => each === first)) return first;
-  const reached = new Map<Queue, Certainty>();
-  for (const queue of byKeys.flatMap((each) => [...each.keys()])) {
-    if (reached.has(queue)) continue;
-    reached.set(queue, byKeys.every((each) => each.get(queue) === 'always') ? 'always' : 'sometimes');
+  /** With how many of the keys a queue is reached always. */
+  const always = new Map<Queue, number>();
+  for (const each of byKeys) {
+    for (const [queue, certainty] of each) {
+      always.set(queue, (always.get(queue) ?? 0) + (certainty === 'always' ? 1 : 0));
+      yield;
+    }
   }
+  const reached = new Map<Queue, Certainty>();
+  for (const [queue, count] of always) reached.set(queue, count === keys.length ? 'always' : 'sometimes');
   return reached;
 }
 

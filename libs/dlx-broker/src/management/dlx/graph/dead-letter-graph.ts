@@ -1,6 +1,6 @@
 import type { Queue, VirtualHost } from '../../../broker/index.js';
 import { sorted } from '../../api/sorting.js';
-import { deadLetterEdgeOf } from './dead-letter-edges.js';
+import { type DeadLetterEdge, deadLetterEdgeOf } from './dead-letter-edges.js';
 import { type DeadLetterEdges, type Loop, loopsIn, targetsOf } from './loops.js';
 import { Reach } from './reach.js';
 import { strongComponents } from './strong-components.js';
@@ -35,9 +35,9 @@ export function* deadLetterGraphOf(vhost: VirtualHost): Generator<void, DeadLett
 /** The dead-letter edges of some queues. Yields after each. */
 export function* edgesOf(queues: readonly Queue[], wiring: Wiring): Generator<void, DeadLetterEdges, void> {
   const reach = new Reach(wiring);
-  const edges = new Map<Queue, NonNullable<ReturnType<typeof deadLetterEdgeOf>>>();
+  const edges = new Map<Queue, DeadLetterEdge>();
   for (const queue of queues) {
-    const edge = deadLetterEdgeOf(queue, reach);
+    const edge = yield* deadLetterEdgeOf(queue, reach);
     if (edge !== undefined) edges.set(queue, edge);
     yield;
   }

@@ -1,5 +1,6 @@
 import { type Destination, Exchange, exchangeTypes, type Queue, type VirtualHost } from '../../../broker/index.js';
 import { Message, noProperties } from '../../../message/index.js';
+import { KeyIndex } from './key-index.js';
 import { anyKey, isAny, type Keys, oneKey, overlaps } from './keys.js';
 import type { Wire, Wiring } from './wiring.js';
 
@@ -17,6 +18,7 @@ const emptyBody = new Uint8Array();
 export class Reach {
   readonly #vhost: VirtualHost;
   readonly #known = new Map<string, Reached>();
+  #queuesByName: KeyIndex<Queue> | undefined;
   /** Whether a fanout exchange is bound to queues only. */
   readonly #fanouts = new Map<Exchange, boolean>();
 
@@ -24,14 +26,14 @@ export class Reach {
     this.#vhost = wiring.vhost;
   }
 
-  /** Undefined when there is no such exchange. */
-  from(name: string, keys: Keys): Reached | undefined {
+  /** Undefined when there is no such exchange. Yields wherever it may pause. */
+  *from(name: string, keys: Keys): Generator<void, Reached | undefined, void> {
     const exchange = this.#vhost.exchanges.get(name);
     if (exchange === undefined) return undefined;
     // Messages of a fanout exchange reach the same queues with any key, and share one result.
     const place = JSON.stringify(this.#isPlainFanout(exchange) ? [name] : [name, keys.text, keys.isPattern]);
     let reached = this.#known.get(place);
-    if (reached === undefined) this.#known.set(place, (reached = this.#walk(exchange, keys)));
+    if (reached === undefined) this.#known.set(place, (reached = yield* this.#walk(exchange, keys)));
     return reached;
   }
 
@@ -47,7 +49,7 @@ export class Reach {
   }
 
   /** Visits each exchange once, and once more if it was reached sometimes and is reached always (rules G5, G6). */
-  #walk(first: Exchange, keys: Keys): Reached {
+  *#walk(first: Exchange, keys: Keys): Generator<void, Reached, void> {
     const queues = new Map<Queue, Certainty>();
     const visited = new Map<Exchange, Certainty>();
     const pending: [Exchange, Certainty][] = [[first, 'always']];
@@ -56,7 +58,8 @@ export class Reach {
       const before = visited.get(exchange);
       if (before === 'always' || before === certainty) continue;
       visited.set(exchange, certainty);
-      for (const [destination, matches] of this.#withAlternate(exchange, this.#destinations(exchange, keys))) {
+      const found = yield* this.#destinations(exchange, keys);
+      for (const [destination, matches] of this.#withAlternate(exchange, found)) {
         const reached = certainty === 'always' ? matches : 'sometimes';
         if (destination instanceof Exchange) pending.push([destination, reached]);
         else if (queues.get(destination) !== 'always') queues.set(destination, reached);
@@ -72,12 +75,13 @@ export class Reach {
     return found.set(alternate, found.size === 0 && !ignoresKeys(exchange) ? 'always' : 'sometimes');
   }
 
-  #destinations(exchange: Exchange, keys: Keys): Map<Destination, Certainty> {
-    if (ignoresKeys(exchange)) return collect(this.wiring.from(exchange), () => 'sometimes');
+  *#destinations(exchange: Exchange, keys: Keys): Generator<void, Map<Destination, Certainty>, void> {
+    if (ignoresKeys(exchange)) return yield* collect([this.wiring.from(exchange)], () => 'sometimes');
     if (exchangeTypes.get(exchange.routingType)?.keys === 'any' || !keys.isPattern)
       return this.#route(exchange, keys.text);
-    if (exchange.name === '') return this.#queuesNamed(keys);
-    return collect(this.wiring.from(exchange), (wire) => matchOf(keys, wire.keys));
+    if (exchange.name === '') return yield* this.#queuesNamed(keys);
+    const wires = yield* this.wiring.candidates(exchange, keys);
+    return yield* collect(wires, (wire) => matchOf(keys, wire.keys));
   }
 
   /** By the engine's own router, which has an index. */
@@ -87,25 +91,45 @@ export class Reach {
     return new Map([...found].map((destination) => [destination, 'always']));
   }
 
-  #queuesNamed(keys: Keys): Map<Destination, Certainty> {
+  *#queuesNamed(keys: Keys): Generator<void, Map<Destination, Certainty>, void> {
     const found = new Map<Destination, Certainty>();
-    for (const queue of this.#vhost.queues.values()) {
-      if (overlaps(keys, oneKey(queue.name))) found.set(queue, 'sometimes');
+    for (const list of (yield* this.#names()).candidates(keys)) {
+      for (const queue of list) {
+        if (overlaps(keys, oneKey(queue.name))) found.set(queue, 'sometimes');
+        yield;
+      }
     }
     return found;
+  }
+
+  /** The queues by their names, which are their keys in the default exchange. */
+  *#names(): Generator<void, KeyIndex<Queue>, void> {
+    if (this.#queuesByName !== undefined) return this.#queuesByName;
+    const index = new KeyIndex<Queue>();
+    for (const queue of this.#vhost.queues.values()) {
+      index.add(queue, oneKey(queue.name));
+      yield;
+    }
+    return (this.#queuesByName = index);
   }
 }
 
 /** True if an exchange routes by something else than the routing key, such as headers. */
 const ignoresKeys = ({ routingType }: Exchange): boolean => exchangeTypes.get(routingType)?.keys === 'other';
 
-/** @param match which messages pass a binding; undefined: none */
-function collect(wires: readonly Wire[], match: (wire: Wire) => Certainty | undefined): Map<Destination, Certainty> {
+/** Yields after each binding. @param match which messages pass a binding; undefined: none */
+function* collect(
+  lists: readonly (readonly Wire[])[],
+  match: (wire: Wire) => Certainty | undefined,
+): Generator<void, Map<Destination, Certainty>, void> {
   const found = new Map<Destination, Certainty>();
-  for (const wire of wires) {
-    if (found.get(wire.destination) === 'always') continue;
-    const certainty = match(wire);
-    if (certainty !== undefined) found.set(wire.destination, certainty);
+  for (const wires of lists) {
+    for (const wire of wires) {
+      yield;
+      if (found.get(wire.destination) === 'always') continue;
+      const certainty = match(wire);
+      if (certainty !== undefined) found.set(wire.destination, certainty);
+    }
   }
   return found;
 }

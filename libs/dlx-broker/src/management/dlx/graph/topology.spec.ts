@@ -216,7 +216,7 @@ describe('the topology', () => {
           else made.bindExchange(`x${to - 4}`, from, bindingKey);
         }
         const host = broker.virtualHost('/');
-        const reached = new Reach(whole(Wiring.of(host)).value).from('x0', oneKey(asked))!;
+        const reached = whole(new Reach(whole(Wiring.of(host)).value).from('x0', oneKey(asked))).value!;
         const routed = host.wouldRoute('x0', asked, new Message('', '', noProperties, new Uint8Array()));
         expect([...reached.keys()].map((each) => each.name).sort()).toEqual([...routed].sort());
         expect([...reached.values()].every((certain) => certain)).toBe(true);

@@ -1,5 +1,6 @@
 import type { Destination, Exchange, Queue, VirtualHost } from '../../../broker/index.js';
 import type { FieldTable } from '../../../message/index.js';
+import { KeyIndex } from './key-index.js';
 import { anyKey, isAny, type Keys, keysOf, oneKey } from './keys.js';
 
 /** A binding, with its source exchange. */
@@ -16,6 +17,8 @@ export interface Wire {
 export class Wiring {
   readonly #from = new Map<Exchange, readonly Wire[]>();
   readonly #into = new Map<Destination, Wire[]>();
+  /** Made when it is needed: few exchanges are asked for patterns. */
+  readonly #indexes = new Map<Exchange, KeyIndex<Wire>>();
 
   private constructor(readonly vhost: VirtualHost) {}
 
@@ -44,6 +47,20 @@ export class Wiring {
 
   from(exchange: Exchange): readonly Wire[] {
     return this.#from.get(exchange) ?? [];
+  }
+
+  /** Lists with all bindings of an exchange that some of the keys may pass. Yields after each binding that is indexed. */
+  *candidates(exchange: Exchange, keys: Keys): Generator<void, readonly (readonly Wire[])[], void> {
+    let index = this.#indexes.get(exchange);
+    if (index === undefined) {
+      index = new KeyIndex<Wire>();
+      for (const wire of this.from(exchange)) {
+        index.add(wire, wire.keys);
+        yield;
+      }
+      this.#indexes.set(exchange, index);
+    }
+    return index.candidates(keys);
   }
 
   into(destination: Destination): readonly Wire[] {

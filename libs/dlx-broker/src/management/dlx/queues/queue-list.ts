@@ -11,6 +11,9 @@ import { isDeadLetterQueue, queueRowColumns, type QueueColumns } from './queue-r
 
 const parameters = ['vhost', 'name', 'dead', 'sort', 'sort_reverse', 'page', 'page_size'];
 
+/** The number of queues that are looked at in one step: some hundredths of a millisecond. */
+const inOneGo = 64;
+
 /** The order of the queues of a list. */
 interface Order {
   /** Undefined: by virtual host and name. */
@@ -71,7 +74,7 @@ function* arranged(
     if (queue.deleted) continue;
     total++;
     if (fits(queue)) found.push(queue);
-    yield;
+    if (total % inOneGo === 0) yield;
   }
   if (column === undefined) return { found: isReverse ? found.reverse() : found, total };
   const none = isReverse ? -Infinity : Infinity; // rows without a value are last
