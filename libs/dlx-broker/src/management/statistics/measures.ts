@@ -50,7 +50,8 @@ export class Measures {
     if (seconds <= 0) return 0;
     const index = series.names.indexOf(name);
     const before = this.#statistics.history(item)?.at(windowStart)?.[index] ?? 0;
-    return rounded(((series.read(item)[index] ?? 0) - before) / seconds);
+    const count = series.readOne?.(item, index) ?? series.read(item)[index] ?? 0;
+    return rounded((count - before) / seconds);
   }
 
   /** The sums over several objects. */

@@ -5,13 +5,19 @@ export interface Series<T> {
   readonly names: readonly string[];
   /** The present counts, in the order of the names. */
   read(item: T): readonly number[];
+  /** The present count of one name, without the others: some counts of a virtual host are sums over all queues. */
+  readOne?(item: T, index: number): number;
 }
 
 /** Makes a series of a table of readers. */
 function series<T>(readers: Readonly<Record<string, (item: T) => number>>): Series<T> {
   const names = Object.keys(readers);
   const reads = Object.values(readers);
-  return { names, read: (item) => reads.map((read) => read(item)) };
+  return {
+    names,
+    read: (item) => reads.map((read) => read(item)),
+    readOne: (item, index) => reads[index]?.(item) ?? 0,
+  };
 }
 
 /** The counts of deliveries that channels, queues and virtual hosts have. */
