@@ -24,13 +24,7 @@ export class Feature {
 class DlxBrokerFeatureModule {
   /** @throws DlxConfigurationError when a `forFeature` names a broker that does not exist */
   constructor(modules: ModulesContainer) {
-    for (const module of modules.values()) {
-      if (module.metatype !== DlxBrokerFeatureModule) continue;
-      for (const { instance } of module.providers.values()) {
-        if (!(instance instanceof Feature)) continue;
-        refuseUnknownBroker(modules, instance.options.broker ?? defaultBrokerName, placeOf(modules, module));
-      }
-    }
+    for (const [broker, , place] of featuresIn(modules)) refuseUnknownBroker(modules, broker, place);
   }
 }
 
@@ -57,17 +51,21 @@ const mapsAsEntries = (_: string, value: unknown): unknown => {
 
 /** The declarations of all `forFeature` for a broker, in the order of the modules. */
 export function featuresOf(modules: ModulesContainer, broker: string): readonly Required<Contributions>[] {
-  const features: Required<Contributions>[] = [];
+  return [...featuresIn(modules)]
+    .filter(([asked]) => asked === broker)
+    .map(([, topology, place]) => readTopology(topology, place));
+}
+
+/** All `forFeature`: the name of the broker, the declarations, and the place for errors. */
+function* featuresIn(modules: ModulesContainer): Iterable<readonly [broker: string, TopologyOption, place: string]> {
   for (const module of modules.values()) {
     if (module.metatype !== DlxBrokerFeatureModule) continue;
     for (const { instance } of module.providers.values()) {
       if (!(instance instanceof Feature)) continue;
-      const { broker: asked = defaultBrokerName, ...topology } = instance.options;
-      if (asked !== broker) continue;
-      features.push(readTopology(topology, placeOf(modules, module)));
+      const { broker = defaultBrokerName, ...topology } = instance.options;
+      yield [broker, topology, placeOf(modules, module)];
     }
   }
-  return features;
 }
 
 /** The modules that import a `forFeature`, for errors. */

@@ -162,6 +162,21 @@ export interface RepublishOptions {
   readonly headers?: FieldTable;
 }
 
+/** The message that follows a delivery: the next attempt, or the parked message. */
+function successorOf(
+  delivery: BackendDelivery,
+  to: Address,
+  options: RepublishOptions,
+  now: number,
+  isParked: boolean,
+): Publication {
+  const { message } = delivery;
+  const { queue = delivery.queue, headers } = options;
+  const { attempt = attemptsMade(delivery, queue) + (isParked ? 0 : 1) } = options;
+  const progress = { queue, attempt, now, isParked, from: firstAddressOf(delivery) };
+  return republication(message, to, headersForRetry(message, progress, headers), recordOf(message, queue));
+}
+
 /**
  * Sends a delivery to a work queue after a delay. The wait queue of that delay is declared if it may not exist.
  * @param delay whole milliseconds; 0 is at once, to the back of the queue
@@ -173,14 +188,9 @@ export function retryIn(
   options: RepublishOptions = {},
   done?: Republished,
 ): void {
-  const { message } = delivery;
-  const { queue = delivery.queue, headers } = options;
-  const { attempt = attemptsMade(delivery, queue) + 1 } = options;
-  const exchange = delay === 0 ? '' : waitQueueName(delay, waitQueues.type);
-  const from = firstAddressOf(delivery);
-  const progress = { queue, attempt, now: waitQueues.now(), isParked: false, from };
-  const to = { exchange, routingKey: queue };
-  const successor = republication(message, to, headersForRetry(message, progress, headers), recordOf(message, queue));
+  const { queue = delivery.queue } = options;
+  const to = { exchange: delay === 0 ? '' : waitQueueName(delay, waitQueues.type), routingKey: queue };
+  const successor = successorOf(delivery, to, options, waitQueues.now(), false);
   const finished: Republished = (failure, leftOut) => {
     if (failure !== undefined) waitQueues.forget(delay);
     done?.(failure, leftOut);
@@ -200,18 +210,8 @@ export function park(
   options: RepublishOptions = {},
   done?: Republished,
 ): void {
-  const { message } = delivery;
-  const { queue = delivery.queue, headers } = options;
-  const { attempt = attemptsMade(delivery, queue) } = options;
-  const address = { exchange: '', routingKey: parkingLot };
-  const from = firstAddressOf(delivery);
-  const progress = { queue, attempt, now: waitQueues.now(), isParked: true, from };
-  const successor = republication(
-    message,
-    address,
-    headersForRetry(message, progress, headers),
-    recordOf(message, queue),
-  );
+  const to = { exchange: '', routingKey: parkingLot };
+  const successor = successorOf(delivery, to, options, waitQueues.now(), true);
   whenReady(waitQueues.lot(parkingLot), () => replaceShortened(delivery, successor, forParking, done), done);
 }
 
