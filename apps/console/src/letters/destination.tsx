@@ -30,8 +30,10 @@ export function DestinationForm(props: {
   change: (value: DestinationChoice) => void;
   /** False: messages are put aside, so that their origin is no destination. */
   hasOrigin?: boolean;
+  /** True: one message. */
+  isOne?: boolean;
 }) {
-  const { vhost, value, change, hasOrigin = true } = props;
+  const { vhost, value, change, hasOrigin = true, isOne = false } = props;
   const option = (kind: DestinationChoice['kind'], text: string) => (
     <label class="check">
       <input
@@ -47,7 +49,7 @@ export function DestinationForm(props: {
     <fieldset class="destination">
       <legend>Send to</legend>
       <div class="choices">
-        {hasOrigin && option('origin', 'where each came from')}
+        {hasOrigin && option('origin', isOne ? 'where it came from' : 'where each came from')}
         {option('queue', 'a queue')}
         {option('address', 'an exchange')}
       </div>

@@ -36,7 +36,6 @@ export function Progress(props: { task: RedriveTask; expected?: number; changed:
           <b>{count(task.moved)}</b>
           {expected !== undefined && ` of ${count(expected)}`} moved
         </span>
-        <span class="muted">{pace(task, expected)}</span>
         {isOpen(task) && mayControl(task) && <Controls task={task} changed={changed} />}
       </div>
       <div
@@ -55,6 +54,10 @@ export function Progress(props: { task: RedriveTask; expected?: number; changed:
         <Count name="gone" of={task.gone} tip="A consumer took them first" />
         <Count name="came back" of={task.came_back} tip="They died again" tone="warn" />
         <Count name="examined" of={task.scanned} />
+        <div class="run-pace">
+          <dt class="visually-hidden">pace</dt>
+          <dd>{pace(task, expected)}</dd>
+        </div>
       </dl>
       <Destinations vhost={task.vhost} of={task.destinations} others={task.other_destinations} />
       <LeftBehind name={task} of={task.left_at} />

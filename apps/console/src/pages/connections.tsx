@@ -138,6 +138,7 @@ const columns = (close: (connection: Connection) => void): readonly Column<Conne
   {
     title: 'State',
     sort: 'state',
+    minor: true,
     cell: ({ state, ssl }) => (
       <>
         <span class={state === 'running' ? undefined : 'stay'}>{visible(state)}</span>{' '}

@@ -130,7 +130,7 @@ const columns: readonly Column<AuditRecord>[] = [
   },
 ];
 
-/** The object of a record: a queue is a link, and so is the redrive that it names. */
+/** The object of a record, and a link to the redrive that it names. An edit is no redrive with a page. */
 function Subject({ of: { names, details = {} } }: { of: AuditRecord }) {
   const vhost = names['vhost'] ?? textOf(details['vhost']);
   const name = names['user'] ?? names['name'] ?? textOf(details['queue']) ?? names['connection'];
@@ -143,7 +143,7 @@ function Subject({ of: { names, details = {} } }: { of: AuditRecord }) {
           in <Name of={vhost} />
         </small>
       )}
-      {typeof task === 'string' && (
+      {typeof task === 'string' && !task.startsWith('edit-') && (
         <small>
           <a href={href(['redrives', task])}>{visible(task)}</a>
         </small>

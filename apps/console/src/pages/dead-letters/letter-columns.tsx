@@ -47,12 +47,16 @@ export function letterColumns(props: {
               </>
             )}
           </a>
+          <span class="only-narrow">
+            <Reason of={letter.deaths[0]?.reason ?? ''} />
+          </span>
           <code class="snippet">{visible(snippetOf(letter))}</code>
         </div>
       ),
     },
     {
       title: 'Reason',
+      minor: true,
       cell: (letter) => (
         <span class="stacked">
           <Reason of={letter.deaths[0]?.reason ?? ''} />

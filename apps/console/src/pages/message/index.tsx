@@ -105,7 +105,7 @@ function MessageView({ name, id, query }: { name: QueueName; id: string; query: 
         <Failure error={letter.error} retry={letter.reload} what="this message" />
       )}
       {data !== undefined && (
-        <div class="message-page">
+        <div class={`message-page ${isEditing ? 'editing' : ''}`}>
           <div class="message-error">
             <ErrorCard of={data} />
           </div>

@@ -49,7 +49,7 @@ export function Review(props: {
       <div class="action">
         <BodyChange before={of} after={edit.payload} />
         <HeaderChanges edit={edit} of={of} />
-        <DestinationForm vhost={name.vhost} value={choice} change={choose} />
+        <DestinationForm vhost={name.vhost} value={choice} change={choose} isOne />
         <Outcome of={outcome} error={asked.error} isComplete={to !== undefined} />
         {problem !== undefined && (
           <p class="banner banner-failed" role="alert">
