@@ -6,7 +6,7 @@ import { InvalidMessageException } from '@nestjs/microservices/errors/invalid-me
 import { AsyncSubject, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 
-import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
+import type { Backend, Done, Publication } from '../backend/index.js';
 import { type Message, type Properties } from '../message/index.js';
 import { shownText } from '../host/index.js';
 import { DlxConfigurationError } from '../options/index.js';
@@ -23,6 +23,7 @@ import { replyOf } from './packets/packet.js';
 import { type PendingRequest, PendingRequests } from './pending.js';
 import { DlxRecord, recordProperties } from './record-builder.js';
 import { hasReplyKind, replyKindOf } from './replies.js';
+import { type Asker, SharedReplies } from './shared-replies.js';
 import { SafeLogger } from './safe-logger.js';
 import { type DlxStatus, followStatus } from './status.js';
 import { UnroutableEvents } from './unroutable-events.js';
@@ -67,7 +68,9 @@ export class DlxClient extends ClientProxy {
   readonly #pending = new PendingRequests(this.#prefix);
   readonly #unroutable: UnroutableEvents;
   readonly #dropped: (publication: Publication) => void;
-  #replies: ReplyChannel | undefined;
+  readonly #asker: Asker;
+  /** Shared with the clients made by {@link to}. */
+  #replies: SharedReplies;
   #unfollow: (() => void) | undefined;
   #connected = false;
   #closed = false;
@@ -87,6 +90,13 @@ export class DlxClient extends ClientProxy {
     this.#requests = requests;
     this.#unroutable = new UnroutableEvents(backend, this.#logger);
     this.#dropped = (publication) => this.#unroutable.note(publication);
+    this.#replies = new SharedReplies(backend);
+    this.#asker = {
+      prefix: this.#prefix,
+      waitsFor: (id) => this.#pending.get(id) !== undefined,
+      answered: (message) => this.#answered(message),
+      lost: (reason) => this.#failRequests(reason),
+    };
   }
 
   /** Events that no queue got, as far as the backend can tell. */
@@ -116,6 +126,7 @@ export class DlxClient extends ClientProxy {
       envelope,
       queue,
     });
+    client.#replies = this.#replies;
     if (this.onDispatchHook !== undefined) client.setOnDispatchHook(this.onDispatchHook);
     if (this.#ended) client.end();
     this.#targets.set(key, client);
@@ -146,8 +157,8 @@ export class DlxClient extends ClientProxy {
    */
   override close(): void {
     this.#closed = true; // so that a request which is sent again when it fails is refused, and does not wait for ever
-    this.#replies?.close();
-    this.#failRequests(new Error('the client was closed'));
+    this.#replies.leave(this.#asker);
+    this.#failRequests(new Error('the client was closed'))();
     this.#unfollow?.();
     this.#unfollow = undefined;
     if (this.#connected) this._status$.next('disconnected');
@@ -233,14 +244,13 @@ export class DlxClient extends ClientProxy {
       );
       asked = request;
       const publication = this.#publication(packet, this.#requests, true, { correlationId: request.id });
-      this.#replies ??= this.#openReplies();
-      this.#replies.request(publication, (failure) => {
+      this.#replies.request(this.#asker, publication, (failure) => {
         if (failure !== undefined && this.#pending.delete(request)) request.end({ err: failure });
       });
       return () => {
         if (!this.#pending.delete(request)) return;
         request.forget();
-        this.#replies?.giveUp?.(request.id);
+        this.#replies.giveUp(request.id);
       };
     } catch (error) {
       if (asked !== undefined) this.#pending.delete(asked);
@@ -249,19 +259,9 @@ export class DlxClient extends ClientProxy {
     }
   }
 
-  /** A method of its own, because a closure made in `publish` would keep the first request in memory. */
-  #openReplies(): ReplyChannel {
-    return this.#backend.openReplies(
-      (message) => this.#answered(message),
-      (id) => this.#pending.get(id) !== undefined,
-      (reason) => this.#failRequests(reason),
-    );
-  }
-
-  /** No answer comes any more; the next request opens another channel for replies. */
-  #failRequests(reason: Error): void {
-    this.#replies = undefined;
-    for (const asked of this.#pending.takeAll()) asked.end({ err: reason });
+  #failRequests(reason: Error): () => void {
+    const requests = this.#pending.takeAll();
+    return () => requests.forEach((asked) => asked.end({ err: reason }));
   }
 
   /** A dispatch hook of the application may throw. */
