@@ -133,6 +133,20 @@ describe('a request whose requester is gone is settled, and its stream torn down
     expect(app.get(Endless).running).toBe(0);
   });
 
+  it('when the client of its target is closed; other targets of the client go on', async () => {
+    const app = await microservice({ controllers: [Endless] });
+    const [client, endless] = [app.get(DlxClient), app.get(Endless)];
+    const target = client.to({ exchange: 'dlx.requests' });
+    const stays = client.send('ticks', {}).subscribe();
+    const failed = expect(lastValueFrom(target.send('silent', {}))).rejects.toThrow('client was closed');
+    await until(() => expect(endless.running).toBe(2));
+    target.close();
+    await failed;
+    await until(() => expect(endless.running).toBe(1));
+    stays.unsubscribe();
+    await until(() => expect(endless.running).toBe(0));
+  });
+
   it('when its attempt took too long', async () => {
     const app = await microservice({ controllers: [Endless] });
     await expect(lastValueFrom(app.get(DlxClient).send('slow', {}))).rejects.toBeDefined();

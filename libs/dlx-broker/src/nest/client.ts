@@ -157,8 +157,11 @@ export class DlxClient extends ClientProxy {
    */
   override close(): void {
     this.#closed = true; // so that a request which is sent again when it fails is refused, and does not wait for ever
+    const requests = this.#pending.takeAll();
+    for (const { id } of requests) this.#replies.giveUp(id);
     this.#replies.leave(this.#asker);
-    this.#failRequests(new Error('the client was closed'))();
+    const reason = new Error('the client was closed');
+    for (const asked of requests) asked.end({ err: reason });
     this.#unfollow?.();
     this.#unfollow = undefined;
     if (this.#connected) this._status$.next('disconnected');
