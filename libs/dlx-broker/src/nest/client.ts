@@ -95,7 +95,7 @@ export class DlxClient extends ClientProxy {
       prefix: this.#prefix,
       waitsFor: (id) => this.#pending.get(id) !== undefined,
       answered: (message) => this.#answered(message),
-      lost: (reason) => this.#failRequests(reason),
+      lost: (reason) => this.#pending.failAll(reason),
     };
   }
 
@@ -260,11 +260,6 @@ export class DlxClient extends ClientProxy {
       callback({ err: error });
       return () => undefined;
     }
-  }
-
-  #failRequests(reason: Error): () => void {
-    const requests = this.#pending.takeAll();
-    return () => requests.forEach((asked) => asked.end({ err: reason }));
   }
 
   /** A dispatch hook of the application may throw. */
