@@ -57,7 +57,11 @@ describe('an application that opens no port and keeps nothing on disk starts wit
   it('the client of a RabbitMQ, which is read when such a broker is chosen', () => {
     const ofServer = [...files].filter((file) => file.startsWith('backend/rabbitmq/'));
     // What checks the options of rabbitmq(), when a module is written.
-    expect(ofServer.toSorted()).toEqual(['backend/rabbitmq/address.ts', 'backend/rabbitmq/management-url.ts']);
+    expect(ofServer.toSorted()).toEqual([
+      'backend/rabbitmq/address.ts',
+      'backend/rabbitmq/management-url.ts',
+      'backend/rabbitmq/supplied.ts',
+    ]);
     expect(packages).not.toContain('node:tls');
   });
 

@@ -84,6 +84,15 @@ const rows: readonly Row[] = [
     to: 1,
   },
   {
+    route: 'POST /dlx/queues/:vhost/:name/messages/:id/edit',
+    path: '/dlx/queues/%2F/new/messages/1/edit',
+    body: { headers: {}, to: { exchange: '', routing_key: 'new' } },
+    status: 200,
+    answer: /"moved":true/,
+    changed: (harness) => root(harness).queues.get('new')?.length,
+    to: 1,
+  },
+  {
     route: 'POST /queues/:vhost/:name/get',
     path: '/queues/%2F/new/get',
     body: { count: 5, ackmode: 'ack_requeue_false', encoding: 'auto' },

@@ -38,7 +38,8 @@ export function headersForRetry(
   headers.set(retryHeaders.queue, longstr(queue));
   headers.set(retryHeaders.firstExchange, longstr(exchange));
   headers.set(retryHeaders.firstRoutingKey, longstr(routingKey));
-  headers.set(retryHeaders.since, int64(Math.min(failingSince(message) ?? now, now)));
+  // A clock of an application may have fractions of a millisecond.
+  headers.set(retryHeaders.since, int64(Math.floor(Math.min(failingSince(message) ?? now, now))));
   if (isParked) headers.set(retryHeaders.parked, bool(true));
   else headers.delete(retryHeaders.parked);
   return headers;

@@ -1,13 +1,13 @@
 import { request } from '../../api/http';
 import { useResource } from '../../api/use-resource';
 import { type Address, href, setQuery } from '../../router';
-import { CheckFilter, TextFilter } from '../../ui/filters';
+import { TextFilter } from '../../ui/filters';
 import { count, dateTime } from '../../ui/format';
 import { Age, Name, PageHead, visible } from '../../ui/parts';
 import { Loading, Failure, Notice } from '../../ui/states';
 import { type Column, Table } from '../../ui/table';
 import { useVhosts, VhostChoice } from '../../ui/vhosts';
-import { actionOf, type AuditRecord, detailsOf, isDryRun } from './records';
+import { actionOf, type AuditRecord, detailsOf } from './records';
 
 /** The records of one page. */
 const pageSize = 100;
@@ -15,7 +15,6 @@ const pageSize = 100;
 /** The page `audit`: who changed what, newest first. */
 export default function Audit({ address: { query } }: { address: Address }) {
   const [user, vhost, action, cursor] = ['user', 'vhost', 'action', 'cursor'].map((name) => query.get(name) ?? '');
-  const showsDryRuns = query.get('dry_runs') === 'true';
   const answer = useResource(JSON.stringify([user, vhost, action, cursor]), (signal) =>
     request<{ items: readonly AuditRecord[]; cursor: string | null }>('dlx/audit', {
       signal,
@@ -24,8 +23,7 @@ export default function Audit({ address: { query } }: { address: Address }) {
   );
   const vhosts = useVhosts();
   const { data, error } = answer;
-  const shown = data?.items.filter((record) => showsDryRuns || !isDryRun(record)) ?? [];
-  const hidden = (data?.items.length ?? 0) - shown.length;
+  const shown = data?.items ?? [];
   const isFiltered = [user, vhost, action].some((text) => text !== '');
   if (error?.isForbidden === true) {
     return (
@@ -49,21 +47,18 @@ export default function Audit({ address: { query } }: { address: Address }) {
         <TextFilter label="Action" name="action" value={action ?? ''} placeholder="redrive, DELETE, policies" />
         <TextFilter label="User" name="user" value={user ?? ''} placeholder="whole name" />
         <VhostChoice value={vhost ?? ''} names={vhosts.data ?? []} />
-        <CheckFilter label="Dry runs" name="dry_runs" value={showsDryRuns} />
       </form>
       <div class="card">
         {data === undefined && (error === undefined ? <Loading /> : <Failure error={error} retry={answer.reload} />)}
         {data !== undefined && shown.length === 0 && (
-          <Notice title={isFiltered || hidden > 0 ? 'No record matches' : 'Nothing has been changed yet'} />
+          <Notice title={isFiltered ? 'No record matches' : 'Nothing has been changed yet'} />
         )}
         {shown.length > 0 && (
           <Table label="Audit log" rows={shown} keyOf={({ number }) => String(number)} columns={columns} />
         )}
         {data !== undefined && (
           <nav class="pager" aria-label="Pages">
-            <span>
-              {count(shown.length)} records{hidden > 0 && `, ${count(hidden)} dry runs are hidden`}
-            </span>
+            <span>{count(shown.length)} records</span>
             <span class="pages">
               {cursor !== '' && (
                 <button type="button" onClick={() => setQuery({ cursor: undefined }, { replace: false })}>

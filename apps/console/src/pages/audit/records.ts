@@ -29,16 +29,12 @@ const known: readonly (readonly [action: RegExp, words: string])[] = [
   [/^DELETE \/api\/([a-z]+(?:-[a-z]+)*)\/.*$/, 'delete $1'],
 ];
 
-/** An action in words. A dry run says so. */
-export function actionOf(record: AuditRecord): string {
-  const { action } = record;
+/** An action in words. */
+export function actionOf({ action, details }: AuditRecord): string {
   const [pattern, words] = known.find(([each]) => each.test(action)) ?? [];
   const text = pattern === undefined || words === undefined ? action : action.replace(pattern, words);
-  return isDryRun(record) ? `${text}, dry run` : text;
+  return details?.['dry_run'] === true ? `${text}, dry run` : text;
 }
-
-/** True for a request that only asked what would happen. */
-export const isDryRun = ({ details }: AuditRecord): boolean => details?.['dry_run'] === true;
 
 /** The details that other columns show. */
 const elsewhere: ReadonlySet<string> = new Set(['vhost', 'queue', 'dry_run', 'task']);

@@ -146,7 +146,8 @@ export class Dispatcher {
     };
     try {
       const response = await act();
-      record(response.status);
+      // A dry run changes nothing, and the console asks for one with each message that a user looks at.
+      if (details['dry_run'] !== true || !response.ok) record(response.status);
       return response;
     } catch (error) {
       record(problemOf(error)?.status ?? 500);

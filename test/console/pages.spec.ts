@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { missing } from './chromium.js';
+import { consoleHarness } from './harness.js';
+import { declareHostile, hostileQueue } from './hostile.js';
+import { Shop } from './letters.js';
+
+const hostile = encodeURIComponent(hostileQueue);
+
+/** Each page of the console, by its address, and a text of its heading. */
+const pages: readonly (readonly [hash: string, heading: RegExp])[] = [
+  ['#/', /Overview/],
+  ['#/dead-letters', /Dead letters/],
+  [`#/dead-letters?vhost=%2F&queue=${hostile}&view=messages`, /Dead letters|script/],
+  [`#/dead-letters/%2F/${hostile}/1`, /./],
+  ['#/dead-letters/%2F/orders.dead/1', /./],
+  ['#/queues', /Queues/],
+  ['#/queues/%2F/orders', /orders/],
+  [`#/queues/%2F/${hostile}`, /script/],
+  ['#/topology', /Topology/],
+  ['#/redrives', /Redrives/],
+  ['#/audit', /Audit/],
+  ['#/policies', /Policies/],
+  ['#/users', /Users/],
+  ['#/connections', /Connections/],
+];
+
+const looks = [
+  { name: 'light', width: 1280 },
+  { name: 'dark', width: 1280, dark: true },
+  { name: 'narrow', width: 380, height: 720 },
+] as const;
+
+describe.each(looks)('the pages of the console, $name:', (look) => {
+  const house = consoleHarness(look);
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    const shop = new Shop(house.served.broker);
+    shop.die(
+      {
+        body: '{"order": 1, "amount": 12345678901234567890.5}',
+        error: { class: 'TimeoutError', message: 'no answer' },
+      },
+      { body: Uint8Array.from({ length: 300 }, (_, index) => index % 256), contentType: 'application/octet-stream' },
+    );
+    declareHostile(shop);
+    await house.api('PUT', '/policies/%2F/%3Cb%3Epolicy', {
+      pattern: '^<b>',
+      definition: { 'message-ttl': 1000 },
+      'apply-to': 'queues',
+    });
+    await house.api('POST', '/dlx/redrives', { vhost: '/', queue: 'orders.dead', dry_run: true });
+    await house.api('DELETE', `/dlx/queues/%2F/${hostile}/messages?error=none&dry_run=true`);
+  });
+
+  it.each(pages)(
+    '%s breaks no rule of accessibility, runs nothing that a client wrote, and fits the window',
+    async (hash, heading) => {
+      await house.open(hash);
+      expect(await house.page.locator('main h1').first().textContent()).toMatch(heading);
+      expect(await house.page.locator('main .notice-failed').allTextContents()).toEqual([]);
+      expect(await house.violations()).toEqual([]);
+      expect(await house.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      expect(await house.page.locator('main script, main img, main svg[onload], main [onerror]').count()).toBe(0);
+      expect(await house.page.locator('main a[href^="javascript:"]').count()).toBe(0);
+    },
+  );
+});
