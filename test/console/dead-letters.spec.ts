@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type Field, int32, longstr } from '../../libs/dlx-broker/src/engine.js';
 import { missing } from './chromium.js';
 import { consoleHarness } from './harness.js';
 import { Shop } from './letters.js';
@@ -56,6 +57,43 @@ describe('dead letters in the console', () => {
     );
     expect(items.map(({ redelivered, returns }) => [redelivered, returns])).toEqual(items.map(() => [false, 0]));
     expect(items).toHaveLength(4);
+  });
+
+  it('are shown whatever time a publisher wrote', async () => {
+    shop.purge('orders.dead', 'orders', 'parked');
+    const time: Field = { type: 'T', value: 2 ** 52 }; // beyond the last date of JavaScript
+    const texts = { queue: 'elsewhere', reason: 'rejected', exchange: '' };
+    const fields = Object.entries(texts).map(([name, value]) => [name, longstr(value)] as const);
+    const death: Field = { type: 'F', value: new Map<string, Field>([...fields, ['count', int32(1)], ['time', time]]) };
+    const headers = new Map<string, Field>([['x-death', { type: 'A', value: [death] }]]);
+    shop.publish('', 'orders.dead', '{"order":1}', { headers, timestamp: 2 ** 52 });
+    const { items } = await house.api<{ items: { oldest: number }[] }>('GET', '/dlx/queues?name=orders.dead');
+    expect(items[0]?.oldest).toBeGreaterThan(8.64e15);
+    for (const hash of ['#/', '#/queues', '#/queues/%2F/orders.dead', '#/dead-letters', list]) {
+      await house.open(hash);
+      await house.page.getByText('orders.dead').first().waitFor();
+    }
+    await house.page.getByRole('region', { name: 'Messages' }).getByRole('link').first().click();
+    await house.page.getByText('elsewhere').first().waitFor();
+  });
+
+  it('are followed by a stream in the visible tab only', async () => {
+    fill();
+    const isStream = (request: { url(): string }): boolean => request.url().includes('/api/dlx/events');
+    const show = (hidden: boolean): Promise<unknown> =>
+      house.page.evaluate(
+        `Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} });` +
+          `document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    const first = house.page.waitForResponse(isStream);
+    await house.open(list);
+    await first;
+    const ended = house.page.waitForEvent('requestfailed', isStream);
+    await show(true);
+    await ended;
+    const again = house.page.waitForResponse(isStream);
+    await show(false);
+    await again;
   });
 
   it('go back to their origin: the chosen ones, after their number was shown', async () => {

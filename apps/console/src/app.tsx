@@ -1,5 +1,5 @@
-import type { FunctionComponent } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren, FunctionComponent } from 'preact';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { Help } from './help';
 import { bind, listen, moveRow } from './keyboard';
 import { Login } from './login';
@@ -115,7 +115,27 @@ function RouteView({ route, address: at }: { route: Route; address: Address }) {
       </Notice>
     );
   }
-  return loaded?.route === route ? <loaded.Page address={at} /> : <Loading />;
+  if (loaded?.route !== route) return <Loading />;
+  return (
+    <Guarded at={at}>
+      <loaded.Page address={at} />
+    </Guarded>
+  );
+}
+
+/** A page, or a note in its place if it cannot be shown. The menu stays, and another address tries again. */
+function Guarded({ at, children }: { at: Address; children: ComponentChildren }) {
+  const [error, reset] = useErrorBoundary((fault: unknown) => console.error(fault)) as [unknown, () => void];
+  useEffect(() => reset(), [at]);
+  if (error === undefined) return <>{children}</>;
+  return (
+    <Notice kind="failed" title="This page cannot be shown">
+      <p>{String(error)}</p>
+      <button type="button" onClick={reset}>
+        Try again
+      </button>
+    </Notice>
+  );
 }
 
 function Unknown() {

@@ -38,14 +38,28 @@ export interface LiveQuery {
 /** The shortest and the longest pause before the next try to connect, in milliseconds. */
 const pauses = { shortest: 1_000, longest: 15_000 };
 
-/** Calls `take` with each event while the view is shown. `query` is undefined: no stream. */
+/**
+ * Calls `take` with each event while the view is shown. `query` is undefined: no stream. A hidden tab has no stream either: a
+ * browser opens six connections to a server at most, and the streams of six tabs would leave none for requests.
+ */
 export function useEvents(query: LiveQuery | undefined, take: (event: LiveEvent) => void): void {
   const key = query === undefined ? undefined : JSON.stringify(query);
   useEffect(() => {
     if (query === undefined) return undefined;
-    const controller = new AbortController();
-    void follow(query, take, controller.signal);
-    return () => controller.abort();
+    let controller: AbortController | undefined;
+    const change = (): void => {
+      controller?.abort();
+      controller = undefined;
+      if (document.hidden) return;
+      controller = new AbortController();
+      void follow(query, take, controller.signal);
+    };
+    change();
+    document.addEventListener('visibilitychange', change);
+    return () => {
+      document.removeEventListener('visibilitychange', change);
+      controller?.abort();
+    };
   }, [key]);
 }
 

@@ -13,8 +13,11 @@ export const visible = (text: string): string =>
 /** A time as its age, with the date in the tooltip. In the short form the age has one unit: `3 h`. */
 export function Age({ of, now, short = false }: { of: number | null | undefined; now?: number; short?: boolean }) {
   if (of === null || of === undefined) return <span class="muted">–</span>;
+  const date = new Date(of);
+  // A publisher may write any number of seconds, and dates end in the year 275760.
+  if (Number.isNaN(date.getTime())) return <span class="muted">no date</span>;
   return (
-    <time dateTime={new Date(of).toISOString()} title={dateTime(of)}>
+    <time dateTime={date.toISOString()} title={dateTime(of)}>
       {short ? shortAge(of, now) : ago(of, now)}
     </time>
   );
