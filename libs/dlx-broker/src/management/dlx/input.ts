@@ -1,4 +1,5 @@
 import type { Cursor } from '../../broker/index.js';
+import { isShortstr, longestShortstr } from '../../message/index.js';
 import { badRequest, type Problem } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
 import type { MessageFilter, WantedHeader } from './filter.js';
@@ -79,8 +80,15 @@ function filterOf(said: ReadonlyMap<string, unknown>, headers: readonly WantedHe
   }
   if (filter['text'] === '') throw badRequest("'text' is empty");
   if (headers.length > mostHeaders) throw badRequest(`more than ${mostHeaders} headers`);
-  for (const { name } of headers) if (name === '') throw badRequest('a header is asked for without its name');
+  for (const header of headers) checkHeader(header);
   return headers.length === 0 ? filter : { ...filter, headers };
+}
+
+/** The audit log and the list of redrives keep filters, so each part has a limit. */
+function checkHeader({ name, value = '' }: WantedHeader): void {
+  if (name === '') throw badRequest('a header is asked for without its name');
+  if (!isShortstr(name)) throw badRequest(`the name of a wanted header is longer than ${longestShortstr} bytes`);
+  if (value.length > longest) throw badRequest(`the value of a wanted header is longer than ${longest} characters`);
 }
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -86,6 +86,8 @@ export function addressIn(value: unknown): Address | undefined {
   if (typeof exchange !== 'string' || typeof routingKey !== 'string') {
     throw badRequest("'to' should have the texts 'exchange' and 'routing_key'");
   }
+  // The audit log keeps both names, also those of refused requests.
+  if (!isShortstr(exchange)) throw badRequest(`'to.exchange' is longer than ${longestShortstr} bytes`);
   if (!isShortstr(routingKey)) throw badRequest(`'to.routing_key' is longer than ${longestShortstr} bytes`);
   return { exchange, routingKey };
 }

@@ -181,8 +181,11 @@ describe('/api/dlx/redrives', () => {
     [{ filter: [] }, "'filter' should be an object"],
     [{ filter: { reason: 1 } }, "'reason' should be a text"],
     [{ filter: { headers: { a: {} } } }, 'filter.headers.a should be a text or null'],
+    [{ filter: { headers: { a: 'x'.repeat(1_025) } } }, 'the value of a wanted header is longer than 1024 characters'],
+    [{ filter: { headers: { ['n'.repeat(256)]: null } } }, 'the name of a wanted header is longer than 255 bytes'],
     [{ filter: { resaon: 'x' } }, /^unknown key of filter 'resaon'; known are reason, /],
     [{ to: { exchange: 'x' } }, "'to' should have the texts 'exchange' and 'routing_key'"],
+    [{ to: { exchange: 'e'.repeat(256), routing_key: '' } }, "'to.exchange' is longer than 255 bytes"],
     [{ to: { exchange: 'x', routing_key: '' } }, "no exchange 'x' in vhost '/'"],
     [{ rate: -1 }, "'rate' should be a whole number from 0 to 100000: -1"],
     [{ rate: 'fast' }, `'rate' should be a whole number from 0 to 100000: "fast"`],
@@ -199,6 +202,15 @@ describe('/api/dlx/redrives', () => {
     const expected = typeof reason === 'string' ? reason : expect.stringMatching(reason);
     expect(answer.body).toEqual({ error: 'bad_request', reason: expected });
     expect((await rooms.call('GET', '/dlx/redrives')).body).toEqual([]);
+  });
+
+  it.each([
+    ['a long name', { ['n'.repeat(1_000_000)]: 1 }],
+    ['a long value', { dry_run: Array<number>(500_000).fill(1) }],
+  ])('quotes only the beginning of %s', async (_, body) => {
+    const { status, body: refusal } = await post({ vhost: '/', queue: 'dead', ...body });
+    expect(status).toBe(400);
+    expect(JSON.stringify(refusal).length).toBeLessThan(5_000);
   });
 
   it('does not find queues and virtual hosts that are not there', async () => {

@@ -1,4 +1,5 @@
 import { AmqpError, PolicyError } from '../../broker/index.js';
+import { cutText } from '../../host/index.js';
 import { FieldJsonError } from '../api/field-json.js';
 
 /** The answer of a handler. */
@@ -14,6 +15,16 @@ export const created = (headers: Readonly<Record<string, string>> = {}): Answer 
 export const noContent: Answer = { status: 204 };
 /** The answer to a PUT: 201 for a new object, 204 for one that existed. */
 export const put = (result: 'created' | 'changed'): Answer => (result === 'created' ? created() : noContent);
+
+/** The most characters of a reason. */
+const longestReason = 4_096;
+
+/** A reason may quote the request, which may have 20 MB: such a reply would wait in memory for a client that does not read. */
+function shortReason(reason: unknown): unknown {
+  if (typeof reason === 'string') return cutText(reason, longestReason);
+  const json = JSON.stringify(reason) ?? '';
+  return json.length > longestReason ? cutText(json, longestReason) : reason;
+}
 
 /** A refusal, in the form of RabbitMQ. */
 export class Problem extends Error {
@@ -35,7 +46,7 @@ export class Problem extends Error {
 
   get answer(): Answer {
     // As in RabbitMQ, a refusal without a reason has no body.
-    const body = this.reason === undefined ? undefined : { error: this.error, reason: this.reason };
+    const body = this.reason === undefined ? undefined : { error: this.error, reason: shortReason(this.reason) };
     return { status: this.status, body, headers: this.headers };
   }
 }

@@ -467,6 +467,7 @@ describe('bad input is refused with its name', () => {
     ['a reply-to without a consumer', { properties: { reply_to: 'amq.rabbitmq.reply-to' } }, 'fast reply consumer'],
     ['an address without a key', { to: { exchange: '' } }, "'to' should have the texts"],
     ['an address that is not there', { to: { exchange: 'x', routing_key: '' } }, "no exchange 'x' in vhost '/'"],
+    ['a long exchange', { to: { exchange: 'e'.repeat(256), routing_key: '' } }, "'to.exchange' is longer than 255"],
     ['a long key', { to: { exchange: '', routing_key: 'k'.repeat(256) } }, "'to.routing_key' is longer than 255"],
     ['a dry run in words', { dry_run: 'yes' }, "'dry_run' should be true or false"],
     ['a list', [], 'not_json'],
