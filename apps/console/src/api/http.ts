@@ -20,6 +20,10 @@ export class ApiError extends Error {
   }
 }
 
+/** The error of a failed call, whatever was thrown. */
+export const apiErrorOf = (error: unknown): ApiError =>
+  error instanceof ApiError ? error : new ApiError(0, String(error), 'internal');
+
 /** The parts of a request. */
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from './http';
+import { type ApiError, apiErrorOf } from './http';
 
 /** What a view knows of a resource of the API. Old data stay while newer ones load or fail. */
 export interface Resource<T> {
@@ -37,7 +37,7 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
         setState({ key, data, at: Date.now() });
       } catch (error) {
         if (controller.signal.aborted) return;
-        const failure = error instanceof ApiError ? error : new ApiError(0, String(error), 'internal');
+        const failure = apiErrorOf(error);
         setState((before) => (before.key === key ? { ...before, error: failure } : { key, error: failure }));
       }
       setLoading(false);

@@ -86,7 +86,7 @@ function Move(props: { action: Action; close: () => void; start: (plan: Plan, op
         </span>
       </p>
       <DestinationForm vhost={first?.vhost ?? '/'} value={choice} change={choose} hasOrigin={!isPark} />
-      <Foreseen planned={planned} of={action} verb={isPark ? 'would be moved' : 'would be redriven'} />
+      <Foreseen planned={planned} verb={isPark ? 'would be moved' : 'would be redriven'} />
       {plan !== undefined && plan.withoutOrigin > 0 && choice.kind === 'origin' && (
         <p class="banner">
           {messages(plan.withoutOrigin)} without a proven origin would stay. Choose a queue or an exchange to send them,
@@ -116,7 +116,9 @@ function Deletion({ action, close, done }: { action: Action; close: () => void; 
   const found = planned.plan?.count ?? 0;
   const isPurge = action.targets.some(({ ids, filter = {} }) => ids === undefined && isEmptyFilter(filter));
   const wanted = isPurge ? (action.targets[0]?.queue ?? '') : String(found);
-  const isConfirmed = found > 0 && ((!isPurge && found < many) || typed === wanted);
+  // Characters that a keyboard cannot type are shown as escapes, and can be typed as such.
+  const isTyped = typed === wanted || typed === visible(wanted);
+  const isConfirmed = found > 0 && ((!isPurge && found < many) || isTyped);
   const remove = async (): Promise<void> => {
     setBusy(true);
     let deleted = 0;
@@ -142,7 +144,7 @@ function Deletion({ action, close, done }: { action: Action; close: () => void; 
         <Subject action={action} />{' '}
         <span class="muted">Deleted messages are gone: they are not dead-lettered again.</span>
       </p>
-      <Foreseen planned={planned} of={action} verb="would be deleted" />
+      <Foreseen planned={planned} verb="would be deleted" />
       {found > 0 && (isPurge || found >= many) && (
         <label class="field">
           <span>
@@ -173,9 +175,8 @@ function Subject({ action }: { action: Action }) {
 }
 
 /** The answer of the dry run: the exact count, the destinations, and what would stay. */
-function Foreseen({ planned, of, verb }: { planned: Planned; of: Action; verb: string }) {
+function Foreseen({ planned, verb }: { planned: Planned; verb: string }) {
   const { plan, error, loading } = planned;
-  const [first] = of.targets;
   if (error !== undefined) return <Failure error={error} what="what this would do" />;
   if (plan === undefined) {
     return (
@@ -191,8 +192,8 @@ function Foreseen({ planned, of, verb }: { planned: Planned; of: Action; verb: s
         {plan.left > 0 && <span class="stay">, {count(plan.left)} would stay</span>}
         {plan.gone > 0 && <span class="muted">, {count(plan.gone)} left meanwhile</span>}
       </p>
-      <Destinations vhost={first?.vhost ?? '/'} of={plan.destinations} others={plan.otherDestinations} />
-      {first !== undefined && <LeftBehind name={first} of={plan.leftAt} />}
+      <Destinations of={plan.destinations} others={plan.otherDestinations} />
+      <LeftBehind of={plan.leftAt} />
     </div>
   );
 }

@@ -1,22 +1,30 @@
-import type { RedriveTask } from '../api/types';
 import { href } from '../router';
 import { count } from '../ui/format';
 import { Name } from '../ui/parts';
-import type { QueueName } from './api';
+import type { PlannedDestination, PlannedToStay } from './plan';
 import { whyLeft } from './words';
 
-/** Where messages go, with the number for each queue. */
-export function Destinations(props: { vhost: string; of: RedriveTask['destinations']; others?: number }) {
-  const { vhost, of, others = 0 } = props;
+/** Where messages go, with the number for each queue. Queues of several virtual hosts are shown with theirs. */
+export function Destinations(props: { of: readonly PlannedDestination[]; others?: number }) {
+  const { of, others = 0 } = props;
   if (of.length === 0) return null;
   const most = Math.max(...of.map((each) => each.count));
+  const isOneVhost = of.every(({ vhost }) => vhost === of[0]?.vhost);
   return (
     <ul class="bars">
       {of.slice(0, 12).map((each) => (
-        <li key={each.name}>
-          <a href={href(['queues', vhost, each.name])}>
-            <Name of={each.name} />
-          </a>
+        <li key={JSON.stringify([each.vhost, each.name])}>
+          <span>
+            <a href={href(['queues', each.vhost, each.name])}>
+              <Name of={each.name} />
+            </a>
+            {!isOneVhost && (
+              <span class="muted">
+                {' in '}
+                <Name of={each.vhost} />
+              </span>
+            )}
+          </span>
           <b>{count(each.count)}</b>
           <i style={{ width: `${(each.count / most) * 100}%` }} />
         </li>
@@ -28,12 +36,12 @@ export function Destinations(props: { vhost: string; of: RedriveTask['destinatio
 }
 
 /** Messages that stay, by reason and address. Each row links to one of them. */
-export function LeftBehind({ name, of }: { name: QueueName; of: RedriveTask['left_at'] }) {
+export function LeftBehind({ of }: { of: readonly PlannedToStay[] }) {
   if (of.length === 0) return null;
   return (
     <ul class="left-behind">
       {of.slice(0, 12).map((row) => (
-        <li key={JSON.stringify([row.why, row.exchange, row.routing_key])}>
+        <li key={JSON.stringify([row.vhost, row.why, row.exchange, row.routing_key])}>
           <b>{count(row.count)}</b>{' '}
           <span>
             {whyLeft(row.why)}
@@ -45,7 +53,7 @@ export function LeftBehind({ name, of }: { name: QueueName; of: RedriveTask['lef
               </>
             )}
           </span>{' '}
-          <a href={href(['dead-letters', name.vhost, name.queue, row.example_id])}>example</a>
+          <a href={href(['dead-letters', row.vhost, row.queue, row.example_id])}>example</a>
         </li>
       ))}
     </ul>

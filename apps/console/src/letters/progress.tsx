@@ -5,6 +5,7 @@ import { count, duration } from '../ui/format';
 import { toast } from '../ui/toasts';
 import { controlRedrive } from './api';
 import { Destinations, LeftBehind } from './outcome';
+import { sumOf } from './plan';
 import { doneShare, isOpen } from './words';
 
 const states: Readonly<Record<RedriveTask['state'], string>> = {
@@ -28,6 +29,7 @@ export const mayControl = ({ by }: RedriveTask): boolean => isAdministrator() ||
 export function Progress(props: { task: RedriveTask; expected?: number; changed: () => void }) {
   const { task, expected, changed } = props;
   const share = doneShare(task, expected);
+  const result = sumOf([task]);
   return (
     <div class="run">
       <div class="run-head">
@@ -59,8 +61,8 @@ export function Progress(props: { task: RedriveTask; expected?: number; changed:
           <dd>{pace(task, expected)}</dd>
         </div>
       </dl>
-      <Destinations vhost={task.vhost} of={task.destinations} others={task.other_destinations} />
-      <LeftBehind name={task} of={task.left_at} />
+      <Destinations of={result.destinations} others={task.other_destinations} />
+      <LeftBehind of={result.leftAt} />
     </div>
   );
 }

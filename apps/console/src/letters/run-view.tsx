@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError } from '../api/http';
+import { type ApiError, apiErrorOf } from '../api/http';
 import type { RedriveTask } from '../api/types';
 import { href } from '../router';
 import { loadRedrive, type RedriveOptions, startRedrive, type Target } from './api';
-import type { Plan } from './plan';
+import { nextTarget, type Plan } from './plan';
 import { Progress } from './progress';
 import { isOpen } from './words';
 
@@ -13,7 +13,7 @@ const interval = 500;
 /** Starts a redrive for each target, one after the other, and shows the progress of the present one. */
 export function RunView(props: { targets: readonly Target[]; plan: Plan; options: RedriveOptions; close: () => void }) {
   const { targets, plan, options, close } = props;
-  const [at, setAt] = useState(0);
+  const [at, setAt] = useState(() => nextTarget(plan, 0) ?? 0);
   const [task, setTask] = useState<RedriveTask>();
   const [problem, setProblem] = useState<ApiError>();
   const [moved, setMoved] = useState(0);
@@ -22,15 +22,11 @@ export function RunView(props: { targets: readonly Target[]; plan: Plan; options
 
   useEffect(() => {
     let isShown = true;
-    if (target === undefined || plan.counts[at] === 0) {
-      if (target !== undefined && at < targets.length - 1) setAt(at + 1);
-      return undefined;
-    }
+    if (target === undefined) return undefined;
     const left = options.limit === undefined ? undefined : options.limit - moved;
-    if (left !== undefined && left <= 0) return undefined;
     startRedrive(target, { ...options, ...(left !== undefined && { limit: left }) }).then(
       (started) => isShown && setTask(started),
-      (error: unknown) => isShown && setProblem(error instanceof ApiError ? error : new ApiError(0, String(error), '')),
+      (error: unknown) => isShown && setProblem(apiErrorOf(error)),
     );
     return () => void (isShown = false);
   }, [at]);
@@ -38,19 +34,24 @@ export function RunView(props: { targets: readonly Target[]; plan: Plan; options
   useEffect(() => {
     if (task === undefined) return undefined;
     if (!isOpen(task)) {
+      const next = nextTarget(plan, at + 1);
+      const isLimitReached = options.limit !== undefined && moved + task.moved >= options.limit;
       // A cancelled or failed redrive ends the series.
-      if (task.state === 'completed' && at < targets.length - 1) {
+      if (task.state === 'completed' && next !== undefined && !isLimitReached) {
         setMoved(moved + task.moved);
         setTask(undefined);
-        setAt(at + 1);
+        setAt(next);
       }
       return undefined;
     }
     const controller = new AbortController();
     const timer = setTimeout(
       () =>
-        loadRedrive(task.id, controller.signal).then(setTask, () => {
-          if (!controller.signal.aborted) setLook((count) => count + 1);
+        loadRedrive(task.id, controller.signal).then(setTask, (error: unknown) => {
+          if (controller.signal.aborted) return;
+          // A broker that was restarted does not know the redrive. Other failures may pass.
+          if (apiErrorOf(error).status === 404) setProblem(apiErrorOf(error));
+          else setLook((count) => count + 1);
         }),
       interval,
     );

@@ -19,7 +19,7 @@ export function Preview({ of, name }: { of: Letter; name: QueueName }) {
         {plan === undefined && error === undefined && <p class="muted">Asking the broker…</p>}
         {plan !== undefined && plan.count > 0 && (
           <>
-            <Destinations vhost={name.vhost} of={plan.destinations} others={plan.otherDestinations} />
+            <Destinations of={plan.destinations} others={plan.otherDestinations} />
             {of.origin !== null && (
               <small>
                 by <Name of={of.origin.exchange} /> → <Name of={of.origin.routing_key} empty="(no key)" />, its recorded
