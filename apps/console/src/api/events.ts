@@ -71,31 +71,51 @@ export async function follow(query: LiveQuery, take: (event: LiveEvent) => void,
       const response = await send('dlx/events', { query: { ...query }, signal });
       if (!response.ok) throw await refusal(response);
       for await (const event of eventsOf(response.body)) {
+        if (signal.aborted) return;
         take(event);
         pause = pauses.shortest;
       }
     } catch {
       // Refused, for example because of too many streams, or lost. The loop tries again after a pause.
     }
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await wait(pause, signal);
     pause = Math.min(pause * 2, pauses.longest);
   }
 }
 
+/** Waits for a time, or until the signal aborts. */
+function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end);
+  });
+}
+
+/** The events of a response. The connection is closed when its reader stops, also by an error. */
 async function* eventsOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<LiveEvent> {
   if (body === null) return;
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const parts = (text + decoder.decode(value, { stream: true })).split('\n\n');
-    text = parts.pop() ?? '';
-    for (const part of parts) {
-      const event = parseEvent(part);
-      if (event !== undefined) yield event;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const parts = (text + decoder.decode(value, { stream: true })).split('\n\n');
+      text = parts.pop() ?? '';
+      for (const part of parts) {
+        const event = parseEvent(part);
+        if (event !== undefined) yield event;
+      }
     }
+  } finally {
+    await reader.cancel().catch(() => undefined);
   }
 }
 
