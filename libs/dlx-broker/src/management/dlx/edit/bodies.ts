@@ -45,9 +45,12 @@ function readable(message: Message): Uint8Array {
   }
 }
 
+/** The white space at the beginning of a body that may be JSON. */
+const mostSpace = 65_536;
+
 /** An object or an array, or any text of a message whose content type names JSON. A lone number is no JSON otherwise. */
 function mayBeJson(body: Uint8Array, { properties: { contentType = '' } }: Message): boolean {
-  const first = body[afterSpace(body, 0)];
+  const first = body[afterSpace(body, 0, mostSpace)];
   return first === 123 || first === 91 || /json/i.test(contentType);
 }
 

@@ -83,6 +83,11 @@ describe('jsonFaultIn', () => {
   it('takes one pause for each 64 kB of values, and no JSON has more than 10,000 levels', () => {
     const pauses = (body: string): number => [...jsonFaultIn(Buffer.from(body))].length;
     expect(pauses(`[${'1,'.repeat(500_000)}1]`)).toBeGreaterThan(10);
+    const long = ['a', '\\n', '\\u00e4', '\\\\'].map((part) => `{"${part.repeat(300_000)}":"${part.repeat(300_000)}"}`);
+    for (const body of [...long, `[1${' '.repeat(1_000_000)},1]`, `{"a"${'\n'.repeat(1_000_000)}:1}`]) {
+      expect(faultIn(body)).toBeUndefined();
+      expect(pauses(body), body.slice(0, 9)).toBeGreaterThan(body.length / 70_000 - 2);
+    }
     expect(faultIn('['.repeat(20_000_000))).toBe(10_000);
     expect(faultIn(`${'['.repeat(10_000)}${']'.repeat(10_000)}`)).toBeUndefined();
   });

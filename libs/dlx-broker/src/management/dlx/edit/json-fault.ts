@@ -9,6 +9,10 @@ const deepest = 10_000;
 const [quote, comma, colon, backslash, minus, plus, dot] = [34, 44, 58, 92, 45, 43, 46];
 const [bracket, closingBracket, brace, closingBrace] = [91, 93, 123, 125];
 
+const letterU = 117;
+/** What may follow a backslash, besides `u`. */
+const escapes: Uint8Array = Buffer.from('"\\/bfnrt');
+
 const literals = ['true', 'false', 'null'].map((word) => Buffer.from(word));
 
 /** The next thing that may stand in a JSON text. */
@@ -17,6 +21,7 @@ const enum Next {
   ValueOrEnd,
   Name,
   NameOrEnd,
+  Colon,
   CommaOrEnd,
 }
 
@@ -31,16 +36,23 @@ export function* jsonFaultIn(bytes: Uint8Array): Generator<void, number | undefi
   const open: boolean[] = [];
   let next: Next = Next.Value;
   let pause = stride;
-  for (let at = afterSpace(bytes, 0); ; at = afterSpace(bytes, at)) {
-    if (at > pause) {
+  for (let at = 0; ;) {
+    at = afterSpace(bytes, at, pause);
+    if (at >= pause) {
       pause = at + stride;
       yield;
+      continue; // perhaps the space goes on
     }
     const byte = bytes[at];
     const isObject = open.at(-1) === true;
     if (next === Next.CommaOrEnd && open.length === 0) return at === bytes.length ? undefined : at;
     if (byte === undefined) return at;
-    if (isEnd(byte, isObject) && next !== Next.Value && next !== Next.Name) {
+    let end = 0;
+    if (byte === quote && next !== Next.CommaOrEnd && next !== Next.Colon) {
+      for (end = endOfString(bytes, at + 1); end < 0; end = endOfString(bytes, -end)) yield;
+      if (end === 0) return at;
+    }
+    if (isEnd(byte, isObject) && (next === Next.CommaOrEnd || next === Next.ValueOrEnd || next === Next.NameOrEnd)) {
       open.pop();
       next = Next.CommaOrEnd;
       at++;
@@ -49,10 +61,11 @@ export function* jsonFaultIn(bytes: Uint8Array): Generator<void, number | undefi
       next = isObject ? Next.Name : Next.Value;
       at++;
     } else if (next === Next.Name || next === Next.NameOrEnd) {
-      const end = byte === quote ? endOfString(bytes, at) : 0;
       if (end === 0) return at;
-      at = afterSpace(bytes, end);
-      if (bytes[at] !== colon) return at;
+      next = Next.Colon;
+      at = end;
+    } else if (next === Next.Colon) {
+      if (byte !== colon) return at;
       next = Next.Value;
       at++;
     } else if (byte === brace || byte === bracket) {
@@ -60,7 +73,7 @@ export function* jsonFaultIn(bytes: Uint8Array): Generator<void, number | undefi
       next = byte === brace ? Next.NameOrEnd : Next.ValueOrEnd;
       at++;
     } else {
-      const end = byte === quote ? endOfString(bytes, at) : endOfLiteral(bytes, at) || endOfNumber(bytes, at);
+      end ||= endOfLiteral(bytes, at) || endOfNumber(bytes, at);
       if (end === 0) return at;
       next = Next.CommaOrEnd;
       at = end;
@@ -70,28 +83,35 @@ export function* jsonFaultIn(bytes: Uint8Array): Generator<void, number | undefi
 
 const isEnd = (byte: number, isObject: boolean): boolean => byte === (isObject ? closingBrace : closingBracket);
 
-/** The position after the white space of JSON. */
-export function afterSpace(bytes: Uint8Array, from: number): number {
+/** The position after the white space of JSON, or `most` if it is longer. */
+export function afterSpace(bytes: Uint8Array, from: number, most: number): number {
   let at = from;
-  while (bytes[at] === 32 || bytes[at] === 10 || bytes[at] === 13 || bytes[at] === 9) at++;
+  while (at < most && (bytes[at] === 32 || bytes[at] === 10 || bytes[at] === 13 || bytes[at] === 9)) at++;
   return at;
 }
 
-/** The position after a string; 0 if it does not end, or has something that no string may have. */
-function endOfString(bytes: Uint8Array, start: number): number {
-  for (let at = start + 1; at < bytes.length; at++) {
+/**
+ * The position after a string; 0 if it does not end, or has something that no string may have.
+ * @param from within the string
+ * @returns a negative number after as many bytes as are examined between two pauses: minus the position to go on from
+ */
+function endOfString(bytes: Uint8Array, from: number): number {
+  for (let at = from; at < bytes.length; at++) {
+    if (at - from >= stride) return -at;
     const byte = bytes[at] as number;
     if (byte === quote) return at + 1;
     if (byte < 32) return 0;
     if (byte !== backslash) continue;
-    const escape = String.fromCharCode(bytes[++at] ?? 0);
-    if (escape === 'u') {
-      if (!/^[0-9a-f]{4}$/i.test(Buffer.from(bytes.subarray(at + 1, at + 5)).toString('latin1'))) return 0;
-      at += 4;
-    } else if (!'"\\/bfnrt'.includes(escape)) return 0;
+    const escape = bytes[++at] ?? 0;
+    if (escape === letterU) {
+      for (const end = at + 4; at < end;) if (!isHex(bytes[++at] ?? 0)) return 0;
+    } else if (!escapes.includes(escape)) return 0;
   }
   return 0;
 }
+
+const isHex = (byte: number): boolean =>
+  (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 70) || (byte >= 97 && byte <= 102);
 
 function endOfLiteral(bytes: Uint8Array, start: number): number {
   const word = literals.find((literal) => literal.every((byte, index) => bytes[start + index] === byte));
