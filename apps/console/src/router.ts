@@ -59,6 +59,9 @@ export function navigate(to: string, { replace = false } = {}): void {
   }
 }
 
+/** Changes the filter or the order of a list, and begins at its first page. */
+export const changeList = (changes: QueryValues): void => setQuery({ page: undefined, cursor: undefined, ...changes });
+
 /** Changes values of the query of the present address. Filters and sorting do this, so that each view has a permalink. */
 export function setQuery(changes: QueryValues, options = { replace: true }): void {
   const { segments, query } = address.value;

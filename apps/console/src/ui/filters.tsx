@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { setQuery } from '../router';
+import { changeList } from '../router';
 
 /** Milliseconds after the last key before a filter applies. */
 const pause = 250;
@@ -19,7 +19,7 @@ export function TextFilter(props: { label: string; name: string; value: string; 
   const apply = (next: string): void => {
     clearTimeout(timer.current);
     applied.current = next;
-    setQuery({ [name]: next, page: undefined });
+    changeList({ [name]: next });
   };
   const change = (next: string): void => {
     setText(next);
@@ -56,7 +56,7 @@ export function CheckFilter({ label, name, value }: { label: string; name: strin
       <input
         type="checkbox"
         checked={value}
-        onChange={(event) => setQuery({ [name]: event.currentTarget.checked, page: undefined })}
+        onChange={(event) => changeList({ [name]: event.currentTarget.checked })}
       />
       {label}
     </label>

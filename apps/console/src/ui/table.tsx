@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { address, setQuery } from '../router';
+import { address, changeList, setQuery } from '../router';
 import { count } from './format';
 
 /** A column of a table. `sort` is the name of the server's column; without it the column cannot be sorted. */
@@ -75,11 +75,7 @@ function Heading<T>({ column }: { column: Column<T> }) {
       title={tip}
       aria-sort={isSorted ? (isReverse ? 'descending' : 'ascending') : 'none'}
     >
-      <button
-        type="button"
-        class="sort"
-        onClick={() => setQuery({ sort_reverse: undefined, page: undefined, ...next })}
-      >
+      <button type="button" class="sort" onClick={() => changeList({ sort_reverse: undefined, ...next })}>
         {title}
         {isSorted && <span aria-hidden="true">{isReverse ? '↓' : '↑'}</span>}
       </button>

@@ -1,6 +1,6 @@
 import { request } from '../api/http';
 import { type Resource, useResource } from '../api/use-resource';
-import { setQuery } from '../router';
+import { changeList } from '../router';
 import { visible } from './parts';
 
 /** The virtual hosts that the user may see, by name. */
@@ -21,7 +21,7 @@ export function VhostChoice({ value, names, all = true }: { value: string; names
   return (
     <label>
       Virtual host
-      <select value={value} onChange={(event) => setQuery({ vhost: event.currentTarget.value, page: undefined })}>
+      <select value={value} onChange={(event) => changeList({ vhost: event.currentTarget.value })}>
         {all && <option value="">All</option>}
         {listed.map((name) => (
           <option key={name} value={name}>
