@@ -168,8 +168,15 @@ async function emptyQueue(
 /** The most messages of one export. */
 export const mostExported = 100_000;
 
-/** The messages of a target as NDJSON, one line for each. */
-export async function exportLetters(target: Target): Promise<Blob> {
+/** Messages as NDJSON, one line for each. */
+export interface Export {
+  readonly lines: Blob;
+  /** True if {@link mostExported} ended it, so that there may be more messages. */
+  readonly isCut: boolean;
+}
+
+/** The messages of a target. */
+export async function exportLetters(target: Target): Promise<Export> {
   const { filter = {}, ids } = target;
   const parts: Blob[] = [];
   for (const query of selections(filter, ids)) {
@@ -178,7 +185,18 @@ export async function exportLetters(target: Target): Promise<Blob> {
     if (!response.ok) throw await refusal(response);
     parts.push(await response.blob());
   }
-  return new Blob(parts);
+  const lines = new Blob(parts);
+  return { lines, isCut: ids === undefined && (await linesIn(lines)) >= mostExported };
+}
+
+/** Counts lines without a copy of all of them in memory. */
+async function linesIn(blob: Blob): Promise<number> {
+  let found = 0;
+  const reader = blob.stream().getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    for (let at = part.value.indexOf(10); at >= 0; at = part.value.indexOf(10, at + 1)) found++;
+  }
+  return found;
 }
 
 /** A header in the form of the API. */

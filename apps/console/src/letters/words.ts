@@ -1,4 +1,5 @@
 import type { Letter, RedriveTask } from '../api/types';
+import { count as shownCount } from '../ui/format';
 
 /** Why messages stay, in words. The keys are those of `left_at`. */
 const reasons: Readonly<Record<string, string>> = {
@@ -28,8 +29,7 @@ export const isOpen = ({ state }: Pick<RedriveTask, 'state'>): boolean =>
   state === 'running' || state === 'paused' || state === 'tripped';
 
 /** A number of messages in words: `1 message`, `2,000 messages`. */
-export const messages = (count: number): string =>
-  `${count.toLocaleString('en-GB')} ${count === 1 ? 'message' : 'messages'}`;
+export const messages = (count: number): string => `${shownCount(count)} ${count === 1 ? 'message' : 'messages'}`;
 
 /**
  * The share of a redrive that is done, 0 to 1.
@@ -47,7 +47,7 @@ export function doneShare(task: RedriveTask, expected?: number): number {
 
 /** What a redrive is about, in words: `all messages`, `3 chosen messages`, `error TypeError, reason rejected`. */
 export function subjectOf({ filter, ids }: Pick<RedriveTask, 'filter' | 'ids'>): string {
-  if (ids !== null) return ids === 1 ? '1 chosen message' : `${ids.toLocaleString('en-GB')} chosen messages`;
+  if (ids !== null) return ids === 1 ? '1 chosen message' : `${shownCount(ids)} chosen messages`;
   const parts = Object.entries(filter ?? {}).flatMap(([part, value]) =>
     part === 'headers' && typeof value === 'object' && value !== null
       ? Object.entries(value).map(([name, wanted]) => `header ${name}${wanted === null ? '' : `=${wanted}`}`)

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
+import { apiErrorOf } from '../../api/http';
 import type { Action, ActionKind } from '../../letters/action-dialog';
-import { exportLetters, type Target } from '../../letters/api';
+import { exportLetters, mostExported, type Target } from '../../letters/api';
+import { messages } from '../../letters/words';
 import { isReadOnly } from '../../session';
 import { toast } from '../../ui/toasts';
 
@@ -56,10 +58,16 @@ function ExportButton({ targets }: { targets: readonly Target[] }) {
     setBusy(true);
     try {
       const parts: Blob[] = [];
-      for (const target of targets) parts.push(await exportLetters(target));
+      let isCut = false;
+      for (const target of targets) {
+        const part = await exportLetters(target);
+        parts.push(part.lines);
+        isCut ||= part.isCut;
+      }
       download(new Blob(parts, { type: 'application/x-ndjson' }), fileName(targets));
+      if (isCut) toast(cutNote, 'failed');
     } catch (error) {
-      toast(`The export failed: ${(error as Error).message}`, 'failed');
+      toast(`The export failed: ${apiErrorOf(error).message}`, 'failed');
     }
     setBusy(false);
   };
@@ -69,6 +77,10 @@ function ExportButton({ targets }: { targets: readonly Target[] }) {
     </button>
   );
 }
+
+const cutNote =
+  `The export has the first ${messages(mostExported)} of each queue or group. ` +
+  'Narrow the filter, or use dlx-broker dead-letters export, which has no limit.';
 
 /** A name that is safe on every file system. */
 function fileName(targets: readonly Target[]): string {
