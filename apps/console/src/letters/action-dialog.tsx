@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { apiErrorOf } from '../api/http';
 import { count } from '../ui/format';
 import { Dialog } from '../ui/dialog';
 import { visible } from '../ui/parts';
@@ -127,7 +128,7 @@ function Deletion({ action, close, done }: { action: Action; close: () => void; 
       toast(`Deleted ${messages(deleted)}.`);
       close();
     } catch (error) {
-      toast((error as Error).message, 'failed');
+      toast(apiErrorOf(error).message, 'failed');
       setBusy(false);
     }
     if (deleted > 0) done();

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { apiErrorOf } from '../api/http';
 import type { RedriveTask } from '../api/types';
 import { isAdministrator, session } from '../session';
 import { count, duration } from '../ui/format';
@@ -92,7 +93,7 @@ export function Controls({ task, changed }: { task: RedriveTask; changed: () => 
     try {
       await controlRedrive(task.id, what);
     } catch (error) {
-      toast((error as Error).message, 'failed');
+      toast(apiErrorOf(error).message, 'failed');
     }
     setBusy(false);
     changed();

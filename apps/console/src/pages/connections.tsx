@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { pathOf, request } from '../api/http';
+import { apiErrorOf, pathOf, request } from '../api/http';
 import type { Page } from '../api/types';
 import { useResource } from '../api/use-resource';
 import type { Address } from '../router';
@@ -203,7 +203,7 @@ function Closing({ of, close, done }: { of: Connection; close: () => void; done:
       await request(pathOf('connections', of.name), { method: 'DELETE' });
       toast('The connection is closed.');
     } catch (error) {
-      toast((error as Error).message, 'failed');
+      toast(apiErrorOf(error).message, 'failed');
     }
     close();
     done();

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 export function Dialog(props: { title: string; close: () => void; wide?: boolean; children: ComponentChildren }) {
   const { title, close, wide = false, children } = props;
   const element = useRef<HTMLDialogElement>(null);
+  const pressed = useRef<EventTarget>(null);
   useEffect(() => {
     const dialog = element.current;
     const before = document.activeElement;
@@ -23,8 +24,10 @@ export function Dialog(props: { title: string; close: () => void; wide?: boolean
         event.preventDefault();
         close();
       }}
+      onPointerDown={(event) => (pressed.current = event.target)}
       onClick={(event) => {
-        if (event.target === element.current) close();
+        // A press in the dialog that ends outside selects text, and closes nothing.
+        if (event.target === element.current && pressed.current === element.current) close();
       }}
     >
       <div class="dialog-body">

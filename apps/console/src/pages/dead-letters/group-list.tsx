@@ -10,7 +10,7 @@ import { href } from '../../router';
 import { isReadOnly } from '../../session';
 import { useKeys } from '../../use-keys';
 import { count } from '../../ui/format';
-import { Age, Name, PageHead, Reason } from '../../ui/parts';
+import { Age, Name, PageHead, Reason, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { type Column, Table } from '../../ui/table';
 import { FilterBar } from './filter-bar';
@@ -186,7 +186,7 @@ function columns(props: {
             <a href={lettersHref(group.vhost, group.queue, filter)}>
               <Name of={group.queue} />
             </a>
-            {group.vhost !== '/' && <span class="tag">{group.vhost}</span>}
+            {group.vhost !== '/' && <span class="tag">{visible(group.vhost)}</span>}
           </span>
         </div>
       ),
@@ -260,8 +260,11 @@ function Remarks({ of: { others, complete, scanned, skipped } }: { of: Groups })
           <summary>{skipped.length === 1 ? '1 queue was' : `${skipped.length} queues were`} left out</summary>
           <ul>
             {skipped.map(({ vhost, queue, why }) => (
-              <li key={`${vhost}\n${queue}`}>
-                <Name of={queue} /> <span class="muted">{why}</span>
+              <li key={JSON.stringify([vhost, queue])}>
+                <Name of={queue} />{' '}
+                <span class="muted">
+                  in <Name of={vhost} />: {why}
+                </span>
               </li>
             ))}
           </ul>

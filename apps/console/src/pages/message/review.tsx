@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ApiError } from '../../api/http';
+import { apiErrorOf, type ApiError } from '../../api/http';
 import type { Letter } from '../../api/types';
 import { useResource } from '../../api/use-resource';
 import { type Edit, editLetter, type EditOutcome, type QueueName } from '../../letters/api';
@@ -40,7 +40,7 @@ export function Review(props: {
       if (done.moved) return sent(done);
       setProblem(`The message stays: ${whyLeft(done.why ?? 'unknown')}.`);
     } catch (error) {
-      setProblem((error as Error).message);
+      setProblem(apiErrorOf(error).message);
     }
     setBusy(false);
   };

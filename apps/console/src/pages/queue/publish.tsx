@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { ApiError, pathOf, request } from '../../api/http';
+import { apiErrorOf, pathOf, request } from '../../api/http';
 import { toast } from '../../ui/toasts';
 import { headersProblem } from './headers';
 
@@ -34,7 +34,7 @@ export function Publish({ vhost, name, done }: { vhost: string; name: string; do
       else toast('Not published: the queue does not exist any more.', 'failed');
       done();
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : String(error));
+      setProblem(apiErrorOf(error).message);
     }
     setBusy(false);
   };

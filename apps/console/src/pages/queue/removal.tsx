@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
-import { ApiError, pathOf, request } from '../../api/http';
+import { apiErrorOf, pathOf, request } from '../../api/http';
 import { useResource } from '../../api/use-resource';
+import { messages } from '../../letters/words';
 import { Dialog } from '../../ui/dialog';
 import { count } from '../../ui/format';
 import { Name, visible } from '../../ui/parts';
@@ -45,8 +46,6 @@ export function Removal(props: {
     </Dialog>
   );
 }
-
-const messages = (value: number): string => `${count(value)} ${value === 1 ? 'message' : 'messages'}`;
 
 function What({ kind, counts }: { kind: 'purge' | 'delete'; counts: Counts }) {
   const { messages_ready: ready, messages_unacknowledged: unacked, consumers } = counts;
@@ -101,7 +100,7 @@ function Confirmation(props: {
       toast(kind === 'purge' ? 'The queue is purged.' : 'The queue is deleted.');
       done();
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : String(error));
+      setProblem(apiErrorOf(error).message);
       setBusy(false);
     }
   };
