@@ -24,3 +24,10 @@ it('keeps numbers and keys that a parser would change', () => {
 it('knows JSON', () => {
   expect([isJson('{"a":1}'), isJson('text'), isJson('')]).toEqual([true, false, false]);
 });
+
+it('keeps texts of any length', () => {
+  for (const part of ['a', '\\n', '\\\\', '\\"']) {
+    const json = `{"a":"${part.repeat(10_000_000)}"}`;
+    expect(compactJson(prettyJson(json)) === json, part).toBe(true);
+  }
+});
