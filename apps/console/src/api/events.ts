@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { refusal, send } from './http';
+import { wait } from './wait';
 
 /** Counters of a queue, as `GET /api/dlx/events` shows them. */
 export interface LiveQueue {
@@ -81,20 +82,6 @@ export async function follow(query: LiveQuery, take: (event: LiveEvent) => void,
     await wait(pause, signal);
     pause = Math.min(pause * 2, pauses.longest);
   }
-}
-
-/** Waits for a time, or until the signal aborts. */
-function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end);
-  });
 }
 
 /** The events of a response. The connection is closed when its reader stops, also by an error. */

@@ -230,4 +230,6 @@ export interface EditOutcome {
 export const editLetter = (
   { id, ...name }: QueueName & { id: string },
   edit: Edit & { dry_run?: boolean },
-): Promise<EditOutcome> => request(queuePath(name, 'messages', id, 'edit'), { method: 'POST', body: edit });
+  signal?: AbortSignal,
+): Promise<EditOutcome> =>
+  request(queuePath(name, 'messages', id, 'edit'), { method: 'POST', body: edit, ...(signal && { signal }) });

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, apiErrorOf } from '../api/http';
 import type { RedriveTask } from '../api/types';
+import { pauseOfTyping } from '../api/wait';
 import { deleteLetters, type QueueName, type RedriveOptions, type Target, tryRedrive } from './api';
 
 /** A queue that messages would reach, with their number. */
@@ -34,9 +35,6 @@ export interface Planned {
   readonly loading: boolean;
 }
 
-/** The pause after the last change of a form, before the server is asked, in milliseconds. */
-const pause = 300;
-
 /**
  * Asks the server by dry runs what an action would do, and again when the question changes.
  * @param key identifies the question; undefined: the form is not complete, so nothing is asked
@@ -52,19 +50,18 @@ export function usePlan(key: string | undefined, ask: (signal: AbortSignal) => P
     const controller = new AbortController();
     setState({ key, plan: undefined, error: undefined, loading: key !== undefined });
     if (key === undefined) return undefined;
-    const timer = setTimeout(async () => {
+    const run = async (): Promise<void> => {
       try {
+        await pauseOfTyping(controller.signal);
         const plan = await ask(controller.signal);
         if (!controller.signal.aborted) setState({ key, plan, error: undefined, loading: false });
       } catch (error) {
         if (controller.signal.aborted) return;
         setState({ key, plan: undefined, error: apiErrorOf(error), loading: false });
       }
-    }, pause);
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
     };
+    void run();
+    return () => controller.abort();
   }, [key]);
   return state.key === key ? state : { plan: undefined, error: undefined, loading: key !== undefined };
 }

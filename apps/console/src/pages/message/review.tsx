@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { apiErrorOf, type ApiError } from '../../api/http';
 import type { Letter } from '../../api/types';
 import { useResource } from '../../api/use-resource';
+import { pauseOfTyping } from '../../api/wait';
 import { type Edit, editLetter, type EditOutcome, type QueueName } from '../../letters/api';
 import { DestinationForm, destinationOf, toOrigin } from '../../letters/destination';
 import { whyLeft } from '../../letters/words';
@@ -27,9 +28,12 @@ export function Review(props: {
   const to = destinationOf(choice);
   const whole: Edit = { ...edit, ...(to && { to }) };
   const message = { ...name, id: of.id };
-  const asked = useResource(JSON.stringify([message, to]), async () =>
-    to === undefined ? undefined : editLetter(message, { ...whole, dry_run: true }),
-  );
+  const asked = useResource(JSON.stringify([message, to]), async (signal) => {
+    if (to === undefined) return undefined;
+    // The request has the whole body, and becomes a record of the audit log.
+    await pauseOfTyping(signal);
+    return editLetter(message, { ...whole, dry_run: true }, signal);
+  });
   const outcome = asked.data;
   const isPossible = outcome !== undefined && outcome.why === undefined;
   const send = async (): Promise<void> => {
