@@ -100,9 +100,12 @@ class Parser {
   }
 }
 
+/** The widest indent. Without a limit, a deep body of a megabyte would become hundreds of megabytes of spaces. */
+const widestIndent = 60;
+
 /** JSON with line breaks and an indent of two spaces. Numbers keep all digits. */
 export function formatJson(node: JsonNode, indent = ''): string {
-  const inner = `${indent}  `;
+  const inner = indent.length < widestIndent ? `${indent}  ` : indent;
   if (node.kind === 'object') {
     if (node.members.length === 0) return '{}';
     const lines = node.members.map(([name, value]) => `${inner}${JSON.stringify(name)}: ${formatJson(value, inner)}`);

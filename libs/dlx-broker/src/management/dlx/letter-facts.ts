@@ -50,11 +50,17 @@ export const isParked = ({ own }: Message): boolean => own.headers?.get(retryHea
  */
 export function deadSince(message: Message): number | undefined {
   const death = deathsOf(message)[0];
-  return death !== undefined && death.time > 0 ? death.time : failingSince(message);
+  return dateAt(death !== undefined && death.time > 0 ? death.time : failingSince(message));
 }
 
 /** Since when a message is dead, or else the time of its timestamp, in milliseconds since 1970. */
 export function timeOf(message: Message): number | undefined {
   const { timestamp } = message.own;
-  return deadSince(message) ?? (timestamp === undefined ? undefined : Number(timestamp) * 1000);
+  return deadSince(message) ?? dateAt(timestamp === undefined ? undefined : Number(timestamp) * 1000);
 }
+
+/** The last millisecond that a date can have. A publisher may write a timestamp in microseconds, or forge a death. */
+const lastDate = 8.64e15;
+
+const dateAt = (time: number | undefined): number | undefined =>
+  time !== undefined && Math.abs(time) <= lastDate ? time : undefined;

@@ -9,6 +9,9 @@ import { headersOfTyped, longOf, textOf } from './typed-input.js';
 
 const keys = ['payload', 'payload_encoding', 'headers', 'properties', 'to', 'dry_run', 'allow_invalid'];
 
+/** The keys without which a request, for example one with an empty body, is no edit. */
+const acting = ['payload', 'headers', 'properties', 'to', 'dry_run'];
+
 /** The parts of a message that a request replaces, and where the message goes. */
 export interface Edit {
   /** Default: the body of the message. */
@@ -31,6 +34,11 @@ export interface Edit {
  */
 export function editIn(body: JsonObject): Edit {
   onlyKnown(Object.keys(body), keys, 'key');
+  if (!acting.some((key) => body[key] !== undefined)) {
+    throw badRequest(
+      `an edit has at least one of ${acting.join(', ')}; POST /api/dlx/redrives sends a message as it is`,
+    );
+  }
   const { headers, properties = {} } = body;
   return {
     body: payloadIn(body),

@@ -223,8 +223,8 @@ describe('the original stays', () => {
 
   it('when it is gone (404), or a consumer has it (409)', async () => {
     letDie('x');
-    expect((await edit({}, undefined, 2)).status).toBe(404);
-    expect((await edit({}, undefined, 'x')).status).toBe(400);
+    expect((await edit({ payload: 'y' }, undefined, 2)).status).toBe(404);
+    expect((await edit({ payload: 'y' }, undefined, 'x')).status).toBe(400);
     const got = channel.get('dead')!;
     const held = await edit({ payload: 'y' });
     expect(held).toMatchObject({ status: 409, body: { error: 'conflict' } });
@@ -450,6 +450,8 @@ describe('bad input is refused with its name', () => {
     ['wrong base64', { payload: 'a?==', payload_encoding: 'base64' }, "'payload' is no base64"],
     ['half of a pair', '{"payload":"\\ud800"}', "'payload' has half of a surrogate pair"],
     ['headers that are a list', { headers: [] }, "'headers' should be an object"],
+    ['no body at all', {}, 'an edit has at least one of payload'],
+    ['only how the body is written', { payload_encoding: 'base64' }, 'an edit has at least one of payload'],
     ['headers that are null', { headers: null }, "'headers' should be an object"],
     ['an unknown property', { properties: { messageId: 'x' } }, "unknown key of 'properties' 'messageId'"],
     ['__proto__ as a property', '{"properties":{"__proto__":"x"}}', "unknown key of 'properties' '__proto__'"],
