@@ -149,6 +149,17 @@ describe('dead letters in the console', () => {
     expect(shop.bodies('orders.dead')).toEqual(['{"order":4}']);
   });
 
+  it('are not deleted if they died after their number was shown', async () => {
+    fill();
+    await house.open(`${list}&error=TimeoutError`);
+    await house.page.locator('.page-head').getByRole('button', { name: 'Delete…' }).click();
+    await dialog().getByText('would be deleted').waitFor();
+    shop.die({ body: '{"order":5}', error: timeout(70) });
+    await dialog().getByRole('button', { name: 'Delete 3 messages' }).click();
+    await house.page.getByText('Deleted 3 messages.').waitFor();
+    expect(shop.bodies('orders.dead')).toEqual(['{"order":4}', '{"order":5}']);
+  });
+
   it('are deleted all, when the name of the queue was typed', async () => {
     fill();
     await house.open(list);

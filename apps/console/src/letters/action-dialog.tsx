@@ -124,7 +124,11 @@ function Deletion({ action, close, done }: { action: Action; close: () => void; 
     setBusy(true);
     let deleted = 0;
     try {
-      for (const target of action.targets) deleted += await deleteLetters(target, { dryRun: false });
+      // Messages that died after the dry run stay: the user has seen the number without them.
+      for (const [index, target] of action.targets.entries()) {
+        const limit = planned.plan?.counts[index] ?? 0;
+        if (limit > 0) deleted += await deleteLetters(target, { dryRun: false, limit });
+      }
       toast(`Deleted ${messages(deleted)}.`);
       close();
     } catch (error) {

@@ -120,17 +120,19 @@ const idsAtOnce = 400;
 
 /**
  * Deletes messages, or only counts them.
+ * @param options `limit`: the most messages of a filter that are deleted
  * @returns the number of messages that were found
  */
 export async function deleteLetters(
   target: Target,
-  options: { dryRun: boolean; signal?: AbortSignal },
+  options: { dryRun: boolean; limit?: number; signal?: AbortSignal },
 ): Promise<number> {
   const { filter = {}, ids } = target;
   if (ids === undefined && isEmptyFilter(filter)) return emptyQueue(target, options);
   let found = 0;
   for (const query of selections(filter, ids)) {
     if (options.dryRun) query.set('dry_run', 'true');
+    if (ids === undefined && options.limit !== undefined) query.set('limit', String(options.limit));
     const answer = await request<{ matched: number; discarded: number }>(queuePath(target, 'messages'), {
       method: 'DELETE',
       query,

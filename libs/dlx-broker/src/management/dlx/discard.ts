@@ -4,7 +4,7 @@ import { inTurns } from '../http/turns.js';
 import { badRequest, noContent, notFound, ok } from '../http/reply.js';
 import type { ApiRequest, Handler } from '../http/resource.js';
 import { type MessageFilter, matcherOf } from './filter.js';
-import { filterInQuery, filterParameters, filterToJson, idsInQuery, onlyKnown, wordIn } from './input.js';
+import { filterInQuery, filterParameters, filterToJson, idsInQuery, numberIn, onlyKnown, wordIn } from './input.js';
 import { entryNamed } from './named-message.js';
 import { Unread } from './payload.js';
 import { aboutQueue, readableQueue } from './readable-queue.js';
@@ -23,7 +23,7 @@ export const discard: Handler = (request, management) => {
 /** Deletes chosen messages, or those that match and were there at the beginning. None is dead-lettered. */
 export const discardAll: Handler = async (request, management) => {
   const { query } = request;
-  onlyKnown(query.keys(), [...filterParameters, 'ids', 'dry_run'], 'parameter');
+  onlyKnown(query.keys(), [...filterParameters, 'ids', 'limit', 'dry_run'], 'parameter');
   const queue = readableQueue(request, management);
   const ids = idsInQuery(query);
   const filter = filterInQuery(query);
@@ -32,11 +32,16 @@ export const discardAll: Handler = async (request, management) => {
     throw badRequest('say which messages: a filter or ids. All of them go by DELETE /api/queues/vhost/name/contents');
   }
   if (ids !== undefined && isFiltered) throw badRequest("'ids' and a filter exclude each other");
+  if (ids !== undefined && query.has('limit')) throw badRequest("'ids' and 'limit' exclude each other");
+  const limit = numberIn(query, 'limit', mostMessages, 1, mostMessages);
   const dryRun = wordIn(query, 'dry_run', ['true', 'false'], 'false') === 'true';
   const order: Order = { request, management, queue, dryRun };
-  const counts = ids === undefined ? await discardMatching(filter, order) : await discardPicked(ids, order);
+  const counts = ids === undefined ? await discardMatching(filter, limit, order) : await discardPicked(ids, order);
   return ok({ ...aboutQueue(queue), dry_run: dryRun, ...counts });
 };
+
+/** The largest limit: more messages than any queue holds. */
+const mostMessages = 1_000_000_000;
 
 /** One deletion. */
 interface Order {
@@ -76,7 +81,11 @@ async function discardPicked(ids: readonly number[], { request, management, queu
   return { ...counts, scanned: ids.length };
 }
 
-async function discardMatching(filter: MessageFilter, { request, management, queue, dryRun }: Order): Promise<Counts> {
+async function discardMatching(
+  filter: MessageFilter,
+  limit: number,
+  { request, management, queue, dryRun }: Order,
+): Promise<Counts> {
   const vhost = management.vhost(request.names['vhost'] ?? '');
   const last = queue.lastPosition;
   const counts = { matched: 0, discarded: 0 };
@@ -85,7 +94,7 @@ async function discardMatching(filter: MessageFilter, { request, management, que
     if (entry.position > last) return true;
     counts.matched++;
     if (!dryRun && vhost.discard(queue, entry)) counts.discarded++;
-    return true;
+    return counts.matched < limit;
   };
   const unread = new Unread();
   const matches = matcherOf(filter, unread);

@@ -327,6 +327,16 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
         reason: 'say which messages: a filter or ids. All of them go by DELETE /api/queues/vhost/name/contents',
       });
     });
+
+    it('takes out no more matches than the limit, the first ones', async () => {
+      for (let number = 1; number <= 5; number++) publish('dead', `poison ${number}`);
+      const remove = (query: string) => rooms.call('DELETE', `/dlx/queues/%2F/dead/messages${query}`);
+      expect((await remove('?text=poison&limit=2&dry_run=true')).body).toMatchObject({ matched: 2, discarded: 0 });
+      expect((await remove('?text=poison&limit=2')).body).toMatchObject({ matched: 2, discarded: 2 });
+      expect((await page()).items.map((item) => item['payload'])).toEqual(['poison 3', 'poison 4', 'poison 5']);
+      expect((await remove('?text=poison&limit=0')).status).toBe(400);
+      expect((await remove('?ids=3&limit=1')).body).toMatchObject({ reason: "'ids' and 'limit' exclude each other" });
+    });
   });
 
   describe('DELETE of chosen messages', () => {
