@@ -245,7 +245,7 @@ const whatOf = (groups: readonly LetterGroup[]): string => {
 
 function summary({ groups, queues }: Groups, total: number): string {
   const inQueues = queues === 1 ? '1 queue' : `${count(queues)} queues`;
-  return `${messages(total)} in ${count(groups.length)} groups, ${inQueues}. Looking changes nothing.`;
+  return `${messages(total)} in ${groups.length === 1 ? '1 group' : `${count(groups.length)} groups`}, ${inQueues}. Looking changes nothing.`;
 }
 
 /** What the answer leaves out. */

@@ -11,6 +11,7 @@ import { diedAt } from '../../letters/words';
 import { type Address, href, navigate, setQuery } from '../../router';
 import { isReadOnly } from '../../session';
 import { useKeys } from '../../use-keys';
+import { dateTime } from '../../ui/format';
 import { Age, Card, Name, PageHead, Reason, visible } from '../../ui/parts';
 import { Loading, Failure, Notice } from '../../ui/states';
 import { toast } from '../../ui/toasts';
@@ -184,9 +185,7 @@ function Sub({ of }: { of: Letter }) {
       )}
       {of.redrives > 0 && <span class="tag">redriven {of.redrives === 1 ? 'once' : `${of.redrives} times`}</span>}
       {of.returns > 0 && <span class="tag">redelivered</span>}
-      {of.expires_at !== null && (
-        <span class="tag tag-strong">expires at {new Date(of.expires_at).toLocaleTimeString()}</span>
-      )}
+      {of.expires_at !== null && <span class="tag tag-strong">expires {dateTime(of.expires_at)}</span>}
     </span>
   );
 }
