@@ -126,7 +126,7 @@ function numberIn(option: string, text: string): number {
 export const unknown = (why: string): string =>
   why === 'unproven_origin'
     ? 'only their headers tell where they came from, which a client may have written; say with --to where they go'
-    : 'nothing tells where they came from; say with --to where they go';
+    : 'their origin is not known; say with --to where they go';
 
 function stateText(state: State): string {
   const would = state.dry_run ? 'would be ' : '';

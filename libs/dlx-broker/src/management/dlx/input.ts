@@ -126,7 +126,7 @@ export function cursorIn(query: URLSearchParams): Cursor | undefined {
   const text = query.get('cursor');
   if (text === null || text === '') return undefined;
   const cursor = cursorOf(text);
-  if (cursor === undefined) throw badRequest(`'cursor' is none of ours: '${text}'`);
+  if (cursor === undefined) throw badRequest(`'cursor' should be the cursor of the page before: '${text}'`);
   return cursor;
 }
 

@@ -260,7 +260,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     ['?page_size=501', "'page_size' should be a whole number from 1 to 500: '501'"],
     ['?page_size=ten', "'page_size' should be a whole number from 1 to 500: 'ten'"],
     ['?page_size=500&truncate=1048576', 'page_size times truncate is over 16777216 bytes'],
-    ['?cursor=1', "'cursor' is none of ours: '1'"],
+    ['?cursor=1', "'cursor' should be the cursor of the page before: '1'"],
     ['?encoding=utf7', "'encoding' should be one of auto, base64: 'utf7'"],
     ['?older_than=5', "'older_than' should be a duration such as 90s, 15m, 2h or 7d: '5'"],
     ['?reason=a&reason=b', "parameter 'reason' is said more than once"],
