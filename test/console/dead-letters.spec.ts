@@ -67,8 +67,8 @@ describe('dead letters in the console', () => {
     const death: Field = { type: 'F', value: new Map<string, Field>([...fields, ['count', int32(1)], ['time', time]]) };
     const headers = new Map<string, Field>([['x-death', { type: 'A', value: [death] }]]);
     shop.publish('', 'orders.dead', '{"order":1}', { headers, timestamp: 2 ** 52 });
-    const { items } = await house.api<{ items: { oldest: number }[] }>('GET', '/dlx/queues?name=orders.dead');
-    expect(items[0]?.oldest).toBeGreaterThan(8.64e15);
+    const { items } = await house.api<{ items: { oldest: number | null }[] }>('GET', '/dlx/queues?name=orders.dead');
+    expect(items[0]?.oldest).toBeNull();
     for (const hash of ['#/', '#/queues', '#/queues/%2F/orders.dead', '#/dead-letters', list]) {
       await house.open(hash);
       await house.page.getByText('orders.dead').first().waitFor();

@@ -173,7 +173,7 @@ function columns(props: {
             <ErrorKind of={group} />
           </a>
           <span class="group-way">
-            <Reason of={group.reason} />
+            <Reason of={group.reason === '' && group.error !== '' ? 'parked' : group.reason} />
             {group.first_queue !== '' && (
               <>
                 <span class="muted">in</span>

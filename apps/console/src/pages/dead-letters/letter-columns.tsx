@@ -48,7 +48,7 @@ export function letterColumns(props: {
             )}
           </a>
           <span class="only-narrow">
-            <Reason of={letter.deaths[0]?.reason ?? ''} />
+            <Reason of={reasonOf(letter)} />
           </span>
           <code class="snippet">{visible(snippetOf(letter))}</code>
         </div>
@@ -59,7 +59,7 @@ export function letterColumns(props: {
       minor: true,
       cell: (letter) => (
         <span class="stacked">
-          <Reason of={letter.deaths[0]?.reason ?? ''} />
+          <Reason of={reasonOf(letter)} />
           <Rounds of={letter} />
         </span>
       ),
@@ -96,3 +96,6 @@ function Origin({ of: { origin } }: { of: Pick<Letter, 'origin'> }) {
     </span>
   );
 }
+
+/** The reason of the latest death. A handler parks a message without a death. */
+const reasonOf = ({ deaths, error }: Letter): string => deaths[0]?.reason ?? (error === null ? '' : 'parked');
