@@ -23,8 +23,9 @@ export function RunView(props: { targets: readonly Target[]; plan: Plan; options
   useEffect(() => {
     let isShown = true;
     if (target === undefined) return undefined;
-    const left = options.limit === undefined ? undefined : options.limit - moved;
-    startRedrive(target, { ...options, ...(left !== undefined && { limit: left }) }).then(
+    // No more than the dialog showed, although more may match by now.
+    const limit = Math.min(plan.counts[at] ?? Infinity, (options.limit ?? Infinity) - moved);
+    startRedrive(target, { ...options, ...(limit !== Infinity && { limit }) }).then(
       (started) => isShown && setTask(started),
       (error: unknown) => isShown && setProblem(apiErrorOf(error)),
     );
@@ -90,7 +91,7 @@ export function RunView(props: { targets: readonly Target[]; plan: Plan; options
           </a>
         )}
         <button type="button" class="primary" onClick={close}>
-          {isRunning && targets.length === 1 ? 'Close, it goes on' : 'Close'}
+          {isRunning && targets.length === 1 && task?.state !== 'tripped' ? 'Close, it goes on' : 'Close'}
         </button>
       </div>
     </div>

@@ -11,6 +11,9 @@ import { logLevels } from './values.js';
 /** Exit code: the command cannot be carried out. */
 const refused = 2;
 
+/** Exit code of `dead-letters` for a wrong command line: it has the codes of `ctl`. */
+const wrongUsage = 64;
+
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
@@ -234,7 +237,10 @@ function explain(error: unknown): string {
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : refused);
+  if (error instanceof CommanderError) {
+    const code = process.argv[2] === 'dead-letters' ? wrongUsage : refused;
+    process.exit(error.exitCode === 0 ? 0 : code);
+  }
   const { shownLines } = await import('../host/index.js');
   console.error(`dlx-broker: ${shownLines(explain(error))}`);
   process.exit(refused);
