@@ -137,7 +137,7 @@ describe('a client that', () => {
     expect([...harness.broker.virtualHosts.keys()]).toEqual(['/']);
   });
 
-  it.each(['/', '//', '/api', '*', 'http://evil.example/api/whoami', '/api/../api/whoami', '/api/%00', '/\\evil'])(
+  it.each(['//', '/api', '*', 'http://evil.example/api/whoami', '/api/../api/whoami', '/api/%00', '/\\evil'])(
     'asks for %s is answered',
     async (path) => {
       const { socket, ended } = (await open({}))();
