@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** They speak to other processes in real time, and would miss their moments beside each other or anything else. */
@@ -40,6 +41,9 @@ const onAllBrokers = [
   'test/e2e/transport.spec.ts',
 ];
 
+/** Vitest leaves one processor free, which is half of a small machine. */
+const maxWorkers = availableParallelism();
+
 export default defineConfig({
   // The aliases of tsconfig.json: tests meet the library's sources, never an old build.
   resolve: { tsconfigPaths: true },
@@ -61,9 +65,10 @@ export default defineConfig({
           exclude: ['**/node_modules/**', '**/dist/**', ...realTime, ...inBrowser, ...alone],
           // Files share a process: loading Nest and the library for each of them took half of the time.
           isolate: false,
+          maxWorkers,
         },
       },
-      { extends: true, test: { name: 'virtual time, alone', include: alone } },
+      { extends: true, test: { name: 'virtual time, alone', include: alone, maxWorkers } },
       {
         extends: true,
         // Afterwards, one file at a time. What other processes and the machine do to a case it may survive twice.
@@ -77,6 +82,7 @@ export default defineConfig({
           globalSetup: ['test/console/build.setup.ts'],
           testTimeout: 30_000,
           retry: 2,
+          maxWorkers,
           sequence: { groupOrder: 2 },
         },
       },
@@ -88,6 +94,7 @@ export default defineConfig({
           provide: { place },
           setupFiles: ['test/e2e/server.setup.ts'],
           retry: 2,
+          maxWorkers,
           sequence: { groupOrder: 2 },
         },
       })),
