@@ -36,7 +36,7 @@ const faults: Readonly<Record<string, Fault>> = {
       cluster.pause(leader);
       await wait(duration);
       cluster.resume(leader);
-      await cluster.ready(leader);
+      if (await cluster.rejoin(leader)) console.info('the paused leader had to be restarted');
     },
   },
   cut: {
@@ -46,7 +46,7 @@ const faults: Readonly<Record<string, Fault>> = {
       await cluster.cut(leader);
       await wait(duration);
       await cluster.mend(leader);
-      await cluster.ready(leader);
+      if (await cluster.rejoin(leader)) console.info('the leader that was cut off had to be restarted');
     },
   },
   alarm: {

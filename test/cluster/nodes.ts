@@ -114,9 +114,20 @@ export class ClusterNodes {
     this.network.mend(number);
   }
 
-  /** Waits until this node answers, and knows that all run. */
-  ready(number: number): Promise<void> {
-    return this.#ready(this.#node(number), this.#running.length);
+  /**
+   * Waits until a node that was apart belongs to the others again. RabbitMQ sometimes leaves such a node alone until an operator
+   * restarts it; after a minute, this does.
+   * @returns true if the node had to be restarted
+   */
+  async rejoin(number: number): Promise<boolean> {
+    try {
+      await this.#ready(this.#node(number), this.#running.length, 60_000);
+      return false;
+    } catch {
+      await this.kill(number);
+      await this.up(number);
+      return true;
+    }
   }
 
   pause(number: number): void {
@@ -208,14 +219,14 @@ export class ClusterNodes {
   }
 
   /** Waits until a node knows of so many running nodes, itself included, and takes AMQP connections. */
-  async #ready(node: Node, running: number): Promise<void> {
-    const until = Date.now() + 120_000;
+  async #ready(node: Node, running: number, timeout = 120_000): Promise<void> {
+    const until = Date.now() + timeout;
     for (;;) {
       const missing = await this.#missing(node, running).catch((error: Error) => String(error.cause ?? error));
       if (missing === undefined) return;
       if (Date.now() > until) {
         const output = readFileSync(join(node.folder, 'log', 'output'), 'utf8').slice(-2_000);
-        throw new Error(`node ${node.name} is not ready after two minutes: ${missing}\n${output}`);
+        throw new Error(`node ${node.name} is not ready after ${timeout / 1_000} s: ${missing}\n${output}`);
       }
       await wait(200);
     }
