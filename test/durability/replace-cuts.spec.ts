@@ -1,14 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { RabbitMqBackend } from '../../libs/dlx-broker/src/backend/rabbitmq/backend.js';
-import { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
-import { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
-import { resolveRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/resolve-options.js';
 import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { LinkedServer } from '../harnesses/amqp-link.js';
+import { linkedBackend } from '../harnesses/linked-backend.js';
 import { FakeDisk } from './fake-disk.js';
 import { lent } from './harness.js';
 
@@ -49,19 +46,7 @@ async function cutsOf(canReplace: boolean, seed: number) {
   for (let turn = 0; turn < 50; turn++) await setImmediate();
 
   const server = new LinkedServer({}, { broker, canReplace });
-  const backend = new RabbitMqBackend(resolveRabbitMq({ urls: 'amqp://server' }), {
-    ...server.surroundings,
-    random: () => 0.5,
-    dial: () => server.link(),
-    openConnection,
-    openPublisher,
-    keepAlive: () => () => undefined,
-    warn: () => undefined,
-    fault: (error) => {
-      throw error;
-    },
-  });
-  await backend.connect();
+  const backend = await linkedBackend(server);
   const cuts: { readonly disk: FakeDisk; readonly confirmed: readonly string[] }[] = [];
   const confirmed: string[] = [];
   disk.isManual = true;

@@ -1,14 +1,11 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { RabbitMqBackend } from '../../libs/dlx-broker/src/backend/rabbitmq/backend.js';
-import { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
-import { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
-import { resolveRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/resolve-options.js';
 import type { BackendDelivery } from '../../libs/dlx-broker/src/backend/index.js';
 import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { LinkedServer } from '../harnesses/amqp-link.js';
+import { linkedBackend } from '../harnesses/linked-backend.js';
 import { FakeDisk } from './fake-disk.js';
 import { systemError } from './fake-file.js';
 import { lent } from './harness.js';
@@ -62,19 +59,7 @@ async function live({ begin, end }: Fault, [pair, turns]: readonly [number, numb
   for (const id of ids) channel.publish('', 'work', { deliveryMode: 2, messageId: id }, Buffer.from(id));
   await journal.flush();
   const server = new LinkedServer({}, { broker });
-  const backend = new RabbitMqBackend(resolveRabbitMq({ urls: 'amqp://server' }), {
-    ...server.surroundings,
-    random: () => 0.5,
-    dial: () => server.link(),
-    openConnection,
-    openPublisher,
-    keepAlive: () => () => undefined,
-    warn: () => undefined,
-    fault: (fault) => {
-      throw fault;
-    },
-  });
-  await backend.connect();
+  const backend = await linkedBackend(server);
   const deliveries: BackendDelivery[] = [];
   const confirmed: string[] = [];
   const failures: Error[] = [];

@@ -14,6 +14,10 @@ const reasons: Readonly<Record<string, string>> = {
 /** Why messages stay, in words. */
 export const whyLeft = (why: string): string => reasons[why] ?? why;
 
+/** The reason under which messages are listed. A handler parks a message with its error, but without a death. */
+export const shownReason = (reason: string, hasError: boolean): string =>
+  reason === '' && hasError ? 'parked' : reason;
+
 /** The first line of a body, for a list. */
 export function snippetOf({ payload, payload_encoding, payload_bytes }: Letter): string {
   if (payload === null) return 'the body cannot be read';

@@ -11,9 +11,6 @@ import { logLevels } from './values.js';
 /** Exit code: the command cannot be carried out. */
 const refused = 2;
 
-/** Exit code of `dead-letters` for a wrong command line: it has the codes of `ctl`. */
-const wrongUsage = 64;
-
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
@@ -238,8 +235,10 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    const code = process.argv[2] === 'dead-letters' ? wrongUsage : refused;
-    process.exit(error.exitCode === 0 ? 0 : code);
+    if (error.exitCode === 0) process.exit(0);
+    // dead-letters has the exit codes of ctl.
+    const { exit } = await import('./ctl/exit.js');
+    process.exit(process.argv[2] === 'dead-letters' ? exit.usage : refused);
   }
   const { shownLines } = await import('../host/index.js');
   console.error(`dlx-broker: ${shownLines(explain(error))}`);

@@ -4,7 +4,7 @@ import { useResource } from '../../api/use-resource';
 import { type Action, ActionDialog } from '../../letters/action-dialog';
 import { loadGroups, type Groups, type Target } from '../../letters/api';
 import { isEmptyFilter, type LetterFilter } from '../../letters/filter';
-import { messages } from '../../letters/words';
+import { messages, shownReason } from '../../letters/words';
 import { focusedRow } from '../../keyboard';
 import { href } from '../../router';
 import { isReadOnly } from '../../session';
@@ -15,7 +15,7 @@ import { Loaded, Notice } from '../../ui/states';
 import { type Column, Table } from '../../ui/table';
 import { FilterBar } from './filter-bar';
 import { lettersHref } from '../../letters/links';
-import { Actions, Check, useSelection } from './selection';
+import { Check, SelectionBar, useSelection } from './selection';
 
 /** The pause between two looks at all queues, in milliseconds. */
 const interval = 10_000;
@@ -122,15 +122,15 @@ export function GroupList(props: {
         </Loaded>
       </div>
       {chosen.length > 0 && (
-        <div class="selection-bar" role="region" aria-label="Chosen groups">
-          <span>{whatOf(chosen)}</span>
-          <span class="actions">
-            <Actions what={whatOf(chosen)} targets={chosen.map(targetOf)} start={setAction} />
-            <button type="button" class="quiet" onClick={() => selection.set([])}>
-              Clear
-            </button>
-          </span>
-        </div>
+        <SelectionBar
+          label="Chosen groups"
+          what={whatOf(chosen)}
+          targets={chosen.map(targetOf)}
+          start={setAction}
+          clear={() => selection.set([])}
+        >
+          {whatOf(chosen)}
+        </SelectionBar>
       )}
       {action !== undefined && (
         <ActionDialog
@@ -173,7 +173,7 @@ function columns(props: {
             <ErrorKind of={group} />
           </a>
           <span class="group-way">
-            <Reason of={group.reason === '' && group.error !== '' ? 'parked' : group.reason} />
+            <Reason of={shownReason(group.reason, group.error !== '')} />
             {group.first_queue !== '' && (
               <>
                 <span class="muted">in</span>

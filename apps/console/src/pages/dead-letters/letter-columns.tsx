@@ -1,6 +1,6 @@
 import type { Letter } from '../../api/types';
 import type { LetterFilter } from '../../letters/filter';
-import { diedAt, snippetOf } from '../../letters/words';
+import { diedAt, shownReason, snippetOf } from '../../letters/words';
 import { count } from '../../ui/format';
 import { Age, Name, Reason, visible } from '../../ui/parts';
 import type { Column } from '../../ui/table';
@@ -48,7 +48,7 @@ export function letterColumns(props: {
             )}
           </a>
           <span class="only-narrow">
-            <Reason of={reasonOf(letter)} />
+            <Reason of={shownReason(letter.deaths[0]?.reason ?? '', letter.error !== null)} />
           </span>
           <code class="snippet">{visible(snippetOf(letter))}</code>
         </div>
@@ -59,7 +59,7 @@ export function letterColumns(props: {
       minor: true,
       cell: (letter) => (
         <span class="stacked">
-          <Reason of={reasonOf(letter)} />
+          <Reason of={shownReason(letter.deaths[0]?.reason ?? '', letter.error !== null)} />
           <Rounds of={letter} />
         </span>
       ),
@@ -96,6 +96,3 @@ function Origin({ of: { origin } }: { of: Pick<Letter, 'origin'> }) {
     </span>
   );
 }
-
-/** The reason of the latest death. A handler parks a message without a death. */
-const reasonOf = ({ deaths, error }: Letter): string => deaths[0]?.reason ?? (error === null ? '' : 'parked');

@@ -17,7 +17,7 @@ import { Table } from '../../ui/table';
 import { FilterBar } from './filter-bar';
 import { groupsHref, letterHref } from '../../letters/links';
 import { letterColumns } from './letter-columns';
-import { Actions, useSelection } from './selection';
+import { Actions, SelectionBar, useSelection } from './selection';
 
 /** The messages of one queue that match a filter. */
 export function LetterList(props: { vhost: string; queue: string; filter: LetterFilter; cursor: string | undefined }) {
@@ -132,35 +132,33 @@ export function LetterList(props: { vhost: string; queue: string; filter: Letter
         </Loaded>
       </div>
       {selection.keys.size > 0 && (
-        <div class="selection-bar" role="region" aria-label="Chosen messages">
-          <span>
-            {messages(selection.keys.size)} chosen
-            {isAllChosen && data?.cursor !== null && (
-              <>
-                {' · '}
-                <button
-                  type="button"
-                  class="link"
-                  onClick={() =>
-                    setAction({
-                      kind: 'redrive',
-                      what: isFiltered ? 'All messages that match' : 'All messages of the queue',
-                      targets: [all],
-                    })
-                  }
-                >
-                  redrive all that match instead
-                </button>
-              </>
-            )}
-          </span>
-          <span class="actions">
-            <Actions what={messages(selection.keys.size)} targets={[chosenTarget]} start={setAction} />
-            <button type="button" class="quiet" onClick={() => selection.set([])}>
-              Clear
-            </button>
-          </span>
-        </div>
+        <SelectionBar
+          label="Chosen messages"
+          what={messages(selection.keys.size)}
+          targets={[chosenTarget]}
+          start={setAction}
+          clear={() => selection.set([])}
+        >
+          {messages(selection.keys.size)} chosen
+          {isAllChosen && data?.cursor !== null && (
+            <>
+              {' · '}
+              <button
+                type="button"
+                class="link"
+                onClick={() =>
+                  setAction({
+                    kind: 'redrive',
+                    what: isFiltered ? 'All messages that match' : 'All messages of the queue',
+                    targets: [all],
+                  })
+                }
+              >
+                redrive all that match instead
+              </button>
+            </>
+          )}
+        </SelectionBar>
       )}
       {action !== undefined && (
         <ActionDialog

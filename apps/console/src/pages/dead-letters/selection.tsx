@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { apiErrorOf } from '../../api/http';
 import type { Action, ActionKind } from '../../letters/action-dialog';
@@ -49,6 +50,29 @@ export function Actions(props: { what: string; targets: readonly Target[]; start
       )}
       <ExportButton targets={targets} />
     </>
+  );
+}
+
+/** What is chosen, and what can be done with it. `children` say what it is. */
+export function SelectionBar(props: {
+  label: string;
+  what: string;
+  targets: readonly Target[];
+  start: (action: Action) => void;
+  clear: () => void;
+  children: ComponentChildren;
+}) {
+  const { label, what, targets, start, clear, children } = props;
+  return (
+    <div class="selection-bar" role="region" aria-label={label}>
+      <span>{children}</span>
+      <span class="actions">
+        <Actions what={what} targets={targets} start={start} />
+        <button type="button" class="quiet" onClick={clear}>
+          Clear
+        </button>
+      </span>
+    </div>
   );
 }
 

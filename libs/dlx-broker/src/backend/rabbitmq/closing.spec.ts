@@ -3,28 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { LinkedServer } from '../../../../../test/harnesses/amqp-link.js';
-import { RabbitMqBackend } from './backend.js';
-import { openConnection } from './client/connection.js';
-import { openPublisher } from './client/publisher.js';
+import { linkedBackend } from '../../../../../test/harnesses/linked-backend.js';
 import type { RabbitMqOptions } from './options.js';
-import { resolveRabbitMq } from './resolve-options.js';
 import { need } from '../need.js';
 
 async function connected(options: Partial<RabbitMqOptions>, channels = 2_047) {
   const server = new LinkedServer({ channels });
-  const backend = new RabbitMqBackend(resolveRabbitMq({ urls: 'amqp://server', ...options }), {
-    ...server.surroundings,
-    random: () => 0.5,
-    dial: () => server.link(),
-    openConnection,
-    openPublisher,
-    keepAlive: () => () => undefined,
-    warn: () => undefined,
-    fault: (fault) => {
-      throw fault;
-    },
-  });
-  await backend.connect();
+  const backend = await linkedBackend(server, options);
   return { server, backend };
 }
 
