@@ -104,7 +104,7 @@ describe('a pattern that would take for ever', () => {
   it.each(notRetryable)('%j is cut, and does not match', (pattern) => {
     const start = performance.now();
     expect(matches(pattern, `${'a'.repeat(250)}!`)).toBe(false);
-    expect(performance.now() - start).toBeLessThan(500); // a few milliseconds; uncut it would be years
+    expect(performance.now() - start).toBeLessThan(5_000); // a few milliseconds; uncut it would be years
   });
 
   it('is cut though a later alternative would match, as RabbitMQ 3.10.8 does when asked', () => {
@@ -116,7 +116,7 @@ describe('a pattern that would take for ever', () => {
     const matcher = policyPatterns.compile('^(a+)+$');
     const start = performance.now();
     for (let n = 0; n < 10_000; n++) matcher.matches(`${'a'.repeat(60)}${n}!`);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(performance.now() - start).toBeLessThan(60_000);
     expect(matcher.matches('aaa')).toBe(true);
   });
 

@@ -226,6 +226,6 @@ describe('what is declared', () => {
     for (const name of queues) topology.changed({ kind: 'queue', change: 'removed', vhost, name });
     const { user } = process.cpuUsage(start);
     expect([...topology.all()].length).toBe(1);
-    expect(user / 1e6).toBeLessThan(1); // seconds: 0.2 measured, and 4.5 with a look at all the rest for each
+    expect(user / 1e6).toBeLessThan(3); // seconds: 0.2 measured, and 4.5 with a look at all the rest for each
   });
 });

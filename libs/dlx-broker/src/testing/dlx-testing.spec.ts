@@ -75,7 +75,7 @@ describe('a test of an application', () => {
     ]);
     expect(dlx.queue('orders.parked').payloads()).toEqual([{ id: 7 }]);
     expect(dlx.queue('orders')).toMatchObject({ ready: 0, unacknowledged: 0 });
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   it('sees a message that succeeds in the end and is gone', async () => {

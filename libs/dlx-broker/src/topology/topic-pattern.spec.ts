@@ -33,6 +33,6 @@ describe('a routing key fits a pattern (rule P7)', () => {
   it('at once also when many # meet many words', () => {
     const started = performance.now();
     expect(matchesPattern(Array(60).fill('#').join('.') + '.end', Array(100).fill('a').join('.'))).toBe(false);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(5_000); // a few milliseconds; without a bound it would be years
   });
 });

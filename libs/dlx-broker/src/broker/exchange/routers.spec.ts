@@ -168,7 +168,7 @@ describe('a topic exchange', () => {
     bind(topic, 'a', `${'#.a.'.repeat(60)}b`);
     const start = performance.now();
     expect(route(topic, `${'a.'.repeat(126)}c`)).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(100);
+    expect(performance.now() - start).toBeLessThan(5_000); // under a millisecond; without a bound it would be years
   });
 });
 

