@@ -9,11 +9,15 @@ import {
   DlxBrokerModule,
   DlxContext,
   Drop,
+  Idempotent,
   Park,
   Redrives,
   Reject,
   Retry,
   RetryLater,
+  type Claim,
+  type DlxBrokerOptions,
+  type IdempotencyStore,
   type RetryPolicy,
   customBackend,
 } from 'dlx-broker';
@@ -45,10 +49,14 @@ for (const kind of worldKinds) {
 
     const open = (): Promise<Backend> => connectedTo(kind, ends);
 
-    async function start(backend: Backend, provider: Type): Promise<INestApplicationContext> {
+    async function start(
+      backend: Backend,
+      provider: Type,
+      options: DlxBrokerOptions = {},
+    ): Promise<INestApplicationContext> {
       const module = {
         module: class {},
-        imports: [DlxBrokerModule.forRoot({ broker: customBackend(backend) })],
+        imports: [DlxBrokerModule.forRoot({ ...options, broker: customBackend(backend) })],
         providers: [provider],
       };
       const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
@@ -187,6 +195,29 @@ for (const kind of worldKinds) {
         throw thrown();
       });
       expect(await arrived(backend, queue)).toEqual(headers);
+    });
+
+    it('a message that waits for its duplicate has not failed', async () => {
+      const known: unknown[] = [];
+      const claims: Claim[] = ['busy'];
+      const idempotencyStore: IdempotencyStore = {
+        claim: () => claims.shift() ?? 'claimed',
+        done: () => undefined,
+        release: () => undefined,
+      };
+      @Injectable()
+      class Worker {
+        @Consume({ queue: 'work' })
+        @Idempotent({ key: () => 'k' })
+        handle(@Ctx() { attempt, failingSince, lastError }: DlxContext): void {
+          known.push({ attempt, failingSince, lastError });
+        }
+      }
+      const backend = await open();
+      await start(backend, Worker, { idempotencyStore });
+      backend.publish({ exchange: '', routingKey: 'work', properties: {}, body: Buffer.from('{}') });
+      await vi.waitFor(() => expect(known).toHaveLength(1), { timeout: 5_000 });
+      expect(known).toEqual([{ attempt: 1, failingSince: undefined, lastError: undefined }]);
     });
 
     it('an error that no wait will cure', async () => {

@@ -1,11 +1,12 @@
 import { runInNewContext } from 'node:vm';
-import { Injectable } from '@nestjs/common';
-import { MessagePattern, Payload } from '@nestjs/microservices';
+import { Injectable, type Type } from '@nestjs/common';
+import { Ctx, MessagePattern, Payload } from '@nestjs/microservices';
 import {
   Consume,
   DlxBroker,
   DlxClient,
   DlxConfigurationError,
+  DlxContext,
   Idempotent,
   MemoryIdempotencyStore,
   Retry,
@@ -94,6 +95,63 @@ describe('a message is handled once', () => {
     expect(counts()).toMatchObject({ acked: 1, duplicates: 1 });
   });
 
+  it('and has not failed by the wait: no deadline runs and no attempt is used up', async () => {
+    const finish: (() => void)[] = [];
+    const known: unknown[] = [];
+    @Injectable()
+    class Payments {
+      @Consume('payments')
+      @Idempotent()
+      @Retry({ attempts: 2, backoff: '1s', deadline: '10s' })
+      async pay(_: unknown, @Ctx() { attempt, failingSince, lastError }: DlxContext): Promise<void> {
+        known.push({ attempt, failingSince: failingSince?.getTime(), lastError: lastError?.message });
+        if (known.length === 1) await new Promise<void>((resolve) => finish.push(resolve));
+        throw new Error('down');
+      }
+    }
+    const { dlx } = await started([Payments]);
+    for (const name of ['first', 'twin']) await dlx.publish('payments', { name }, { messageId: 'm1' });
+    await dlx.advance('30s', { except: ['payments'] }); // the twin waits for longer than the deadline
+    const began = dlx.clock.now();
+    finish[0]?.();
+    await dlx.advance('8s');
+    const untried = { attempt: 1, failingSince: undefined, lastError: undefined };
+    const failed = { attempt: 2, failingSince: began, lastError: 'down' };
+    expect(known.slice(0, 2)).toEqual([untried, untried]);
+    expect(known).toContainEqual(failed);
+    expect(known).toHaveLength(4);
+  });
+
+  it('while a duplicate keeps one of the handlers of its queue busy, and no attempt is used up', async () => {
+    const finish: (() => void)[] = [];
+    const attempts: number[] = [];
+    @Injectable()
+    class Payments {
+      @Consume({ queue: 'payments', exchange: 'bank', routingKey: 'paid.#' })
+      @Idempotent()
+      @Retry({ attempts: 2, backoff: '1s' })
+      async pay(): Promise<void> {
+        await new Promise<void>((resolve) => finish.push(resolve));
+      }
+
+      @Consume({ queue: 'payments', exchange: 'bank', routingKey: '#.now' })
+      @Retry({ attempts: 2, backoff: '1s' })
+      count(_: unknown, @Ctx() { attempt }: DlxContext): void {
+        attempts.push(attempt);
+      }
+    }
+    const { dlx, counts } = await started([Payments]);
+    const to = { exchange: 'bank', routingKey: 'paid.now' };
+    for (const name of ['first', 'twin']) await dlx.publish(to, { name }, { messageId: 'm1' });
+    await dlx.advance('30s', { except: ['payments'] });
+    expect(counts()).toMatchObject({ retried: 0, parked: 0 });
+    finish[0]?.();
+    await dlx.advance('1s');
+    expect(finish).toHaveLength(1);
+    expect(new Set(attempts)).toEqual(new Set([1]));
+    expect(counts()).toMatchObject({ acked: 2, retried: 0, parked: 0 });
+  });
+
   it('and one without a key whenever it comes', async () => {
     const paid: string[] = [];
     const { dlx, publish } = await app({}, ({ id }) => void paid.push(id));
@@ -129,6 +187,14 @@ describe('a store', () => {
     expect(counts()).toMatchObject({ retried: 1, acked: 1 });
   });
 });
+
+/** An application in virtual time with these providers. */
+async function started(providers: readonly Type[]) {
+  const dlx = new DlxTesting({ logger: false });
+  opened.push(dlx);
+  await dlx.start({ providers: [...providers] });
+  return { dlx, counts: () => dlx.app.get(DlxBroker).counts };
+}
 
 /** A handler without a policy, whose key and store are of the test. */
 async function unaided(options: IdempotentOptions<never>, work: () => unknown = () => undefined, queue = 'payments') {

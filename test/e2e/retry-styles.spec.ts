@@ -24,12 +24,14 @@ afterEach(async () => {
 /** One deployment of an application with a handler of the queue `work` that fails as often as the test says. */
 async function deploy({ broker }: Harness, policy: RetryPolicy, failures = Infinity) {
   const attempts: number[] = [];
+  const since: (number | undefined)[] = [];
   @Injectable()
   class Worker {
     @Consume('work')
     @Retry(policy)
-    handle(@Ctx() { attempt }: DlxContext): void {
+    handle(@Ctx() { attempt, failingSince }: DlxContext): void {
       attempts.push(attempt);
+      since.push(failingSince?.getTime());
       if (attempts.length <= failures) throw new Error('down');
     }
   }
@@ -40,7 +42,7 @@ async function deploy({ broker }: Harness, policy: RetryPolicy, failures = Infin
   };
   const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
   open.push(app);
-  return { app, attempts, described: app.get(DlxBroker).describeTopology() };
+  return { app, attempts, since, described: app.get(DlxBroker).describeTopology() };
 }
 
 const publish = ({ backend }: Harness, body = '{}'): void =>
@@ -86,6 +88,16 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
     const [parked] = here.queue('work.parked').messages();
     expect(parked?.headers['dlx-attempt']).toBe(3);
     expect(parked?.headers['dlx-error-message']).toBe('down');
+  });
+
+  it('tells since when a message fails by its first rejection', async () => {
+    const here = harness();
+    const { since } = await deploy(here, { attempts: 3, backoff: '5s' });
+    publish(here);
+    await advance(here, 1);
+    const first = Math.floor(here.clock.now() / 1_000) * 1_000; // deaths have whole seconds
+    await advance(here, 10_000, 5_000);
+    expect(since.map((time) => time && Math.floor(time / 1_000) * 1_000)).toEqual([undefined, first, first]);
   });
 
   it('parks undecodable messages, which would come back for ever', async () => {

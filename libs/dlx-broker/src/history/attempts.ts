@@ -6,7 +6,7 @@ import { errorHeaders, retryHeaders } from './names.js';
  * rejections since (rule E1), because a queue may also retry by dead-lettering into a wait queue.
  */
 export function attemptOf(message: Message, queue: string): number {
-  const rejected = deathsOf(message).find((death) => death.queue === queue && death.reason === 'rejected');
+  const rejected = rejectionIn(message, queue);
   return Math.min(largest, grantedAttempt(message, queue) + (rejected === undefined ? 0 : timesOf(rejected)));
 }
 
@@ -33,12 +33,21 @@ export function failuresOf(message: Message, queue: string): number {
 /** A count below 0, which no broker writes, is as good as the largest: otherwise the message would be retried for ever. */
 const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largest : count);
 
-/** When the message failed for the first time since it was published or redriven, in milliseconds since 1970. */
-export function failingSince(message: Message): number | undefined {
+/**
+ * When the message failed for the first time since it was published or redriven, in milliseconds since 1970; undefined if it never
+ * failed. It is the time in the header.
+ * @param queue without the header, the first rejection in this queue counts: a queue may retry by dead-lettering (rule E1)
+ */
+export function failingSince(message: Message, queue?: string): number | undefined {
   const value = message.own.headers?.get(retryHeaders.since)?.value;
   const time = typeof value === 'bigint' ? Number(value) : value;
-  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? time : undefined;
+  if (typeof time === 'number' && Number.isSafeInteger(time) && time >= 0) return time;
+  const rejected = queue === undefined ? undefined : rejectionIn(message, queue);
+  return rejected !== undefined && rejected.time > 0 ? rejected.time : undefined;
 }
+
+const rejectionIn = (message: Message, queue: string): DeathEntry | undefined =>
+  deathsOf(message).find((death) => death.queue === queue && death.reason === 'rejected');
 
 /** How often the message was redriven to its origin. */
 export const redrivesOf = (message: Message): number => naturalAt(message.own.headers, retryHeaders.redrives) ?? 0;

@@ -7,27 +7,27 @@ import { addressOf } from './origin.js';
 /** The prefix of headers that describe an error. A redriven message loses these headers. */
 const errorPrefix = 'dlx-error-';
 
-/** The state of a failed message. */
+/** The state of a message that failed or was postponed. */
 export interface RetryProgress {
   /** Its work queue. */
   readonly queue: string;
   /** The number of the next attempt; of a parked message, that of the last one. */
   readonly attempt: number;
-  /** Milliseconds since 1970. */
-  readonly now: number;
+  /** The time of its failure, in milliseconds since 1970; undefined if it did not fail, but is handled later. */
+  readonly failedAt: number | undefined;
   readonly isParked: boolean;
   /** Where it was published at first. Default: {@link addressOf}. */
   readonly from?: Address;
 }
 
 /**
- * The headers of a message that is retried or parked. They have neither deaths, with which the message could be dropped as a
+ * The headers of a message that is retried, postponed or parked. They have neither deaths, with which the message could be dropped as a
  * cycle (rules H9, I6), nor CC, which would route it to further queues (rule G2).
  * @param added headers that describe the failure
  */
 export function headersForRetry(
   message: Message,
-  { queue, attempt, now, isParked, from = addressOf(message) }: RetryProgress,
+  { queue, attempt, failedAt, isParked, from = addressOf(message) }: RetryProgress,
   added: FieldTable | undefined,
 ): FieldTable {
   const { exchange, routingKey } = from;
@@ -38,8 +38,9 @@ export function headersForRetry(
   headers.set(retryHeaders.queue, longstr(queue));
   headers.set(retryHeaders.firstExchange, longstr(exchange));
   headers.set(retryHeaders.firstRoutingKey, longstr(routingKey));
+  const since = failingSince(message, queue) ?? failedAt;
   // A clock of an application may have fractions of a millisecond.
-  headers.set(retryHeaders.since, int64(Math.floor(Math.min(failingSince(message) ?? now, now))));
+  if (since !== undefined) headers.set(retryHeaders.since, int64(Math.floor(Math.min(since, failedAt ?? since))));
   if (isParked) headers.set(retryHeaders.parked, bool(true));
   else headers.delete(retryHeaders.parked);
   return headers;

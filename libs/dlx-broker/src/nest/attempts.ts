@@ -3,10 +3,9 @@ import { AsyncResource } from 'node:async_hooks';
 import type { DlxContext } from './context.js';
 import { stackOf, textOf } from './failure-log.js';
 import { readable } from './failure.js';
-import { succeeded, type Handling, type Outcome, type PlannedHandler } from './handler.js';
+import { busy, succeeded, type Handling, type Outcome, type PlannedHandler } from './handler.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
 import { pauseWhileBusy, type IdempotencyGuard } from './idempotency/guard.js';
-import { RetryLater } from './outcomes.js';
 import type { Replies } from './replies.js';
 import { runHandler } from './run.js';
 import type { Settlement } from './settlement.js';
@@ -52,8 +51,7 @@ export class Attempts {
   /** Runs one of several handlers of a message. The caller settles the message when all have ended. */
   shared(planned: PlannedHandler, data: unknown, context: DlxContext, end: (outcome: Outcome) => void): void {
     const run = (ended: (outcome: Outcome) => void): void => this.#run(planned, data, context, undefined, ended);
-    const later = { failed: true, failure: new RetryLater(pauseWhileBusy) } as const;
-    this.guard.pass(planned, data, context, run, (claim) => end(claim === 'done' ? succeeded : later), end);
+    this.guard.pass(planned, data, context, run, (claim) => end(claim === 'done' ? succeeded : busy), end);
   }
 
   /** Runs a handler. Every rejection of its promise is handled here: an unhandled one would end the process. */

@@ -119,9 +119,9 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return notedErrorOf(this.message);
   }
 
-  /** The time of the first failure. */
+  /** The time of the first failure since the message was published or redriven; undefined if it never failed. */
   get failingSince(): Date | undefined {
-    const time = failingSince(this.message);
+    const time = failingSince(this.message, this.queue);
     return time === undefined ? undefined : new Date(time);
   }
 

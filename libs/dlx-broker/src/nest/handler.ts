@@ -33,10 +33,15 @@ export interface Handling {
   readonly replies: Replies | undefined;
 }
 
-/** How a handler ended. `failure` is the result of Nest's filters, for the client of a request. */
-export type Outcome = { readonly failed: false } | { readonly failed: true; readonly failure: unknown };
+/**
+ * How a handler ended. `failure` is the result of Nest's filters, for the client of a request. `isBusy`: the handler was not called,
+ * because a duplicate of the message is being handled.
+ */
+export type Outcome =
+  { readonly failed: false; readonly isBusy?: true } | { readonly failed: true; readonly failure: unknown };
 
 /** Called with the outcome of a handler. */
 export type End = (outcome: Outcome) => void;
 
 export const succeeded: Outcome = { failed: false };
+export const busy: Outcome = { failed: false, isBusy: true };

@@ -15,7 +15,7 @@ import { Requesters } from './requesters.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
 import { mostCharacters, textOf } from './failure-log.js';
-import type { Handler, Outcome, PlannedHandler } from './handler.js';
+import { type Handler, type Outcome, type PlannedHandler, succeeded } from './handler.js';
 import { decodePayload } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
 import { type Packet, packetOf } from './packets/packet.js';
@@ -172,13 +172,13 @@ export class QueueConsumer {
     const data = opened === undefined ? this.#payloadFor(delivery, first) : opened.data;
     const replies = opened?.packet && this.#repliesFor(delivery, opened.packet, undefined, own);
     let left = matching.length;
-    let worst: readonly [Outcome, PlannedHandler] = [{ failed: false }, first];
+    let worst: readonly [Outcome, PlannedHandler] = [succeeded, first];
     this.#atWork++;
     for (const planned of matching) {
       this.attempts.shared(planned, data, context, (outcome) => {
-        if (outcome.failed && !worst[0].failed) worst = [outcome, planned];
+        if (rankOf(outcome) > rankOf(worst[0])) worst = [outcome, planned];
         if (--left > 0) return;
-        if (!worst[0].failed) replies?.complete(doNothing);
+        if (rankOf(worst[0]) === 0) replies?.complete(doNothing);
         this.settlement.end(worst[0], { delivery, planned: worst[1], context, replies });
         this.#done();
       });
@@ -254,6 +254,9 @@ export class QueueConsumer {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
+
+/** The worst of several outcomes settles a message: a failure, or else a handler that was busy. */
+const rankOf = (outcome: Outcome): number => (outcome.failed ? 2 : outcome.isBusy === true ? 1 : 0);
 
 /**
  * True if the attempts of a message are used up, by its headers. A stream may have granted one more attempt.

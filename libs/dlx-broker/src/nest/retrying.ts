@@ -46,7 +46,7 @@ export class Retrying {
   /** Sends the delivery to its queue after a delay, as the same attempt. */
   postpone(delivery: BackendDelivery, delay: number, done: Republished): void {
     const attempt = attemptOf(delivery.message, delivery.queue);
-    retryIn(delivery, this.waitQueues.nearest(delay), this.waitQueues, { attempt }, done);
+    retryIn(delivery, this.waitQueues.nearest(delay), this.waitQueues, { attempt, isPostponed: true }, done);
   }
 
   /** Retries after the delay of a RetryLater, without a policy. */

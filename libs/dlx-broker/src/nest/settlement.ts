@@ -10,6 +10,7 @@ import { Denials } from './denials.js';
 import { failureHeaders } from './failure.js';
 import { FailureLog, textOf } from './failure-log.js';
 import type { Handling, Outcome, PlannedHandler } from './handler.js';
+import { pauseWhileBusy } from './idempotency/guard.js';
 import type { ResolvedOptions } from './options.js';
 import type { ConsumerPlan } from './plan.js';
 import type { OutcomeEvents } from './outcome-events.js';
@@ -115,6 +116,7 @@ export class Settlement {
       return;
     }
     if (!outcome.failed) {
+      if (outcome.isBusy === true) return this.postpone(delivery, planned, pauseWhileBusy);
       this.counts.acked++;
       delivery.ack();
       const { origin } = planned.handler;

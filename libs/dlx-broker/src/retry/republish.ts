@@ -97,7 +97,7 @@ export function retryOrPark(
   const { message } = delivery;
   const { error, headers, asked } = failure;
   const attempt = attemptOf(message, plan.queue);
-  const failed = { attempt, error, asked, now: waitQueues.now(), failingSince: failingSince(message) };
+  const failed = { attempt, error, asked, now: waitQueues.now(), failingSince: failingSince(message, plan.queue) };
   const decision = decideRetry(plan, failed, (delay) => waitQueues.nearest(delay));
   if (decision.kind === 'park') {
     const all = decision.why === 'policy' ? withFault(headers, decision.fault) : headers;
@@ -160,6 +160,8 @@ export interface RepublishOptions {
   readonly attempt?: number;
   /** Further headers. */
   readonly headers?: FieldTable;
+  /** True if the message did not fail: it comes later, as the same attempt. */
+  readonly isPostponed?: boolean;
 }
 
 /** The message that follows a delivery: the next attempt, or the parked message. */
@@ -171,9 +173,10 @@ function successorOf(
   isParked: boolean,
 ): Publication {
   const { message } = delivery;
-  const { queue = delivery.queue, headers } = options;
+  const { queue = delivery.queue, headers, isPostponed = false } = options;
   const { attempt = attemptsMade(delivery, queue) + (isParked ? 0 : 1) } = options;
-  const progress = { queue, attempt, now, isParked, from: firstAddressOf(delivery) };
+  const failedAt = isPostponed ? undefined : now;
+  const progress = { queue, attempt, failedAt, isParked, from: firstAddressOf(delivery) };
   return republication(message, to, headersForRetry(message, progress, headers), recordOf(message, queue));
 }
 
