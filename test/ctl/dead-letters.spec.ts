@@ -214,6 +214,7 @@ describe('dead-letters', () => {
       64,
       '--watch must be a number of seconds, at least 0.1',
     ],
+    ['groups of no queue', ['groups', 'nope'], 65, "there is no queue 'nope' in vhost '/'"],
     ['a filter without a queue', ['list', '--reason', 'expired'], 64, "'dlx-broker dead-letters groups' has all"],
     ['a redrive that is not there', ['cancel', 'none'], 65, "there is no redrive 'none'"],
     ['ids and a filter', ['redrive', 'dead', '1', '--text', 'x'], 64, 'not both'],

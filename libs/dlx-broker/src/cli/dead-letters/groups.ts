@@ -39,8 +39,10 @@ export function allGroupsText(body: unknown, now: number): string {
     readonly scanned: number;
     readonly complete: boolean;
     readonly skipped: readonly { readonly vhost: string; readonly queue: string; readonly why: string }[];
+    /** Absent in the answers of earlier versions. */
+    readonly unproven?: readonly { readonly vhost: string; readonly queue: string }[];
   };
-  const { groups, others, skipped } = answer;
+  const { groups, others, skipped, unproven } = answer;
   const vhost = vhostColumn(groups);
   const rows = groups.map((group) => [
     String(group.count),
@@ -57,6 +59,9 @@ export function allGroupsText(body: unknown, now: number): string {
     prettyColumns(head, rows),
     ...(others > 0 ? [`${others} others`] : []),
     ...(skipped ?? []).map((one) => oneLine(`skipped: queue '${one.queue}' in vhost '${one.vhost}': ${one.why}`, 160)),
+    ...(unproven ?? []).map((one) =>
+      oneLine(`not proven: queue '${one.queue}' in vhost '${one.vhost}': only headers of its next message say so`, 160),
+    ),
     `${answer.scanned} messages of ${answer.queues} queues looked at${answer.complete ? '' : ', and there are more'}`,
   ].join('\n');
 }

@@ -30,7 +30,13 @@ export function groups(queue: string | undefined, flags: ListFlags, api: Api, ou
     ...(queue !== undefined && { queue, vhost: vhostOf(flags) }),
   };
   const missing = queue === undefined ? `vhost '${flags.vhost}'` : shownQueue(queue, vhostOf(flags));
-  const asked = (): Promise<Reply> => ask(api, 'GET', ['dlx', 'groups'], missing, { query });
+  const asked = async (): Promise<Reply> => {
+    const reply = await ask(api, 'GET', ['dlx', 'groups'], missing, { query });
+    // The server leaves out what does not exist. A queue that exists was searched or skipped.
+    const { queues, skipped } = reply.body as { readonly queues: number; readonly skipped: readonly unknown[] };
+    if (queue === undefined || queues > 0 || skipped.length > 0) return reply;
+    throw new CtlFailure(exit.data, `Error: there is no ${missing}`);
+  };
   return watching(flags, async () => textOf(await asked(), flags, (body) => allGroupsText(body, Date.now())), output);
 }
 

@@ -35,7 +35,14 @@ export function terminalOf({ stdin, stdout, stderr, env }: NodeJS.Process): Term
         const editor = spawn('sh', ['-c', `${env['VISUAL'] || env['EDITOR'] || 'vi'} "$1"`, 'sh', path], {
           stdio: 'inherit',
         });
-        const [code] = (await once(editor, 'exit')) as [number | null];
+        const ended = once(editor, 'exit').catch((fault: NodeJS.ErrnoException) => {
+          const why = fault.code === 'ENOENT' ? "there is no shell 'sh', as on Windows outside WSL" : fault.message;
+          throw new CtlFailure(
+            exit.unavailable,
+            `Error: no editor can be opened, because ${why}; give --body, --header or --remove-header`,
+          );
+        });
+        const [code] = (await ended) as [number | null];
         return code ?? 1;
       },
     }),
